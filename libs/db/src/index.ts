@@ -1,0 +1,15 @@
+export type {
+  Database,
+  DatabaseOptions,
+  ListenOptions,
+  PreparedStatement,
+  Queryable,
+  QueryResult,
+  Subscription,
+  TransactionOptions,
+} from './database.ts';
+export { DatabaseUnreachable, openDatabase } from './database.ts';
+export type { EmbeddedOptions, EmbeddedServer } from './embedded.ts';
+export { DataFolderError, startEmbedded } from './embedded.ts';
+export type { Migration, MigrationSource } from './migrate.ts';
+export { MigrationError, migrate, readMigrations } from './migrate.ts';

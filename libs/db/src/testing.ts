@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type Database, openDatabase } from './database.ts';
+import { startEmbedded } from './embedded.ts';
+import { type MigrationSource, migrate, readMigrations } from './migrate.ts';
+
+export interface TestDatabase {
+  url: string;
+  database: Database;
+  drop(): Promise<void>;
+}
+
+export interface TestServer {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Where test databases are made: the run's server sets this variable before any test starts. */
+const SERVER_VARIABLE = 'TEST_POSTGRES_URL';
+const DROP_ATTEMPTS_MAX = 5;
+
+/** A throw-away server for one run of the tests; durability is off because nothing outlives the run. */
+export async function startTestServer(): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'test-postgres-'));
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  const server = await startEmbedded({ dataDir, user: 'tests', settings });
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database of its own for a test file, cloned from a template that has the migrations applied already. */
+export async function createTestDatabase(migrations?: MigrationSource): Promise<TestDatabase> {
+  const serverUrl = process.env[SERVER_VARIABLE];
+  if (serverUrl === undefined)
+    throw new Error(`${SERVER_VARIABLE} is not set: run the tests with npm test or vitest`);
+  const template = migrations ? await ensureTemplate(serverUrl, migrations) : 'template0';
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await withAdmin(serverUrl, (admin) => admin.query(`create database ${name} template ${template}`));
+  const url = databaseUrl(serverUrl, name);
+  const database = await openDatabase({ url, schema: migrations?.schema ?? 'public' });
+  return {
+    url,
+    database,
+    async drop() {
+      await database.close();
+      await withAdmin(serverUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function withAdmin<T>(serverUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: serverUrl });
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+async function ensureTemplate(serverUrl: string, source: MigrationSource): Promise<string> {
+  const files = await readMigrations(source);
+  const hash = createHash('sha256')
+    .update(JSON.stringify([source.schema, files]))
+    .digest('hex')
+    .slice(0, 16);
+  const name = `template_${source.schema}_${hash}`;
+  await withAdmin(serverUrl, async (admin) => {
+    // Test files start side by side: one makes the template, the others wait for it.
+    await admin.query('select pg_advisory_lock(hashtextextended($1, 1))', [name]);
+    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount) return;
+    const draft = `${name}_draft`;
+    await admin.query(`drop database if exists ${draft} with (force)`);
+    await admin.query(`create database ${draft} template template0`);
+    await migrate(databaseUrl(serverUrl, draft), source);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await admin.query(`alter database ${draft} rename to ${name}`);
+        return;
+      } catch (error) {
+        // The connection that migrated may still be closing on the server's side.
+        if (attempt >= DROP_ATTEMPTS_MAX) throw error;
+        await new Promise((done) => setTimeout(done, 50));
+      }
+    }
+  });
+  return name;
+}

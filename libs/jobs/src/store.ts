@@ -1,0 +1,147 @@
+import type { Queryable } from '@libs/db';
+
+export interface NewJob {
+  name: string;
+  payload: unknown;
+  /** The earliest moment it may run; now when absent. */
+  runAt?: Date;
+  /** While a job of this name and key waits for its first try, another is not added: the earlier time is kept. */
+  key?: string;
+}
+
+export interface Job<Payload = unknown> {
+  id: number;
+  name: string;
+  payload: Payload;
+  key: string | null;
+  /** Which try this is, from 1; with the id it proves that the lease is still ours. */
+  attempt: number;
+}
+
+/** One channel per schema, so that two services on one database do not wake each other. */
+export function wakeChannel(schema: string): string {
+  return `${schema}_jobs`;
+}
+
+/** Adds jobs in the caller's transaction, all in one statement, and wakes the workers when it commits. */
+export async function enqueueJobs(tx: Queryable, schema: string, jobs: readonly NewJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  const unique = mergeSameKeys(jobs);
+  await tx.query({ name: 'jobs.enqueue', text: ENQUEUE }, [
+    unique.map((job) => job.name),
+    unique.map((job) => JSON.stringify(job.payload)),
+    unique.map((job) => job.key ?? null),
+    unique.map((job) => job.runAt ?? null),
+    wakeChannel(schema),
+  ]);
+}
+
+/** One statement may touch a waiting row once only, so equal keys are brought together before it. */
+function mergeSameKeys(jobs: readonly NewJob[]): NewJob[] {
+  const kept = new Map<string, NewJob>();
+  const merged: NewJob[] = [];
+  for (const job of jobs) {
+    const slot = `${job.name}\n${job.key}`;
+    const earlier = job.key === undefined ? undefined : kept.get(slot);
+    if (!earlier) {
+      const copy = { ...job };
+      kept.set(slot, copy);
+      merged.push(copy);
+    } else if (job.runAt === undefined) delete earlier.runAt;
+    else if (earlier.runAt !== undefined && job.runAt < earlier.runAt) earlier.runAt = job.runAt;
+  }
+  return merged;
+}
+
+const ENQUEUE = `
+with added as (
+  insert into jobs (name, payload, key, ready_at)
+  select name, payload, key, coalesce(run_at, now())
+  from unnest($1::text[], $2::jsonb[], $3::text[], $4::timestamptz[]) as new (name, payload, key, run_at)
+  on conflict (name, key) where key is not null and attempts = 0
+  do update set ready_at = least(jobs.ready_at, excluded.ready_at), payload = excluded.payload
+  returning name
+)
+select pg_notify($5, name) from (select distinct name from added) as names`;
+
+/**
+ * Takes due jobs on lease: until the lease runs out nobody else takes them, and a process that dies gives them back
+ * by doing nothing. `skip locked` lets workers of all processes claim side by side.
+ */
+export async function claimJobs(
+  db: Queryable,
+  options: { name: string; limit: number; leaseMs: number },
+): Promise<Job[]> {
+  const { rows } = await db.query<Job>({ name: 'jobs.claim', text: CLAIM }, [
+    options.name,
+    options.limit,
+    options.leaseMs,
+  ]);
+  return rows.sort((a, b) => a.id - b.id);
+}
+
+const CLAIM = `
+update jobs set attempts = attempts + 1, ready_at = clock_timestamp() + $3 * interval '1 millisecond'
+where id in (
+  select id from jobs where name = $1 and failed_at is null and ready_at <= clock_timestamp()
+  order by ready_at, id limit $2 for update skip locked
+)
+returning id, name, payload, key, attempts as attempt`;
+
+/**
+ * Marks jobs done. Called inside the transaction that holds their effect, it makes the effect happen once: a worker
+ * that lost its lease to another finds its rows changed, and its transaction must not commit.
+ */
+export async function completeJobs(tx: Queryable, jobs: readonly Job[]): Promise<void> {
+  const { rowCount } = await tx.query({ name: 'jobs.complete', text: COMPLETE }, [
+    jobs.map((job) => job.id),
+    jobs.map((job) => job.attempt),
+  ]);
+  if (rowCount !== jobs.length)
+    throw new LeaseLost(`${jobs.length - rowCount} of ${jobs.length} jobs were taken over`);
+}
+
+const COMPLETE = `
+delete from jobs using unnest($1::bigint[], $2::int[]) as done (id, attempt)
+where jobs.id = done.id and jobs.attempts = done.attempt`;
+
+/** Another worker has these jobs now; whatever this one did must not be committed. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+export async function extendLeases(db: Queryable, jobs: readonly Job[], leaseMs: number): Promise<void> {
+  await db.query(
+    `update jobs set ready_at = clock_timestamp() + $3 * interval '1 millisecond'
+     from unnest($1::bigint[], $2::int[]) as held (id, attempt)
+     where jobs.id = held.id and jobs.attempts = held.attempt`,
+    [jobs.map((job) => job.id), jobs.map((job) => job.attempt), leaseMs],
+  );
+}
+
+export async function failJob(
+  db: Queryable,
+  job: Job,
+  outcome: { error: string; retryInMs: number | null },
+): Promise<void> {
+  await db.query(
+    `update jobs set last_error = $3,
+       ready_at = clock_timestamp() + coalesce($4::float8, 0) * interval '1 millisecond',
+       failed_at = case when $4::float8 is null then clock_timestamp() end
+     where id = $1 and attempts = $2`,
+    [job.id, job.attempt, outcome.error, outcome.retryInMs],
+  );
+}
+
+/** How long until the next of these jobs is due; null when none waits. */
+export async function nextDueInMs(db: Queryable, name: string): Promise<number | null> {
+  const { rows } = await db.query<{ wait: number | null }>(
+    {
+      name: 'jobs.next',
+      text: `select extract(epoch from min(ready_at) - clock_timestamp())::float8 * 1000 as wait
+             from jobs where name = $1 and failed_at is null`,
+    },
+    [name],
+  );
+  return rows[0]?.wait ?? null;
+}

@@ -1,0 +1,189 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  completeJobs,
+  enqueueJobs,
+  everyMinutes,
+  type Job,
+  jobsSchema,
+  startWorker,
+  type Worker,
+} from '../src/index.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let workers: Worker[];
+let errors: unknown[];
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+  workers = [];
+  errors = [];
+  await database.query('create schema if not exists public');
+  await database.query(jobsSchema);
+  await database.query('create table effects (value int)');
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.drain()));
+  await testDatabase.drop();
+});
+
+async function work(handle: (jobs: readonly Job[]) => Promise<void>, more: object = {}): Promise<Worker> {
+  const worker = await startWorker({
+    database,
+    handlers: [{ name: 'task', handle, ...more }],
+    now: () => new Date(),
+    onError: (error) => errors.push(error),
+  });
+  workers.push(worker);
+  return worker;
+}
+
+function add(...payloads: unknown[]): Promise<void> {
+  return enqueueJobs(
+    database,
+    'public',
+    payloads.map((payload) => ({ name: 'task', payload })),
+  );
+}
+
+async function waiting(): Promise<number> {
+  const { rows } = await database.query<{ n: number }>(
+    'select count(*)::int as n from jobs where failed_at is null',
+  );
+  return rows[0]?.n ?? 0;
+}
+
+test('a job exists exactly when its transaction commits, and starts at once', async () => {
+  const done: unknown[] = [];
+  await work(async (jobs) => {
+    done.push(...jobs.map((job) => job.payload));
+  });
+  const refused = database.transaction(async (tx) => {
+    await enqueueJobs(tx, 'public', [{ name: 'task', payload: 'never' }]);
+    throw new Error('rolled back');
+  });
+  await expect(refused).rejects.toThrow('rolled back');
+  const began = Date.now();
+  await add('now');
+  await expect.poll(() => done, { interval: 5 }).toEqual(['now']);
+  expect(Date.now() - began).toBeLessThan(2_000);
+  await expect.poll(waiting).toBe(0);
+});
+
+test('a delayed job waits for its time, and a key keeps the earlier of two', async () => {
+  const done: string[] = [];
+  await work(async (jobs) => {
+    done.push(...jobs.map((job) => job.payload as string));
+  });
+  const later = new Date(Date.now() + 60_000);
+  const soon = new Date(Date.now() + 300);
+  await enqueueJobs(database, 'public', [{ name: 'task', payload: 'a', key: 'k', runAt: later }]);
+  await enqueueJobs(database, 'public', [{ name: 'task', payload: 'b', key: 'k', runAt: soon }]);
+  await enqueueJobs(database, 'public', [
+    { name: 'task', payload: 'b', key: 'k', runAt: later },
+    { name: 'task', payload: 'b', key: 'k', runAt: soon },
+  ]);
+  expect(await waiting()).toBe(1);
+  expect(done).toEqual([]);
+  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['b']);
+});
+
+test('one bad job in a batch is tried alone and harms no other', async () => {
+  const done: unknown[] = [];
+  await add(1, 2, 'bad', 4);
+  await work(
+    async (jobs) => {
+      if (jobs.some((job) => job.payload === 'bad')) throw new Error('spoiled');
+      done.push(...jobs.map((job) => job.payload));
+    },
+    { attemptsMax: 2, retryDelayMs: () => 10 },
+  );
+  await expect.poll(waiting, { timeout: 5_000 }).toBe(0);
+  expect(done).toEqual([1, 2, 4]);
+  const { rows } = await database.query('select payload, last_error, attempts from jobs');
+  expect(rows).toEqual([{ payload: 'bad', last_error: 'spoiled', attempts: 2 }]);
+});
+
+test('a worker that lost its lease cannot commit a second effect', async () => {
+  let first = true;
+  const handle = async (jobs: readonly Job[]) => {
+    const slow = first;
+    first = false;
+    if (slow) await database.query('update jobs set ready_at = now()'); // As if the lease had run out.
+    if (slow) await new Promise((done) => setTimeout(done, 300));
+    await database.transaction(async (tx) => {
+      await tx.query('insert into effects values (1)');
+      await completeJobs(tx, jobs);
+    });
+  };
+  await add('once');
+  await work(handle);
+  await work(handle);
+  await expect.poll(waiting, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => errors.length).toBe(1);
+  expect((await database.query('select value from effects')).rows).toEqual([{ value: 1 }]);
+});
+
+test('jobs of a killed process come back when their lease runs out', async () => {
+  await add(...Array.from({ length: 50 }, (_, n) => n));
+  const script = fileURLToPath(new URL('./hanging-worker.ts', import.meta.url));
+  const child = fork(script, [testDatabase.url]);
+  await once(child, 'message');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const done: number[] = [];
+  await work(async (jobs) => {
+    done.push(...jobs.map((job) => job.payload as number));
+  });
+  await expect.poll(() => done.length, { timeout: 10_000 }).toBe(50);
+  expect(new Set(done).size).toBe(50);
+});
+
+test('a cron entry plants itself once however many processes start, and again after each run', async () => {
+  const cron = [{ name: 'task', schedule: everyMinutes(1) }];
+  const options = { database, cron, now: () => new Date(), onError: (error: unknown) => errors.push(error) };
+  let runs = 0;
+  const handlers = [
+    {
+      name: 'task',
+      handle: async () => {
+        runs += 1;
+      },
+    },
+  ];
+  workers.push(...(await Promise.all([1, 2, 3].map(() => startWorker({ ...options, handlers })))));
+  expect(await waiting()).toBe(1);
+  await database.query('update jobs set ready_at = now()');
+  await database.query(`select pg_notify('public_jobs', 'task')`);
+  await expect.poll(() => runs).toBe(1);
+  await expect
+    .poll(async () => (await database.query('select ready_at > now() as later, attempts from jobs')).rows)
+    .toEqual([{ later: true, attempts: 0 }]);
+});
+
+test('draining waits for the job under way and leaves the rest', async () => {
+  let finished = false;
+  let started = (): void => {};
+  const begun = new Promise<void>((done) => {
+    started = done;
+  });
+  await add('slow', 'next');
+  const worker = await work(
+    async () => {
+      started();
+      await new Promise((done) => setTimeout(done, 200));
+      finished = true;
+    },
+    { batchMax: 1 },
+  );
+  await begun;
+  await worker.drain();
+  expect(finished).toBe(true);
+  expect(await waiting()).toBe(1);
+});
