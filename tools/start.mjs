@@ -1,0 +1,41 @@
+// npm start: both products. `npm run payments` and `npm run toolhub`: one of them.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { ensureInstalled, fail, node, root } from './install.mjs';
+
+const products = ['payments', 'toolhub'];
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !products.includes(name));
+if (unknown.length > 0) fail(`Unknown product ${unknown.join(', ')}: choose from ${products.join(', ')}.`);
+
+ensureInstalled();
+
+const names = chosen.length > 0 ? chosen : products;
+const children = new Map();
+let exitCode = 0;
+
+/** The child drains on the signal; it also drains by itself when this process is killed and the channel closes. */
+function stopAll(signal) {
+  for (const child of children.values()) child.kill(signal);
+}
+
+for (const name of names) {
+  const main = join(root, 'services', name, 'src', 'main.ts');
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', main], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // In a process group of its own, so that Ctrl-C arrives once, from here.
+    detached: true,
+  });
+  children.set(name, child);
+  child.once('exit', (code, signal) => {
+    children.delete(name);
+    if (code !== 0 && exitCode === 0) exitCode = code ?? (signal ? 1 : 0);
+    // One product without the other is not what was asked for.
+    if (children.size > 0) stopAll('SIGTERM');
+    else process.exit(exitCode);
+  });
+}
+
+process.on('SIGTERM', () => stopAll('SIGTERM'));
+process.on('SIGINT', () => stopAll('SIGTERM'));
+process.on('SIGHUP', () => stopAll('SIGTERM'));

@@ -1,0 +1,27 @@
+// Programs of the system that some tests use: installed when the package manager may be used, named when not.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const programs = [];
+
+function install(packages) {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  const options = {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  };
+  spawnSync('apt-get', ['update', '-q'], options);
+  spawnSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], options);
+}
+
+/** @returns {string[]} what could not be had, and which tests go without it */
+export function ensureSystemPrograms() {
+  const absent = programs.filter((program) => !existsSync(program.path));
+  if (absent.length > 0) {
+    console.log(`Installing ${absent.map((program) => program.name).join(', ')} for the tests …`);
+    install(absent.flatMap((program) => program.packages));
+  }
+  return absent
+    .filter((program) => !existsSync(program.path))
+    .map((program) => `${program.name} (${program.used})`);
+}

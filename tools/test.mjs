@@ -1,0 +1,56 @@
+// npm test: everything that proves the repository, on a machine with nothing but Node and npm.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureInstalled, node, root } from './install.mjs';
+import { ensureSystemPrograms } from './system.mjs';
+
+ensureInstalled();
+const missing = ensureSystemPrograms();
+
+const bin = (name) => join(root, 'node_modules', '.bin', name);
+const scratch = mkdtempSync(join(tmpdir(), 'npm-test-'));
+const report = join(scratch, 'vitest.json');
+const totals = { passed: 0, failed: 0 };
+
+function step(title, command, args) {
+  console.log(`\n── ${title}`);
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` },
+  });
+  return status === 0;
+}
+
+function count(ok) {
+  totals[ok ? 'passed' : 'failed'] += 1;
+}
+
+const arguments_ = process.argv.slice(2);
+if (arguments_.length === 0) {
+  count(step('format and lint', bin('biome'), ['check', '--error-on-warnings', '.']));
+  count(step('types', bin('tsc'), ['-p', '.']));
+}
+const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...arguments_];
+const ran = step('tests', node, [
+  ...vitest,
+  '--reporter=dot',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+]);
+if (existsSync(report)) {
+  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+  totals.passed += numPassedTests;
+  totals.failed += numFailedTests;
+  // A file that broke before its first test fails no test, and yet the run failed.
+  if (!ran && numFailedTests === 0) totals.failed += Math.max(1, numFailedTestSuites);
+} else {
+  totals.failed += 1;
+}
+rmSync(scratch, { recursive: true, force: true });
+
+for (const name of missing) console.log(`\nNOT RUN, because it is not installed: ${name}`);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+process.exit(totals.failed === 0 ? 0 : 1);
