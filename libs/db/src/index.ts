@@ -1,3 +1,5 @@
+export type { BatcherOptions, Outcome } from './batcher.ts';
+export { createBatcher } from './batcher.ts';
 export type {
   Database,
   DatabaseOptions,

@@ -16,4 +16,10 @@ create table jobs (
 );
 create index jobs_ready on jobs (name, ready_at, id) where failed_at is null;
 create unique index jobs_waiting_key on jobs (name, key) where key is not null and attempts = 0;
+
+-- For statements that write their job together with everything else.
+create function enqueue_job(job_name text, job_payload jsonb, run_at timestamptz) returns void language sql as $$
+  insert into jobs (name, payload, ready_at) values (job_name, job_payload, run_at);
+  select pg_notify(current_schema() || '_jobs', job_name);
+$$;
 `;

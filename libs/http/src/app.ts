@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  fastify,
+  LogController,
+  type RawServerDefault,
+} from 'fastify';
+import type { DestinationStream } from 'pino';
+import type { Registry } from 'prom-client';
+import { AllowedMethods } from './allowed-methods.ts';
+import { clientErrorHandler } from './client-error.ts';
+import { type OpenApiOptions, registerDocs } from './docs.ts';
+import { closeWithin, DRAIN_TIMEOUT_MS, Drain } from './drain.ts';
+import { baseErrors, type ErrorCatalogue } from './errors.ts';
+import { requestGate } from './gate.ts';
+import { registerHealth } from './health.ts';
+import { parseJson } from './json-body.ts';
+import { createLogger, type LogLevel } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { sendProblem } from './problem.ts';
+import { parseTraceparent, requestIdOf } from './request-id.ts';
+import { observeRoute, requireBody } from './route-setup.ts';
+import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
+import { validatorCompiler } from './validation.ts';
+
+export const BODY_LIMIT_BYTES = 64 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const PARAM_LENGTH_MAX = 512;
+
+export type AppOptions = {
+  /** In logs and metrics: `payments`. */
+  name: string;
+  version: string;
+  publicUrl: string;
+  logLevel?: LogLevel;
+  logDestination?: DestinationStream;
+  errors?: ErrorCatalogue;
+  bodyLimitBytes?: number;
+  trustProxy?: boolean | string | string[];
+  /** Rejects while the service cannot work (no database, migrations missing); then `/readyz` answers 503. */
+  readiness?: () => Promise<void>;
+  openapi?: OpenApiOptions;
+  /** Where the reference is served; `false` switches `/docs` and `/openapi.json` off. */
+  docsPath?: `/${string}` | false;
+  /** Process metrics beside the ones of HTTP; tests that make many apps leave them out. */
+  defaultMetrics?: boolean;
+};
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Stops gracefully: answers what is open (bounded), refuses what is new, closes. */
+    drain(options?: { timeoutMs?: number }): Promise<void>;
+    /** Aborted when draining begins; long answers (event streams) must end then. */
+    drainSignal: AbortSignal;
+    /** Prometheus registry behind `/metrics`; services add their own metrics to it. */
+    metrics: Registry;
+  }
+  interface FastifyContextConfig {
+    /** A catch-all such as the pages of a dashboard: it does not make other methods on its paths a 405. */
+    catchAll?: boolean;
+    /** Also answered while draining (health). */
+    whileDraining?: boolean;
+  }
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const publicUrl = options.publicUrl.replace(/\/+$/, '');
+  const docsPath = options.docsPath ?? '/docs';
+  const typeBase = `${publicUrl}${docsPath === false ? '/docs' : docsPath}/errors`;
+  const headers = baseHeaders(publicUrl);
+  const app = newFastify(options, { typeBase, headers });
+  const drain = new Drain();
+  const metrics = createMetrics({ ...options, defaults: options.defaultMetrics ?? true });
+  const allowed = new AllowedMethods();
+
+  app.decorate('drainSignal', { getter: () => drain.signal });
+  app.decorate('metrics', { getter: () => metrics.registry });
+  app.decorate('drain', ({ timeoutMs = DRAIN_TIMEOUT_MS }: { timeoutMs?: number } = {}) => {
+    drain.begin();
+    return closeWithin(app.server, app.close(), timeoutMs);
+  });
+
+  app.setValidatorCompiler(validatorCompiler);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    let value: unknown;
+    try {
+      // An empty body is left to the route: some take it, the others refuse it before validation.
+      value = body.length === 0 ? undefined : parseJson(body as Buffer);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done(null, value);
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error, typeBase));
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), typeBase));
+  app.addHook('onRoute', (route) => {
+    if (route.config?.catchAll !== true) allowed.add(route.url, route.method);
+    observeRoute(route, metrics, drain);
+    requireBody(route);
+  });
+  app.addHook('onRequest', requestGate({ headers, drain, allowed, metrics }));
+
+  registerHealth(app, { drain, metrics, readiness: options.readiness ?? (async () => {}) });
+  if (docsPath !== false) {
+    await registerDocs(app, { ...options, publicUrl, docsPath, errors: options.errors ?? baseErrors });
+  }
+  return app;
+}
+
+function newFastify(options: AppOptions, edge: { typeBase: string; headers: BaseHeaders }): App {
+  const level = options.logLevel ?? 'info';
+  const destination = options.logDestination;
+  const app = fastify({
+    ...(level === 'silent'
+      ? {}
+      : {
+          loggerInstance: createLogger({
+            name: options.name,
+            level,
+            ...(destination ? { destination } : {}),
+          }),
+        }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    childLoggerFactory: (logger, bindings, childOptions, raw) => {
+      const trace = parseTraceparent(raw.headers.traceparent);
+      if (trace !== undefined)
+        Object.assign(bindings, { trace_id: trace.traceId, parent_id: trace.parentId });
+      return logger.child(bindings, childOptions);
+    },
+    genReqId: requestIdOf,
+    bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    trustProxy: options.trustProxy ?? false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Requests that arrive while we close are answered by our own hook, with a problem.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+    // Node would answer a missing Host by itself, without a request id; the hook below does it.
+    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
+    clientErrorHandler: clientErrorHandler(edge),
+    frameworkErrors: (error, request, reply) => {
+      setBaseHeaders(reply, edge.headers);
+      reply.header('x-request-id', request.id);
+      sendProblem(request, reply, error, edge.typeBase);
+    },
+  });
+  return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
+}

@@ -1,0 +1,247 @@
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Reads one variable: the value, or an Error whose message completes "NAME …". */
+export type SettingReader<T> = (text: string) => T | Error;
+
+export type Setting<T> = {
+  /** The variable, or several of which the first that is set counts. */
+  names: readonly [string, ...string[]];
+  read: SettingReader<T>;
+  /** Present when the variable may be missing. A function is asked after all others were read. */
+  fallback: { value: T } | undefined;
+};
+
+export type SettingsSpec = Readonly<Record<string, Setting<unknown>>>;
+export type Settings<Spec extends SettingsSpec> = {
+  readonly [Name in keyof Spec]: Spec[Name] extends Setting<infer T> ? T : never;
+};
+
+/** Everything that is wrong with the environment, in one message. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`bad settings: ${problems.join('; ')}`);
+    this.problems = problems;
+  }
+}
+
+type Names = string | readonly [string, ...string[]];
+
+function setting<T>(names: Names, read: SettingReader<T>, fallback?: { value: T }): Setting<T> {
+  return { names: typeof names === 'string' ? [names] : names, read, fallback };
+}
+
+/** Reads all variables before it complains, so that one failed start shows every mistake. Empty counts as unset. */
+export function loadSettings<const Spec extends SettingsSpec>(env: Env, spec: Spec): Settings<Spec> {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, { names, read, fallback }] of Object.entries(spec)) {
+    const name = names.find((candidate) => (env[candidate] ?? '').trim() !== '');
+    if (name === undefined) {
+      if (fallback === undefined) problems.push(`${names.join(' or ')} is missing`);
+      else values[key] = fallback.value;
+      continue;
+    }
+    const value = read((env[name] as string).trim());
+    // The value itself is never repeated: it may be a secret put into the wrong variable.
+    if (value instanceof Error) problems.push(`${name} ${value.message}`);
+    else values[key] = value;
+  }
+  if (problems.length > 0) throw new SettingsError(problems);
+  return Object.freeze(values) as Settings<Spec>;
+}
+
+type Maybe<T> = { optional: true } | { default: T };
+
+function fallbackOf<T>(maybe: Maybe<T> | undefined): { value: T | undefined } | undefined {
+  if (maybe === undefined) return undefined;
+  return 'default' in maybe ? { value: maybe.default } : { value: undefined };
+}
+
+/** Each kind of setting: required by default, `{ default }` or `{ optional: true }` otherwise. */
+function kind<T, Options extends object = object>(
+  reader: (options: Options) => SettingReader<T>,
+): {
+  (names: Names, options: Options & { default: T }): Setting<T>;
+  (names: Names, options: Options & { optional: true }): Setting<T | undefined>;
+  (names: Names, options?: Options): Setting<T>;
+} {
+  return ((names: Names, options: Options & Partial<{ default: T; optional: true }> = {} as Options) => {
+    const maybe = 'default' in options || 'optional' in options ? (options as Maybe<T>) : undefined;
+    return setting<T | undefined>(names, reader(options), fallbackOf(maybe));
+  }) as never;
+}
+
+type Range = { min?: number; max?: number };
+
+function readInteger({
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+}: Range): SettingReader<number> {
+  return (text) => {
+    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+    if (max === Number.MAX_SAFE_INTEGER) return new Error(`must be an integer of at least ${min}`);
+    return new Error(`must be an integer from ${min} to ${max}`);
+  };
+}
+
+const millisecondsByUnit: Record<string, number> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+function readDuration({ min = 0, max = Number.MAX_SAFE_INTEGER }: Range): SettingReader<number> {
+  return (text) => {
+    const [, digits = '', unit = 'ms'] = /^(\d{1,12})(ms|s|m|h|d)?$/.exec(text) ?? [];
+    const value = digits === '' ? Number.NaN : Number(digits) * (millisecondsByUnit[unit] as number);
+    if (value >= min && value <= max) return value;
+    return new Error(
+      `must be a duration in milliseconds or with a unit (ms, s, m, h, d), from ${min} to ${max} ms`,
+    );
+  };
+}
+
+function readUrl({
+  protocols = ['http:', 'https:'],
+}: {
+  protocols?: readonly string[];
+}): SettingReader<string> {
+  return (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url !== undefined && protocols.includes(url.protocol)) return text.replace(/\/+$/, '');
+    return new Error(
+      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    );
+  };
+}
+
+function readOrigin(): SettingReader<string> {
+  return (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const plain =
+      url !== undefined && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+    if (plain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+    return new Error('must be an http or https URL without user, query and fragment');
+  };
+}
+
+const HOST =
+  /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?|\*)$/;
+
+function readHost(): SettingReader<string> {
+  return (text) =>
+    HOST.test(text) ? text.replace(/^\[|\]$/g, '') : new Error('must be a host name or an IP address');
+}
+
+const HOST_PORT = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9*](?:[A-Za-z0-9*._-]{0,252}))(?::(\d{1,5}))$/;
+
+function readHostPorts(): SettingReader<readonly string[]> {
+  return (text) => {
+    const entries = splitList(text);
+    const bad = entries.findIndex((entry) => {
+      const port = Number(HOST_PORT.exec(entry)?.[2] ?? 0);
+      return port < 1 || port > 65_535;
+    });
+    if (bad === -1) return Object.freeze(entries.map((entry) => entry.toLowerCase()));
+    return new Error(`must be a comma list of host:port (entry ${bad + 1} is not)`);
+  };
+}
+
+function readKeys({ bytes = 32 }: { bytes?: number }): SettingReader<readonly Buffer[]> {
+  return (text) => {
+    const entries = splitList(text);
+    const keys = entries.map((entry) => Buffer.from(entry, 'base64'));
+    const bad = entries.findIndex(
+      (entry, index) => !/^[A-Za-z0-9+/_-]+={0,2}$/.test(entry) || keys[index]?.length !== bytes,
+    );
+    if (bad === -1 && keys.length > 0) return Object.freeze(keys);
+    const which = entries.length > 1 ? ` (entry ${bad + 1} is not)` : '';
+    return new Error(`must be ${bytes} bytes in base64, or a comma list of such keys${which}`);
+  };
+}
+
+export type NamedToken = { readonly name: string; readonly token: string };
+
+function readNamedTokens(): SettingReader<readonly NamedToken[]> {
+  return (text) => {
+    const tokens: NamedToken[] = [];
+    for (const [index, entry] of splitList(text).entries()) {
+      const [, name, token] = /^([A-Za-z0-9_.-]{1,64}):([!-~]{8,512})$/.exec(entry) ?? [];
+      if (name === undefined || token === undefined) {
+        return new Error(
+          `must be a comma list of name:token, tokens of 8 or more characters (entry ${index + 1} is not)`,
+        );
+      }
+      if (tokens.some((other) => other.name === name)) return new Error(`names "${name}" twice`);
+      tokens.push(Object.freeze({ name, token }));
+    }
+    return Object.freeze(tokens);
+  };
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
+function readText({
+  minLength = 1,
+  maxLength = 4_096,
+}: {
+  minLength?: number;
+  maxLength?: number;
+}): SettingReader<string> {
+  return (text) => {
+    if (text.length >= minLength && text.length <= maxLength) return text;
+    return new Error(`must have ${minLength} to ${maxLength} characters`);
+  };
+}
+
+function readFlag(): SettingReader<boolean> {
+  return (text) => {
+    if (/^(?:1|true|yes|on)$/i.test(text)) return true;
+    if (/^(?:0|false|no|off)$/i.test(text)) return false;
+    return new Error('must be true or false');
+  };
+}
+
+function choice<const Values extends readonly string[]>(
+  names: Names,
+  values: Values,
+  options?: { default: Values[number] },
+): Setting<Values[number]> {
+  const read: SettingReader<Values[number]> = (text) =>
+    values.includes(text) ? text : new Error(`must be one of ${values.join(', ')}`);
+  return setting(names, read, options === undefined ? undefined : { value: options.default });
+}
+
+export const settings = {
+  text: kind(readText),
+  /** An integer within a range. */
+  integer: kind(readInteger),
+  /** 0 takes any free port. */
+  port: kind<number>(() => readInteger({ min: 0, max: 65_535 })),
+  host: kind<string>(readHost),
+  url: kind(readUrl),
+  /** The public address of a service: http(s), nothing behind the path. */
+  publicUrl: kind<string>(readOrigin),
+  flag: kind<boolean>(readFlag),
+  /** Milliseconds; `2000`, `2s`, `15m`. */
+  durationMs: kind(readDuration),
+  /** 32 bytes in base64 each; the first seals, all open. */
+  keys: kind(readKeys),
+  hostPorts: kind<readonly string[]>(readHostPorts),
+  namedTokens: kind<readonly NamedToken[]>(readNamedTokens),
+  choice,
+  /** A reader of the service's own. */
+  custom: <T>(names: Names, read: SettingReader<T>, options?: { default: T }): Setting<T> =>
+    setting(names, read, options === undefined ? undefined : { value: options.default }),
+} as const;

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AllowedMethods } from './allowed-methods.ts';
+import type { Drain } from './drain.ts';
+import { type AppError, baseErrors } from './errors.ts';
+import type { Metrics } from './metrics.ts';
+import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';
+import { checkEncoding } from './validation.ts';
+
+/** The first hook of every request: headers that all answers carry, and the refusals that need no route. */
+export function requestGate(parts: {
+  headers: BaseHeaders;
+  drain: Drain;
+  allowed: AllowedMethods;
+  metrics: Metrics;
+}): (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void {
+  const { headers, drain, allowed } = parts;
+  const observeUnmatched = parts.metrics.durations.forRoute('unmatched', 'ANY');
+  return (request, reply, done) => {
+    const { raw } = request;
+    reply.header('x-request-id', request.id);
+    setBaseHeaders(reply, headers);
+    try {
+      if (drain.isDraining) refuseWhileDraining(request, reply);
+      if (raw.headers.host === undefined && raw.httpVersionMinor === 1) {
+        throw baseErrors.bad_request({ detail: 'The Host header is missing.' });
+      }
+      if (request.is404) {
+        const error = unmatched(raw, allowed);
+        observeUnmatched(error.status, 0);
+        throw error;
+      }
+      const url = raw.url as string;
+      if (url.includes('%')) checkEncoding(url, request.query as Record<string, unknown>);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    drain.track(reply.raw);
+    done();
+  };
+}
+
+function refuseWhileDraining(request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.shouldKeepAlive = false;
+  reply.header('connection', 'close');
+  if (request.routeOptions.config.whileDraining !== true)
+    throw baseErrors.shutting_down({ retryAfterSeconds: 1 });
+}
+
+/** Before the body is read: a path that does not exist must not complain about the body sent to it. */
+function unmatched(raw: IncomingMessage, allowed: AllowedMethods): AppError {
+  const methods = allowed.of(raw.url as string);
+  if (methods.length === 0) return baseErrors.not_found();
+  return baseErrors.method_not_allowed({ headers: { allow: methods.join(', ') } });
+}

@@ -1,0 +1,96 @@
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type AppError, baseErrors } from './errors.ts';
+
+export const PAGE_LIMIT_DEFAULT = 20;
+export const PAGE_LIMIT_MAX = 100;
+const CURSOR_LENGTH_MAX = 1_024;
+
+const limit = Type.Integer({
+  minimum: 1,
+  maximum: PAGE_LIMIT_MAX,
+  default: PAGE_LIMIT_DEFAULT,
+  description: 'How many items to return.',
+});
+const cursor = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: CURSOR_LENGTH_MAX,
+    description: '`next_cursor` of the page before.',
+  }),
+);
+
+/** The query of a list: `limit`, `cursor` and its own filters; anything else is refused by name. */
+export function listQuery<Filters extends TProperties = Record<never, never>>(
+  filters: Filters = {} as Filters,
+) {
+  return Type.Object({ limit, cursor, ...filters }, { additionalProperties: false });
+}
+
+/** `{data, next_cursor}`. */
+export function listSchema<Item extends TSchema>(item: Item) {
+  return Type.Object({ data: Type.Array(item), next_cursor: Type.Union([Type.String(), Type.Null()]) });
+}
+
+/** `{object: "list", data, next_cursor}`, for APIs whose objects name their type. */
+export function objectListSchema<Item extends TSchema>(item: Item) {
+  return Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+  });
+}
+
+export type CursorCodec<Position> = {
+  encode(position: Position): string;
+  /** Throws 400 `invalid_query` that names `cursor`. */
+  decode(text: string): Position;
+  decode(text: string | undefined): Position | undefined;
+};
+
+/** Where a list goes on, as text that callers do not look into; the schema refuses what we did not make. */
+export function cursorCodec<const Schema extends TSchema>(schema: Schema): CursorCodec<Static<Schema>> {
+  const validator = Compile(schema as TSchema);
+  const decode = (text: string | undefined): Static<Schema> | undefined => {
+    if (text === undefined) return undefined;
+    const position = parse(text);
+    if (!validator.Check(position)) throw badCursor();
+    return position as Static<Schema>;
+  };
+  return {
+    encode: (position) => Buffer.from(JSON.stringify(position)).toString('base64url'),
+    decode: decode as CursorCodec<Static<Schema>>['decode'],
+  };
+}
+
+function parse(text: string): unknown {
+  if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) throw badCursor();
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+  } catch {
+    throw badCursor();
+  }
+}
+
+function badCursor(): AppError {
+  return baseErrors.invalid_query({
+    errors: [
+      {
+        parameter: 'cursor',
+        code: 'invalid_cursor',
+        detail: 'Must be the next_cursor of an earlier answer.',
+      },
+    ],
+  });
+}
+
+/** One page of rows that were fetched with `limit + 1`: the extra row only tells that there is more. */
+export function toPage<Row>(
+  rows: readonly Row[],
+  options: { limit: number; cursorOf: (last: Row) => string },
+): { data: Row[]; next_cursor: string | null } {
+  const data = rows.slice(0, options.limit);
+  const last = data.at(-1);
+  const more = rows.length > options.limit && last !== undefined;
+  return { data, next_cursor: more ? options.cursorOf(last) : null };
+}

@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { Drain } from './drain.ts';
+import { baseErrors } from './errors.ts';
+import type { Metrics } from './metrics.ts';
+import { takesEmptyBody } from './validation.ts';
+
+/** Per route: its series in the metrics and its line in the log are prepared once. */
+export function observeRoute(route: RouteOptions, metrics: Metrics, drain: Drain): void {
+  const observe = metrics.durations.forRoute(route.url, String(route.method));
+  const quiet = route.config?.whileDraining === true;
+  const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    drain.done(reply.raw);
+    const elapsedMs = reply.elapsedTime;
+    observe(reply.statusCode, elapsedMs);
+    if (!quiet) {
+      request.log.info(
+        {
+          method: request.method,
+          route: route.url,
+          status: reply.statusCode,
+          duration_ms: Math.round(elapsedMs * 10) / 10,
+        },
+        'request',
+      );
+    }
+    done();
+  };
+  route.onResponse = [route.onResponse ?? [], onResponse].flat() as NonNullable<RouteOptions['onResponse']>;
+}
+
+/** An endpoint with a body schema gets a body: the one sent, or an empty object where that would do. */
+export function requireBody(route: RouteOptions): void {
+  const schema = (route.schema as { body?: TSchema & { content?: unknown } } | undefined)?.body;
+  if (schema === undefined || schema.content !== undefined) return;
+  const optional = takesEmptyBody(schema);
+  const preValidation = (
+    request: FastifyRequest,
+    _reply: FastifyReply,
+    done: (error?: Error) => void,
+  ): void => {
+    if (request.body !== undefined) {
+      done();
+    } else if (optional) {
+      request.body = {};
+      done();
+    } else {
+      done(baseErrors.invalid_json({ detail: 'The body is empty; this endpoint needs JSON.' }));
+    }
+  };
+  route.preValidation = [preValidation, route.preValidation ?? []].flat() as NonNullable<
+    RouteOptions['preValidation']
+  >;
+}

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { baseErrors } from './errors.ts';
+
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
+/** The origins under which this service is reached: the public one, and all names of this machine while that is local. */
+export function acceptedOrigins(publicUrl: string): ReadonlySet<string> {
+  const url = new URL(publicUrl);
+  if (!LOOPBACK_HOSTS.has(url.hostname)) return new Set([url.origin]);
+  const port = url.port === '' ? '' : `:${url.port}`;
+  return new Set([...LOOPBACK_HOSTS].map((host) => `${url.protocol}//${host}${port}`));
+}
+
+/** The same as values of the `Host` header. */
+export function acceptedHosts(publicUrl: string): ReadonlySet<string> {
+  return new Set([...acceptedOrigins(publicUrl)].map((origin) => origin.slice(origin.indexOf('//') + 2)));
+}
+
+type HeaderRequest = { method: string; headers: IncomingHttpHeaders };
+
+/**
+ * Whether a request may act with the rights of its cookie: one that only reads, or one that no other site can have
+ * caused. A form of another site cannot send JSON, and a script of another site cannot hide its origin.
+ */
+export function sameOrigin(request: HeaderRequest, origins: ReadonlySet<string>): boolean {
+  if (SAFE_METHODS.has(request.method)) return true;
+  const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
+  if (origin !== undefined && !origins.has(origin)) return false;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  if (type !== undefined) return /^application\/json\s*(?:;|$)/i.test(type);
+  return !hasBody(request.headers);
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** Throws 403 `csrf`; call it for requests that are authenticated by a cookie, before their body is read. */
+export function requireSameOrigin(request: HeaderRequest, origins: ReadonlySet<string>): void {
+  if (!sameOrigin(request, origins)) throw baseErrors.csrf();
+}

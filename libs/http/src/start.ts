@@ -1,0 +1,107 @@
+import { isIPv6 } from 'node:net';
+import type { App } from './app.ts';
+import { SettingsError } from './config.ts';
+
+/** A start that cannot succeed until the operator changes something; the message is the one line that says what. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+export type ListenOptions = {
+  host: string;
+  port: number;
+  /** The variable that the operator changes when the port is taken. */
+  portVariable?: string;
+  hostVariable?: string;
+};
+
+/** Listens and tells the address it got (a port of 0 takes any free one). */
+export async function listen(
+  app: App,
+  options: ListenOptions,
+): Promise<{ host: string; port: number; url: string }> {
+  const { host, port } = options;
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const reason = listenFailure((error as NodeJS.ErrnoException).code, options);
+    throw reason === undefined ? error : new StartError(reason, { cause: error });
+  }
+  const address = app.server.address();
+  const actualPort = typeof address === 'object' && address !== null ? address.port : port;
+  return { host, port: actualPort, url: `http://${isIPv6(host) ? `[${host}]` : host}:${actualPort}` };
+}
+
+function listenFailure(code: string | undefined, options: ListenOptions): string | undefined {
+  const { host, port, portVariable = 'another port', hostVariable = 'another host' } = options;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is in use: set ${portVariable}`;
+    case 'EACCES':
+      return `port ${port} on ${host} needs rights that this process does not have: set ${portVariable}`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is not an address of this machine: set ${hostVariable}`;
+    default:
+      return undefined;
+  }
+}
+
+const hintByCode: Record<string, string> = {
+  EADDRINUSE: 'the address is in use',
+  EACCES: 'no right to write there; check DATA_DIR',
+  EPERM: 'no right to write there; check DATA_DIR',
+  EROFS: 'the file system is read-only; check DATA_DIR',
+  ENOSPC: 'the disk is full; check DATA_DIR',
+  ENOTDIR: 'a part of the path is not a folder; check DATA_DIR',
+  ECONNREFUSED: 'the database does not answer; check the database URL',
+  ETIMEDOUT: 'the database does not answer; check the database URL',
+  ENOTFOUND: 'the host name is not known; check the database URL',
+  EAI_AGAIN: 'the host name cannot be resolved now; check the database URL',
+  '28P01': 'the database refuses the password; check the database URL',
+  '28000': 'the database refuses the user; check the database URL',
+  '3D000': 'the database does not exist; check the database URL',
+  '53300': 'the database has no free connection',
+  '57P03': 'the database is starting up; try again',
+};
+
+/** The one line for a failed start; undefined for a bug, which deserves its stack. */
+export function startFailure(error: unknown): string | undefined {
+  if (error instanceof StartError || error instanceof SettingsError) return error.message;
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (cause instanceof StartError || cause instanceof SettingsError) return cause.message;
+    if (cause instanceof AggregateError) {
+      const [first] = cause.errors;
+      const line = startFailure(first);
+      if (line !== undefined) return line;
+    }
+    const hint = hintByCode[(cause as NodeJS.ErrnoException).code ?? ''];
+    if (hint !== undefined) return `${hint} (${oneLine(cause.message)})`;
+  }
+  return undefined;
+}
+
+function oneLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}
+
+export type MainEdge = {
+  write?: (line: string) => void;
+  exit?: (code: number) => void;
+};
+
+/** Runs a service's `main`; a start that fails ends with one line on stderr and exit code 1, never with a bare stack. */
+export async function runMain(
+  main: () => Promise<void>,
+  { write = (line) => process.stderr.write(line), exit = (code) => process.exit(code) }: MainEdge = {},
+): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const known = startFailure(error);
+    if (known !== undefined) write(`cannot start: ${known}\n`);
+    else write(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    exit(1);
+  }
+}

@@ -1,0 +1,145 @@
+import type { FastifySchemaCompiler } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type AppError, baseErrors } from './errors.ts';
+import { badCharacter, isBadText } from './json-body.ts';
+import { asParameters, explain, type JsonSchema, type SchemaError } from './schema-explain.ts';
+
+type Fields = Record<string, unknown>;
+type Verdict = true | { value: unknown } | { error: AppError };
+export type Validate = (value: unknown) => Verdict;
+
+type Compiled = { check: (value: unknown) => boolean; errorsOf: (value: unknown) => SchemaError[] };
+
+function compile(schema: TSchema): Compiled {
+  const validator = Compile(schema);
+  return {
+    check: (value) => validator.Check(value),
+    errorsOf(value) {
+      const found = explain(schema as JsonSchema, value);
+      if (found.length > 0) return found;
+      // A keyword that the walk does not know refused the value.
+      return validator.Errors(value).map((error) => ({
+        pointer: error.instancePath,
+        code: 'invalid',
+        detail: `The value ${error.message}.`,
+      }));
+    },
+  };
+}
+
+/** Bodies are taken as they are (no coercion); query, path and header values are strings that the schema types. */
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  switch (httpPart) {
+    case 'body':
+      return bodyValidator(schema);
+    case 'querystring':
+      return textValidator(schema, (errors) => baseErrors.invalid_query({ errors: asParameters(errors) }));
+    case 'params':
+      // A path that no resource can have is a resource that does not exist.
+      return textValidator(schema, () => baseErrors.not_found());
+    default:
+      return textValidator(schema, (errors) => baseErrors.invalid_header({ errors: asParameters(errors) }));
+  }
+};
+
+export function bodyValidator(schema: TSchema): Validate {
+  const { check, errorsOf } = compile(schema);
+  const fill = defaultsOf(schema as JsonSchema);
+  return (value) => {
+    fill?.(value);
+    return check(value) || { error: baseErrors.invalid_request({ errors: errorsOf(value) }) };
+  };
+}
+
+/** Whether the endpoint can do without a body: when an empty object would do. */
+export function takesEmptyBody(schema: TSchema): boolean {
+  return Compile(schema).Check({});
+}
+
+function textValidator(schema: TSchema, toError: (errors: SchemaError[]) => AppError): Validate {
+  const { check, errorsOf } = compile(schema);
+  const coerce = coercionOf(schema as JsonSchema);
+  const fill = defaultsOf(schema as JsonSchema);
+  return (raw) => {
+    const value = { ...(raw as Fields) };
+    coerce(value);
+    fill?.(value);
+    return check(value) ? { value } : { error: toError(errorsOf(value)) };
+  };
+}
+
+/** Fills in `default`s of object properties, nested ones too; undefined where the schema has none. */
+function defaultsOf(schema: JsonSchema): ((value: unknown) => void) | undefined {
+  const fills: ((fields: Fields) => void)[] = [];
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (property.default !== undefined) {
+      const text = JSON.stringify(property.default);
+      fills.push((fields) => {
+        if (fields[name] === undefined) fields[name] = JSON.parse(text);
+      });
+    }
+    const inner = defaultsOf(property);
+    if (inner !== undefined) fills.push((fields) => inner(fields[name]));
+  }
+  if (fills.length === 0) return undefined;
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    for (const fill of fills) fill(value as Fields);
+  };
+}
+
+type Coerce = (value: unknown) => unknown;
+
+function coercionOf(schema: JsonSchema): (fields: Fields) => void {
+  const known = Object.entries(schema.properties ?? {})
+    .map(([name, property]) => [name, valueCoercion(property)] as const)
+    .filter((entry): entry is readonly [string, Coerce] => entry[1] !== undefined);
+  return (fields) => {
+    for (const [name, coerce] of known) if (fields[name] !== undefined) fields[name] = coerce(fields[name]);
+  };
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** What is not plainly a number or a boolean stays a string, and the check refuses it by its type. */
+function valueCoercion(schema: JsonSchema): Coerce | undefined {
+  switch (schema.type) {
+    case 'integer':
+      return (value) => (typeof value === 'string' && INTEGER.test(value) ? Number(value) : value);
+    case 'number':
+      return (value) => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value);
+    case 'boolean':
+      return (value) => (value === 'true' ? true : value === 'false' ? false : value);
+    case 'array': {
+      const item = schema.items === undefined ? undefined : valueCoercion(schema.items);
+      return (value) => {
+        const list = Array.isArray(value) ? value : [value];
+        return item === undefined ? list : list.map(item);
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The address as sent: every percent-encoding must decode, and no parameter may hold a NUL. Run only when it has a %. */
+export function checkEncoding(url: string, query: Fields): void {
+  try {
+    decodeURIComponent(url);
+  } catch {
+    throw baseErrors.bad_request({ detail: 'The address contains a malformed percent-encoding.' });
+  }
+  if (!url.includes('%00')) return;
+  const queryStart = url.indexOf('?');
+  if (queryStart === -1 || url.lastIndexOf('%00', queryStart) !== -1) throw baseErrors.not_found();
+  const bad = Object.entries(query).filter(
+    ([name, value]) => isBadText(name) || [value].flat().some(hasBadText),
+  );
+  throw baseErrors.invalid_query({ errors: bad.map(([parameter]) => badCharacter({ parameter })) });
+}
+
+function hasBadText(value: unknown): boolean {
+  return typeof value === 'string' && isBadText(value);
+}

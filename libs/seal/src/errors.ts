@@ -1,0 +1,19 @@
+/** `malformed`: not an envelope. `unknown_key`: sealed by a key that is not configured. `refused`: changed, or another context. */
+export type SealErrorCode =
+  | 'bad_key'
+  | 'malformed'
+  | 'unknown_key'
+  | 'refused'
+  | 'bad_secret_file'
+  | 'bad_prefix';
+
+/** Never carries key material, plain text or the context's value. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+  readonly code: SealErrorCode;
+
+  constructor(code: SealErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

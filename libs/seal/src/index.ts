@@ -1,0 +1,12 @@
+export { SealError, type SealErrorCode } from './errors.ts';
+export { createIdFactory, ID_CHARACTERS, type IdFactoryOptions, idTimeMs, type NewId, newId } from './ids.ts';
+export {
+  createSealer,
+  parseSealKeys,
+  SEAL_KEY_BYTES,
+  type Sealer,
+  type SealerOptions,
+  type SealKeysResult,
+} from './sealer.ts';
+export { loadOrCreateSecretFile } from './secret-file.ts';
+export { equalSecrets, hashToken, newToken, type RandomBytes, TOKEN_CHARACTERS } from './tokens.ts';

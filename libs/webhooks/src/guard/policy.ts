@@ -1,0 +1,117 @@
+import { type AddressKind, canonicalAddress, classifyAddress } from './address.ts';
+import { type Host, isLocalhostName, parseHost, placeOf } from './host.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import { resolveWithSystem } from './system-resolver.ts';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** Gives all addresses of a name; an empty list or an error means that it has none now. */
+export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
+
+export interface EgressPolicyOptions {
+  /** `host:port` entries that may be private and may use plain http. */
+  readonly allow?: readonly string[];
+  /** Lets 127.0.0.0/8, ::1, `localhost` and names under it through; never 0.0.0.0 or ::. */
+  readonly development?: boolean;
+  readonly resolve?: ResolveHost;
+}
+
+export interface EgressPolicy {
+  readonly allowed: ReadonlySet<string>;
+  readonly development: boolean;
+  readonly resolve: ResolveHost;
+}
+
+/** An entry of the allow list that is not `host:port`: a mistake in the settings, reported at the start. */
+export class EgressPolicyError extends Error {
+  override readonly name = 'EgressPolicyError';
+}
+
+export type AllowResult =
+  | { readonly ok: true; readonly place: string }
+  | { readonly ok: false; readonly detail: string };
+
+const PORT_MAX = 65_535;
+
+/** Brings one `host:port` of the settings to its canonical form. */
+export function parseAllowEntry(entry: string): AllowResult {
+  const match = /^(.+):(\d{1,5})$/.exec(entry.trim());
+  const host = match?.[1] === undefined ? undefined : parseHost(match[1]);
+  const port = Number(match?.[2]);
+  if (host === undefined || port < 1 || port > PORT_MAX) {
+    return { ok: false, detail: `not host:port: ${JSON.stringify(entry)}` };
+  }
+  return { ok: true, place: placeOf(host.text, port) };
+}
+
+export function createEgressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
+  const allowed = new Set<string>();
+  for (const entry of options.allow ?? []) {
+    const result = parseAllowEntry(entry);
+    if (!result.ok) throw new EgressPolicyError(result.detail);
+    allowed.add(result.place);
+  }
+  return {
+    allowed,
+    development: options.development ?? false,
+    resolve: options.resolve ?? resolveWithSystem,
+  };
+}
+
+const SAID: Readonly<Record<Exclude<AddressKind, 'public'>, string>> = {
+  malformed: 'is not an address',
+  trailing_dot: 'ends in a dot',
+  spelling: 'is spelled in an unusual way',
+  loopback: 'is a loopback address',
+  private: 'is in a private range',
+  link_local: 'is a link-local address',
+  metadata: 'is a cloud metadata address',
+  carrier_grade_nat: 'is in the shared range of carriers',
+  multicast: 'is a multicast or broadcast address',
+  unspecified: 'stands for this machine',
+  reserved: 'is in a reserved range',
+  embedded: 'carries an IPv4 address in a form that is not public',
+};
+
+/** One address, as it would be dialled. With a port, places that the policy allows pass too. */
+export function checkAddress(
+  ip: string,
+  policy: EgressPolicy,
+  port?: number,
+): { readonly ok: true } | Refusal {
+  const canonical = canonicalAddress(ip);
+  if (canonical !== undefined && port !== undefined && policy.allowed.has(placeOf(canonical, port))) {
+    return { ok: true };
+  }
+  const kind = classifyAddress(ip);
+  if (kind === 'public' || (kind === 'loopback' && policy.development)) return { ok: true };
+  return refuse(kind, `${ip} ${SAID[kind]}`);
+}
+
+function isLocalName(text: string): boolean {
+  return isLocalhostName(text) || /(^|\.)(local|internal)$/.test(text);
+}
+
+/** A place by its spelling alone, before any name is resolved. Allowed places come first: they may be private. */
+export function checkHost(host: Host, port: number, policy: EgressPolicy): { readonly ok: true } | Refusal {
+  if (policy.allowed.has(placeOf(host.text, port))) return { ok: true };
+  if (host.hadTrailingDot) return refuse('trailing_dot', 'the host ends in a dot');
+  if (!host.isPlainlySpelled) {
+    return refuse('spelling', `the host is an unusual spelling of ${host.text}`);
+  }
+  if (host.isAddress) return checkAddress(host.text, policy, port);
+  if (policy.development && isLocalhostName(host.text)) return { ok: true };
+  return isLocalName(host.text)
+    ? refuse('local_name', `${host.text} is a name of local networks`)
+    : { ok: true };
+}
+
+/** Plain http may go only where somebody who runs this service said so. */
+export function mayUsePlainHttp(host: Host, port: number, policy: EgressPolicy): boolean {
+  if (policy.allowed.has(placeOf(host.text, port))) return true;
+  if (!policy.development) return false;
+  return host.isAddress ? classifyAddress(host.text) === 'loopback' : isLocalhostName(host.text);
+}

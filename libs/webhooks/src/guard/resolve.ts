@@ -1,0 +1,61 @@
+import { parseHost, placeOf } from './host.ts';
+import { checkAddress, checkHost, type EgressPolicy, type ResolvedAddress } from './policy.ts';
+import { EgressRefused, EgressUnresolved, type Refusal, refuse } from './refusal.ts';
+
+export interface GuardedAddress extends ResolvedAddress {
+  /** The canonical host, for TLS server names and Host headers. */
+  readonly host: string;
+  /** All checked addresses of the host, the first of which is `address`. */
+  readonly addresses: readonly [ResolvedAddress, ...ResolvedAddress[]];
+}
+
+export type Resolution =
+  | { readonly ok: true; readonly resolved: GuardedAddress }
+  | { readonly ok: false; readonly unresolved: Error }
+  | Refusal;
+
+/** Refuses a name as a whole when any of its addresses is refused: an answer that mixes both is an attack. */
+export async function tryResolve(
+  spelledHost: string,
+  port: number,
+  policy: EgressPolicy,
+): Promise<Resolution> {
+  const host = parseHost(spelledHost);
+  if (host === undefined) return refuse('malformed', 'the host is not a name or an address');
+  const spelling = checkHost(host, port, policy);
+  if (!spelling.ok) return spelling;
+  const isAllowedByName = policy.allowed.has(placeOf(host.text, port));
+  let found: readonly ResolvedAddress[];
+  if (host.isAddress) {
+    found = [{ address: host.text, family: host.text.includes(':') ? 6 : 4 }];
+  } else {
+    try {
+      found = await policy.resolve(host.text);
+    } catch (cause) {
+      return { ok: false, unresolved: new EgressUnresolved(`${host.text} does not resolve`, { cause }) };
+    }
+  }
+  for (const { address } of found) {
+    const checked = isAllowedByName ? { ok: true as const } : checkAddress(address, policy, port);
+    if (!checked.ok) return refuse(checked.reason, `${host.text} resolves to ${checked.detail}`);
+  }
+  const [first, ...others] = found;
+  if (first === undefined) {
+    return { ok: false, unresolved: new EgressUnresolved(`${host.text} does not resolve`) };
+  }
+  return { ok: true, resolved: { ...first, host: host.text, addresses: [first, ...others] } };
+}
+
+/**
+ * For clients that open their own sockets (IMAP, SMTP, SFTP): dial the address given here, and pass `host` as the TLS
+ * server name. Resolving again would undo the check.
+ */
+export async function resolveGuarded(
+  host: string,
+  port: number,
+  policy: EgressPolicy,
+): Promise<GuardedAddress> {
+  const resolution = await tryResolve(host, port, policy);
+  if (resolution.ok) return resolution.resolved;
+  throw 'unresolved' in resolution ? resolution.unresolved : new EgressRefused(resolution);
+}

@@ -1,0 +1,55 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { isLocalhostName } from './host.ts';
+import type { ResolvedAddress } from './policy.ts';
+
+const QUERY_TIMEOUT_MS = 2_000;
+const QUERY_TRIES = 2;
+const SYSTEM_LOOKUPS_MAX = 2;
+const SYSTEM_LOOKUPS_WAITING_MAX = 100;
+
+const LOOPBACK: readonly ResolvedAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+// A definite answer that the name server has nothing, or that there is no name server at all.
+const NOTHING_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADNAME']);
+
+let systemLookups = 0;
+const waiting: (() => void)[] = [];
+
+// The system's own lookup knows the hosts file and search domains, but each call holds one of libuv's four threads for
+// as long as a name server likes. So it serves only names that DNS does not know, two at a time.
+async function lookupLimited(host: string): Promise<readonly ResolvedAddress[]> {
+  if (systemLookups >= SYSTEM_LOOKUPS_MAX) {
+    if (waiting.length >= SYSTEM_LOOKUPS_WAITING_MAX) throw new Error(`too many lookups wait: ${host}`);
+    await new Promise<void>((resume) => waiting.push(resume));
+  }
+  systemLookups += 1;
+  try {
+    const found = await lookup(host, { all: true, verbatim: true });
+    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  } finally {
+    systemLookups -= 1;
+    waiting.shift()?.();
+  }
+}
+
+function isNothingFound(result: PromiseSettledResult<string[]>): boolean {
+  return (
+    result.status === 'rejected' && NOTHING_FOUND.has((result.reason as NodeJS.ErrnoException).code ?? '')
+  );
+}
+
+/** Names that a slow name server serves cost a bounded wait and no thread, so they delay nobody else. */
+export async function resolveWithSystem(host: string): Promise<readonly ResolvedAddress[]> {
+  if (isLocalhostName(host)) return LOOPBACK;
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found: ResolvedAddress[] = [];
+  if (four.status === 'fulfilled') for (const address of four.value) found.push({ address, family: 4 });
+  if (six.status === 'fulfilled') for (const address of six.value) found.push({ address, family: 6 });
+  if (found.length > 0) return found;
+  if (isNothingFound(four) && isNothingFound(six)) return lookupLimited(host);
+  throw four.status === 'rejected' ? four.reason : new Error(`${host} has no address`);
+}

@@ -1,0 +1,31 @@
+/** Something that happened to an object, with the object exactly as the API showed it at that moment. */
+export interface PaymentsEvent {
+  tenantId: string;
+  id: string;
+  type: EventType;
+  subjectId: string;
+  /** The object's JSON, made once: the response, the event and every webhook carry these bytes. */
+  data: string;
+  /** The organisation's time. */
+  occurredAt: Date;
+  createdAt: Date;
+}
+
+export const eventTypes = [
+  'payment.pending',
+  'payment.processing',
+  'payment.completed',
+  'payment.failed',
+  'payment.returned',
+  'payment.canceled',
+  'payment.rerouted',
+  'payment_method.created',
+  'payment_method.updated',
+  'payment_method.deleted',
+  'webhook_endpoint.test',
+  'webhook_endpoint.disabled',
+] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+export const EVENT_RETENTION_DAYS = 90;

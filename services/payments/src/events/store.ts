@@ -1,0 +1,81 @@
+import type { Queryable } from '@libs/db';
+import type { PaymentsEvent } from './event.ts';
+
+interface EventRow {
+  tenant_id: string;
+  id: string;
+  type: PaymentsEvent['type'];
+  subject_id: string;
+  data: string;
+  occurred_at: Date;
+  created_at: Date;
+}
+
+function fromRow(row: EventRow): PaymentsEvent {
+  return {
+    tenantId: row.tenant_id,
+    id: row.id,
+    type: row.type,
+    subjectId: row.subject_id,
+    data: row.data,
+    occurredAt: row.occurred_at,
+    createdAt: row.created_at,
+  };
+}
+
+const COLUMNS = 'tenant_id, id, type, subject_id, data, occurred_at, created_at';
+
+export async function insertEvents(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query(
+    {
+      name: 'events.insert',
+      text: `insert into events (${COLUMNS})
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])`,
+    },
+    [
+      events.map((event) => event.tenantId),
+      events.map((event) => event.id),
+      events.map((event) => event.type),
+      events.map((event) => event.subjectId),
+      events.map((event) => event.data),
+      events.map((event) => event.occurredAt),
+      events.map((event) => event.createdAt),
+    ],
+  );
+}
+
+export async function findEvent(db: Queryable, tenantId: string, id: string): Promise<PaymentsEvent | undefined> {
+  const { rows } = await db.query<EventRow>(`select ${COLUMNS} from events where tenant_id = $1 and id = $2`, [
+    tenantId,
+    id,
+  ]);
+  return rows[0] && fromRow(rows[0]);
+}
+
+export interface EventFilter {
+  type: string | null;
+  subjectId: string | null;
+  beforeId: string | null;
+  limit: number;
+}
+
+export async function listEvents(db: Queryable, tenantId: string, filter: EventFilter): Promise<PaymentsEvent[]> {
+  const { rows } = await db.query<EventRow>(
+    `select ${COLUMNS} from events
+     where tenant_id = $1 and ($2::text is null or type = $2) and ($3::text is null or subject_id = $3)
+       and ($4::text is null or id < $4)
+     order by id desc limit $5`,
+    [tenantId, filter.type, filter.subjectId, filter.beforeId, filter.limit],
+  );
+  return rows.map(fromRow);
+}
+
+/** Removes a bounded number of events that are past their time; the caller comes again while there are more. */
+export async function deleteEventsBefore(db: Queryable, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from events where (tenant_id, id) in (select tenant_id, id from events where created_at < $1 limit $2)`,
+    [before, limit],
+  );
+  return rowCount;
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { EventType, PaymentsEvent } from '../events/event.ts';
+import type { Transfer } from '../ledger/transfer.ts';
+import { type Attempt, type Payment, toApi } from './payment.ts';
+import { type MoveName, nextMove } from './states.ts';
+
+/** What someone wants to change in a payment; the parts that are absent stay as they are. */
+export interface Change {
+  /** A move of the state table. */
+  by?: MoveName;
+  /** Replaces the last attempt's fields. */
+  attempt?: Partial<Attempt>;
+  failure?: NonNullable<Payment['failure']>;
+  /** Another rail takes over: a new attempt, and no new timeline entry. */
+  reroute?: {
+    attempt: Attempt;
+    railDecision: Payment['railDecision'];
+    feeAmount: number;
+    estimatedSettlementAt: Date;
+  };
+}
+
+/** What a change writes, besides the payment itself. */
+export interface Changed {
+  payment: Payment;
+  events: PaymentsEvent[];
+  transfers: Transfer[];
+}
+
+export interface ChangeContext {
+  /** The organisation's time. */
+  at: Date;
+  realNow: Date;
+  newId: (prefix: string) => string;
+}
+
+/**
+ * Applies a change to a payment, or answers null where the state table has no such move: a repeated answer of a
+ * network, a second worker and a late cancel all end there.
+ */
+export function changePayment(payment: Payment, change: Change, context: ChangeContext): Changed | null {
+  const move = change.by && nextMove(payment.status, change.by);
+  if (change.by && !move) return null;
+  // A clock that was set free or a slower process may be behind: a timeline never goes back.
+  const last = payment.timeline.at(-1);
+  assert(last, 'a payment begins with a timeline entry');
+  const at = context.at.getTime() < Date.parse(last.timestamp) ? new Date(last.timestamp) : context.at;
+  const changed: Payment = { ...payment, updatedAt: at < payment.updatedAt ? payment.updatedAt : at };
+  if (change.attempt) changed.attempts = replaceLast(payment.attempts, change.attempt);
+  if (change.failure) changed.failure = change.failure;
+  if (change.reroute) applyReroute(changed, change.reroute);
+  const events: EventType[] = change.reroute ? ['payment.rerouted'] : [];
+  if (move) {
+    changed.status = move.to;
+    changed.timeline = [...payment.timeline, { status: move.to, timestamp: at.toISOString() }];
+    events.push(`payment.${move.to}`);
+  }
+  return {
+    payment: changed,
+    events: events.map((type) => eventOf(changed, type, { ...context, at })),
+    transfers: move?.money ? [transferOf(changed, move.money, { ...context, at })] : [],
+  };
+}
+
+function replaceLast(attempts: readonly Attempt[], fields: Partial<Attempt>): Attempt[] {
+  const last = attempts.at(-1);
+  assert(last, 'a payment has at least one attempt');
+  return [...attempts.slice(0, -1), { ...last, ...fields }];
+}
+
+function applyReroute(payment: Payment, reroute: NonNullable<Change['reroute']>): void {
+  payment.attempts = [...payment.attempts, reroute.attempt];
+  payment.railSelected = reroute.attempt.rail;
+  payment.railDecision = reroute.railDecision;
+  payment.feeAmount = reroute.feeAmount;
+  payment.estimatedSettlementAt = reroute.estimatedSettlementAt;
+}
+
+export function eventOf(
+  payment: Payment,
+  type: EventType,
+  context: ChangeContext,
+): PaymentsEvent {
+  return {
+    tenantId: payment.tenantId,
+    id: context.newId('evt'),
+    type,
+    subjectId: payment.id,
+    data: JSON.stringify(toApi(payment)),
+    occurredAt: context.at,
+    createdAt: context.realNow,
+  };
+}
+
+/** The money of a payment always goes from its source's account to its destination's; undoing it is another kind. */
+export function transferOf(
+  payment: Payment,
+  kind: Transfer['kind'],
+  context: Pick<ChangeContext, 'at' | 'newId'>,
+): Transfer {
+  return {
+    tenantId: payment.tenantId,
+    id: context.newId('lt'),
+    paymentId: payment.id,
+    kind,
+    rail: payment.railSelected,
+    debitAccount: payment.debitAccount,
+    creditAccount: payment.creditAccount,
+    amount: payment.amount,
+    createdAt: context.at,
+  };
+}

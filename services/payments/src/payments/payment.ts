@@ -1,0 +1,85 @@
+import type { RailDecision, RailId } from '../routing/decision.ts';
+import type { Mode } from '../tenant.ts';
+import type { PaymentStatus } from './states.ts';
+
+export const AMOUNT_MAX = 9_999_999_999;
+
+export type RailChoice = 'auto' | 'rtp' | 'ach';
+export type AttemptStatus = 'waiting' | 'submitted' | 'settled' | 'rejected' | 'returned' | 'unknown';
+
+export interface Attempt {
+  id: string;
+  rail: RailId;
+  status: AttemptStatus;
+  network_reference: string | null;
+  submitted_at: string | null;
+  settled_at: string | null;
+  code: string | null;
+  detail: string | null;
+}
+
+export interface TimelineEntry {
+  status: PaymentStatus;
+  timestamp: string;
+}
+
+export interface Failure {
+  code: string;
+  network_code: string | null;
+  detail: string;
+}
+
+export interface Payment {
+  tenantId: string;
+  mode: Mode;
+  id: string;
+  status: PaymentStatus;
+  amount: number;
+  currency: string;
+  sourceId: string;
+  destinationId: string;
+  /** Whose money moves: accounts of the ledger. */
+  debitAccount: string;
+  creditAccount: string;
+  rail: RailChoice;
+  railSelected: RailId;
+  fallback: boolean;
+  railDecision: RailDecision;
+  attempts: readonly Attempt[];
+  timeline: readonly TimelineEntry[];
+  failure: Failure | null;
+  feeAmount: number;
+  description: string | null;
+  metadata: Readonly<Record<string, string>>;
+  estimatedSettlementAt: Date;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** The payment as the API, its events and its webhooks show it. */
+export function toApi(payment: Payment) {
+  return {
+    id: payment.id,
+    object: 'payment' as const,
+    mode: payment.mode,
+    status: payment.status,
+    amount: payment.amount,
+    currency: payment.currency,
+    source: { payment_method_id: payment.sourceId },
+    destination: { payment_method_id: payment.destinationId },
+    rail: payment.rail,
+    rail_selected: payment.railSelected,
+    rail_decision: payment.railDecision,
+    attempts: payment.attempts,
+    timeline: payment.timeline,
+    failure: payment.failure,
+    fee: { amount: payment.feeAmount, currency: 'USD' },
+    description: payment.description,
+    metadata: payment.metadata,
+    estimated_settlement_at: payment.estimatedSettlementAt.toISOString(),
+    created_at: payment.createdAt.toISOString(),
+    updated_at: payment.updatedAt.toISOString(),
+  };
+}
+
+export type ApiPayment = ReturnType<typeof toApi>;

@@ -1,0 +1,43 @@
+/**
+ * The life of a payment: every move there is. Types, the checks in the database, the documentation and the tests
+ * derive from this table.
+ */
+export const moves = [
+  { by: 'accepted', from: null, to: 'pending', money: 'hold' },
+  { by: 'submitted', from: 'pending', to: 'processing', money: null },
+  { by: 'canceled', from: 'pending', to: 'canceled', money: 'release' },
+  { by: 'refused', from: 'pending', to: 'failed', money: 'release' },
+  { by: 'refused', from: 'processing', to: 'failed', money: 'release' },
+  { by: 'settled', from: 'processing', to: 'completed', money: 'post' },
+  { by: 'returned', from: 'processing', to: 'failed', money: 'release' },
+  { by: 'returned', from: 'completed', to: 'returned', money: 'reverse' },
+] as const;
+
+type Move = (typeof moves)[number];
+export type MoveName = Move['by'];
+export type PaymentStatus = Move['to'];
+/** What a move does to the money: see the ledger. */
+export type MoneyEffect = NonNullable<Move['money']>;
+
+export const paymentStatuses: readonly PaymentStatus[] = [...new Set(moves.map((move) => move.to))];
+
+export const finalStatuses: readonly PaymentStatus[] = paymentStatuses.filter(
+  (status) => !moves.some((move) => move.from === status),
+);
+
+/** `completed` may still be returned, but nothing is on its way any more. */
+export const openStatuses: readonly PaymentStatus[] = ['pending', 'processing'];
+
+/** The move, or undefined where the state does not allow it: that is an answer, not an accident. */
+export function nextMove(from: PaymentStatus | null, by: MoveName): Move | undefined {
+  return moves.find((move) => move.from === from && move.by === by);
+}
+
+/** The same table as SQL, for the migration that makes the database refuse every other move. */
+export const stateFragments = {
+  payment_statuses: paymentStatuses.map((status) => `'${status}'`).join(', '),
+  payment_moves: moves
+    .filter((move) => move.from !== null)
+    .map((move) => `(old.status = '${move.from}' and new.status = '${move.to}')`)
+    .join(' or '),
+};

@@ -1,0 +1,37 @@
+import type { WallTime } from './calendar.ts';
+
+/** What banks and the rules set and may change: windows, limits, waiting times. Pass a changed copy to override. */
+export type AchTerms = {
+  readonly sameDayWindows: readonly { readonly deadline: WallTime; readonly settlesAt: WallTime }[];
+  readonly sameDayAmountMaxCents: number;
+  readonly standardWindow: {
+    readonly deadline: WallTime;
+    readonly settlesAt: WallTime;
+    readonly bankingDaysLater: number;
+  };
+  /** How long before the network's deadline the bank wants the file. */
+  readonly marginMinutes: number;
+  /** When banks open: the hour by which returns must be there. */
+  readonly returnsOpenAt: WallTime;
+  readonly returnBankingDays: number;
+  readonly returnCalendarDays: number;
+  readonly dishonorBankingDays: number;
+  /** How often an entry returned with R01 or R09 may be presented again. */
+  readonly representmentsMax: number;
+};
+
+export const DEFAULT_ACH_TERMS: AchTerms = {
+  sameDayWindows: [
+    { deadline: '10:30', settlesAt: '13:00' },
+    { deadline: '14:45', settlesAt: '17:00' },
+    { deadline: '16:45', settlesAt: '18:00' },
+  ],
+  sameDayAmountMaxCents: 100_000_000,
+  standardWindow: { deadline: '22:45', settlesAt: '08:30', bankingDaysLater: 1 },
+  marginMinutes: 15,
+  returnsOpenAt: '08:30',
+  returnBankingDays: 2,
+  returnCalendarDays: 60,
+  dishonorBankingDays: 5,
+  representmentsMax: 2,
+};

@@ -1,0 +1,74 @@
+import { RtpFieldError } from './errors.ts';
+import { isDate, type NetworkDate } from './network-time.ts';
+
+/**
+ * The network's identifiers, all of 35 characters:
+ *
+ *   message id           M YYYYMMDD participant(11) source(1) serial(14)
+ *   business message id  B YYYYMMDD participant(11) source(1) serial(14)
+ *   instruction id         YYYYMMDD participant(11) B         system(4) serial(11)
+ *
+ * The date is the network's own (Eastern), and a serial number is used once per day and participant: the
+ * caller draws it from a sequence, never at random, because the network tells payments apart by it.
+ */
+export const MESSAGE_SERIAL_MAX = 99_999_999_999_999;
+export const INSTRUCTION_SERIAL_MAX = 99_999_999_999;
+
+/** Who generated a message: a participant, or the network itself. */
+export type MessageSource = 'B' | 'H';
+
+export interface MessageIdParts {
+  readonly date: NetworkDate;
+  readonly participant: string;
+  readonly source: MessageSource;
+  readonly serial: number;
+}
+
+export interface InstructionIdParts {
+  readonly date: NetworkDate;
+  readonly participant: string;
+  /** Four characters at the bank's discretion, for example which of its systems counts the serial. */
+  readonly system: string;
+  readonly serial: number;
+}
+
+const PARTICIPANT = /^[A-Z0-9]{11}$/;
+const SYSTEM = /^[A-Z0-9]{4}$/;
+
+export function messageId(parts: MessageIdParts): string {
+  return `M${messageTail(parts)}`;
+}
+
+export function businessMessageId(parts: MessageIdParts): string {
+  return `B${messageTail(parts)}`;
+}
+
+export function instructionId(parts: InstructionIdParts): string {
+  if (!SYSTEM.test(parts.system)) throw new RtpFieldError('system', '4 capital letters or digits');
+  const serial = serialDigits(parts.serial, INSTRUCTION_SERIAL_MAX);
+  return `${dateAndParticipant(parts.date, parts.participant)}B${parts.system}${serial}`;
+}
+
+export function isParticipant(text: string): boolean {
+  return PARTICIPANT.test(text);
+}
+
+function messageTail(parts: MessageIdParts): string {
+  const serial = serialDigits(parts.serial, MESSAGE_SERIAL_MAX);
+  return `${dateAndParticipant(parts.date, parts.participant)}${parts.source}${serial}`;
+}
+
+function dateAndParticipant(date: NetworkDate, participant: string): string {
+  if (!isDate(date)) throw new RtpFieldError('date', 'a calendar date YYYY-MM-DD');
+  if (!PARTICIPANT.test(participant)) {
+    throw new RtpFieldError('participant', '11 capital letters or digits');
+  }
+  return date.slice(0, 4) + date.slice(5, 7) + date.slice(8, 10) + participant;
+}
+
+function serialDigits(serial: number, max: number): string {
+  if (!Number.isSafeInteger(serial) || serial < 0 || serial > max) {
+    throw new RtpFieldError('serial', `a whole number from 0 to ${max}`);
+  }
+  return String(serial).padStart(String(max).length, '0');
+}

@@ -1,0 +1,17 @@
+export type Mode = 'test' | 'live';
+
+/** An organisation in one mode: the owner of every row. Test and live are two tenants that share nothing. */
+export interface Tenant {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly mode: Mode;
+}
+
+export function tenantOf(organisationId: string, mode: Mode): Tenant {
+  return { id: `${organisationId}.${mode}`, organisationId, mode };
+}
+
+export function parseTenantId(id: string): Tenant {
+  const dot = id.lastIndexOf('.');
+  return tenantOf(id.slice(0, dot), id.slice(dot + 1) === 'live' ? 'live' : 'test');
+}

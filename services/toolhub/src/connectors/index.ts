@@ -1,0 +1,6 @@
+import type { Connector } from './connector.ts';
+
+/** The list of platforms. To add one, write its folder and name it here. */
+export function createConnectors(): Connector[] {
+  return [];
+}

@@ -1,0 +1,33 @@
+/** The permissions a token can carry. A cookie session holds all of them but `offline_access`. */
+export const SCOPES = ['tools:read', 'tools:write', 'account:read', 'account:write', 'offline_access'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A request made for one customer: all data it may touch belongs to `customerId`. */
+export interface Session {
+  kind: 'customer';
+  customerId: string;
+  via: 'cookie' | 'oauth' | 'personal';
+  tokenId: string | null;
+  scopes: readonly Scope[];
+  audience: string | null;
+}
+
+/** A request of the operator's own automation, which uses the configured accounts and no customer's data. */
+export interface InternalSession {
+  kind: 'internal';
+  name: string;
+  scopes: readonly Scope[];
+}
+
+export type BearerResolver = (token: string) => Promise<Session | InternalSession | null>;
+
+const known: ReadonlySet<string> = new Set(SCOPES);
+
+export function isScope(value: string): value is Scope {
+  return known.has(value);
+}
+
+/** Reads a space separated list as OAuth writes it; names this platform does not know grant nothing. */
+export function parseScopes(text: string): Scope[] {
+  return SCOPES.filter((scope) => text.split(' ').includes(scope));
+}
