@@ -20,17 +20,14 @@ create table rail_references (
   attempt_id text collate "C" not null
 );
 
--- Answers of a network wait here until they are read; one that cannot be read stays, with the reason.
-create table rail_inbox (
+-- What a network sent that could not be read or matched: kept whole, with the reason, for a person to look at.
+create table rail_quarantine (
   id text collate "C" primary key,
   rail text not null,
-  kind text not null,
   content text not null,
-  received_at timestamptz not null,
-  read_at timestamptz,
-  quarantined text
+  reason text not null,
+  received_at timestamptz not null
 );
-create index rail_inbox_quarantined on rail_inbox (rail, id) where quarantined is not null;
 
 -- One leg of an ACH payment: the debit of an outside source, or the credit of an outside destination.
 create table ach_entries (

@@ -67,7 +67,10 @@ export const ACCEPT_STATUS = 202;
  * event and its hold, and one job for all of them. Keys are claimed in one order, so that two processes with the same
  * keys wait for each other in line and not in a ring. Answers the ids of the events whose keys were free.
  */
-export async function insertAccepted(db: Queryable, acceptances: readonly Acceptance[]): Promise<Set<string>> {
+export async function insertAccepted(
+  db: Queryable,
+  acceptances: readonly Acceptance[],
+): Promise<Set<string>> {
   const ordered = acceptances.toSorted((a, b) => compareKeys(a, b));
   const payments = ordered.map((acceptance) => acceptance.payment);
   const events = ordered.map((acceptance) => acceptance.event);

@@ -76,11 +76,7 @@ function applyReroute(payment: Payment, reroute: NonNullable<Change['reroute']>)
   payment.estimatedSettlementAt = reroute.estimatedSettlementAt;
 }
 
-export function eventOf(
-  payment: Payment,
-  type: EventType,
-  context: ChangeContext,
-): PaymentsEvent {
+export function eventOf(payment: Payment, type: EventType, context: ChangeContext): PaymentsEvent {
   return {
     tenantId: payment.tenantId,
     id: context.newId('evt'),

@@ -130,7 +130,11 @@ export interface PaymentFilter {
 }
 
 /** Newest first. Conditions are only written where they are asked for, so that each query finds its index. */
-export async function listPayments(db: Queryable, tenantId: string, filter: PaymentFilter): Promise<Payment[]> {
+export async function listPayments(
+  db: Queryable,
+  tenantId: string,
+  filter: PaymentFilter,
+): Promise<Payment[]> {
   const values: unknown[] = [tenantId];
   const conditions = ['tenant_id = $1'];
   const add = (condition: (position: string) => string, value: unknown) => {
@@ -138,7 +142,10 @@ export async function listPayments(db: Queryable, tenantId: string, filter: Paym
     values.push(value);
     conditions.push(condition(`$${values.length}`));
   };
-  add((p) => `status = ${p}${filter.status === 'completed' ? '' : ` and status <> 'completed'`}`, filter.status);
+  add(
+    (p) => `status = ${p}${filter.status === 'completed' ? '' : ` and status <> 'completed'`}`,
+    filter.status,
+  );
   add((p) => `rail_selected = ${p}`, filter.rail);
   add((p) => `(source_id = ${p} or destination_id = ${p})`, filter.paymentMethod);
   add((p) => `created_at >= ${p}`, filter.createdAfter);

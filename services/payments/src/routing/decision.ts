@@ -11,7 +11,8 @@ export type Obstacle =
   | 'only_between_balances'
   | 'not_between_balances'
   | 'not_configured'
-  | 'down';
+  | 'down'
+  | 'refused';
 
 /** One way a rail could carry the payment: ACH has two, standard and same-day. */
 export interface Option {

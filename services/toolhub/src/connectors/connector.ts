@@ -40,6 +40,8 @@ export interface GuardedAddress {
   port: number;
   address: string;
   family: 4 | 6;
+  /** Whether the operator allowed this place, so that it may be spoken to without TLS. */
+  mayBePlain: boolean;
 }
 
 export interface AddressGuard {
@@ -47,7 +49,14 @@ export interface AddressGuard {
   resolve(target: { host: string; port: number }): Promise<GuardedAddress>;
 }
 
-export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+export interface FetchInit {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+/** Bound to the call's signal; throws ConnectorError where no answer came. */
+export type GuardedFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
 
 /** What a connector works with. Nothing else reaches it: no settings, no other customer's data, no global state. */
 export interface ToolContext<Credential = unknown> {

@@ -35,6 +35,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
   ['—', '-'],
   ['−', '-'],
   ['×', 'x'],
+  ['⁄', '/'],
   ['€', 'EUR'],
   ['£', 'GBP'],
 ]);

@@ -201,7 +201,7 @@ describe('readers refuse', () => {
       'forbidden_markup',
     ],
     ['an entity without a declaration', () => changed('>AC04<', '>&e;<'), 'undefined_entity'],
-    ['CDATA', () => changed('>AC04<', '><![CDATA[AC04]]><'), 'malformed'],
+    ['CDATA', () => changed('>AC04<', '><![CDATA[AC04]]><'), 'forbidden_markup'],
     ['a comment', () => changed('>AC04<', '>AC<!-- -->04<'), 'forbidden_markup'],
     ['a processing instruction', () => changed('>AC04<', '><?php?>AC04<'), 'forbidden_markup'],
     ['another encoding', () => changed('UTF-8', 'UTF-16'), 'malformed'],

@@ -32,7 +32,7 @@ const ATTRIBUTE = /\s+((?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*)\s*=\s*(?:"([^"<]*
 const TAG_END = /\s*(\/?)>/y;
 const CLOSING_END = /\s*>/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML forbids.
-const FORBIDDEN_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|]]>/;
+const FORBIDDEN_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const NOT_WHITE_SPACE = /[^ \t\r\n]/;
 const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([\dA-Fa-f]{1,6}));|&/g;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
@@ -115,6 +115,8 @@ function startOfRoot(source: string): number {
 }
 
 function addText(parent: OpenElement | undefined, text: string): void {
+  if (text.includes(']]>'))
+    throw new MessageRefused('malformed', 'the end of a CDATA section that was not begun');
   if (parent !== undefined) parent.text += text;
   else if (NOT_WHITE_SPACE.test(text))
     throw new MessageRefused('malformed', 'text outside of the root element');

@@ -1,0 +1,43 @@
+import { type EndpointRef, laneKey } from './delivery.ts';
+
+// Postgres carries at most 8,000 bytes in one message.
+const MESSAGE_BYTES_MAX = 7_000;
+const ENDPOINTS_ANNOUNCED_MAX = 200;
+
+/** Said when there are too many endpoints to name: listeners look for themselves. */
+export const LOOK_EVERYWHERE = '*';
+
+/** The endpoints of a batch, in as few messages as hold them. */
+export function announce(refs: readonly EndpointRef[]): string[] {
+  const unique = new Map(refs.map((ref) => [laneKey(ref), [ref.tenantId, ref.endpointId]]));
+  if (unique.size > ENDPOINTS_ANNOUNCED_MAX) return [LOOK_EVERYWHERE];
+  const messages: string[] = [];
+  let parts: string[] = [];
+  let bytes = 0;
+  for (const pair of unique.values()) {
+    const part = JSON.stringify(pair);
+    const partBytes = Buffer.byteLength(part) + 1;
+    if (partBytes > MESSAGE_BYTES_MAX) return [LOOK_EVERYWHERE];
+    if (bytes + partBytes > MESSAGE_BYTES_MAX) {
+      messages.push(`[${parts.join(',')}]`);
+      parts = [];
+      bytes = 0;
+    }
+    parts.push(part);
+    bytes += partBytes;
+  }
+  if (parts.length > 0) messages.push(`[${parts.join(',')}]`);
+  return messages;
+}
+
+/** Undefined means: look everywhere. Text that is not ours means that too, since looking is always safe. */
+export function readAnnouncement(message: string): EndpointRef[] | undefined {
+  if (message === LOOK_EVERYWHERE) return undefined;
+  try {
+    const pairs: unknown = JSON.parse(message);
+    if (!Array.isArray(pairs)) return undefined;
+    return pairs.map(([tenantId, endpointId]: [string, string]) => ({ tenantId, endpointId }));
+  } catch {
+    return undefined;
+  }
+}

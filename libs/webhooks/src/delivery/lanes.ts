@@ -1,0 +1,213 @@
+import { type EndpointRef, laneKey } from './delivery.ts';
+import type { LaneWish } from './dispatch-store.ts';
+
+/** One endpoint's share of the sender: how much may be under way, and what waits in memory. */
+export interface Lane<Item> extends EndpointRef {
+  readonly key: string;
+  /** How many may be under way; grows with quick answers, falls when the endpoint is slow. */
+  window: number;
+  inFlight: number;
+  /** Claimed and ready to send. */
+  readonly buffer: Item[];
+  /** There may be rows to claim. */
+  isDue: boolean;
+  /** Tells a claim that found nothing more whether rows were announced while it ran. */
+  wakes: number;
+  /** The known moment of the next row, for lanes that are not due. */
+  dueAtMs: number;
+}
+
+export interface LaneLimits {
+  /** At most this many under way to one endpoint. */
+  readonly perEndpoint: number;
+  /** At most this many under way in all, slow ones not counted. */
+  readonly total: number;
+}
+
+const WINDOW_START = 8;
+/** What a slow endpoint keeps: a few at a time, so that it costs little and still gets on. */
+const WINDOW_SLOW = 4;
+/** From this window on an endpoint is quick enough to hold the next rows ready for it. */
+const PREFETCH_WINDOW_MIN = 16;
+/** Slow tries may be this many times the total; beyond it they count like any other. */
+const SLOW_FACTOR = 8;
+const ROWS_PER_CLAIM_MAX = 500;
+const LANES_PER_CLAIM_MAX = 200;
+
+/** Fairness lives here: pure bookkeeping, no I/O and no clock. */
+export class Lanes<Item> {
+  readonly #limits: LaneLimits;
+  readonly #lanes = new Map<string, Lane<Item>>();
+  /** In the order in which they get their turn; who was served goes to the end. */
+  readonly #due = new Map<string, Lane<Item>>();
+  readonly #sleeping = new Map<string, Lane<Item>>();
+  readonly #sendable = new Set<Lane<Item>>();
+  #buffered = 0;
+  /** Under way and not slow. */
+  #fresh = 0;
+  #slow = 0;
+
+  constructor(limits: LaneLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  get buffered(): number {
+    return this.#buffered;
+  }
+
+  get fresh(): number {
+    return this.#fresh;
+  }
+
+  lane(ref: EndpointRef): Lane<Item> {
+    const key = laneKey(ref);
+    const known = this.#lanes.get(key);
+    if (known !== undefined) return known;
+    const lane: Lane<Item> = {
+      key,
+      tenantId: ref.tenantId,
+      endpointId: ref.endpointId,
+      window: Math.min(WINDOW_START, this.#limits.perEndpoint),
+      inFlight: 0,
+      buffer: [],
+      isDue: false,
+      wakes: 0,
+      dueAtMs: Number.POSITIVE_INFINITY,
+    };
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  wake(ref: EndpointRef): void {
+    const lane = this.lane(ref);
+    lane.wakes += 1;
+    this.#sleeping.delete(lane.key);
+    lane.dueAtMs = Number.POSITIVE_INFINITY;
+    if (lane.isDue) return;
+    lane.isDue = true;
+    this.#due.set(lane.key, lane);
+  }
+
+  /** The lane has its next row at this time, if nothing earlier is known. */
+  sleepUntil(ref: EndpointRef, dueAtMs: number): void {
+    const lane = this.lane(ref);
+    if (lane.isDue || dueAtMs >= lane.dueAtMs) return;
+    lane.dueAtMs = dueAtMs;
+    this.#sleeping.set(lane.key, lane);
+  }
+
+  /** Wakes the lanes whose time has come and gives the time of the next one. */
+  wakeSleepers(nowMs: number): number {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const lane of this.#sleeping.values()) {
+      if (lane.dueAtMs <= nowMs) this.wake(lane);
+      else earliest = Math.min(earliest, lane.dueAtMs);
+    }
+    return earliest;
+  }
+
+  // Rows are claimed in batches: a lane asks again when half of what it may hold is gone.
+  #missing(lane: Lane<Item>): number {
+    const target = lane.window >= PREFETCH_WINDOW_MIN ? lane.window * 2 : lane.window;
+    const missing = target - lane.inFlight - lane.buffer.length;
+    return missing * 2 >= target ? missing : 0;
+  }
+
+  wantsRows(lane: Lane<Item>): boolean {
+    return lane.isDue && this.#missing(lane) > 0 && this.#room() > 0;
+  }
+
+  #room(): number {
+    return this.#limits.total * 2 - this.#fresh - this.#buffered;
+  }
+
+  /** Shares the room between the lanes that want rows; those at the front of the queue first. */
+  chooseWishes(): LaneWish[] {
+    let room = Math.min(this.#room(), ROWS_PER_CLAIM_MAX);
+    const wanting: Lane<Item>[] = [];
+    for (const lane of this.#due.values()) {
+      if (wanting.length >= LANES_PER_CLAIM_MAX) break;
+      if (this.#missing(lane) > 0) wanting.push(lane);
+    }
+    const share = Math.max(1, Math.floor(room / Math.max(1, wanting.length)));
+    const wishes: LaneWish[] = [];
+    for (const lane of wanting) {
+      if (room <= 0) break;
+      const slots = Math.min(this.#missing(lane), share, room);
+      room -= slots;
+      wishes.push({ tenantId: lane.tenantId, endpointId: lane.endpointId, slots });
+      this.#due.delete(lane.key);
+      this.#due.set(lane.key, lane);
+    }
+    return wishes;
+  }
+
+  /** A lane that gave fewer rows than asked has no more, unless some were announced meanwhile. */
+  noteShort(lane: Lane<Item>, wakesBefore: number): boolean {
+    if (lane.wakes !== wakesBefore) return false;
+    lane.isDue = false;
+    this.#due.delete(lane.key);
+    return true;
+  }
+
+  add(lane: Lane<Item>, item: Item): void {
+    lane.buffer.push(item);
+    this.#buffered += 1;
+    if (lane.inFlight < lane.window) this.#sendable.add(lane);
+  }
+
+  /** The next item to send, one lane after the other; undefined when the limits are reached. */
+  takeNext(): { lane: Lane<Item>; item: Item } | undefined {
+    if (this.#fresh >= this.#limits.total) return undefined;
+    for (const lane of this.#sendable) {
+      this.#sendable.delete(lane);
+      if (lane.inFlight >= lane.window) continue;
+      const item = lane.buffer.shift();
+      if (item === undefined) continue;
+      this.#buffered -= 1;
+      lane.inFlight += 1;
+      this.#fresh += 1;
+      if (lane.buffer.length > 0 && lane.inFlight < lane.window) this.#sendable.add(lane);
+      return { lane, item };
+    }
+    return undefined;
+  }
+
+  /** A try that takes long stops counting against the others, and its endpoint gets fewer at a time. */
+  noteSlow(lane: Lane<Item>): void {
+    lane.window = Math.min(WINDOW_SLOW, this.#limits.perEndpoint);
+    this.#slow += 1;
+    if (this.#slow <= this.#limits.total * SLOW_FACTOR) this.#fresh -= 1;
+  }
+
+  finish(lane: Lane<Item>, how: { readonly wasSlow: boolean }): void {
+    lane.inFlight -= 1;
+    if (how.wasSlow) {
+      if (this.#slow > this.#limits.total * SLOW_FACTOR) this.#fresh -= 1;
+      this.#slow -= 1;
+    } else {
+      this.#fresh -= 1;
+      lane.window = Math.min(lane.window + 1, this.#limits.perEndpoint);
+    }
+    if (lane.buffer.length > 0 && lane.inFlight < lane.window) this.#sendable.add(lane);
+    this.forgetIfIdle(lane);
+  }
+
+  forgetIfIdle(lane: Lane<Item>): void {
+    const isIdle = lane.inFlight === 0 && lane.buffer.length === 0 && !lane.isDue && !this.#sleeping.has(lane.key);
+    if (isIdle) this.#lanes.delete(lane.key);
+  }
+
+  /** Takes all that is claimed and not sent, for giving it back. */
+  drainBuffers(): Item[] {
+    const items: Item[] = [];
+    for (const lane of this.#lanes.values()) items.push(...lane.buffer.splice(0));
+    this.#buffered = 0;
+    this.#sendable.clear();
+    return items;
+  }
+}

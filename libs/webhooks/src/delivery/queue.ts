@@ -1,0 +1,83 @@
+import type { Queryable } from '@libs/db';
+import { announce } from './announcement.ts';
+import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
+import { createQueueStore, type DeliveryFilter } from './queue-store.ts';
+
+export interface DeliveryQueueOptions {
+  /** The schema that `deliverySchema` made. */
+  readonly schema: string;
+  readonly now: () => Date;
+  readonly newId: (prefix: string) => string;
+  /** The status of deliveries whose endpoint is gone or switched off. */
+  readonly statusWhenAbandoned: DeliveryStatus;
+  /** How long abandoned rows are kept; without it they stay. */
+  readonly keepUndeliveredMs?: number;
+  /**
+   * Announces new rows to every dispatcher at commit. A process that has its own dispatcher may switch this off and call
+   * `dispatcher.wake` after the commit instead: commits that notify wait for each other in Postgres.
+   */
+  readonly notify?: boolean;
+}
+
+export type RetryResult =
+  | { readonly ok: true; readonly delivery: Delivery }
+  | { readonly ok: false; readonly reason: 'not_found' | 'in_flight' };
+
+export interface DeliveryQueue {
+  /** Adds rows in the caller's transaction, in one statement; gives their ids in order. */
+  enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<string[]>;
+  /** Tries one again now: a dead letter, a delivered one, or one that waits. */
+  retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<RetryResult>;
+  find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
+  list(db: Queryable, filter: DeliveryFilter): Promise<Delivery[]>;
+  listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>): Promise<Delivery[]>;
+  /** For an endpoint that is deleted or switched off by its owner. Gives the number of rows. */
+  abandonEndpoint(tx: Queryable, ref: EndpointRef): Promise<number>;
+  /** For an endpoint that is switched on again: its days of failure start anew. */
+  forgetFailures(tx: Queryable, ref: EndpointRef): Promise<void>;
+}
+
+const ROWS_PER_STATEMENT_MAX = 5_000;
+
+/** What services call; sending is the dispatcher's. */
+export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
+  const store = createQueueStore(options.schema);
+  const { now, newId } = options;
+  const notify = options.notify ?? true;
+
+  return {
+    async enqueue(tx, rows) {
+      const withIds = rows.map((row) => ({ ...row, id: newId('dlv') }));
+      for (let start = 0; start < withIds.length; start += ROWS_PER_STATEMENT_MAX) {
+        const part = withIds.slice(start, start + ROWS_PER_STATEMENT_MAX);
+        await store.insert(tx, part, now(), notify ? announce(part) : []);
+      }
+      return withIds.map((row) => row.id);
+    },
+
+    async retry(tx, { tenantId, id }) {
+      const at = now();
+      const delivery = await store.retry(tx, tenantId, id, at);
+      if (delivery === undefined) {
+        const exists = (await store.find(tx, tenantId, id, at)) !== undefined;
+        return { ok: false, reason: exists ? 'in_flight' : 'not_found' };
+      }
+      if (notify) for (const message of announce([delivery])) await store.notify(tx, message);
+      return { ok: true, delivery };
+    },
+
+    find: (db, { tenantId, id }) => store.find(db, tenantId, id, now()),
+    list: (db, filter) => store.list(db, filter, now()),
+    listDead: (db, filter) => store.listDead(db, filter, now()),
+
+    async abandonEndpoint(tx, ref) {
+      const at = now();
+      const expiresAt =
+        options.keepUndeliveredMs === undefined ? null : new Date(at.getTime() + options.keepUndeliveredMs);
+      await store.forgetFailures(tx, ref);
+      return store.abandon(tx, ref, { status: options.statusWhenAbandoned, at, expiresAt });
+    },
+
+    forgetFailures: (tx, ref) => store.forgetFailures(tx, ref),
+  };
+}

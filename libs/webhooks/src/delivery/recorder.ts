@@ -1,0 +1,180 @@
+import type { Database, Queryable } from '@libs/db';
+import { type DeliveryResult, type DeliveryStatus, type DisableReason, type EndpointRef, laneKey } from './delivery.ts';
+import type { DispatchStore } from './dispatch-store.ts';
+import type { QueueStore } from './queue-store.ts';
+
+/** All run inside the transaction that records the results; what they write commits with it. */
+export interface DeliveryHooks {
+  readonly onDelivered?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
+  /** A try failed and another will follow. */
+  readonly onFailed?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
+  /** The schedule is used up. */
+  readonly onDead?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
+  /** The endpoint must be switched off; what waits for it is abandoned already. */
+  readonly onDisabled?: (tx: Queryable, ref: EndpointRef, reason: DisableReason) => Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly database: Database;
+  readonly store: DispatchStore;
+  readonly queue: QueueStore;
+  readonly hooks: DeliveryHooks;
+  readonly now: () => Date;
+  readonly statusWhenAbandoned: DeliveryStatus;
+  readonly disableAfterMs: number | undefined;
+  readonly keepUndeliveredMs: number | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A result with the name under which its row was claimed. */
+export interface OwnedResult extends DeliveryResult {
+  readonly owner: string;
+}
+
+const RESULTS_PER_BATCH_MAX = 1_000;
+const RETRY_DELAY_MS = 100;
+const RETRY_DELAY_MS_MAX = 5_000;
+/** How long a delivery waits whose result could not be written though the database answers. */
+const UNRECORDED_DELAY_MS = 60_000;
+
+const isDelivered = (result: OwnedResult) => result.kind === 'delivered';
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
+}
+
+function uniqueRefs(results: readonly DeliveryResult[]): EndpointRef[] {
+  return [...new Map(results.map((result) => [laneKey(result), result])).values()];
+}
+
+/** Writes down what ended, all that ended meanwhile in one go. A result is kept until the database has it. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #waiting: OwnedResult[] = [];
+  #running: Promise<void> | undefined;
+  #inBatch = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Ended and not yet written. */
+  get size(): number {
+    return this.#waiting.length + this.#inBatch;
+  }
+
+  add(result: OwnedResult): void {
+    this.#waiting.push(result);
+    this.#running ??= new Promise<void>((started) => setImmediate(started)).then(() => this.#run());
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, RESULTS_PER_BATCH_MAX);
+      this.#waiting = this.#waiting.slice(RESULTS_PER_BATCH_MAX);
+      this.#inBatch = batch.length;
+      for (const results of groupBy(batch, (result) => result.owner)) await this.#writeSurely(results);
+      this.#inBatch = 0;
+    }
+    this.#running = undefined;
+  }
+
+  /** Waits for a database that is away. Where it answers and still refuses, one endpoint must not hold up the rest. */
+  async #writeSurely(results: readonly OwnedResult[]): Promise<void> {
+    let delayMs = RETRY_DELAY_MS;
+    for (;;) {
+      try {
+        return await this.#write(results);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+      if (await this.#options.store.isReachable()) return this.#writeApart(results);
+      await new Promise((resume) => setTimeout(resume, delayMs));
+      delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS_MAX);
+    }
+  }
+
+  async #writeApart(results: readonly OwnedResult[]): Promise<void> {
+    for (const group of groupBy(results, laneKey)) {
+      try {
+        await this.#write(group);
+      } catch (error) {
+        this.#options.onError(error);
+        await this.#giveBack(group);
+      }
+    }
+  }
+
+  async #giveBack(results: readonly OwnedResult[]): Promise<void> {
+    const notBefore = new Date(this.#options.now().getTime() + UNRECORDED_DELAY_MS);
+    // Where this fails too, the rows stay claimed until this process ends, and are then tried again.
+    await this.#options.store
+      .release(results[0]?.owner ?? '', results, notBefore)
+      .catch((error: unknown) => this.#options.onError(error));
+  }
+
+  async #write(results: readonly OwnedResult[]): Promise<void> {
+    const { store, hooks, database } = this.#options;
+    const owner = results[0]?.owner ?? '';
+    if (hooks.onDelivered === undefined && results.every(isDelivered)) {
+      // The common case is a single statement, which needs no transaction around it.
+      await store.recordDelivered(database, owner, results);
+      return;
+    }
+    await database.transaction(async (tx) => {
+      const delivered = results.filter(isDelivered);
+      const others = results.filter((result) => !isDelivered(result));
+      if (delivered.length > 0) {
+        await store.recordDelivered(tx, owner, delivered);
+        await hooks.onDelivered?.(tx, delivered);
+      }
+      if (others.length > 0) await this.#writeUndelivered(tx, owner, others, delivered);
+    });
+  }
+
+  async #writeUndelivered(
+    tx: Queryable,
+    owner: string,
+    results: readonly OwnedResult[],
+    delivered: readonly OwnedResult[],
+  ): Promise<void> {
+    const { store, hooks } = this.#options;
+    const ofKind = (kind: DeliveryResult['kind']) => results.filter((result) => result.kind === kind);
+    const [retried, exhausted, gone] = [ofKind('retry'), ofKind('exhausted'), ofKind('gone')];
+    await store.recordUndelivered(tx, owner, results);
+    if (retried.length > 0) await hooks.onFailed?.(tx, retried);
+    if (exhausted.length > 0) await hooks.onDead?.(tx, exhausted);
+    for (const ref of uniqueRefs(gone)) await this.#disable(tx, ref, 'gone');
+    const answering = new Set([...delivered, ...gone].map(laneKey));
+    const failed = uniqueRefs([...retried, ...exhausted]).filter((ref) => !answering.has(laneKey(ref)));
+    for (const ref of await this.#findWorn(tx, failed)) await this.#disable(tx, ref, 'failing');
+  }
+
+  async #findWorn(tx: Queryable, failed: readonly EndpointRef[]): Promise<EndpointRef[]> {
+    const { disableAfterMs, now, store } = this.#options;
+    if (disableAfterMs === undefined || failed.length === 0) return [];
+    const at = now();
+    return store.noteFailures(tx, failed, at, new Date(at.getTime() - disableAfterMs));
+  }
+
+  async #disable(tx: Queryable, ref: EndpointRef, reason: DisableReason): Promise<void> {
+    const { queue, hooks, now, keepUndeliveredMs, statusWhenAbandoned } = this.#options;
+    const at = now();
+    const expiresAt = keepUndeliveredMs === undefined ? null : new Date(at.getTime() + keepUndeliveredMs);
+    await queue.abandon(tx, ref, { status: statusWhenAbandoned, at, expiresAt });
+    await queue.forgetFailures(tx, ref);
+    await hooks.onDisabled?.(tx, ref, reason);
+  }
+}

@@ -1,0 +1,63 @@
+/** A lower-case name, because it is put into SQL as it stands. */
+export function checkSchemaName(name: string): string {
+  if (!/^[a-z][a-z0-9_]{0,47}$/.test(name)) throw new TypeError(`${name} is not a plain schema name`);
+  return name;
+}
+
+/** Where new and retried deliveries are announced. */
+export function deliveryChannel(schema: string): string {
+  return `${checkSchemaName(schema)}_due`;
+}
+
+/**
+ * The tables, for a service's own migrations.
+ *
+ * `deliveries` is log and queue in one: a row waits for a try as long as `next_attempt_at` is set. Claiming touches
+ * `claimed_by` alone, which no index holds, so that a claim is an update inside the page (HOT); `fillfactor` leaves the
+ * room for it.
+ */
+export function deliverySchema(schemaName: string): string {
+  const schema = checkSchemaName(schemaName);
+  return `create schema if not exists ${schema};
+
+create table ${schema}.deliveries (
+  tenant_id text not null,
+  id text not null,
+  endpoint_id text not null,
+  event_id text not null,
+  event_type text not null,
+  status text not null default 'pending'
+    check (status in ('pending', 'delivered', 'failed', 'abandoned', 'dead')),
+  attempts jsonb not null default '[]',
+  next_attempt_at timestamptz default now(),
+  step smallint not null default 0,
+  early boolean not null default false,
+  claimed_by text,
+  url text,
+  created_at timestamptz not null default now(),
+  finished_at timestamptz,
+  expires_at timestamptz,
+  primary key (tenant_id, id)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+
+create index deliveries_due on ${schema}.deliveries (tenant_id, endpoint_id, next_attempt_at)
+  where next_attempt_at is not null;
+create index deliveries_by_endpoint on ${schema}.deliveries (tenant_id, endpoint_id, id);
+create index deliveries_dead on ${schema}.deliveries (tenant_id, id) where status = 'dead';
+create index deliveries_expiring on ${schema}.deliveries (expires_at) where expires_at is not null;
+
+-- Holds an endpoint from its first failure until its next success.
+create table ${schema}.failing_endpoints (
+  tenant_id text not null,
+  endpoint_id text not null,
+  failing_since timestamptz not null,
+  primary key (tenant_id, endpoint_id)
+);
+
+-- Processes that may hold claims; one that falls silent loses them.
+create table ${schema}.dispatchers (
+  id text primary key,
+  seen_at timestamptz not null
+);
+`;
+}

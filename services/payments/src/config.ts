@@ -1,0 +1,128 @@
+import { type Env, loadSettings, SettingsError, settings } from '@libs/http';
+
+const PRODUCTION_TOKEN_LENGTH_MIN = 16;
+
+/** Every setting of the service; nothing else in it reads the environment. */
+const spec = {
+  nodeEnv: settings.text('NODE_ENV', { default: 'development' }),
+  role: settings.choice('PAYMENTS_ROLE', ['api', 'worker', 'all'], { default: 'all' }),
+  port: settings.port('PAYMENTS_PORT', { default: 4000 }),
+  host: settings.host('PAYMENTS_HOST', { default: '127.0.0.1' }),
+  publicUrl: settings.publicUrl('PAYMENTS_PUBLIC_URL', { optional: true }),
+  databaseUrl: settings.url(['PAYMENTS_DATABASE_URL', 'DATABASE_URL'], {
+    protocols: ['postgres:', 'postgresql:'],
+    optional: true,
+  }),
+  databaseConnections: settings.integer('PAYMENTS_DATABASE_CONNECTIONS', { min: 2, max: 200, default: 16 }),
+  dataDir: settings.text('DATA_DIR', { default: '.data' }),
+  encryptionKeys: settings.keys('PAYMENTS_ENCRYPTION_KEY', { optional: true }),
+  adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
+  egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
+  achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
+  achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
+  achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
+  rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
+  rtpCertificatePath: settings.text('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
+  rtpKeyPath: settings.text('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
+  rtpAuthorityPath: settings.text('PAYMENTS_RTP_CA', { optional: true }),
+  rateLive: settings.integer('PAYMENTS_RATE_LIVE', { min: 0, max: 1_000_000, default: 100 }),
+  rateTest: settings.integer('PAYMENTS_RATE_TEST', { min: 0, max: 1_000_000, default: 25 }),
+  sandbox: settings.flag('PAYMENTS_SANDBOX', { default: true }),
+  sandboxRtpMs: settings.durationMs('PAYMENTS_SANDBOX_RTP_MS', { max: 600_000, default: 200 }),
+  sandboxAchMs: settings.durationMs('PAYMENTS_SANDBOX_ACH_MS', { max: 600_000, default: 2_000 }),
+  logLevel: settings.choice(
+    'PAYMENTS_LOG_LEVEL',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    { default: 'warn' },
+  ),
+} as const;
+
+type Loaded = ReturnType<typeof loadSettings<typeof spec>>;
+
+export interface PaymentsConfig {
+  readonly development: boolean;
+  readonly role: Loaded['role'];
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    /** Whether the operator chose the port: a worker listens only then. */
+    readonly portIsSet: boolean;
+    readonly publicUrl: string;
+    readonly logLevel: Loaded['logLevel'];
+  };
+  readonly database: { readonly url: string | undefined; readonly connectionsMax: number };
+  readonly dataDir: string;
+  readonly encryptionKeys: readonly Buffer[] | undefined;
+  readonly adminToken: string | undefined;
+  readonly egress: { readonly allow: readonly string[]; readonly development: boolean };
+  readonly rates: { readonly live: number; readonly test: number };
+  readonly sandbox: { readonly on: boolean; readonly rtpMs: number; readonly achMs: number };
+  readonly rails: {
+    readonly ach: {
+      readonly sftpUrl: string | undefined;
+      readonly keyPath: string | undefined;
+      readonly hostKey: string | undefined;
+    };
+    readonly rtp: {
+      readonly gatewayUrl: string | undefined;
+      readonly certificatePath: string | undefined;
+      readonly keyPath: string | undefined;
+      readonly authorityPath: string | undefined;
+    };
+  };
+}
+
+/** Throws one `SettingsError` that names every setting that is missing or wrong. */
+export function loadConfig(env: Env): PaymentsConfig {
+  const loaded = loadSettings(env, spec);
+  const development = loaded.nodeEnv !== 'production';
+  const problems = conflicts(loaded, development);
+  if (problems.length > 0) throw new SettingsError(problems);
+  return {
+    development,
+    role: loaded.role,
+    http: {
+      host: loaded.host,
+      port: loaded.port,
+      portIsSet: (env.PAYMENTS_PORT ?? '').trim() !== '',
+      publicUrl: loaded.publicUrl ?? `http://localhost:${loaded.port}`,
+      logLevel: loaded.logLevel,
+    },
+    database: { url: loaded.databaseUrl, connectionsMax: loaded.databaseConnections },
+    dataDir: loaded.dataDir,
+    encryptionKeys: loaded.encryptionKeys,
+    adminToken: loaded.adminToken,
+    egress: { allow: loaded.egressAllow, development },
+    rates: { live: loaded.rateLive, test: loaded.rateTest },
+    sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
+    rails: {
+      ach: { sftpUrl: loaded.achSftpUrl, keyPath: loaded.achSftpKeyPath, hostKey: loaded.achSftpHostKey },
+      rtp: {
+        gatewayUrl: loaded.rtpGatewayUrl,
+        certificatePath: loaded.rtpCertificatePath,
+        keyPath: loaded.rtpKeyPath,
+        authorityPath: loaded.rtpAuthorityPath,
+      },
+    },
+  };
+}
+
+/** What each setting allows by itself and all of them together do not. */
+function conflicts(loaded: Loaded, development: boolean): string[] {
+  const problems: string[] = [];
+  if (loaded.adminToken !== undefined && !/^[!-~]+$/.test(loaded.adminToken)) {
+    problems.push('PAYMENTS_ADMIN_TOKEN must be printable ASCII without spaces');
+  } else if (
+    !development &&
+    loaded.adminToken !== undefined &&
+    loaded.adminToken.length < PRODUCTION_TOKEN_LENGTH_MIN
+  ) {
+    problems.push(
+      `PAYMENTS_ADMIN_TOKEN must have at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters in production`,
+    );
+  }
+  if ((loaded.rtpCertificatePath === undefined) !== (loaded.rtpKeyPath === undefined)) {
+    problems.push('PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together');
+  }
+  return problems;
+}

@@ -1,0 +1,143 @@
+import { defineErrors } from '@libs/http';
+
+/** Every code that this API answers with. The page of errors and both SDKs are checked against it. */
+export const errors = defineErrors({
+  unauthorized: {
+    kind: 'unauthenticated',
+    title: 'Unauthorized',
+    detail: 'Send a valid API key as `Authorization: Bearer <key>`.',
+    help: 'The key is missing, unknown, expired or revoked.',
+  },
+  insufficient_scope: {
+    kind: 'forbidden',
+    title: 'Insufficient scope',
+    detail: 'This key may not do this.',
+    help: 'Use a key that has the scope that `required_scope` names.',
+  },
+  wrong_mode: {
+    kind: 'forbidden',
+    title: 'Wrong mode',
+    detail: 'The sandbox takes test keys only.',
+    help: 'Everything under `/v1/sandbox` needs a key that begins with `sk_test_`.',
+  },
+  forbidden: {
+    kind: 'forbidden',
+    title: 'Forbidden',
+    detail: "This is the operator's: it needs the admin token.",
+  },
+  unsupported_api_version: {
+    kind: 'malformed',
+    title: 'Unsupported API version',
+    detail: 'This Api-Version does not exist.',
+    help: 'Leave the header out, or send one of the versions in `supported_versions`.',
+  },
+  idempotency_key_required: {
+    kind: 'malformed',
+    title: 'Idempotency key required',
+    detail: 'Send an Idempotency-Key header: a string of your own for each payment.',
+    help: 'A repeated request with the same key gets the first answer again, and moves no money twice.',
+  },
+  idempotency_key_invalid: {
+    kind: 'malformed',
+    title: 'Invalid idempotency key',
+    detail: 'An Idempotency-Key has 1 to 255 printable ASCII characters, bare or in double quotes.',
+  },
+  idempotency_key_reused: {
+    kind: 'refused',
+    title: 'Idempotency key reused',
+    detail: 'This Idempotency-Key was used with another body.',
+    help: 'Use a new key for a new request. Keys are kept for 30 days.',
+  },
+  idempotency_key_in_use: {
+    kind: 'conflict',
+    title: 'Idempotency key in use',
+    detail: 'A request with this Idempotency-Key is being worked on.',
+    retryable: true,
+    help: 'Send the same request again after Retry-After.',
+  },
+  amount_too_large: {
+    kind: 'refused',
+    title: 'Amount too large',
+    detail: 'The amount is more than one payment can carry.',
+    help: 'At most 9,999,999,999 minor units.',
+  },
+  currency_not_supported: {
+    kind: 'refused',
+    title: 'Currency not supported',
+    detail: 'The rails carry USD.',
+  },
+  same_payment_method: {
+    kind: 'refused',
+    title: 'Same payment method',
+    detail: 'Source and destination are the same payment method.',
+  },
+  payment_method_not_found: {
+    kind: 'refused',
+    title: 'Payment method not found',
+    detail: 'There is no such payment method.',
+    help: 'The pointer in `errors` says which side. In test mode any new id that begins with `pm_` works.',
+  },
+  insufficient_funds: {
+    kind: 'refused',
+    title: 'Insufficient funds',
+    detail: 'The balance has less available than this payment needs.',
+  },
+  rail_not_available: {
+    kind: 'refused',
+    title: 'Rail not available',
+    detail: 'No rail that was asked for can carry this payment.',
+    help: '`candidates` lists every rail with the reasons why it cannot.',
+  },
+  rail_not_configured: {
+    kind: 'unavailable',
+    title: 'Rail not configured',
+    detail: 'This instance is not connected to a rail for live payments.',
+    retryable: false,
+  },
+  payment_not_cancelable: {
+    kind: 'conflict',
+    title: 'Payment not cancelable',
+    detail: 'Only a pending payment can be canceled.',
+  },
+  payment_method_in_use: {
+    kind: 'conflict',
+    title: 'Payment method in use',
+    detail: 'Payments of this payment method are still open.',
+  },
+  balance_not_empty: {
+    kind: 'conflict',
+    title: 'Balance not empty',
+    detail: 'A balance can be deleted when nothing is in it, on its way, or owed.',
+  },
+  not_a_balance: {
+    kind: 'refused',
+    title: 'Not a balance',
+    detail: 'Only a payment method of type balance can be funded.',
+  },
+  webhook_url_refused: {
+    kind: 'refused',
+    title: 'Webhook address refused',
+    detail: 'Webhooks go to public https addresses only.',
+  },
+  limit_reached: {
+    kind: 'refused',
+    title: 'Limit reached',
+    detail: 'There are as many of these as one organisation may have.',
+  },
+  clock_backwards: {
+    kind: 'refused',
+    title: 'Clock backwards',
+    detail: 'The sandbox clock only goes forward.',
+  },
+  state_conflict: {
+    kind: 'conflict',
+    title: 'State conflict',
+    detail: 'The object is not in a state that allows this.',
+  },
+  overloaded: {
+    kind: 'unavailable',
+    title: 'Overloaded',
+    detail: 'More requests wait than this server takes on; send it again.',
+    retryable: true,
+  },
+});

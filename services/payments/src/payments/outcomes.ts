@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import type { RailOutcome } from '../rails/rail.ts';
+import type { Decided } from '../routing/decision.ts';
+import type { Change } from './moves.ts';
+import type { Attempt, Payment } from './payment.ts';
+
+export interface OutcomeContext {
+  newId: (prefix: string) => string;
+  /** The choice of ACH for a payment that RTP refused, or null where ACH cannot carry it. */
+  decideAch: (payment: Payment) => Decided | null;
+}
+
+/**
+ * What an outcome of a rail means for its payment: a change, or null where it comes too late, twice, or for an
+ * attempt that another one replaced.
+ */
+export function changeFor(payment: Payment, outcome: RailOutcome, context: OutcomeContext): Change | null {
+  const attempt = payment.attempts.at(-1);
+  assert(attempt, 'a payment has at least one attempt');
+  if (attempt.id !== outcome.attemptId) return null;
+  switch (outcome.kind) {
+    case 'submitted':
+      return submitted(payment, attempt, outcome);
+    case 'settled':
+      if (payment.status !== 'processing') return null;
+      return { by: 'settled', attempt: { status: 'settled', settled_at: outcome.at.toISOString() } };
+    case 'unknown':
+      return attempt.status === 'submitted' ? { attempt: { status: 'unknown' } } : null;
+    case 'rejected':
+      return rejected(payment, outcome, context);
+    case 'returned': {
+      const { networkCode, code, detail } = outcome;
+      return {
+        by: 'returned',
+        attempt: { status: 'returned', code: networkCode, detail },
+        failure: { code, network_code: networkCode, detail },
+      };
+    }
+  }
+}
+
+function submitted(
+  payment: Payment,
+  attempt: Attempt,
+  outcome: Extract<RailOutcome, { kind: 'submitted' }>,
+): Change | null {
+  if (attempt.status !== 'waiting') return null;
+  const fields: Partial<Attempt> = {
+    status: 'submitted',
+    network_reference: outcome.reference,
+    submitted_at: outcome.at.toISOString(),
+  };
+  // A payment that was rerouted is processing already: only its attempt moves on.
+  return payment.status === 'pending' ? { by: 'submitted', attempt: fields } : { attempt: fields };
+}
+
+function rejected(
+  payment: Payment,
+  outcome: Extract<RailOutcome, { kind: 'rejected' }>,
+  context: OutcomeContext,
+): Change | null {
+  if (payment.status !== 'pending' && payment.status !== 'processing') return null;
+  const attempt: Partial<Attempt> = { status: 'rejected', code: outcome.networkCode, detail: outcome.detail };
+  const mayReroute = payment.rail === 'auto' && payment.fallback && payment.railSelected === 'rtp';
+  const decided = mayReroute && outcome.mayWorkOnAch ? context.decideAch(payment) : null;
+  if (decided) {
+    return {
+      attempt,
+      reroute: {
+        attempt: newAttempt(context.newId('att'), 'ach'),
+        railDecision: decided.decision,
+        feeAmount: decided.option.fee,
+        estimatedSettlementAt: decided.option.settlesAt,
+      },
+    };
+  }
+  const failure = { code: outcome.code, network_code: outcome.networkCode, detail: outcome.detail };
+  return { by: 'refused', attempt, failure };
+}
+
+export function newAttempt(id: string, rail: Attempt['rail']): Attempt {
+  return {
+    id,
+    rail,
+    status: 'waiting',
+    network_reference: null,
+    submitted_at: null,
+    settled_at: null,
+    code: null,
+    detail: null,
+  };
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import type { Database, Queryable } from '@libs/db';
+import { completeJobs, enqueueJobs, type Handler, type NewJob } from '@libs/jobs';
+import type { PaymentsEvent } from '../events/event.ts';
+import { recordTransfers } from '../ledger/service.ts';
+import type { Transfer } from '../ledger/transfer.ts';
+import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
+import type { ApplyOutcomes, Rail, RailOutcome, Submission } from '../rails/rail.ts';
+import type { Decided } from '../routing/decision.ts';
+import type { Routing } from '../routing/service.ts';
+import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
+import { parseTenantId } from '../tenant.ts';
+import { type Change, changePayment } from './moves.ts';
+import { changeFor } from './outcomes.ts';
+import type { Payment } from './payment.ts';
+import { lockPayments, type PaymentKey, updatePayments } from './store.ts';
+
+export const SUBMIT_JOB = 'payments.submit';
+
+export interface ProcessingDependencies {
+  database: Database;
+  rails: readonly Rail[];
+  routing: Routing;
+  now: () => Date;
+  newId: (prefix: string) => string;
+  findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
+  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+  recordEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
+}
+
+/** What happens to payments after they were accepted: handed to their rails, and moved by what the rails answer. */
+export interface Processing {
+  applyOutcomes: ApplyOutcomes;
+  /** Changes payments that the caller decides on one by one; answers those that changed. */
+  changePayments(
+    tx: Queryable,
+    keys: readonly PaymentKey[],
+    decide: (payment: Payment, at: Date) => Change | null,
+  ): Promise<Payment[]>;
+  submitHandler: Handler;
+}
+
+export function createProcessing(deps: ProcessingDependencies): Processing {
+  const rails = new Map(deps.rails.map((rail) => [rail.id, rail]));
+
+  async function changePayments(
+    tx: Queryable,
+    keys: readonly PaymentKey[],
+    decide: (payment: Payment, at: Date) => Change | null,
+  ): Promise<Payment[]> {
+    const payments = await lockPayments(tx, keys);
+    const clocks = await loadClocks(deps, tx, payments);
+    const work = new Work(deps, clocks);
+    for (const payment of payments) {
+      const change = decide(payment, work.at(payment));
+      if (change) work.change(payment, change);
+    }
+    return work.write(tx);
+  }
+
+  async function applyOutcomes(tx: Queryable, outcomes: readonly RailOutcome[]): Promise<void> {
+    if (outcomes.length === 0) return;
+    const keys = distinctKeys(outcomes);
+    const payments = await lockPayments(tx, keys);
+    const clocks = await loadClocks(deps, tx, payments);
+    const methods = await loadMethods(deps, tx, payments, outcomes);
+    const work = new Work(deps, clocks);
+    applyTo(deps, { work, payments, outcomes, methods });
+    await work.write(tx);
+  }
+
+  async function submit(tx: Queryable, keys: readonly PaymentKey[]): Promise<void> {
+    const locked = await lockPayments(tx, keys);
+    const waiting = locked.filter(
+      (payment) =>
+        payment.attempts.at(-1)?.status === 'waiting' &&
+        (payment.status === 'pending' || payment.status === 'processing'),
+    );
+    if (waiting.length === 0) return;
+    const clocks = await loadClocks(deps, tx, waiting);
+    const methods = await loadMethods(deps, tx, waiting, null);
+    const work = new Work(deps, clocks);
+    for (const [railId, group] of Map.groupBy(waiting, (payment) => payment.railSelected)) {
+      const rail = rails.get(railId);
+      assert(rail, `there is no rail ${railId}`);
+      const submissions = group.map((payment) => toSubmission(payment, work, methods));
+      const { outcomes, jobs } = await rail.submit(tx, submissions);
+      applyTo(deps, { work, payments: group, outcomes, methods });
+      work.jobs.push(...jobs);
+    }
+    await work.write(tx);
+  }
+
+  return {
+    changePayments,
+    applyOutcomes,
+    submitHandler: {
+      name: SUBMIT_JOB,
+      batchMax: 20,
+      concurrency: 2,
+      async handle(jobs) {
+        const keys = jobs.flatMap((job) =>
+          (job.payload as [string, string][]).map(([tenantId, id]) => ({ tenantId, id })),
+        );
+        await deps.database.transaction(async (tx) => {
+          await submit(tx, keys);
+          await completeJobs(tx, jobs);
+        });
+      },
+    },
+  };
+}
+
+function distinctKeys(outcomes: readonly RailOutcome[]): PaymentKey[] {
+  const keys = new Map(
+    outcomes.map(({ tenantId, paymentId }) => [`${tenantId} ${paymentId}`, { tenantId, id: paymentId }]),
+  );
+  return [...keys.values()];
+}
+
+type Methods = ReadonlyMap<string, PaymentMethod>;
+
+/** Methods are needed to submit, and to choose another rail after a refusal; other outcomes do without. */
+async function loadMethods(
+  deps: ProcessingDependencies,
+  tx: Queryable,
+  payments: readonly Payment[],
+  outcomes: readonly RailOutcome[] | null,
+): Promise<Methods> {
+  const refused =
+    outcomes && new Set(outcomes.filter(({ kind }) => kind === 'rejected').map((o) => o.paymentId));
+  const needed = refused ? payments.filter((payment) => refused.has(payment.id)) : payments;
+  if (needed.length === 0) return new Map();
+  const keys = new Map<string, MethodKey>();
+  for (const { tenantId, sourceId, destinationId } of needed) {
+    for (const id of [sourceId, destinationId]) keys.set(`${tenantId} ${id}`, { tenantId, id });
+  }
+  const found = await deps.findMethods(tx, [...keys.values()]);
+  return new Map(found.map((method) => [`${method.tenantId} ${method.id}`, method]));
+}
+
+async function loadClocks(
+  deps: ProcessingDependencies,
+  tx: Queryable,
+  payments: readonly Payment[],
+): Promise<Map<string, SandboxClock>> {
+  const tests = payments.filter((payment) => payment.mode === 'test');
+  const organisations = new Set(tests.map((payment) => parseTenantId(payment.tenantId).organisationId));
+  return organisations.size === 0 ? new Map() : deps.findClocks(tx, [...organisations]);
+}
+
+function methodOf(methods: Methods, payment: Payment, id: string): PaymentMethod {
+  const method = methods.get(`${payment.tenantId} ${id}`);
+  assert(method, `payment ${payment.id} names a payment method that is not stored`);
+  return method;
+}
+
+function toSubmission(payment: Payment, work: Work, methods: Methods): Submission {
+  const attempt = payment.attempts.at(-1);
+  assert(attempt, 'a payment has at least one attempt');
+  return {
+    payment,
+    attemptId: attempt.id,
+    source: methodOf(methods, payment, payment.sourceId),
+    destination: methodOf(methods, payment, payment.destinationId),
+    at: work.at(payment),
+    clock: work.clockOf(payment),
+  };
+}
+
+interface Applying {
+  work: Work;
+  payments: readonly Payment[];
+  outcomes: readonly RailOutcome[];
+  methods: Methods;
+}
+
+/** Applies outcomes in their order; a payment may have several (a transfer between balances is sent and settled). */
+function applyTo(deps: ProcessingDependencies, { work, payments, outcomes, methods }: Applying): void {
+  const byKey = new Map(payments.map((payment) => [`${payment.tenantId} ${payment.id}`, payment]));
+  for (const outcome of outcomes) {
+    const stored = byKey.get(`${outcome.tenantId} ${outcome.paymentId}`);
+    if (!stored) continue;
+    const payment = work.current(stored);
+    const decideAch = (refused: Payment): Decided | null => {
+      const result = deps.routing.decideAfterRefusal({
+        mode: refused.mode,
+        amount: refused.amount,
+        source: methodOf(methods, refused, refused.sourceId),
+        destination: methodOf(methods, refused, refused.destinationId),
+        at: work.at(refused),
+        prefer: refused.railDecision.prefer,
+        refusedBy: 'rtp',
+      });
+      return result.ok ? result : null;
+    };
+    const change = changeFor(payment, outcome, { newId: deps.newId, decideAch });
+    if (change) work.change(payment, change);
+  }
+}
+
+/** The changes of one transaction, gathered so that each table is written once. */
+class Work {
+  readonly jobs: NewJob[] = [];
+  readonly #deps: ProcessingDependencies;
+  readonly #clocks: ReadonlyMap<string, SandboxClock>;
+  readonly #realNow: Date;
+  readonly #changed = new Map<string, Payment>();
+  readonly #events: PaymentsEvent[] = [];
+  readonly #transfers: Transfer[] = [];
+
+  constructor(deps: ProcessingDependencies, clocks: ReadonlyMap<string, SandboxClock>) {
+    this.#deps = deps;
+    this.#clocks = clocks;
+    this.#realNow = deps.now();
+  }
+
+  clockOf(payment: Payment): SandboxClock {
+    if (payment.mode === 'live') return realClock;
+    return this.#clocks.get(parseTenantId(payment.tenantId).organisationId) ?? realClock;
+  }
+
+  at(payment: Payment): Date {
+    return clockNow(this.clockOf(payment), this.#realNow);
+  }
+
+  /** The payment with what this transaction has changed in it so far. */
+  current(payment: Payment): Payment {
+    return this.#changed.get(`${payment.tenantId} ${payment.id}`) ?? payment;
+  }
+
+  change(payment: Payment, change: Change): void {
+    const changed = changePayment(payment, change, {
+      at: this.at(payment),
+      realNow: this.#realNow,
+      newId: this.#deps.newId,
+    });
+    if (!changed) return;
+    this.#changed.set(`${payment.tenantId} ${payment.id}`, changed.payment);
+    this.#events.push(...changed.events);
+    this.#transfers.push(...changed.transfers);
+    if (change.reroute) this.jobs.push({ name: SUBMIT_JOB, payload: [[payment.tenantId, payment.id]] });
+  }
+
+  async write(tx: Queryable): Promise<Payment[]> {
+    const payments = [...this.#changed.values()];
+    await updatePayments(tx, payments);
+    await recordTransfers(tx, this.#transfers);
+    await this.#deps.recordEvents(tx, this.#events);
+    await enqueueJobs(tx, this.#deps.database.schema, this.jobs);
+    return payments;
+  }
+}

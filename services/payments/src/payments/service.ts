@@ -1,0 +1,83 @@
+import type { Database, Queryable } from '@libs/db';
+import { errors } from '../errors.ts';
+import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
+import type { Routing } from '../routing/service.ts';
+import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
+import type { Tenant } from '../tenant.ts';
+import {
+  type AcceptRequest,
+  type AcceptResponse,
+  type MethodAtFirstUse,
+  type PaymentInput,
+  resolveMethods,
+} from './accept.ts';
+import type { Payment } from './payment.ts';
+import type { Processing } from './processing.ts';
+import { routingRefusal } from './refusals.ts';
+import { findPayment, listPayments, type PaymentFilter } from './store.ts';
+
+export interface PaymentsDependencies {
+  database: Database;
+  accept: (request: AcceptRequest) => Promise<AcceptResponse>;
+  processing: Processing;
+  routing: Routing;
+  now: () => Date;
+  findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
+  methodAtFirstUse: MethodAtFirstUse;
+  insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<unknown>;
+  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+}
+
+export function createPaymentsService(deps: PaymentsDependencies) {
+  const { database } = deps;
+
+  async function get(tenant: Tenant, id: string): Promise<Payment> {
+    const payment = await findPayment(database, { tenantId: tenant.id, id });
+    if (!payment) throw errors.not_found({ detail: 'There is no such payment.' });
+    return payment;
+  }
+
+  return {
+    create: deps.accept,
+    get,
+
+    list(tenant: Tenant, filter: PaymentFilter): Promise<Payment[]> {
+      return listPayments(database, tenant.id, filter);
+    },
+
+    async cancel(tenant: Tenant, id: string): Promise<Payment> {
+      const [canceled] = await database.transaction((tx) =>
+        deps.processing.changePayments(tx, [{ tenantId: tenant.id, id }], (payment) =>
+          payment.status === 'pending' ? { by: 'canceled' } : null,
+        ),
+      );
+      if (canceled) return canceled;
+      const { status } = await get(tenant, id);
+      throw errors.payment_not_cancelable({
+        detail: `The payment is ${status}; only a pending one can be canceled.`,
+        extra: { payment_status: status },
+      });
+    },
+
+    /** The decision that a payment would get now, without a payment. */
+    async quote(tenant: Tenant, input: Omit<PaymentInput, 'description' | 'metadata' | 'fallback'>) {
+      const keys = [input.sourceId, input.destinationId].map((id) => ({ tenantId: tenant.id, id }));
+      const [found, clocks] = await Promise.all([
+        deps.findMethods(database, keys),
+        deps.findClocks(database, [tenant.organisationId]),
+      ]);
+      const clock = tenant.mode === 'test' ? (clocks.get(tenant.organisationId) ?? realClock) : realClock;
+      const at = clockNow(clock, deps.now());
+      const methods = new Map(found.map((method) => [`${method.tenantId} ${method.id}`, method]));
+      const { source, destination, created } = resolveMethods(deps, { tenant, input, methods, at });
+      const only = input.rail === 'auto' ? null : input.rail;
+      const question = { mode: tenant.mode, amount: input.amount, source, destination, at };
+      const decided = deps.routing.decide({ ...question, prefer: input.prefer, only });
+      if (!decided.ok) throw routingRefusal(decided.candidates, only, tenant.mode);
+      if (created.length > 0) await database.transaction((tx) => deps.insertMethods(tx, created));
+      return decided;
+    },
+  };
+}
+
+export type PaymentsService = ReturnType<typeof createPaymentsService>;

@@ -1,0 +1,80 @@
+// Public sample files, read and written back where the folder with them is present.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readNacha } from './read.ts';
+import { repliesOf } from './replies.ts';
+import { writeNacha } from './write.ts';
+
+const folder = path.resolve(import.meta.dirname, '../../../../../../../shared/vectors/ach');
+const present = existsSync(folder);
+const names = present ? readdirSync(folder).filter((name) => name.endsWith('.ach')) : [];
+
+const INVALID = 'ppd-mixedDebitCredit-invalid.ach';
+const PADDING = /^9{94}$/;
+
+const load = (name: string) => readFileSync(path.join(folder, name), 'utf8');
+const records = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '' && !PADDING.test(line))
+    .map((line) => line.padEnd(94));
+
+function read(name: string) {
+  const result = readNacha(load(name));
+  if (!result.ok) throw new Error(`${name}: ${JSON.stringify(result.faults)}`);
+  return result.file;
+}
+
+describe.runIf(present)('sample files', () => {
+  it('are there', () => {
+    expect(names.length).toBeGreaterThanOrEqual(11);
+  });
+
+  it.each(names.filter((name) => name !== INVALID))('%s is read, and written back as it was', (name) => {
+    expect(records(writeNacha(read(name)))).toEqual(records(load(name)));
+  });
+
+  it('the invalid one is refused for its origin, which is no number', () => {
+    expect(readNacha(load(INVALID))).toEqual({
+      ok: false,
+      faults: [
+        { line: 1, column: 14, rule: 'immediate_origin', detail: '"000TESTER" is not a routing number.' },
+      ],
+    });
+  });
+
+  it('returns are found with the trace they answer', () => {
+    expect(repliesOf(read('return-WEB.ach'))).toMatchObject([
+      {
+        kind: 'return',
+        code: 'R01',
+        originalTrace: '091400600000001',
+        direction: 'debit',
+        amountCents: 12_354,
+      },
+      {
+        kind: 'return',
+        code: 'R03',
+        originalTrace: '091400600000003',
+        direction: 'credit',
+        amountCents: 4_565,
+      },
+    ]);
+  });
+
+  it('a correction is found with what it corrects', () => {
+    expect(repliesOf(read('cor-example.ach'))).toMatchObject([
+      {
+        kind: 'noc',
+        code: 'C01',
+        originalTrace: '121042880000001',
+        correction: { accountNumber: '1918171614' },
+      },
+    ]);
+  });
+
+  it('entries that are no replies give none', () => {
+    expect(repliesOf(read('ppd-debit.ach'))).toEqual([]);
+  });
+});

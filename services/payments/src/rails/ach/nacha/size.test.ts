@@ -1,0 +1,55 @@
+// A file of 100,000 entries is written within a second and 200 MB, in a process of its own so that both can be seen.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const ENTRIES = 100_000;
+const WRITE_MS_MAX = 1_000;
+const RESIDENT_MB_MAX = 200;
+const TRIES = 3;
+
+const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+
+// Peak memory is taken after the first write; the best of a few tries is the time, because machines are shared.
+const PROGRAM = `
+  const { writeNacha } = await import(${module('./write.ts')});
+  const { readNacha } = await import(${module('./read.ts')});
+  const entries = Array.from({ length: ${ENTRIES} }, (_, i) => ({
+    transactionCode: '22', routingNumber: '231380104', accountNumber: String(1_000_000_000 + i),
+    amountCents: i + 1, individualId: 'pay_' + i, individualName: 'Receiver ' + i, discretionaryData: '',
+    trace: '12104288' + String(i + 1).padStart(7, '0'), addenda: [],
+  }));
+  const header = {
+    serviceClass: '220', companyName: 'Acme', discretionaryData: '', companyId: '1234567890', sec: 'PPD',
+    entryDescription: 'PAYMENT', descriptiveDate: '', effectiveDate: '261117', settlementDate: '',
+    originatorStatus: '1', odfi: '12104288', batchNumber: 1,
+  };
+  const file = {
+    header: {
+      immediateDestination: '231380104', immediateOrigin: '121042882', creationDate: '261116',
+      creationTime: '0930', idModifier: 'A', destinationName: 'Fed', originName: 'Bank', referenceCode: '',
+    },
+    batches: [{ header, entries }],
+  };
+  let best = Infinity, residentMb = 0, text = '';
+  for (let attempt = 0; attempt < ${TRIES}; attempt += 1) {
+    const started = performance.now();
+    text = writeNacha(file);
+    best = Math.min(best, performance.now() - started);
+    residentMb ||= process.resourceUsage().maxRSS / 1024;
+  }
+  const read = readNacha(text);
+  const count = read.ok ? read.file.batches[0].entries.length : 0;
+  console.log(JSON.stringify({ writeMs: best, residentMb, length: text.length, count }));
+`;
+
+describe('writeNacha', () => {
+  it(`writes ${ENTRIES} entries within ${WRITE_MS_MAX} ms and ${RESIDENT_MB_MAX} MB`, async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM]);
+    const { writeMs, residentMb, length, count } = JSON.parse(stdout) as Record<string, number>;
+    expect(count).toBe(ENTRIES);
+    expect(length).toBe(Math.ceil((ENTRIES + 4) / 10) * 10 * 95);
+    expect(writeMs).toBeLessThan(WRITE_MS_MAX);
+    expect(residentMb).toBeLessThan(RESIDENT_MB_MAX);
+  }, 60_000);
+});

@@ -1,0 +1,44 @@
+import type { Queryable } from '@libs/db';
+import type { SandboxClock } from './clock.ts';
+
+interface ClockRow {
+  id: string;
+  clock_frozen_at: Date | null;
+  clock_offset_ms: number | null;
+}
+
+function fromRow(row: ClockRow | undefined): SandboxClock {
+  if (row?.clock_frozen_at) return { state: 'frozen', at: row.clock_frozen_at };
+  if (row && row.clock_offset_ms !== null) return { state: 'running', offsetMs: row.clock_offset_ms };
+  return { state: 'real' };
+}
+
+export async function findClocks(
+  db: Queryable,
+  organisationIds: readonly string[],
+): Promise<Map<string, SandboxClock>> {
+  const { rows } = await db.query<ClockRow>(
+    {
+      name: 'clock.find',
+      text: 'select id, clock_frozen_at, clock_offset_ms from organisations where id = any($1)',
+    },
+    [organisationIds],
+  );
+  return new Map(rows.map((row) => [row.id, fromRow(row)]));
+}
+
+export async function lockClock(tx: Queryable, organisationId: string): Promise<SandboxClock> {
+  const { rows } = await tx.query<ClockRow>(
+    'select id, clock_frozen_at, clock_offset_ms from organisations where id = $1 for update',
+    [organisationId],
+  );
+  return fromRow(rows[0]);
+}
+
+export async function saveClock(tx: Queryable, organisationId: string, clock: SandboxClock): Promise<void> {
+  await tx.query('update organisations set clock_frozen_at = $2, clock_offset_ms = $3 where id = $1', [
+    organisationId,
+    clock.state === 'frozen' ? clock.at : null,
+    clock.state === 'running' ? clock.offsetMs : null,
+  ]);
+}

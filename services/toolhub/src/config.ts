@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Env, loadSettings, type LogLevel, type NamedToken, SettingsError, settings } from '@libs/http';
+import { loadOrCreateSecretFile, newToken, SEAL_KEY_BYTES } from '@libs/seal';
+
+export const PLATFORMS = [
+  'email',
+  'whatsapp',
+  'telegram',
+  'slack',
+  'discord',
+  'x',
+  'linkedin',
+  'instagram',
+  'facebook',
+  'bluesky',
+  'mastodon',
+] as const;
+
+/** The operator's own accounts: platform → account name → credential, as customers store them. */
+export type InternalAccounts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface Config {
+  readonly development: boolean;
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    readonly publicUrl: string;
+    readonly trustProxy: string | undefined;
+    readonly logLevel: LogLevel;
+  };
+  /** Undefined: the embedded server under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly secrets: {
+    readonly encryptionKeys: readonly Buffer[];
+    readonly adminToken: string;
+    readonly internalTokens: readonly NamedToken[];
+  };
+  readonly internalAccounts: InternalAccounts;
+  readonly mail: { readonly smtpUrl: string | undefined; readonly from: string };
+  readonly egressAllow: readonly string[];
+  readonly rate: { readonly callsPerSecond: number; readonly addressPerMinute: number };
+  readonly connectorUrls: Readonly<Record<string, string>>;
+  readonly whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const RATE_MAX = 1_000_000;
+const SECRET_LENGTH_MIN = 16;
+
+const spec = {
+  nodeEnv: settings.text('NODE_ENV', { optional: true }),
+  port: settings.integer('TOOLHUB_PORT', { min: 1, max: 65_535, default: 4100 }),
+  host: settings.host('TOOLHUB_HOST', { default: '127.0.0.1' }),
+  publicUrl: settings.custom<string | undefined>('TOOLHUB_PUBLIC_URL', readPublicUrl, { default: undefined }),
+  trustProxy: settings.text('TOOLHUB_TRUST_PROXY', { optional: true }),
+  logLevel: settings.choice('TOOLHUB_LOG_LEVEL', LOG_LEVELS, { default: 'info' }),
+  databaseUrl: settings.url(['TOOLHUB_DATABASE_URL', 'DATABASE_URL'], {
+    protocols: ['postgres:', 'postgresql:'],
+    optional: true,
+  }),
+  dataDir: settings.text('DATA_DIR', { default: '.data' }),
+  encryptionKeys: settings.keys('TOOLHUB_ENCRYPTION_KEY', { bytes: SEAL_KEY_BYTES, optional: true }),
+  adminToken: settings.custom<string | undefined>('TOOLHUB_ADMIN_TOKEN', readBearer, { default: undefined }),
+  internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
+  internalAccounts: settings.custom<InternalAccounts>('TOOLHUB_INTERNAL_ACCOUNTS', readAccountsFile, {
+    default: {},
+  }),
+  smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
+  mailFrom: settings.text('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
+  egressAllow: settings.hostPorts('TOOLHUB_EGRESS_ALLOW', { default: [] }),
+  rate: settings.integer('TOOLHUB_RATE', { min: 0, max: RATE_MAX, default: 20 }),
+  rateAddress: settings.integer('TOOLHUB_RATE_ADDRESS', { min: 0, max: RATE_MAX, default: 30 }),
+  whatsappAppSecret: settings.text('WHATSAPP_APP_SECRET', { optional: true }),
+  whatsappVerifyToken: settings.text('WHATSAPP_VERIFY_TOKEN', { optional: true }),
+};
+
+function readPublicUrl(text: string): string | Error {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && /^[a-z]+:\/\/[^/?#@]+\/?$/i.test(text);
+  // The issuer's metadata documents have fixed paths, so the service owns the whole origin.
+  return plain ? url.origin : new Error('must be an http or https address without path, user, query and fragment');
+}
+
+/** A token travels in a header, and one that can be guessed is as good as none. */
+function readBearer(text: string): string | Error {
+  const usable = /^[!-~]+$/.test(text) && text.length >= SECRET_LENGTH_MIN;
+  return usable ? text : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
+}
+
+function readAccountsFile(path: string): InternalAccounts | Error {
+  let accounts: unknown;
+  try {
+    accounts = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return new Error(code === undefined ? 'names a file that is not JSON' : `names a file that cannot be read (${code})`);
+  }
+  if (!isRecord(accounts)) return new Error('names a file that is not an object of platforms');
+  for (const [platform, names] of Object.entries(accounts)) {
+    if (!isPlatform(platform)) return new Error(`names a file with the unknown platform "${platform}"`);
+    if (!isRecord(names) || !Object.values(names).every(isRecord))
+      return new Error(`names a file where "${platform}" is not an object of accounts`);
+  }
+  return accounts as InternalAccounts;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isPlatform(name: string): boolean {
+  return (PLATFORMS as readonly string[]).includes(name);
+}
+
+function readConnectorUrls(env: Env, problems: string[]): Record<string, string> {
+  const urls: Record<string, string> = {};
+  for (const [name, value = ''] of Object.entries(env)) {
+    const platform = /^TOOLHUB_CONNECTOR_(.+)_URL$/.exec(name)?.[1]?.toLowerCase();
+    if (platform === undefined || value.trim() === '') continue;
+    const url = URL.canParse(value.trim()) ? new URL(value.trim()) : undefined;
+    if (!isPlatform(platform)) problems.push(`${name} is for an unknown platform`);
+    else if (url === undefined || !/^https?:$/.test(url.protocol)) problems.push(`${name} must be an http or https URL`);
+    else urls[platform] = value.trim().replace(/\/+$/, '');
+  }
+  return urls;
+}
+
+function readSettings(env: Env) {
+  const problems: string[] = [];
+  const connectorUrls = readConnectorUrls(env, problems);
+  try {
+    const values = loadSettings(env, spec);
+    if (problems.length === 0) return { ...values, connectorUrls };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new SettingsError([...error.problems, ...problems]);
+  }
+  throw new SettingsError(problems);
+}
+
+/** Reads the environment once; secrets that it does not name are made once under the data folder. */
+export async function loadConfig(env: Env): Promise<Config> {
+  const values = readSettings(env);
+  const file = (name: string, make: () => string) =>
+    loadOrCreateSecretFile(join(values.dataDir, 'toolhub', name), make);
+  const encryptionKeys = values.encryptionKeys ?? [
+    Buffer.from(await file('encryption-key', () => randomBytes(SEAL_KEY_BYTES).toString('base64')), 'base64'),
+  ];
+  const adminToken = values.adminToken ?? (await file('admin-token', () => newToken('tha_', randomBytes)));
+  const internalTokens = values.internalTokens ?? [
+    { name: 'default', token: await file('internal-token', () => newToken('thi_', randomBytes)) },
+  ];
+  return Object.freeze({
+    development: values.nodeEnv !== 'production',
+    server: Object.freeze({
+      host: values.host,
+      port: values.port,
+      publicUrl: values.publicUrl ?? `http://localhost:${values.port}`,
+      trustProxy: values.trustProxy,
+      logLevel: values.logLevel,
+    }),
+    databaseUrl: values.databaseUrl,
+    dataDir: values.dataDir,
+    secrets: Object.freeze({ encryptionKeys, adminToken, internalTokens }),
+    internalAccounts: values.internalAccounts,
+    mail: Object.freeze({ smtpUrl: values.smtpUrl, from: values.mailFrom }),
+    egressAllow: values.egressAllow,
+    rate: Object.freeze({ callsPerSecond: values.rate, addressPerMinute: values.rateAddress }),
+    connectorUrls: Object.freeze(values.connectorUrls),
+    whatsapp: Object.freeze({ appSecret: values.whatsappAppSecret, verifyToken: values.whatsappVerifyToken }),
+  });
+}

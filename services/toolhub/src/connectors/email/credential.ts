@@ -1,0 +1,93 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { parseAddress } from './addresses.ts';
+
+// Control characters would end a line of IMAP or SMTP, or a field of the OAuth mechanisms (\x01).
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out.
+const PLAIN_TEXT = /^[^\u0000-\u001f\u007f]+$/.source;
+
+const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: PLAIN_TEXT, description });
+
+const closed = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+
+const place = {
+  host: text(253, 'Name or address of the server.'),
+  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  secure: Type.Optional(
+    Type.Boolean({
+      description: 'TLS from the first byte. If false, STARTTLS is required. By default true on 993 and 465.',
+    }),
+  ),
+  user: text(320, 'User name, usually the e-mail address.'),
+};
+
+const server = Type.Union([
+  closed({ ...place, password: text(1_024, 'Password, better an app password.') }),
+  closed({ ...place, access_token: text(16_384, 'OAuth access token (XOAUTH2 or OAUTHBEARER).') }),
+]);
+
+export const emailCredentialSchema = closed({
+  imap: server,
+  smtp: server,
+  from: text(512, 'Sender, as `a@example.com` or `Name <a@example.com>`.'),
+  refresh_token: Type.Optional(text(16_384, 'Renews the access tokens.')),
+  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the access tokens expire.' })),
+  oauth: Type.Optional(
+    closed({
+      token_url: Type.Optional(text(2_048, 'Token endpoint; known for Gmail and Microsoft 365.')),
+      client_id: text(512, 'The client that the tokens were issued to.'),
+      client_secret: Type.Optional(text(1_024, 'Secret of a confidential client.')),
+      scope: Type.Optional(text(1_024, 'Scope to ask for, where the server wants it again.')),
+    }),
+  ),
+});
+
+export type EmailCredential = Static<typeof emailCredentialSchema>;
+export type MailServer = EmailCredential['imap'];
+
+const SECURE_PORTS: ReadonlySet<number> = new Set([993, 465]);
+
+export function isSecure(mailServer: MailServer): boolean {
+  return mailServer.secure ?? SECURE_PORTS.has(mailServer.port);
+}
+
+export function usesOAuth(mailServer: MailServer): boolean {
+  return 'access_token' in mailServer;
+}
+
+const TOKEN_URLS: Readonly<Record<string, string>> = {
+  'imap.gmail.com': 'https://oauth2.googleapis.com/token',
+  'outlook.office365.com': 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+};
+
+export function tokenUrlOf({ oauth, imap }: EmailCredential): string | null {
+  return oauth?.token_url ?? TOKEN_URLS[imap.host.toLowerCase()] ?? null;
+}
+
+/** The token endpoint counts as chosen by the customer, too. */
+export function addressesOf(credential: EmailCredential): { pointer: string; host: string; port: number }[] {
+  const { imap, smtp, oauth } = credential;
+  const addresses = [
+    { pointer: '/imap/host', host: imap.host, port: imap.port },
+    { pointer: '/smtp/host', host: smtp.host, port: smtp.port },
+  ];
+  if (oauth?.token_url === undefined) return addresses;
+  if (!URL.canParse(oauth.token_url)) return [...addresses, { pointer: '/oauth/token_url', host: '', port: 443 }];
+  const url = new URL(oauth.token_url);
+  const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
+  return [...addresses, { pointer: '/oauth/token_url', host: url.hostname, port }];
+}
+
+export function expiryOf({ expires_at }: EmailCredential): Date | null {
+  return expires_at === undefined ? null : new Date(expires_at);
+}
+
+export function isRefreshable(credential: EmailCredential): boolean {
+  const { imap, smtp, refresh_token, oauth } = credential;
+  return refresh_token !== undefined && oauth !== undefined && (usesOAuth(imap) || usesOAuth(smtp));
+}
+
+export function accountLabel({ from }: EmailCredential): string {
+  return parseAddress(from)?.address ?? from;
+}

@@ -1,0 +1,61 @@
+import type { MessageStructureObject } from 'imapflow';
+
+const PARTS_MAX = 200;
+const BODY_PARTS_MAX = 10;
+const FILENAME_LENGTH_MAX = 255;
+
+export interface LeafPart {
+  partId: string;
+  contentType: string;
+  encoding: string;
+  /** In the transfer encoding, as the server counts it. */
+  encodedBytes: number;
+  filename: string | null;
+}
+
+export interface MimeTree {
+  text: LeafPart[];
+  html: LeafPart[];
+  attachments: LeafPart[];
+  /** A message of one part answers to `TEXT` on every server, to its part number only on most. */
+  isSinglePart: boolean;
+}
+
+/** Sorts the leaves of a message: what is read as its body, and what is attached. Forwarded messages stay closed. */
+export function readMimeTree(root: MessageStructureObject): MimeTree {
+  const tree: MimeTree = { text: [], html: [], attachments: [], isSinglePart: !isMultipart(root) };
+  const waiting = [root];
+  for (let visited = 0; visited < PARTS_MAX; visited += 1) {
+    const node = waiting.shift();
+    if (node === undefined) break;
+    if (isMultipart(node)) waiting.unshift(...(node.childNodes ?? []));
+    else sortLeaf(node, tree);
+  }
+  return tree;
+}
+
+function isMultipart(node: MessageStructureObject): boolean {
+  return node.type.startsWith('multipart/');
+}
+
+function sortLeaf(node: MessageStructureObject, tree: MimeTree): void {
+  const leaf: LeafPart = {
+    partId: node.part ?? '1',
+    contentType: node.type,
+    encoding: (node.encoding ?? '7bit').toLowerCase(),
+    encodedBytes: node.size ?? 0,
+    filename: safeFilename(node.dispositionParameters?.filename ?? node.parameters?.name),
+  };
+  const isAttached = node.disposition?.toLowerCase() === 'attachment' || leaf.filename !== null;
+  const body = node.type === 'text/plain' ? tree.text : node.type === 'text/html' ? tree.html : undefined;
+  if (body === undefined || isAttached || body.length >= BODY_PARTS_MAX) tree.attachments.push(leaf);
+  else body.push(leaf);
+}
+
+/** A name to show and to save under: never a path, never invisible characters. */
+export function safeFilename(name: unknown): string | null {
+  if (typeof name !== 'string') return null;
+  const last = name.split(/[/\\]/).at(-1) ?? '';
+  const clean = last.replaceAll(/[\p{Cc}\p{Cf}]+/gu, '').trim();
+  return clean === '' || clean === '.' || clean === '..' ? null : clean.slice(0, FILENAME_LENGTH_MAX);
+}

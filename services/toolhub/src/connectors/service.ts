@@ -1,0 +1,120 @@
+import type { Database } from '@libs/db';
+import type { ResolveHost } from '@libs/webhooks';
+import type { Connector, ToolContext } from './connector.ts';
+import { ConnectorError } from './connector.ts';
+import { createEgress, type Egress } from './egress.ts';
+
+export interface ConnectorServiceDeps {
+  connectors: readonly Connector[];
+  database: Database;
+  /** `TOOLHUB_EGRESS_ALLOW`. */
+  egressAllow: readonly string[];
+  /** Platform → `TOOLHUB_CONNECTOR_<PLATFORM>_URL`. */
+  baseUrls: Readonly<Record<string, string>>;
+  now: () => Date;
+  resolveHost?: ResolveHost;
+}
+
+export interface ContextInput {
+  platform: string;
+  credential: unknown;
+  customerId: string | null;
+  account: string;
+  signal?: AbortSignal;
+  progress?: ToolContext['progress'];
+}
+
+export interface RefusedAddress {
+  pointer: string;
+  detail: string;
+}
+
+/** The platforms of this process, and the context that each of them runs in. */
+export interface ConnectorService {
+  readonly connectors: readonly Connector[];
+  find(platform: string): Connector | undefined;
+  context(input: ContextInput): ToolContext;
+  /** Addresses in a customer's credential that the guard refuses; a name that does not resolve now is no refusal. */
+  refusedAddresses(platform: string, credential: unknown): Promise<RefusedAddress[]>;
+  close(): Promise<void>;
+}
+
+export function createConnectorService(deps: ConnectorServiceDeps): ConnectorService {
+  const byId = new Map(deps.connectors.map((connector) => [connector.id, connector]));
+  const egresses = new Map<string, Egress>();
+
+  function connectorOf(platform: string): Connector {
+    const connector = byId.get(platform);
+    if (connector === undefined) throw new TypeError(`there is no platform ${platform}`);
+    return connector;
+  }
+
+  /** One per platform, and one per internal account: their number is that of the settings, not of the customers. */
+  function egressFor(key: string, extraAllow: () => string[]): Egress {
+    const known = egresses.get(key);
+    if (known !== undefined) return known;
+    const allow = [...deps.egressAllow, ...extraAllow()];
+    const egress = createEgress({ allow, ...(deps.resolveHost ? { resolve: deps.resolveHost } : {}) });
+    egresses.set(key, egress);
+    return egress;
+  }
+
+  function baseAllow(platform: string): string[] {
+    const base = deps.baseUrls[platform];
+    return base === undefined ? [] : [placeOf(new URL(base))];
+  }
+
+  /** The operator wrote the addresses of an internal account, so they pass even when they are private. */
+  function egressOf({ platform, credential, customerId, account }: ContextInput): Egress {
+    if (customerId !== null) return egressFor(platform, () => baseAllow(platform));
+    const addresses = connectorOf(platform).auth.addresses?.(credential) ?? [];
+    const places = addresses.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`));
+    return egressFor(JSON.stringify([platform, account, places]), () => [...baseAllow(platform), ...places]);
+  }
+
+  function context(input: ContextInput): ToolContext {
+    const egress = egressOf(input);
+    const signal = input.signal ?? new AbortController().signal;
+    return {
+      platform: input.platform,
+      credential: input.credential,
+      customerId: input.customerId,
+      account: input.account,
+      baseUrl: deps.baseUrls[input.platform]?.replace(/\/+$/, '') ?? null,
+      fetch: egress.fetch(signal),
+      guard: egress.guard,
+      database: deps.database,
+      now: deps.now,
+      signal,
+      progress: input.progress ?? (() => {}),
+    };
+  }
+
+  return {
+    connectors: deps.connectors,
+    find: (platform) => byId.get(platform),
+    context,
+    async refusedAddresses(platform, credential) {
+      const { guard } = egressFor(platform, () => baseAllow(platform));
+      const addresses = connectorOf(platform).auth.addresses?.(credential) ?? [];
+      const checks = addresses.map(async ({ pointer, host, port }): Promise<RefusedAddress[]> => {
+        try {
+          await guard.resolve({ host, port });
+          return [];
+        } catch (error) {
+          if (!(error instanceof ConnectorError)) throw error;
+          return error.code === 'address_refused' ? [{ pointer, detail: error.message }] : [];
+        }
+      });
+      return (await Promise.all(checks)).flat();
+    },
+    async close() {
+      await Promise.all(deps.connectors.map((connector) => connector.close?.()));
+      await Promise.all([...egresses.values()].map((egress) => egress.close()));
+    },
+  };
+}
+
+function placeOf(url: URL): string {
+  return `${url.hostname}:${url.port || (url.protocol === 'http:' ? '80' : '443')}`;
+}

@@ -1,0 +1,49 @@
+import { openDatabase, migrate, startEmbedded } from '@libs/db';
+import { type Closer, listen, runMain, runUntilSignal } from '@libs/http';
+import { createToolhub } from './app.ts';
+import { type Config, loadConfig } from './config.ts';
+import { migrationSource, SCHEMA } from './schema.ts';
+
+const CONNECTIONS_MAX = 20;
+
+async function main(): Promise<void> {
+  const config = await loadConfig(process.env);
+  const closers: Closer[] = [];
+  try {
+    const url = config.databaseUrl ?? (await startDatabase(config, closers));
+    await migrate(url, migrationSource);
+    const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: CONNECTIONS_MAX });
+    closers.unshift({ name: 'database', close: () => database.close() });
+    const toolhub = await createToolhub({ config, database });
+    closers.unshift({ name: 'toolhub', close: () => toolhub.close() });
+    await listen(toolhub.app, {
+      host: config.server.host,
+      port: config.server.port,
+      portVariable: 'TOOLHUB_PORT',
+      hostVariable: 'TOOLHUB_HOST',
+    });
+    announce(config);
+    await runUntilSignal({ app: toolhub.app, closers });
+  } catch (error) {
+    // A start that fails half-way must not leave the embedded server behind.
+    for (const closer of closers) await closer.close();
+    throw error;
+  }
+}
+
+async function startDatabase(config: Config, closers: Closer[]): Promise<string> {
+  const server = await startEmbedded({ dataDir: config.dataDir, user: SCHEMA });
+  closers.unshift({ name: 'embedded database', close: () => server.stop() });
+  return server.url;
+}
+
+function announce({ development, secrets, server }: Config): void {
+  const lines = [`Toolhub ${server.publicUrl}`, `  MCP endpoint  ${server.publicUrl}/mcp`];
+  if (development) {
+    lines.push(`  admin token   ${secrets.adminToken}`);
+    for (const { name, token } of secrets.internalTokens) lines.push(`  internal      ${name} ${token}`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+await runMain(main);
