@@ -3,12 +3,14 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyServerOptions,
   fastify,
   LogController,
   type RawServerDefault,
 } from 'fastify';
-import type { DestinationStream } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { AccessLog } from './access-log.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { clientErrorHandler } from './client-error.ts';
 import { type OpenApiOptions, registerDocs } from './docs.ts';
@@ -17,10 +19,11 @@ import { baseErrors, type ErrorCatalogue } from './errors.ts';
 import { requestGate } from './gate.ts';
 import { registerHealth } from './health.ts';
 import { parseJson } from './json-body.ts';
-import { createLogger, type LogLevel } from './log.ts';
+import { createLogger, type LogLevel, logDestination } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { sendProblem } from './problem.ts';
 import { parseTraceparent, requestIdOf } from './request-id.ts';
+import { RequestLogger } from './request-logger.ts';
 import { observeRoute, requireBody } from './route-setup.ts';
 import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation.ts';
@@ -80,8 +83,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const docsPath = options.docsPath ?? '/docs';
   const typeBase = `${publicUrl}${docsPath === false ? '/docs' : docsPath}/errors`;
   const headers = baseHeaders(publicUrl);
-  const app = newFastify(options, { typeBase, headers });
   const drain = new Drain();
+  const { logger, accessLog } = createLogging(options);
+  const app = newFastify(options, { typeBase, headers, drain, logger });
   const metrics = createMetrics({ ...options, defaults: options.defaultMetrics ?? true });
   const allowed = new AllowedMethods();
 
@@ -109,10 +113,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), typeBase));
   app.addHook('onRoute', (route) => {
     if (route.config?.catchAll !== true) allowed.add(route.url, route.method);
-    observeRoute(route, metrics, drain);
+    observeRoute(route, { metrics, accessLog });
     requireBody(route);
   });
-  app.addHook('onRequest', requestGate({ headers, drain, allowed, metrics }));
+  app.addHook('onRequest', requestGate({ headers, drain, allowed, metrics, accessLog }));
 
   registerHealth(app, { drain, metrics, readiness: options.readiness ?? (async () => {}) });
   if (docsPath !== false) {
@@ -121,26 +125,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-function newFastify(options: AppOptions, edge: { typeBase: string; headers: BaseHeaders }): App {
-  const level = options.logLevel ?? 'info';
-  const destination = options.logDestination;
+type Edge = { typeBase: string; headers: BaseHeaders; drain: Drain; logger: Logger | undefined };
+
+function newFastify(options: AppOptions, edge: Edge): App {
   const app = fastify({
-    ...(level === 'silent'
-      ? {}
-      : {
-          loggerInstance: createLogger({
-            name: options.name,
-            level,
-            ...(destination ? { destination } : {}),
-          }),
-        }),
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    childLoggerFactory: (logger, bindings, childOptions, raw) => {
-      const trace = parseTraceparent(raw.headers.traceparent);
-      if (trace !== undefined)
-        Object.assign(bindings, { trace_id: trace.traceId, parent_id: trace.parentId });
-      return logger.child(bindings, childOptions);
-    },
+    ...loggingOptions(edge.logger),
     genReqId: requestIdOf,
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     trustProxy: options.trustProxy ?? false,
@@ -150,7 +139,11 @@ function newFastify(options: AppOptions, edge: { typeBase: string; headers: Base
     return503OnClosing: false,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     // Node would answer a missing Host by itself, without a request id; the hook below does it.
-    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      ServerResponse: edge.drain.responseClass(),
+    },
     clientErrorHandler: clientErrorHandler(edge),
     frameworkErrors: (error, request, reply) => {
       setBaseHeaders(reply, edge.headers);
@@ -159,4 +152,31 @@ function newFastify(options: AppOptions, edge: { typeBase: string; headers: Base
     },
   });
   return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
+}
+
+/** One line per request is written when it is answered (access-log.ts), so Fastify's own two lines are off. */
+function loggingOptions(logger: Logger | undefined): FastifyServerOptions {
+  const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
+  if (logger === undefined) return { logController };
+  return {
+    logController,
+    loggerInstance: logger,
+    childLoggerFactory: (parent, bindings, childOptions, raw) =>
+      new RequestLogger(() => {
+        const trace = parseTraceparent((raw as IncomingMessage).headers.traceparent);
+        if (trace !== undefined)
+          Object.assign(bindings, { trace_id: trace.traceId, parent_id: trace.parentId });
+        return parent.child(bindings, childOptions);
+      }),
+  };
+}
+
+type Logging = { logger: Logger | undefined; accessLog: AccessLog | undefined };
+
+function createLogging(options: AppOptions): Logging {
+  const { name, logLevel: level = 'info', logDestination: destination = logDestination() } = options;
+  if (level === 'silent') return { logger: undefined, accessLog: undefined };
+  const logger = createLogger({ name, level, destination });
+  const accessLog = logger.isLevelEnabled('info') ? new AccessLog({ destination, service: name }) : undefined;
+  return { logger, accessLog };
 }

@@ -1,48 +1,50 @@
-import type { Server, ServerResponse } from 'node:http';
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 
 export const DRAIN_TIMEOUT_MS = 20_000;
 
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+type ResponseClass = typeof ServerResponse;
+
 /**
- * The open requests of one server, and the switch that turns it off: from then on every answer closes its connection,
- * and the `signal` tells long answers (event streams) to end.
+ * The switch that turns a server off: from then on every answer closes its connection, also the answers to requests
+ * that were open already, and the `signal` tells long answers (event streams) to end.
  */
 export class Drain {
-  readonly #open = new Set<ServerResponse>();
   readonly #abort = new AbortController();
-  readonly #onClose: (this: ServerResponse) => void;
-
-  constructor() {
-    const open = this.#open;
-    this.#onClose = function onClose(this: ServerResponse) {
-      open.delete(this);
-    };
-  }
+  #draining = false;
 
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
   get isDraining(): boolean {
-    return this.#abort.signal.aborted;
-  }
-
-  get openRequests(): number {
-    return this.#open.size;
-  }
-
-  track(response: ServerResponse): void {
-    this.#open.add(response);
-    response.once('close', this.#onClose);
-  }
-
-  done(response: ServerResponse): void {
-    this.#open.delete(response);
+    return this.#draining;
   }
 
   begin(): void {
-    // Node then writes `connection: close` by itself where the headers have not left yet.
-    for (const response of this.#open) response.shouldKeepAlive = false;
+    this.#draining = true;
     this.#abort.abort();
+  }
+
+  /** The class of the server's responses. It costs one comparison per answer; a list of open responses cost more. */
+  responseClass(): ResponseClass {
+    const isDraining = (): boolean => this.#draining;
+    class DrainingResponse extends ServerResponse<IncomingMessage> {
+      override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
+        // Node then writes `connection: close` by itself.
+        if (isDraining()) this.shouldKeepAlive = false;
+        return typeof reason === 'string'
+          ? super.writeHead(status, reason, headers)
+          : super.writeHead(status, reason);
+      }
+    }
+    return DrainingResponse as unknown as ResponseClass;
   }
 }
 

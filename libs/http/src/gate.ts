@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AccessLog } from './access-log.ts';
 import type { AllowedMethods } from './allowed-methods.ts';
 import type { Drain } from './drain.ts';
 import { type AppError, baseErrors } from './errors.ts';
 import type { Metrics } from './metrics.ts';
+import { parseTraceparent } from './request-id.ts';
 import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';
 import { checkEncoding } from './validation.ts';
 
@@ -13,9 +15,11 @@ export function requestGate(parts: {
   drain: Drain;
   allowed: AllowedMethods;
   metrics: Metrics;
+  accessLog: AccessLog | undefined;
 }): (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void {
   const { headers, drain, allowed } = parts;
   const observeUnmatched = parts.metrics.durations.forRoute('unmatched', 'ANY');
+  const writeUnmatched = parts.accessLog?.forRoute('ANY', 'unmatched');
   return (request, reply, done) => {
     const { raw } = request;
     reply.header('x-request-id', request.id);
@@ -28,6 +32,8 @@ export function requestGate(parts: {
       if (request.is404) {
         const error = unmatched(raw, allowed);
         observeUnmatched(error.status, 0);
+        const trace = parseTraceparent(raw.headers.traceparent);
+        writeUnmatched?.({ requestId: request.id, trace, status: error.status, durationMs: 0 });
         throw error;
       }
       const url = raw.url as string;
@@ -36,7 +42,6 @@ export function requestGate(parts: {
       done(error as Error);
       return;
     }
-    drain.track(reply.raw);
     done();
   };
 }

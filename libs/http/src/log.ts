@@ -108,8 +108,11 @@ export function serializeError(error: unknown, depth = 3): unknown {
 export type LoggerOptions = { name: string; level: LogLevel; destination?: DestinationStream };
 
 /** JSON lines on stdout, written without blocking; pino flushes what is left when the process exits. */
+export function logDestination(): DestinationStream {
+  return pino.destination({ dest: 1, sync: false });
+}
+
 export function createLogger(options: LoggerOptions): Logger {
-  const destination = options.destination ?? pino.destination({ dest: 1, sync: false });
   return pino(
     {
       level: options.level,
@@ -118,6 +121,6 @@ export function createLogger(options: LoggerOptions): Logger {
       serializers: { err: (error: unknown) => serializeError(error) },
       formatters: { level: (label) => ({ level: label }), bindings: redact, log: redact },
     },
-    destination,
+    options.destination ?? logDestination(),
   );
 }

@@ -1,29 +1,28 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Drain } from './drain.ts';
+import type { AccessLog } from './access-log.ts';
 import { baseErrors } from './errors.ts';
 import type { Metrics } from './metrics.ts';
+import { parseTraceparent } from './request-id.ts';
 import { takesEmptyBody } from './validation.ts';
 
 /** Per route: its series in the metrics and its line in the log are prepared once. */
-export function observeRoute(route: RouteOptions, metrics: Metrics, drain: Drain): void {
-  const observe = metrics.durations.forRoute(route.url, String(route.method));
-  const quiet = route.config?.whileDraining === true;
+export function observeRoute(
+  route: RouteOptions,
+  parts: { metrics: Metrics; accessLog: AccessLog | undefined },
+): void {
+  const observe = parts.metrics.durations.forRoute(route.url, String(route.method));
+  const isHealth = route.config?.whileDraining === true;
+  const writeLine = isHealth ? undefined : parts.accessLog?.forRoute(String(route.method), route.url);
   const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    drain.done(reply.raw);
-    const elapsedMs = reply.elapsedTime;
-    observe(reply.statusCode, elapsedMs);
-    if (!quiet) {
-      request.log.info(
-        {
-          method: request.method,
-          route: route.url,
-          status: reply.statusCode,
-          duration_ms: Math.round(elapsedMs * 10) / 10,
-        },
-        'request',
-      );
-    }
+    const durationMs = reply.elapsedTime;
+    observe(reply.statusCode, durationMs);
+    writeLine?.({
+      requestId: request.id,
+      trace: parseTraceparent(request.raw.headers.traceparent),
+      status: reply.statusCode,
+      durationMs,
+    });
     done();
   };
   route.onResponse = [route.onResponse ?? [], onResponse].flat() as NonNullable<RouteOptions['onResponse']>;

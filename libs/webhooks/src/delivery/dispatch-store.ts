@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
+import { LOOK_EVERYWHERE } from './announcement.ts';
 import type { ClaimedDelivery, DeliveryResult, EndpointRef } from './delivery.ts';
-import { checkSchemaName } from './schema.ts';
+import { checkSchemaName, deliveryChannel } from './schema.ts';
 
 // SQL of the sending side: claims, results, liveness, expiry.
 
@@ -86,7 +87,7 @@ select page.tenant_id, page.endpoint_id, (
 from (select tenant_id, endpoint_id from lane limit ${LANES_PER_PAGE}) as page`;
 
   return {
-    /** Undefined when this dispatcher has been taken for dead and must register again. */
+    /** Gives nothing to a dispatcher that has been taken for dead; its next beat tells it. */
     async claim(owner: string, wishes: readonly LaneWish[], at: Date): Promise<ClaimedDelivery[]> {
       const { rows } = await database.query<ClaimedDelivery>(claim, [
         wishes.map((wish) => wish.tenantId),
@@ -181,7 +182,12 @@ where d.tenant_id = done.tenant_id and d.id = done.id and d.claimed_by = $11`,
     },
 
     /** Notes the failures and gives the endpoints that have only failed since `since` or longer. */
-    async noteFailures(tx: Queryable, refs: readonly EndpointRef[], at: Date, since: Date): Promise<EndpointRef[]> {
+    async noteFailures(
+      tx: Queryable,
+      refs: readonly EndpointRef[],
+      at: Date,
+      since: Date,
+    ): Promise<EndpointRef[]> {
       const { rows } = await tx.query<{ tenant_id: string; endpoint_id: string; failing_since: Date }>(
         `insert into ${schema}.failing_endpoints as f (tenant_id, endpoint_id, failing_since)
 select tenant_id, endpoint_id, $3 from unnest($1::text[], $2::text[]) as e (tenant_id, endpoint_id)
@@ -210,7 +216,9 @@ where d.tenant_id = given.tenant_id and d.id = given.id and d.claimed_by = $3`,
     },
 
     async register(owner: string): Promise<void> {
-      await database.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [owner]);
+      await database.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [
+        owner,
+      ]);
     },
 
     /** False when this dispatcher was taken for dead. */
@@ -231,15 +239,21 @@ where seen_at < clock_timestamp() - make_interval(secs => $1::double precision /
           [silenceMs],
         );
         // A statement of its own, because it must see the claims that were committed while the first one waited.
-        if (rows.length > 0) await freeClaims(tx, rows.map((row) => row.id));
+        if (rows.length > 0)
+          await freeClaims(
+            tx,
+            rows.map((row) => row.id),
+          );
         return rows.length;
       });
     },
 
+    /** Gives back all that is still claimed and tells the other dispatchers. */
     async unregister(owner: string): Promise<void> {
       await database.transaction(async (tx) => {
         await tx.query(`delete from ${schema}.dispatchers where id = $1`, [owner]);
-        await freeClaims(tx, [owner]);
+        const freed = await freeClaims(tx, [owner]);
+        if (freed > 0) await tx.query('select pg_notify($1, $2)', [deliveryChannel(schema), LOOK_EVERYWHERE]);
       });
     },
 
@@ -266,10 +280,11 @@ where seen_at < clock_timestamp() - make_interval(secs => $1::double precision /
     },
   };
 
-  async function freeClaims(tx: Queryable, owners: readonly string[]): Promise<void> {
-    await tx.query(
+  async function freeClaims(tx: Queryable, owners: readonly string[]): Promise<number> {
+    const { rowCount } = await tx.query(
       `update ${table} set claimed_by = null where next_attempt_at is not null and claimed_by = any ($1)`,
       [owners],
     );
+    return rowCount;
   }
 }

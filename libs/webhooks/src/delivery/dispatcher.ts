@@ -2,22 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from 'undici';
 import { readAnnouncement } from './announcement.ts';
-import {
-  type ClaimedDelivery,
-  type EndpointRef,
-  type EndpointTarget,
-  type EventBody,
-  type EventRef,
-  eventKey,
-  laneKey,
-} from './delivery.ts';
-import { createDispatchStore } from './dispatch-store.ts';
-import { Flights } from './flights.ts';
-import { type Lane, Lanes } from './lanes.ts';
-import { Post } from './post.ts';
+import type { EndpointRef, EndpointTarget, EventBody, EventRef } from './delivery.ts';
+import { DispatchLoop } from './dispatch-loop.ts';
+import { createDispatchStore, type DispatchStore } from './dispatch-store.ts';
 import { createQueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
-import { type ResultRules, toAbandoned, toResult } from './results.ts';
+import type { ResultRules } from './results.ts';
 import { deliveryChannel } from './schema.ts';
 import { createRequestBuilder } from './sender.ts';
 
@@ -44,7 +34,7 @@ export interface DeliveryDispatcherOptions {
   readonly totalConcurrency?: number;
   /** From when on a try counts as slow and no longer keeps others waiting. */
   readonly slowMs?: number;
-  /** How often rows are looked for that no announcement told of: retries and claims of processes that died. */
+  /** How often rows are looked for that no announcement told of: late retries and claims of processes that died. */
   readonly pollMs?: number;
   /** How long a process may be silent before its claims are freed. */
   readonly silenceMs?: number;
@@ -64,11 +54,11 @@ export interface DeliveryDispatcher {
   start(): Promise<void>;
   /** Takes no new rows, waits for what is under way, writes it down, and gives the rest back. */
   stop(): Promise<void>;
-  /** For rows that this process committed just now; other processes' rows are announced by the database. */
+  /** For rows that this process committed just now, where the queue does not notify. */
   wake(refs: readonly EndpointRef[]): void;
-  /** Looks for due rows and freed claims now instead of at the next poll. */
+  /** Looks for due rows and claims of dead processes now, instead of at the next poll. */
   poll(): Promise<void>;
-  /** Deletes rows whose time has run out; done every minute while started. */
+  /** Deletes rows whose time has run out; done every minute while started. Gives their number. */
   sweep(): Promise<number>;
   stats(): DispatcherStats;
 }
@@ -80,75 +70,131 @@ const POLL_MS = 5_000;
 const SILENCE_MS = 6_000;
 const BEATS_PER_SILENCE = 5;
 const SWEEP_MS = 60_000;
-const BACKOFF_MS = 500;
-const UNRECORDED_MAX = 4_000;
-/** Lanes that came up empty are asked for their next time together, not one by one. */
-const NEXT_DUE_DELAY_MS = 25;
 
-interface ReadyDelivery {
-  readonly row: ClaimedDelivery;
-  readonly owner: string;
-  readonly target: EndpointTarget;
-  readonly body: string;
+/** Runs work again and again with a pause between; errors are told and the next turn comes all the same. */
+function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: unknown) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  let isStopped = false;
+  const schedule = () => {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      running = work().catch(onError).finally(schedule);
+    }, pauseMs);
+  };
+  schedule();
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+    await running;
+  };
 }
 
-export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): DeliveryDispatcher {
-  const { database, rules, now, random, onError } = options;
-  const store = createDispatchStore(database, options.schema);
-  const pollMs = options.pollMs ?? POLL_MS;
-  const silenceMs = options.silenceMs ?? SILENCE_MS;
-  const lanes = new Lanes<ReadyDelivery>({
-    perEndpoint: options.perEndpointConcurrency ?? PER_ENDPOINT_CONCURRENCY,
-    total: options.totalConcurrency ?? TOTAL_CONCURRENCY,
-  });
-  const buildRequest = createRequestBuilder(options.userAgent);
-  const recorder = new Recorder({
-    database,
+/** The name under which this process holds claims, and the beats that keep it. */
+function createIdentity(store: DispatchStore, onRenewed: () => Promise<void>) {
+  let owner = '';
+  async function register(): Promise<void> {
+    const name = randomUUID();
+    await store.register(name);
+    owner = name;
+  }
+  return {
+    owner: () => owner,
+    register,
+    async beat(): Promise<void> {
+      if (await store.beat(owner)) return;
+      // Others took this process for dead and freed its claims; it goes on under a new name.
+      await register();
+      await onRenewed();
+    },
+    unregister: () => store.unregister(owner),
+  };
+}
+
+function buildRecorder(
+  options: DeliveryDispatcherOptions,
+  store: DispatchStore,
+  loop: () => DispatchLoop,
+): Recorder {
+  return new Recorder({
+    database: options.database,
     store,
     queue: createQueueStore(options.schema),
     hooks: options.hooks ?? {},
-    now,
-    statusWhenAbandoned: rules.statusWhenAbandoned,
+    now: options.now,
+    statusWhenAbandoned: options.rules.statusWhenAbandoned,
     disableAfterMs: options.disableAfterMs,
-    keepUndeliveredMs: rules.keepUndeliveredMs,
-    onError,
+    keepUndeliveredMs: options.rules.keepUndeliveredMs,
+    onWritten: (results) => loop().noteWritten(results),
+    onError: options.onError,
   });
-  const flightLanes = new WeakMap<object, Lane<ReadyDelivery>>();
-  const flights = new Flights({
-    timeoutMs: options.timeoutMs,
-    slowMs: Math.min(options.slowMs ?? SLOW_MS, options.timeoutMs / 2),
-    monotonicMs: () => performance.now(),
-    onSlow: (flight) => {
-      const lane = flightLanes.get(flight);
-      if (lane !== undefined) lanes.noteSlow(lane);
-      sendReady();
-      pump();
+}
+
+/** Sends what the queue holds. Any number of processes may run one on the same tables. */
+export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): DeliveryDispatcher {
+  const { database, now, onError } = options;
+  const store = createDispatchStore(database, options.schema);
+  const pollMs = options.pollMs ?? POLL_MS;
+  const silenceMs = options.silenceMs ?? SILENCE_MS;
+  const horizonMs = pollMs * 2;
+  const recorder = buildRecorder(options, store, () => loop);
+  const identity = createIdentity(store, poll);
+  const loop = new DispatchLoop({
+    ...options,
+    store,
+    recorder,
+    buildRequest: createRequestBuilder(options.userAgent),
+    limits: {
+      perEndpoint: options.perEndpointConcurrency ?? PER_ENDPOINT_CONCURRENCY,
+      total: options.totalConcurrency ?? TOTAL_CONCURRENCY,
     },
+    slowMs: Math.min(options.slowMs ?? SLOW_MS, options.timeoutMs / 2),
+    horizonMs,
+    owner: identity.owner,
   });
-
-  let owner = '';
-  let isRunning = false;
-  let isStopping = false;
+  const stops: (() => Promise<unknown>)[] = [];
   let subscription: Subscription | undefined;
-  let pumping: Promise<void> | undefined;
-  let isPumpAsked = false;
-  let pausedUntilMs = 0;
-  const restless = new Map<string, EndpointRef>();
-  const timers = new Map<string, NodeJS.Timeout>();
-  const background = new Set<Promise<unknown>>();
 
-  function setTimer(name: string, delayMs: number, work: () => void): void {
-    clearTimeout(timers.get(name));
-    timers.set(
-      name,
-      setTimeout(() => {
-        timers.delete(name);
-        if (isRunning) work();
-      }, delayMs),
-    );
+  async function poll(): Promise<void> {
+    await store.reap(silenceMs);
+    const until = new Date(now().getTime() + horizonMs);
+    for (const { dueAt, ...ref } of await store.findDueLanes(until)) loop.expectRow(ref, dueAt);
+    loop.wakeSleepers();
   }
 
-  function inBackground(work: Promise<unknown>): void {
-    const watched = work.catch(onError).finally(() => background.delete(watched));
-    background.add(watched);
-  }
+  const look = () => void poll().catch(onError);
+  const sweep = () => store.expire(now());
+
+  return {
+    async start() {
+      await identity.register();
+      loop.start();
+      subscription = await database.listen(
+        deliveryChannel(options.schema),
+        (message) => {
+          const refs = readAnnouncement(message);
+          if (refs === undefined) look();
+          else loop.wake(refs);
+        },
+        { onReconnect: look },
+      );
+      await poll();
+      stops.push(repeat(identity.beat, silenceMs / BEATS_PER_SILENCE, onError));
+      stops.push(repeat(poll, pollMs, onError));
+      stops.push(repeat(sweep, SWEEP_MS, onError));
+    },
+
+    async stop() {
+      await subscription?.stop();
+      await loop.stop(options.drainMs ?? options.timeoutMs);
+      await recorder.idle();
+      await Promise.all(stops.map((stop) => stop()));
+      await identity.unregister();
+    },
+
+    wake: (refs) => loop.wake(refs),
+    poll,
+    sweep,
+    stats: () => ({ ...loop.stats, unrecorded: recorder.size }),
+  };
+}

@@ -7,12 +7,12 @@ export interface Flight {
   isSlow: boolean;
 }
 
-export interface FlightsOptions {
+export interface FlightsOptions<Own extends Flight> {
   readonly timeoutMs: number;
   readonly slowMs: number;
   /** Monotonic: a clock that is set must not end a try. */
   readonly monotonicMs: () => number;
-  readonly onSlow: (flight: Flight) => void;
+  readonly onSlow: (flight: Own) => void;
 }
 
 const SWEEP_MS_MAX = 100;
@@ -21,14 +21,14 @@ const SWEEP_MS_MAX = 100;
  * Time-outs of all tries with one timer. They start in order and live equally long, so only the oldest need be looked
  * at; a timer per try would cost more than it tells.
  */
-export class Flights {
-  readonly #options: FlightsOptions;
-  readonly #fresh = new Set<Flight>();
-  readonly #slow = new Set<Flight>();
+export class Flights<Own extends Flight> {
+  readonly #options: FlightsOptions<Own>;
+  readonly #fresh = new Set<Own>();
+  readonly #slow = new Set<Own>();
   readonly #sweepMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: FlightsOptions) {
+  constructor(options: FlightsOptions<Own>) {
     this.#options = options;
     this.#sweepMs = Math.max(5, Math.min(SWEEP_MS_MAX, options.slowMs / 4, options.timeoutMs / 10));
   }
@@ -41,12 +41,12 @@ export class Flights {
     return this.#slow.size;
   }
 
-  add(flight: Flight): void {
+  add(flight: Own): void {
     this.#fresh.add(flight);
     this.#timer ??= setTimeout(() => this.#sweep(), this.#sweepMs);
   }
 
-  remove(flight: Flight): void {
+  remove(flight: Own): void {
     if (!this.#fresh.delete(flight)) this.#slow.delete(flight);
   }
 

@@ -198,16 +198,8 @@ export class Lanes<Item> {
   }
 
   forgetIfIdle(lane: Lane<Item>): void {
-    const isIdle = lane.inFlight === 0 && lane.buffer.length === 0 && !lane.isDue && !this.#sleeping.has(lane.key);
+    const isIdle =
+      lane.inFlight === 0 && lane.buffer.length === 0 && !lane.isDue && !this.#sleeping.has(lane.key);
     if (isIdle) this.#lanes.delete(lane.key);
-  }
-
-  /** Takes all that is claimed and not sent, for giving it back. */
-  drainBuffers(): Item[] {
-    const items: Item[] = [];
-    for (const lane of this.#lanes.values()) items.push(...lane.buffer.splice(0));
-    this.#buffered = 0;
-    this.#sendable.clear();
-    return items;
   }
 }

@@ -23,7 +23,8 @@ export function describeError(error: Error & { code?: string }): string {
   if (code === 'EGRESS_REFUSED') return `address refused: ${error.message}`.slice(0, ERROR_LENGTH_MAX);
   if (code === 'EGRESS_UNRESOLVED') return 'the name does not resolve';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'connecting timed out';
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return 'the connection was closed before the answer';
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET')
+    return 'the connection was closed before the answer';
   if (code === 'ECONNREFUSED') return 'the connection was refused';
   return (code === undefined ? error.message : `connection error ${code}`).slice(0, ERROR_LENGTH_MAX);
 }

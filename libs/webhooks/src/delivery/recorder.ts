@@ -1,5 +1,11 @@
 import type { Database, Queryable } from '@libs/db';
-import { type DeliveryResult, type DeliveryStatus, type DisableReason, type EndpointRef, laneKey } from './delivery.ts';
+import {
+  type DeliveryResult,
+  type DeliveryStatus,
+  type DisableReason,
+  type EndpointRef,
+  laneKey,
+} from './delivery.ts';
 import type { DispatchStore } from './dispatch-store.ts';
 import type { QueueStore } from './queue-store.ts';
 
@@ -23,6 +29,8 @@ export interface RecorderOptions {
   readonly statusWhenAbandoned: DeliveryStatus;
   readonly disableAfterMs: number | undefined;
   readonly keepUndeliveredMs: number | undefined;
+  /** Called after the commit. */
+  readonly onWritten: (results: readonly DeliveryResult[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -126,6 +134,11 @@ export class Recorder {
   }
 
   async #write(results: readonly OwnedResult[]): Promise<void> {
+    await this.#commit(results);
+    this.#options.onWritten(results);
+  }
+
+  async #commit(results: readonly OwnedResult[]): Promise<void> {
     const { store, hooks, database } = this.#options;
     const owner = results[0]?.owner ?? '';
     if (hooks.onDelivered === undefined && results.every(isDelivered)) {

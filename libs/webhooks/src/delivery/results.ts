@@ -24,7 +24,12 @@ function later(at: Date, ms: number | undefined): Date | null {
 }
 
 /** What is written down for a try: the decision of the schedule, in the words of the product. */
-export function toResult(finished: FinishedTry, rules: ResultRules, now: Date, random: () => number): OwnedResult {
+export function toResult(
+  finished: FinishedTry,
+  rules: ResultRules,
+  now: Date,
+  random: () => number,
+): OwnedResult {
   const { row, owner, outcome } = finished;
   const decision = decide(outcome, row, rules, { now, random });
   const shared = {

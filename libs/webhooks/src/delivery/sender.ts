@@ -1,6 +1,6 @@
+import { createKeyCache, signMessage } from '../signing.ts';
 import type { EndpointTarget } from './delivery.ts';
 import type { PostRequest } from './post.ts';
-import { createKeyCache, signMessage } from '../signing.ts';
 
 const CACHED_URLS_MAX = 4_096;
 
@@ -22,7 +22,11 @@ function createPlaceCache(): (url: string) => Place {
   };
 }
 
-export type BuildRequest = (target: EndpointTarget, event: { id: string; body: string }, at: Date) => PostRequest;
+export type BuildRequest = (
+  target: EndpointTarget,
+  event: { id: string; body: string },
+  at: Date,
+) => PostRequest;
 
 /** Turns an event into a signed request; the id of the event is the same at each try, the time and signature are not. */
 export function createRequestBuilder(userAgent: string): BuildRequest {

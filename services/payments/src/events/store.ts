@@ -79,3 +79,21 @@ export async function deleteEventsBefore(db: Queryable, before: Date, limit: num
   );
   return rowCount;
 }
+
+export interface EventKey {
+  tenantId: string;
+  id: string;
+}
+
+/** Events of any tenants, in no order; those that are past their time are absent. */
+export async function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<PaymentsEvent[]> {
+  const { rows } = await db.query<EventRow>(
+    {
+      name: 'events.find',
+      text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+        join events using (tenant_id, id)`,
+    },
+    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
+  );
+  return rows.map(fromRow);
+}

@@ -1,4 +1,6 @@
-import type { Queryable } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
+import type { Tenant } from '../tenant.ts';
+import { type EntryFilter, listAccounts, listEntries, runChecks } from './report-store.ts';
 import { changeBalances, insertTransfers, lockBalances } from './store.ts';
 import { balanceChanges, type Transfer } from './transfer.ts';
 
@@ -16,4 +18,57 @@ export async function recordTransfers(tx: Queryable, transfers: readonly Transfe
   await lockBalances(tx, changes);
   await insertTransfers(tx, transfers);
   await changeBalances(tx, changes);
+}
+
+export async function accountsOf(
+  db: Queryable,
+  tenant: Tenant,
+  page: { afterId: string | null; limit: number },
+) {
+  const rows = await listAccounts(db, tenant.id, page);
+  return rows.map((row) => ({
+    id: row.id,
+    object: 'ledger_account' as const,
+    type: row.payment_method_id === null ? ('outside' as const) : ('balance' as const),
+    payment_method_id: row.payment_method_id,
+    currency: row.currency,
+    posted: row.posted,
+    pending: row.pending,
+    available: row.available,
+    owed: row.owed,
+  }));
+}
+
+export async function entriesOf(db: Queryable, tenant: Tenant, filter: EntryFilter) {
+  const rows = await listEntries(db, tenant.id, filter);
+  return rows.map((row) => ({
+    id: row.id,
+    object: 'ledger_entry' as const,
+    transaction_id: row.transaction_id,
+    payment_id: row.payment_id,
+    account_id: row.account_id,
+    direction: row.direction,
+    amount: row.amount,
+    state: row.state,
+    created_at: row.created_at.toISOString(),
+  }));
+}
+
+/** Proves the books from the entries alone: sums, balances, and that each payment's entries fit its state. */
+export async function checkLedger(database: Database, tenant: Tenant, now: Date) {
+  const rows = await database.transaction((tx) => runChecks(tx, tenant.id), {
+    isolation: 'repeatable read',
+    readOnly: true,
+  });
+  const checks = rows.map(({ name, wrong, example }) => ({
+    name,
+    ok: wrong === 0,
+    detail: wrong === 0 ? 'Nothing is wrong.' : `${wrong} wrong, for example ${example}.`,
+  }));
+  return {
+    object: 'ledger_check' as const,
+    ok: checks.every((check) => check.ok),
+    checks,
+    checked_at: now.toISOString(),
+  };
 }

@@ -28,7 +28,9 @@ export function percentileMs(counts: readonly ClassCount[], share: number): numb
   if (total === 0) return null;
   const rank = Math.max(1, Math.ceil(total * share));
   let seen = 0;
-  for (const { durationClass: number, calls } of counts.toSorted((a, b) => a.durationClass - b.durationClass)) {
+  for (const { durationClass: number, calls } of counts.toSorted(
+    (a, b) => a.durationClass - b.durationClass,
+  )) {
     seen += calls;
     if (seen >= rank) return classDurationMs(number);
   }

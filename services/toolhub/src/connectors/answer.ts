@@ -27,7 +27,10 @@ async function readAnswer(response: Response, platform: string): Promise<Buffer>
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > ANSWER_BYTES_MAX) {
-      throw new ConnectorError('platform_unavailable', `${platform} sent more than ${ANSWER_BYTES_MAX} bytes`);
+      throw new ConnectorError(
+        'platform_unavailable',
+        `${platform} sent more than ${ANSWER_BYTES_MAX} bytes`,
+      );
     }
     chunks.push(chunk);
   }

@@ -34,30 +34,32 @@ export function createEgress(options: EgressOptions): Egress {
 
   return {
     guard: createGuard(policy),
-    fetch: (callSignal) => async (url, init = {}) => {
-      const target = new URL(url);
-      const deadline = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-      try {
-        const answer = await agent.request({
-          origin: target.origin,
-          path: `${target.pathname}${target.search}`,
-          method: (init.method ?? 'GET') as 'GET',
-          headers: init.headers ?? {},
-          body: init.body ?? null,
-          signal: AbortSignal.any([callSignal, deadline]),
-        });
-        const hasBody = !BODILESS_STATUS.has(answer.statusCode);
-        return new Response(hasBody ? (Readable.toWeb(answer.body) as ReadableStream) : null, {
-          status: answer.statusCode,
-          headers: Object.entries(answer.headers).flatMap(([name, value]) =>
-            [value ?? []].flat().map((one): [string, string] => [name, one]),
-          ),
-        });
-      } catch (error) {
-        callSignal.throwIfAborted();
-        throw asConnectorError(error, target.hostname);
-      }
-    },
+    fetch:
+      (callSignal) =>
+      async (url, init = {}) => {
+        const target = new URL(url);
+        const deadline = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+        try {
+          const answer = await agent.request({
+            origin: target.origin,
+            path: `${target.pathname}${target.search}`,
+            method: (init.method ?? 'GET') as 'GET',
+            headers: init.headers ?? {},
+            body: init.body ?? null,
+            signal: AbortSignal.any([callSignal, deadline]),
+          });
+          const hasBody = !BODILESS_STATUS.has(answer.statusCode);
+          return new Response(hasBody ? (Readable.toWeb(answer.body) as ReadableStream) : null, {
+            status: answer.statusCode,
+            headers: Object.entries(answer.headers).flatMap(([name, value]) =>
+              [value ?? []].flat().map((one): [string, string] => [name, one]),
+            ),
+          });
+        } catch (error) {
+          callSignal.throwIfAborted();
+          throw asConnectorError(error, target.hostname);
+        }
+      },
     close: () => agent.close(),
   };
 }

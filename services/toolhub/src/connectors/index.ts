@@ -1,6 +1,7 @@
 import type { Connector } from './connector.ts';
+import { createEmailConnector } from './email/connector.ts';
 
 /** The list of platforms. To add one, write its folder and name it here. */
 export function createConnectors(): Connector[] {
-  return [];
+  return [createEmailConnector()];
 }

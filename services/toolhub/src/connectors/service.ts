@@ -68,7 +68,9 @@ export function createConnectorService(deps: ConnectorServiceDeps): ConnectorSer
   function egressOf({ platform, credential, customerId, account }: ContextInput): Egress {
     if (customerId !== null) return egressFor(platform, () => baseAllow(platform));
     const addresses = connectorOf(platform).auth.addresses?.(credential) ?? [];
-    const places = addresses.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`));
+    const places = addresses.map(({ host, port }) =>
+      host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+    );
     return egressFor(JSON.stringify([platform, account, places]), () => [...baseAllow(platform), ...places]);
   }
 

@@ -29,7 +29,9 @@ export function formatMailbox({ name, address }: Mailbox): string {
   const plain = oneLine(name);
   if (plain === '' || plain === address) return address;
   // Everything that structures a list of addresses must stay inside quotes when it is part of a name.
-  const quoted = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]*$/u.test(plain) ? plain : `"${plain.replaceAll(/["\\]/g, '\\$&')}"`;
+  const quoted = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]*$/u.test(plain)
+    ? plain
+    : `"${plain.replaceAll(/["\\]/g, '\\$&')}"`;
   return `${quoted} <${address}>`;
 }
 

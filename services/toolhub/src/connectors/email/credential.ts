@@ -32,7 +32,9 @@ export const emailCredentialSchema = closed({
   smtp: server,
   from: text(512, 'Sender, as `a@example.com` or `Name <a@example.com>`.'),
   refresh_token: Type.Optional(text(16_384, 'Renews the access tokens.')),
-  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the access tokens expire.' })),
+  expires_at: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When the access tokens expire.' }),
+  ),
   oauth: Type.Optional(
     closed({
       token_url: Type.Optional(text(2_048, 'Token endpoint; known for Gmail and Microsoft 365.')),
@@ -73,7 +75,8 @@ export function addressesOf(credential: EmailCredential): { pointer: string; hos
     { pointer: '/smtp/host', host: smtp.host, port: smtp.port },
   ];
   if (oauth?.token_url === undefined) return addresses;
-  if (!URL.canParse(oauth.token_url)) return [...addresses, { pointer: '/oauth/token_url', host: '', port: 443 }];
+  if (!URL.canParse(oauth.token_url))
+    return [...addresses, { pointer: '/oauth/token_url', host: '', port: 443 }];
   const url = new URL(oauth.token_url);
   const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
   return [...addresses, { pointer: '/oauth/token_url', host: url.hostname, port }];

@@ -2,7 +2,12 @@ import type { ImapFlowError } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 
 /** IMAP response codes (RFC 5530) that a later try may not meet again. */
-const PASSING_IMAP_CODES: ReadonlySet<string> = new Set(['UNAVAILABLE', 'INUSE', 'SERVERBUG', 'CONTACTADMIN']);
+const PASSING_IMAP_CODES: ReadonlySet<string> = new Set([
+  'UNAVAILABLE',
+  'INUSE',
+  'SERVERBUG',
+  'CONTACTADMIN',
+]);
 const LIMIT_IMAP_CODES: ReadonlySet<string> = new Set(['LIMIT', 'THROTTLED']);
 /** A certificate that does not fit stays so: a retry would not help, and the customer has to know. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME|ERR_TLS/;
@@ -17,10 +22,14 @@ function reasonOf(text: unknown): string {
 }
 
 function certificateError(protocol: string, code: string, cause: unknown): ConnectorError {
-  return new ConnectorError('platform_error', `the ${protocol} server's certificate is not accepted (${code})`, {
-    platformCode: code,
-    cause,
-  });
+  return new ConnectorError(
+    'platform_error',
+    `the ${protocol} server's certificate is not accepted (${code})`,
+    {
+      platformCode: code,
+      cause,
+    },
+  );
 }
 
 export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): ConnectorError {
@@ -28,27 +37,45 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
   const failure = error as ImapFlowError;
   const code = failure.serverResponseCode?.toUpperCase() ?? '';
   if (PASSING_IMAP_CODES.has(code)) {
-    return new ConnectorError('platform_unavailable', `the IMAP server is not available now (${code})`, { cause: error });
+    return new ConnectorError('platform_unavailable', `the IMAP server is not available now (${code})`, {
+      cause: error,
+    });
   }
   if (failure.code === 'ETHROTTLE' || LIMIT_IMAP_CODES.has(code)) {
     const retryAfterSeconds = Math.max(1, Math.ceil((failure.throttleReset ?? 60_000) / 1_000));
-    return new ConnectorError('rate_limited', 'the IMAP server asks to slow down', { retryAfterSeconds, cause: error });
+    return new ConnectorError('rate_limited', 'the IMAP server asks to slow down', {
+      retryAfterSeconds,
+      cause: error,
+    });
   }
-  if (failure.authenticationFailed === true) return loginRefused('IMAP', code || 'AUTHENTICATIONFAILED', oauth, error);
+  if (failure.authenticationFailed === true)
+    return loginRefused('IMAP', code || 'AUTHENTICATIONFAILED', oauth, error);
   if (failure.code !== undefined && CERTIFICATE.test(failure.code)) {
     return certificateError('IMAP', failure.code, error);
   }
   if (failure.responseStatus !== undefined) {
     const message = `the IMAP server refused the command${reasonOf(failure.responseText)}`;
-    return new ConnectorError('platform_error', message, { platformCode: code || failure.responseStatus, cause: error });
+    return new ConnectorError('platform_error', message, {
+      platformCode: code || failure.responseStatus,
+      cause: error,
+    });
   }
-  return new ConnectorError('platform_unavailable', `the IMAP server does not answer (${failure.code ?? 'no code'})`, {
-    cause: error,
-  });
+  return new ConnectorError(
+    'platform_unavailable',
+    `the IMAP server does not answer (${failure.code ?? 'no code'})`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** A refused token may be renewed; a refused password only the customer can mend. */
-function loginRefused(protocol: string, platformCode: string, oauth: boolean, cause: unknown): ConnectorError {
+function loginRefused(
+  protocol: string,
+  platformCode: string,
+  oauth: boolean,
+  cause: unknown,
+): ConnectorError {
   return oauth
     ? new ConnectorError('token_expired', `the ${protocol} server refused the access token`, { cause })
     : new ConnectorError('platform_error', `the ${protocol} server refused the user name or password`, {
@@ -75,20 +102,31 @@ export function fromSmtpError(error: unknown, { oauth }: { oauth: boolean }): Co
   const certificateCode = [failure.originalCode, failure.code].find((code) => code && CERTIFICATE.test(code));
   if (certificateCode !== undefined) return certificateError('SMTP', certificateCode, error);
   if (failure.code === 'ETLS') {
-    return new ConnectorError('platform_error', 'the SMTP server does not offer TLS', { platformCode: 'ETLS', cause: error });
+    return new ConnectorError('platform_error', 'the SMTP server does not offer TLS', {
+      platformCode: 'ETLS',
+      cause: error,
+    });
   }
   if (status !== undefined && status >= 500) {
     const message = `the SMTP server refused the message${reasonOf(failure.response)}`;
     return new ConnectorError('platform_error', message, { platformCode: String(status), cause: error });
   }
   if (status !== undefined) {
-    return new ConnectorError('platform_unavailable', `the SMTP server defers mail${reasonOf(failure.response)}`, {
-      cause: error,
-    });
+    return new ConnectorError(
+      'platform_unavailable',
+      `the SMTP server defers mail${reasonOf(failure.response)}`,
+      {
+        cause: error,
+      },
+    );
   }
   // Between the end of the message and the server's answer nobody knows whether it was taken.
   const unknown = failure.command === 'DATA' ? '; the message may have been taken' : '';
-  return new ConnectorError('platform_unavailable', `the SMTP server does not answer (${failure.code ?? 'no code'})${unknown}`, {
-    cause: error,
-  });
+  return new ConnectorError(
+    'platform_unavailable',
+    `the SMTP server does not answer (${failure.code ?? 'no code'})${unknown}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -54,7 +54,10 @@ interface Account {
   waiters: Waiter[];
 }
 
-type Connect = (server: MailServer, options: { guard: AddressGuard; signal: AbortSignal }) => Promise<ImapFlow>;
+type Connect = (
+  server: MailServer,
+  options: { guard: AddressGuard; signal: AbortSignal },
+) => Promise<ImapFlow>;
 
 export interface ImapPoolOptions {
   limits?: Partial<ImapPoolLimits>;
@@ -69,7 +72,9 @@ function accountKey({ customerId, account, credential }: ToolContext<EmailCreden
 }
 
 function busy(): ConnectorError {
-  return new ConnectorError('rate_limited', 'too many calls use this mailbox at once', { retryAfterSeconds: 5 });
+  return new ConnectorError('rate_limited', 'too many calls use this mailbox at once', {
+    retryAfterSeconds: 5,
+  });
 }
 
 export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
@@ -125,7 +130,8 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     let oldest: { account: Account; idle: Idle } | undefined;
     for (const account of accounts.values()) {
       const idle = account.idle[0];
-      if (idle !== undefined && (oldest === undefined || idle.since < oldest.idle.since)) oldest = { account, idle };
+      if (idle !== undefined && (oldest === undefined || idle.since < oldest.idle.since))
+        oldest = { account, idle };
     }
     if (oldest === undefined) return false;
     dropIdle(oldest.account, oldest.idle);
@@ -193,7 +199,10 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
 
   function giveBack(account: Account, client: ImapFlow): void {
     const waiter = account.waiters.shift();
-    if (waiter !== undefined) return waiter.resolve(client);
+    if (waiter !== undefined) {
+      waiter.resolve(client);
+      return;
+    }
     const idle: Idle = {
       client,
       since: nowMs(),
@@ -220,7 +229,8 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
       return result;
     } catch (error) {
       // After our own refusals and after a plain NO the conversation goes on; anything else leaves it in doubt.
-      isIntact = error instanceof ConnectorError || (error as { responseStatus?: string }).responseStatus === 'NO';
+      isIntact =
+        error instanceof ConnectorError || (error as { responseStatus?: string }).responseStatus === 'NO';
       throw error;
     } finally {
       signal.removeEventListener('abort', abort);
@@ -269,7 +279,8 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     },
     async close() {
       isClosed = true;
-      for (const account of [...accounts.values()]) for (const idle of [...account.idle]) dropIdle(account, idle);
+      for (const account of [...accounts.values()])
+        for (const idle of [...account.idle]) dropIdle(account, idle);
     },
   };
 }

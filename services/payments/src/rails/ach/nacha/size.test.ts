@@ -1,11 +1,12 @@
-// A file of 100,000 entries is written within a second and 200 MB, in a process of its own so that both can be seen.
+// A file of 100,000 entries is written within a second, and a process that does nothing else stays under 200 MB: the
+// runtime and the entries take about 125, so writing may add 75. Seen in a process of its own.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 const ENTRIES = 100_000;
 const WRITE_MS_MAX = 1_000;
-const RESIDENT_MB_MAX = 200;
+const GROWTH_MB_MAX = 75;
 const TRIES = 3;
 
 const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
@@ -31,25 +32,27 @@ const PROGRAM = `
     },
     batches: [{ header, entries }],
   };
-  let best = Infinity, residentMb = 0, text = '';
+  const peakMb = () => process.resourceUsage().maxRSS / 1024;
+  const beforeMb = peakMb();
+  let best = Infinity, growthMb = 0, text = '';
   for (let attempt = 0; attempt < ${TRIES}; attempt += 1) {
     const started = performance.now();
     text = writeNacha(file);
     best = Math.min(best, performance.now() - started);
-    residentMb ||= process.resourceUsage().maxRSS / 1024;
+    growthMb ||= peakMb() - beforeMb;
   }
   const read = readNacha(text);
   const count = read.ok ? read.file.batches[0].entries.length : 0;
-  console.log(JSON.stringify({ writeMs: best, residentMb, length: text.length, count }));
+  console.log(JSON.stringify({ writeMs: best, growthMb, length: text.length, count }));
 `;
 
 describe('writeNacha', () => {
-  it(`writes ${ENTRIES} entries within ${WRITE_MS_MAX} ms and ${RESIDENT_MB_MAX} MB`, async () => {
+  it(`writes ${ENTRIES} entries within ${WRITE_MS_MAX} ms and ${GROWTH_MB_MAX} MB`, async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM]);
-    const { writeMs, residentMb, length, count } = JSON.parse(stdout) as Record<string, number>;
+    const { writeMs, growthMb, length, count } = JSON.parse(stdout) as Record<string, number>;
     expect(count).toBe(ENTRIES);
     expect(length).toBe(Math.ceil((ENTRIES + 4) / 10) * 10 * 95);
     expect(writeMs).toBeLessThan(WRITE_MS_MAX);
-    expect(residentMb).toBeLessThan(RESIDENT_MB_MAX);
+    expect(growthMb).toBeLessThan(GROWTH_MB_MAX);
   }, 60_000);
 });

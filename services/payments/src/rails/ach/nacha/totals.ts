@@ -2,7 +2,7 @@ import { dfiOf } from '../routing-number.ts';
 import type { Entry } from './model.ts';
 import { findTransactionCode } from './transaction-codes.ts';
 
-const HASH_MODULUS = 1_000_000_000;
+const HASH_MODULUS = 10_000_000_000;
 
 /** What controls say about the entries above them. */
 export type Totals = {

@@ -8,15 +8,16 @@ import {
 } from './checks.ts';
 import { type Fault, FaultLog } from './faults.ts';
 import { BATCH_CONTROL, BLOCKING_FACTOR } from './layout.ts';
-import type { Batch, NachaFile } from './model.ts';
+import type { Addenda, Batch, NachaFile } from './model.ts';
+import { Page } from './page.ts';
 import {
-  PADDING_LINE,
   renderAddenda,
   renderBatchControl,
   renderBatchHeader,
   renderEntry,
   renderFileControl,
   renderFileHeader,
+  renderPadding,
 } from './render.ts';
 import { addTotals, countEntry, emptyTotals, type Totals } from './totals.ts';
 
@@ -36,59 +37,61 @@ export class NachaFileRefused extends Error {
   }
 }
 
-/**
- * One line at a time into an array that is joined once: the cost is linear in the number of entries.
- * Ends with a newline, padded with nines to whole blocks.
- */
+/** Every line ends with a newline, and lines of nines fill the last block. Linear in the number of entries. */
 export function writeNacha(file: NachaFile): string {
-  const lines: string[] = [];
   const log = new FaultLog(FAULTS_MAX);
+  const records = countRecords(file);
+  const blockCount = Math.ceil(records / BLOCKING_FACTOR);
+  const page = new Page(blockCount * BLOCKING_FACTOR, log);
   const totals = emptyTotals();
+  renderFileHeader(page, file.header);
   checkFileHeader(file.header, log.report);
-  lines.push(renderFileHeader(file.header, log.report));
   let numberBefore = 0;
   for (const batch of file.batches) {
-    log.line = lines.length + 1;
-    checkBatchHeader(batch.header, numberBefore, log.report);
-    addTotals(totals, writeBatch(batch, lines, log));
+    addTotals(totals, writeBatch(batch, numberBefore, page, log));
     numberBefore = batch.header.batchNumber;
   }
-  log.line = lines.length + 1;
-  const blockCount = Math.ceil((lines.length + 1) / BLOCKING_FACTOR);
-  lines.push(renderFileControl({ batchCount: file.batches.length, blockCount }, totals, log.report));
+  renderFileControl(page, { batchCount: file.batches.length, blockCount }, totals);
   if (!log.isEmpty) throw new NachaFileRefused(log.sorted());
-  while (lines.length % BLOCKING_FACTOR !== 0) lines.push(PADDING_LINE);
-  lines.push('');
-  return lines.join('\n');
+  for (let line = records; line % BLOCKING_FACTOR !== 0; line += 1) renderPadding(page);
+  return page.toString();
 }
 
-function writeBatch(batch: Batch, lines: string[], log: FaultLog): Totals {
+/** Header and control of the file and of each batch, entries and addenda. */
+function countRecords(file: NachaFile): number {
+  let count = 2;
+  for (const batch of file.batches) {
+    count += 2 + batch.entries.length;
+    for (const entry of batch.entries) count += entry.addenda.length;
+  }
+  return count;
+}
+
+function writeBatch(batch: Batch, numberBefore: number, page: Page, log: FaultLog): Totals {
   const { header } = batch;
   const totals = emptyTotals();
-  const headerLine = lines.length + 1;
-  lines.push(renderBatchHeader(header, log.report));
+  renderBatchHeader(page, header);
+  checkBatchHeader(header, numberBefore, log.report);
+  checkBatch(header, batch.entries, log.report);
   let traceBefore = '';
   for (const entry of batch.entries) {
-    log.line = lines.length + 1;
+    renderEntry(page, entry);
     checkEntry(entry, header, traceBefore, log.report);
     checkEntryWithAddenda(entry, header, log.report);
-    lines.push(renderEntry(entry, log.report));
-    entry.addenda.forEach((addenda, index) => {
-      log.line = lines.length + 1;
+    for (let index = 0; index < entry.addenda.length; index += 1) {
+      const addenda = entry.addenda[index] as Addenda;
+      renderAddenda(page, addenda, { entryTrace: entry.trace, sequence: index + 1 });
       checkAddenda(addenda, { entry, header, index }, log.report);
-      lines.push(renderAddenda(addenda, { entryTrace: entry.trace, sequence: index + 1 }, log.report));
-    });
+    }
     countEntry(totals, entry);
     traceBefore = entry.trace;
   }
-  checkBatch(header, batch.entries, log.reportOn(headerLine));
-  log.line = lines.length + 1;
+  renderBatchControl(page, batch, totals);
   if (batch.controlCompanyId !== undefined && batch.controlCompanyId.trim() !== header.companyId.trim())
     log.report(
       BATCH_CONTROL.companyId,
       'batch_control_company',
       'Header and control name different companies.',
     );
-  lines.push(renderBatchControl(batch, totals, log.report));
   return totals;
 }

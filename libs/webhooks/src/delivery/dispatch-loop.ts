@@ -1,0 +1,292 @@
+import type { Dispatcher } from 'undici';
+import {
+  type ClaimedDelivery,
+  type DeliveryResult,
+  type EndpointRef,
+  type EndpointTarget,
+  type EventBody,
+  type EventRef,
+  eventKey,
+  laneKey,
+} from './delivery.ts';
+import type { DispatchStore, LaneWish } from './dispatch-store.ts';
+import { type Flight, Flights } from './flights.ts';
+import { type Lane, type LaneLimits, Lanes } from './lanes.ts';
+import { Post } from './post.ts';
+import type { Recorder } from './recorder.ts';
+import { type ResultRules, toAbandoned, toResult } from './results.ts';
+import type { TryOutcome } from './schedule.ts';
+import type { BuildRequest } from './sender.ts';
+
+export interface DispatchLoopOptions {
+  readonly store: DispatchStore;
+  readonly recorder: Recorder;
+  readonly agent: Dispatcher;
+  readonly buildRequest: BuildRequest;
+  readonly rules: ResultRules;
+  readonly limits: LaneLimits;
+  readonly timeoutMs: number;
+  readonly slowMs: number;
+  /** Later rows are left to a later poll. */
+  readonly horizonMs: number;
+  readonly loadEndpoints: (refs: readonly EndpointRef[]) => Promise<readonly EndpointTarget[]>;
+  readonly loadEvents: (refs: readonly EventRef[]) => Promise<readonly EventBody[]>;
+  /** The name under which this process claims at the moment. */
+  readonly owner: () => string;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+interface ReadyDelivery {
+  readonly row: ClaimedDelivery;
+  readonly owner: string;
+  readonly target: EndpointTarget;
+  readonly body: string;
+}
+
+interface LaneFlight extends Flight {
+  readonly lane: Lane<ReadyDelivery>;
+}
+
+const ERROR_PAUSE_MS = 500;
+/** A claim whose endpoints or events could not be read is given back for this long. */
+const UNREADABLE_DELAY_MS = 2_000;
+const UNRECORDED_MAX = 4_000;
+const UNRECORDED_PAUSE_MS = 20;
+/** Lanes that came up empty are asked together for the time of their next row. */
+const NEXT_DUE_DELAY_MS = 25;
+
+function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
+}
+
+/** Claims due rows, reads what belongs to them, sends them, and hands the results to the recorder. */
+export class DispatchLoop {
+  readonly #options: DispatchLoopOptions;
+  readonly #lanes: Lanes<ReadyDelivery>;
+  readonly #flights: Flights<LaneFlight>;
+  readonly #emptied = new Map<string, EndpointRef>();
+  readonly #timers = new Map<'pump' | 'sleepers' | 'emptied', NodeJS.Timeout>();
+  #isRunning = false;
+  #isForgetting = false;
+  #pausedUntilMs = 0;
+  #isAsked = false;
+  #pumping: Promise<void> | undefined;
+  #onGrounded: (() => void) | undefined;
+
+  constructor(options: DispatchLoopOptions) {
+    this.#options = options;
+    this.#lanes = new Lanes(options.limits);
+    this.#flights = new Flights({
+      timeoutMs: options.timeoutMs,
+      slowMs: options.slowMs,
+      monotonicMs: () => performance.now(),
+      onSlow: ({ lane }) => {
+        this.#lanes.noteSlow(lane);
+        this.#sendReady();
+        this.pump();
+      },
+    });
+  }
+
+  get stats() {
+    return {
+      lanes: this.#lanes.size,
+      inFlight: this.#flights.size,
+      slow: this.#flights.slow,
+      buffered: this.#lanes.buffered,
+    };
+  }
+
+  start(): void {
+    this.#isRunning = true;
+  }
+
+  /** What is under way may end by itself until the time is up; what is cut then counts as never sent. */
+  async stop(drainMs: number): Promise<void> {
+    this.#isRunning = false;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await this.#pumping;
+    if (this.#flights.size === 0) return;
+    await new Promise<void>((grounded) => {
+      const timer = setTimeout(() => {
+        this.#isForgetting = true;
+        this.#flights.cancelAll('the sender stops');
+      }, drainMs);
+      this.#onGrounded = () => {
+        clearTimeout(timer);
+        grounded();
+      };
+    });
+  }
+
+  wake(refs: readonly EndpointRef[]): void {
+    for (const ref of refs) this.#lanes.wake(ref);
+    this.pump();
+  }
+
+  /** The lane has a row at this time: now, soon, or too late to keep it in mind. */
+  expectRow(ref: EndpointRef, dueAt: Date): void {
+    const nowMs = this.#options.now().getTime();
+    const dueAtMs = dueAt.getTime();
+    if (dueAtMs <= nowMs) this.#lanes.wake(ref);
+    else if (dueAtMs <= nowMs + this.#options.horizonMs) this.#lanes.sleepUntil(ref, dueAtMs);
+  }
+
+  noteWritten(results: readonly DeliveryResult[]): void {
+    let hasRetries = false;
+    for (const result of results) {
+      if (result.nextAttemptAt === null) continue;
+      this.expectRow(result, result.nextAttemptAt);
+      hasRetries = true;
+    }
+    if (hasRetries) this.wakeSleepers();
+  }
+
+  wakeSleepers(): void {
+    const nowMs = this.#options.now().getTime();
+    const earliestMs = this.#lanes.wakeSleepers(nowMs);
+    if (Number.isFinite(earliestMs)) {
+      this.#setTimer('sleepers', Math.max(1, earliestMs - nowMs), () => this.wakeSleepers());
+    }
+    this.pump();
+  }
+
+  /** Claims as long as there is room and something due; asked again while it works, it looks once more at the end. */
+  pump(): void {
+    this.#isAsked = true;
+    if (!this.#isRunning || this.#pumping !== undefined) return;
+    const pauseMs = this.#pausedUntilMs - performance.now();
+    if (pauseMs > 0) this.#setTimer('pump', pauseMs, () => this.pump());
+    else {
+      this.#pumping = this.#run().finally(() => {
+        this.#pumping = undefined;
+        if (this.#isAsked) this.pump();
+      });
+    }
+  }
+
+  async #run(): Promise<void> {
+    this.#isAsked = false;
+    try {
+      while (this.#isRunning) {
+        if (this.#options.recorder.size > UNRECORDED_MAX) return this.#pause(UNRECORDED_PAUSE_MS);
+        const wishes = this.#lanes.chooseWishes();
+        if (wishes.length === 0) return;
+        await this.#claim(wishes);
+      }
+    } catch (error) {
+      this.#options.onError(error);
+      this.#pause(ERROR_PAUSE_MS);
+    }
+  }
+
+  #pause(pauseMs: number): void {
+    this.#pausedUntilMs = performance.now() + pauseMs;
+    this.#isAsked = true;
+  }
+
+  #setTimer(name: 'pump' | 'sleepers' | 'emptied', delayMs: number, work: () => void): void {
+    clearTimeout(this.#timers.get(name));
+    const timer = setTimeout(() => {
+      this.#timers.delete(name);
+      if (this.#isRunning) work();
+    }, delayMs);
+    this.#timers.set(name, timer);
+  }
+
+  async #claim(wishes: readonly LaneWish[]): Promise<void> {
+    const asked = wishes.map((wish) => {
+      const lane = this.#lanes.lane(wish);
+      return { lane, wakes: lane.wakes, slots: wish.slots };
+    });
+    const owner = this.#options.owner();
+    const rows = await this.#options.store.claim(owner, wishes, this.#options.now());
+    const counts = new Map<string, number>();
+    for (const row of rows) counts.set(laneKey(row), (counts.get(laneKey(row)) ?? 0) + 1);
+    for (const { lane, wakes, slots } of asked) {
+      const isShort = (counts.get(lane.key) ?? 0) < slots;
+      if (isShort && this.#lanes.noteShort(lane, wakes)) this.#emptied.set(lane.key, lane);
+    }
+    if (rows.length > 0) await this.#prepare(rows, owner);
+    if (this.#emptied.size > 0 && !this.#timers.has('emptied')) {
+      this.#setTimer('emptied', NEXT_DUE_DELAY_MS, () => void this.#askEmptied());
+    }
+  }
+
+  async #askEmptied(): Promise<void> {
+    const refs = [...this.#emptied.values()];
+    this.#emptied.clear();
+    try {
+      for (const { dueAt, ...ref } of await this.#options.store.nextDue(refs)) this.expectRow(ref, dueAt);
+      this.wakeSleepers();
+      for (const ref of refs) this.#lanes.forgetIfIdle(this.#lanes.lane(ref));
+    } catch (error) {
+      // The next poll finds these rows as well.
+      this.#options.onError(error);
+    }
+  }
+
+  async #prepare(rows: readonly ClaimedDelivery[], owner: string): Promise<void> {
+    const { loadEndpoints, loadEvents, recorder, rules, now } = this.#options;
+    let loaded: [readonly EndpointTarget[], readonly EventBody[]];
+    try {
+      loaded = await Promise.all([
+        loadEndpoints(uniqueBy(rows, laneKey)),
+        loadEvents(uniqueBy(rows, eventKey)),
+      ]);
+    } catch (error) {
+      await this.#options.store.release(owner, rows, new Date(now().getTime() + UNREADABLE_DELAY_MS));
+      throw error;
+    }
+    const targets = new Map(loaded[0].map((target) => [laneKey(target), target]));
+    const bodies = new Map(loaded[1].map((event) => [eventKey(event), event.body]));
+    for (const row of rows) {
+      const target = targets.get(laneKey(row));
+      const body = bodies.get(eventKey(row));
+      if (target === undefined || body === undefined) recorder.add(toAbandoned(row, owner, rules, now()));
+      else this.#lanes.add(this.#lanes.lane(row), { row, owner, target, body });
+    }
+    this.#sendReady();
+  }
+
+  #sendReady(): void {
+    while (this.#isRunning) {
+      const next = this.#lanes.takeNext();
+      if (next === undefined) return;
+      this.#send(next.lane, next.item);
+    }
+  }
+
+  #send(lane: Lane<ReadyDelivery>, ready: ReadyDelivery): void {
+    const startedAt = this.#options.now();
+    const post = new Post((outcome) => this.#finish(flight, ready, startedAt, outcome));
+    const flight: LaneFlight = { post, lane, startedAtMs: performance.now(), isSlow: false };
+    this.#flights.add(flight);
+    try {
+      const event = { id: ready.row.eventId, body: ready.body };
+      post.start(this.#options.agent, this.#options.buildRequest(ready.target, event, startedAt));
+    } catch (error) {
+      // A stored address or secret that cannot be used fails this delivery, and no other.
+      post.cancel(error instanceof Error ? error.message : 'the request could not be made');
+    }
+  }
+
+  #finish(flight: LaneFlight, ready: ReadyDelivery, startedAt: Date, outcome: TryOutcome): void {
+    const { recorder, rules, now, random } = this.#options;
+    const { lane } = flight;
+    this.#flights.remove(flight);
+    this.#lanes.finish(lane, { wasSlow: flight.isSlow });
+    if (!this.#isForgetting) {
+      const { row, owner, target } = ready;
+      const durationMs = performance.now() - flight.startedAtMs;
+      recorder.add(
+        toResult({ row, owner, url: target.url, startedAt, durationMs, outcome }, rules, now(), random),
+      );
+    }
+    if (this.#flights.size === 0) this.#onGrounded?.();
+    this.#sendReady();
+    if (this.#lanes.wantsRows(lane)) this.pump();
+  }
+}

@@ -1,0 +1,57 @@
+export type {
+  Attempt,
+  ClaimedDelivery,
+  Delivery,
+  DeliveryResult,
+  DeliveryStatus,
+  DisableReason,
+  EndpointRef,
+  EndpointTarget,
+  EventBody,
+  EventRef,
+  NewDelivery,
+} from './delivery/delivery.ts';
+export {
+  createDeliveryDispatcher,
+  type DeliveryDispatcher,
+  type DeliveryDispatcherOptions,
+  type DispatcherStats,
+} from './delivery/dispatcher.ts';
+export {
+  createDeliveryQueue,
+  type DeliveryQueue,
+  type DeliveryQueueOptions,
+  type RetryResult,
+} from './delivery/queue.ts';
+export type { DeliveryFilter } from './delivery/queue-store.ts';
+export type { DeliveryHooks } from './delivery/recorder.ts';
+export type { ResultRules } from './delivery/results.ts';
+export type { RetryRules } from './delivery/schedule.ts';
+export { deliveryChannel, deliverySchema } from './delivery/schema.ts';
+export { createGuardedAgent, type GuardedAgentOptions } from './guard/agent.ts';
+export {
+  type AllowResult,
+  checkAddress,
+  createEgressPolicy,
+  type EgressPolicy,
+  EgressPolicyError,
+  type EgressPolicyOptions,
+  parseAllowEntry,
+  type ResolvedAddress,
+  type ResolveHost,
+} from './guard/policy.ts';
+export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './guard/refusal.ts';
+export { type GuardedAddress, resolveGuarded } from './guard/resolve.ts';
+export { checkUrl, checkUrlResolved, type UrlCheck } from './guard/url.ts';
+export {
+  createKeyCache,
+  decodeWebhookSecret,
+  newWebhookSecret,
+  type SignedMessage,
+  signMessage,
+  type VerifyFailure,
+  type VerifyInput,
+  type VerifyResult,
+  verifyMessage,
+  WebhookSecretError,
+} from './signing.ts';

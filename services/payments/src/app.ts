@@ -1,0 +1,47 @@
+import { type App, type AppOptions, createApp } from '@libs/http';
+import { checkApiVersion } from './api-version.ts';
+import { errors } from './errors.ts';
+import { createAdminAccess } from './keys/access.ts';
+import { registerAdminRoutes } from './keys/routes.ts';
+import { checkDatabase } from './readiness-store.ts';
+import type { Dependencies, Services } from './services.ts';
+
+export const VERSION = '0.1.0';
+
+export type BuildOptions = Pick<AppOptions, 'logDestination' | 'defaultMetrics'>;
+
+/** The HTTP side of the service; a process that only works has health and metrics alone. */
+export async function buildApp(
+  dependencies: Dependencies,
+  services: Services,
+  options: BuildOptions = {},
+): Promise<App> {
+  const { config, database } = dependencies;
+  const app = await createApp({
+    ...options,
+    name: 'payments',
+    version: VERSION,
+    publicUrl: config.http.publicUrl,
+    logLevel: config.http.logLevel,
+    errors,
+    readiness: () => checkDatabase(database),
+    openapi: {
+      title: 'Payments API',
+      description: 'Moves money between payment methods over RTP and ACH.',
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      security: [{ apiKey: [] }],
+    },
+  });
+  if (config.role !== 'worker') registerApi(app, dependencies, services);
+  return app;
+}
+
+function registerApi(app: App, dependencies: Dependencies, services: Services): void {
+  const { now } = dependencies;
+  app.decorateRequest('caller', null as never);
+  app.addHook('onRequest', checkApiVersion);
+  const admin = createAdminAccess(dependencies.adminToken);
+
+  registerAdminRoutes(app, { keys: services.keys, admin, now });
+  // Each feature registers its routes here: registerPaymentRoutes(app, { access: services.access, … }).
+}

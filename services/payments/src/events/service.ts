@@ -1,0 +1,47 @@
+import type { Database, Queryable } from '@libs/db';
+import { errors } from '../errors.ts';
+import type { Tenant } from '../tenant.ts';
+import { EVENT_RETENTION_DAYS, type PaymentsEvent } from './event.ts';
+import { deleteEventsBefore, type EventFilter, findEvent, insertEvents, listEvents } from './store.ts';
+
+export type { EventFilter, EventKey } from './store.ts';
+export { findEvents, insertEvents } from './store.ts';
+
+/** Adds what subscribers get for these events, in the caller's transaction. */
+export type DeliverEvents = (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
+
+export interface EventService {
+  /** Stores events and the deliveries that follow from them, in the caller's transaction. */
+  record(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void>;
+  get(tenant: Tenant, id: string): Promise<PaymentsEvent>;
+  list(tenant: Tenant, filter: EventFilter): Promise<PaymentsEvent[]>;
+  /** Removes a bounded number of events that are past their time; answers how many. */
+  sweep(limit: number): Promise<number>;
+}
+
+export interface EventServiceOptions {
+  database: Database;
+  now: () => Date;
+  deliver: DeliverEvents;
+}
+
+export function createEventService({ database, now, deliver }: EventServiceOptions): EventService {
+  return {
+    async record(tx, events) {
+      if (events.length === 0) return;
+      await insertEvents(tx, events);
+      await deliver(tx, events);
+    },
+
+    async get(tenant, id) {
+      const event = await findEvent(database, tenant.id, id);
+      if (event === undefined) throw errors.not_found({ detail: 'There is no such event.' });
+      return event;
+    },
+
+    list: (tenant, filter) => listEvents(database, tenant.id, filter),
+
+    sweep: (limit) =>
+      deleteEventsBefore(database, new Date(now().getTime() - EVENT_RETENTION_DAYS * 86_400_000), limit),
+  };
+}

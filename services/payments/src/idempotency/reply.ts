@@ -1,0 +1,42 @@
+import type { Queryable } from '@libs/db';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendJsonText } from '../api-schema.ts';
+import { parseIdempotencyKey } from './key.ts';
+import type { Idempotency } from './service.ts';
+
+/** What a route answers with; the body becomes JSON once. */
+export interface RouteAnswer {
+  status: number;
+  body: unknown;
+}
+
+/** Answers a POST that honours `Idempotency-Key` where it is sent. */
+export type ReplyOnce = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (tx: Queryable) => Promise<RouteAnswer>,
+) => Promise<FastifyReply>;
+
+/** The tenant id of what belongs to the operator and to no organisation. */
+const OPERATOR = 'operator';
+
+export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
+  return async (request, reply, work) => {
+    const header = request.headers['idempotency-key'];
+    const [path = ''] = request.url.split('?', 1);
+    const answer = await idempotency.once(
+      {
+        tenantId: request.caller === null ? OPERATOR : request.caller.tenant.id,
+        path,
+        key: header === undefined ? null : parseIdempotencyKey(header),
+        body: request.body,
+      },
+      async (tx) => {
+        const { status, body } = await work(tx);
+        return { status, body: JSON.stringify(body) };
+      },
+    );
+    if (answer.replayed) reply.header('idempotent-replayed', 'true');
+    return sendJsonText(reply.code(answer.status), answer.body);
+  };
+}

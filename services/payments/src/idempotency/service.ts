@@ -1,0 +1,91 @@
+import type { Database, Queryable } from '@libs/db';
+import type { Sealer } from '@libs/seal';
+import { errors } from '../errors.ts';
+import { fingerprintOf } from './key.ts';
+import { deleteKeysBefore, findAnswer, insertAnswer, type KeyPlace, lockPlace } from './store.ts';
+
+export const KEY_RETENTION_DAYS = 30;
+const WAITING_MAX = 10_000;
+
+export interface Answer {
+  readonly status: number;
+  /** JSON, made once: a replay is the same bytes. */
+  readonly body: string;
+}
+
+export interface IdempotentRequest {
+  readonly tenantId: string;
+  readonly path: string;
+  /** Null where the caller sent none: then the work is simply done. */
+  readonly key: string | null;
+  readonly body: unknown;
+}
+
+export interface Idempotency {
+  /**
+   * Does the work once per key: its effects and its answer commit together, and every repeat gets that answer.
+   * Work that throws leaves nothing behind, so the key is free again.
+   */
+  once(
+    request: IdempotentRequest,
+    work: (tx: Queryable) => Promise<Answer>,
+  ): Promise<Answer & { replayed: boolean }>;
+  /** Forgets a bounded number of keys that are older than promised; answers how many. */
+  sweep(limit: number): Promise<number>;
+}
+
+export interface IdempotencyOptions {
+  database: Database;
+  sealer: Sealer;
+  now: () => Date;
+}
+
+/** For every POST but the one that creates payments, which is written in batches and has its own way. */
+export function createIdempotency({ database, sealer, now }: IdempotencyOptions): Idempotency {
+  const tails = new Map<string, Promise<unknown>>();
+
+  /** Within a process repeats wait here, without a connection; the lock in the database is for other processes. */
+  async function inTurn<T>(place: KeyPlace, work: () => Promise<T>): Promise<T> {
+    const slot = JSON.stringify([place.tenantId, place.path, place.key]);
+    if (tails.size >= WAITING_MAX) throw errors.overloaded({ retryAfterSeconds: 1 });
+    const turn = (tails.get(slot) ?? Promise.resolve()).then(work, work);
+    tails.set(slot, turn);
+    try {
+      return await turn;
+    } finally {
+      if (tails.get(slot) === turn) tails.delete(slot);
+    }
+  }
+
+  return {
+    async once(request, work) {
+      const { tenantId, path, key } = request;
+      if (key === null) return { ...(await database.transaction(work)), replayed: false };
+      const place = { tenantId, path, key };
+      const fingerprint = fingerprintOf(request.body);
+      return inTurn(place, () =>
+        database.transaction(async (tx) => {
+          await lockPlace(tx, place);
+          const stored = await findAnswer(tx, place);
+          if (stored !== undefined) {
+            if (!stored.fingerprint.equals(fingerprint)) throw errors.idempotency_key_reused();
+            const body = sealer.openText(Buffer.from(stored.response, 'base64'), contextOf(place));
+            return { status: stored.status, body, replayed: true };
+          }
+          const answer = await work(tx);
+          // Answers may hold secrets that are shown once, so they are kept as carefully as those.
+          const response = sealer.seal(answer.body, contextOf(place)).toString('base64');
+          await insertAnswer(tx, place, { fingerprint, status: answer.status, response, createdAt: now() });
+          return { ...answer, replayed: false };
+        }),
+      );
+    },
+
+    sweep: (limit) =>
+      deleteKeysBefore(database, new Date(now().getTime() - KEY_RETENTION_DAYS * 86_400_000), limit),
+  };
+}
+
+function contextOf({ tenantId, path, key }: KeyPlace): string {
+  return `idempotency ${JSON.stringify([tenantId, path, key])}`;
+}

@@ -1,0 +1,58 @@
+import type { Queryable } from '@libs/db';
+
+export interface KeyPlace {
+  readonly tenantId: string;
+  readonly path: string;
+  readonly key: string;
+}
+
+export interface StoredAnswer {
+  fingerprint: Buffer;
+  status: number;
+  response: string;
+}
+
+/** Held until the transaction ends: of several processes with the same key, one works and the others wait. */
+export async function lockPlace(tx: Queryable, place: KeyPlace): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [
+    JSON.stringify([place.tenantId, place.path, place.key]),
+  ]);
+}
+
+export async function findAnswer(db: Queryable, place: KeyPlace): Promise<StoredAnswer | undefined> {
+  const { rows } = await db.query<StoredAnswer>(
+    'select fingerprint, status, response from idempotency_keys where tenant_id = $1 and path = $2 and key = $3',
+    [place.tenantId, place.path, place.key],
+  );
+  return rows[0];
+}
+
+export async function insertAnswer(
+  tx: Queryable,
+  place: KeyPlace,
+  answer: StoredAnswer & { createdAt: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into idempotency_keys (tenant_id, path, key, fingerprint, status, response, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      place.tenantId,
+      place.path,
+      place.key,
+      answer.fingerprint,
+      answer.status,
+      answer.response,
+      answer.createdAt,
+    ],
+  );
+}
+
+/** Removes a bounded number of keys that are past their time. */
+export async function deleteKeysBefore(db: Queryable, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from idempotency_keys where ctid = any (array(
+       select ctid from idempotency_keys where created_at < $1 limit $2))`,
+    [before, limit],
+  );
+  return rowCount;
+}

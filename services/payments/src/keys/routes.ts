@@ -1,0 +1,186 @@
+import type { App } from '@libs/http';
+import Type from 'typebox';
+import { closed, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
+import { errors } from '../errors.ts';
+import type { createAdminAccess } from './access.ts';
+import { type ApiKey, scopes } from './key.ts';
+import type { KeyService, NewKey } from './service.ts';
+
+const NAME_LENGTH_MAX = 200;
+const OVERLAP_SECONDS_MAX = 30 * 24 * 60 * 60;
+
+const name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX });
+
+const apiKey = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('api_key'),
+  organisation_id: Type.String(),
+  mode: Mode,
+  name: Type.String(),
+  hint: Type.String({ description: 'The last characters of the key.' }),
+  scopes: Type.Array(Type.String()),
+  expires_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+  created_at: Timestamp,
+});
+const apiKeyWithToken = Type.Object({
+  ...apiKey.properties,
+  key: Type.String({ description: 'Shown this once.' }),
+});
+
+function toApi(key: ApiKey) {
+  return {
+    id: key.id,
+    object: 'api_key' as const,
+    organisation_id: key.organisationId,
+    mode: key.mode,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    created_at: key.createdAt.toISOString(),
+  };
+}
+
+function toApiWithToken({ key, token }: NewKey) {
+  return { ...toApi(key), key: token };
+}
+
+/** A moment in time, which the schema has checked to be one. */
+function futureTime(text: string, now: Date): Date {
+  const time = new Date(text);
+  if (time > now) return time;
+  throw errors.invalid_request({
+    errors: [{ pointer: '/expires_at', code: 'not_in_future', detail: 'Must be in the future.' }],
+  });
+}
+
+/** The operator's endpoints. */
+export function registerAdminRoutes(
+  app: App,
+  options: { keys: KeyService; admin: ReturnType<typeof createAdminAccess>; now: () => Date },
+): void {
+  const { keys, admin, now } = options;
+  const tags = ['Admin'];
+
+  app.post(
+    '/v1/admin/organisations',
+    {
+      ...admin,
+      schema: {
+        tags,
+        summary: 'Create an organisation with a test and a live key',
+        body: Type.Object({ name }, closed),
+        response: {
+          201: Type.Object({
+            organisation: Type.Object({ id: Type.String(), name: Type.String(), created_at: Type.String() }),
+            keys: Type.Object({ test: Type.String(), live: Type.String() }),
+            key_ids: Type.Object({ test: Type.String(), live: Type.String() }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organisation, test, live } = await keys.createOrganisation(request.body.name);
+      return reply.code(201).send({
+        organisation: {
+          id: organisation.id,
+          name: organisation.name,
+          created_at: organisation.createdAt.toISOString(),
+        },
+        keys: { test: test.token, live: live.token },
+        key_ids: { test: test.key.id, live: live.key.id },
+      });
+    },
+  );
+
+  app.get(
+    '/v1/admin/organisations/:id/keys',
+    {
+      ...admin,
+      schema: {
+        tags,
+        summary: 'List the keys of an organisation',
+        params: IdParams,
+        response: { 200: Type.Object({ object: Type.Literal('list'), data: Type.Array(apiKey) }) },
+      },
+    },
+    async (request) => ({
+      object: 'list' as const,
+      data: (await keys.listKeys(request.params.id)).map(toApi),
+    }),
+  );
+
+  app.post(
+    '/v1/admin/organisations/:id/keys',
+    {
+      ...admin,
+      schema: {
+        tags,
+        summary: 'Create a key',
+        params: IdParams,
+        body: Type.Object(
+          {
+            mode: Mode,
+            name: Type.Optional(name),
+            scopes: Type.Optional(
+              Type.Array(oneOf(scopes), {
+                minItems: 1,
+                uniqueItems: true,
+                description: 'What the key may do; everything when left out.',
+              }),
+            ),
+            expires_at: Type.Optional(Timestamp),
+          },
+          closed,
+        ),
+        response: { 201: apiKeyWithToken },
+      },
+    },
+    async (request, reply) => {
+      const { mode, expires_at: expiresAt } = request.body;
+      const added = await keys.createKey({
+        organisationId: request.params.id,
+        mode,
+        name: request.body.name ?? 'unnamed',
+        scopes: request.body.scopes ?? scopes,
+        expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
+      });
+      return reply.code(201).send(toApiWithToken(added));
+    },
+  );
+
+  app.post(
+    '/v1/admin/keys/:id/roll',
+    {
+      ...admin,
+      schema: {
+        tags,
+        summary: 'Replace a key by a new one; the old one works on for the overlap',
+        params: IdParams,
+        body: Type.Object(
+          { overlap_seconds: Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: 0 }) },
+          closed,
+        ),
+        response: { 201: apiKeyWithToken },
+      },
+    },
+    async (request, reply) => {
+      const added = await keys.rollKey(request.params.id, request.body.overlap_seconds);
+      return reply.code(201).send(toApiWithToken(added));
+    },
+  );
+
+  app.delete(
+    '/v1/admin/keys/:id',
+    {
+      ...admin,
+      schema: { tags, summary: 'Revoke a key', params: IdParams, response: { 204: Type.Null() } },
+    },
+    async (request, reply) => {
+      await keys.revokeKey(request.params.id);
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,202 @@
+import type { Database, Queryable } from '@libs/db';
+import { hashToken, type NewId, newToken, type RandomBytes } from '@libs/seal';
+import { errors } from '../errors.ts';
+import type { Invalidations } from '../invalidation/service.ts';
+import { type Mode, tenantOf } from '../tenant.ts';
+import { KeyCache, type KnownKey } from './cache.ts';
+import {
+  type ApiKey,
+  type Caller,
+  looksLikeKey,
+  type Organisation,
+  SANDBOX_KEY_ID,
+  SANDBOX_ORGANISATION_ID,
+  SANDBOX_TOKEN,
+  type Scope,
+  scopes as allScopes,
+  tokenPrefix,
+} from './key.ts';
+import {
+  endKey,
+  findKeyByHash,
+  insertKey,
+  insertOrganisation,
+  listKeys,
+  lockKey,
+  organisationExists,
+} from './store.ts';
+
+const HINT_CHARACTERS = 4;
+const KEYS_LISTED_MAX = 1_000;
+const LOADS_MAX = 1_000;
+
+export interface KeyServiceOptions {
+  database: Database;
+  invalidations: Invalidations;
+  sandboxOn: boolean;
+  now: () => Date;
+  nowMs: () => number;
+  newId: NewId;
+  randomBytes: RandomBytes;
+}
+
+/** A key with its token, which is shown once and stored nowhere. */
+export interface NewKey {
+  key: ApiKey;
+  token: string;
+}
+
+export interface KeyRequest {
+  organisationId: string;
+  mode: Mode;
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+}
+
+export interface KeyService {
+  /** Who the token belongs to; undefined for a token that is unknown, expired or revoked. Sync for a known key. */
+  authenticate(token: string): Caller | undefined | Promise<Caller | undefined>;
+  createOrganisation(name: string): Promise<{ organisation: Organisation; test: NewKey; live: NewKey }>;
+  createKey(request: KeyRequest): Promise<NewKey>;
+  /** A new key takes over from an old one, which goes on working for the overlap. */
+  rollKey(id: string, overlapSeconds: number): Promise<NewKey>;
+  revokeKey(id: string): Promise<void>;
+  listKeys(organisationId: string): Promise<ApiKey[]>;
+  /** Makes the published sandbox key work, where the sandbox is on. */
+  ensureSandbox(): Promise<void>;
+}
+
+export function createKeyService(options: KeyServiceOptions): KeyService {
+  const { database, invalidations, now, newId } = options;
+  const cache = new KeyCache({ isLive: invalidations.isLive, nowMs: options.nowMs });
+  invalidations.on('key', (id) => cache.forget(id));
+  const authenticate = createAuthenticate(options, cache);
+
+  async function addKey(tx: Queryable, request: KeyRequest): Promise<NewKey> {
+    const token = newToken(tokenPrefix(request.mode), options.randomBytes);
+    const key: ApiKey = {
+      ...request,
+      id: newId('key'),
+      hint: token.slice(-HINT_CHARACTERS),
+      revokedAt: null,
+      createdAt: now(),
+    };
+    await insertKey(tx, key, hashToken(token));
+    return { key, token };
+  }
+
+  return {
+    authenticate,
+
+    createOrganisation: (name) =>
+      database.transaction(async (tx) => {
+        const organisation = { id: newId('org'), name, createdAt: now() };
+        await insertOrganisation(tx, organisation);
+        const common = { organisationId: organisation.id, name: 'default', scopes: allScopes, expiresAt: null };
+        const test = await addKey(tx, { ...common, mode: 'test' });
+        const live = await addKey(tx, { ...common, mode: 'live' });
+        return { organisation, test, live };
+      }),
+
+    createKey: (request) =>
+      database.transaction(async (tx) => {
+        if (!(await organisationExists(tx, request.organisationId))) throw errors.not_found();
+        return addKey(tx, request);
+      }),
+
+    rollKey: (id, overlapSeconds) =>
+      database.transaction(async (tx) => {
+        const old = await lockKey(tx, id);
+        if (old === undefined) throw errors.not_found();
+        const at = now();
+        if (hasEnded(old, at)) {
+          throw errors.state_conflict({ detail: 'A key that is revoked or expired cannot be rolled.' });
+        }
+        const { organisationId, mode, name, scopes, expiresAt } = old;
+        const added = await addKey(tx, { organisationId, mode, name, scopes, expiresAt });
+        const overlapEnd = new Date(at.getTime() + overlapSeconds * 1_000);
+        const end = expiresAt !== null && expiresAt < overlapEnd ? expiresAt : overlapEnd;
+        await endKey(tx, id, { expiresAt: end, revokedAt: overlapSeconds === 0 ? at : null });
+        await invalidations.publish(tx, 'key', id);
+        return added;
+      }),
+
+    revokeKey: (id) =>
+      database.transaction(async (tx) => {
+        const key = await lockKey(tx, id);
+        if (key === undefined) throw errors.not_found();
+        if (key.revokedAt !== null) return;
+        await endKey(tx, id, { expiresAt: key.expiresAt, revokedAt: now() });
+        await invalidations.publish(tx, 'key', id);
+      }),
+
+    async listKeys(organisationId) {
+      if (!(await organisationExists(database, organisationId))) throw errors.not_found();
+      return listKeys(database, organisationId, KEYS_LISTED_MAX);
+    },
+
+    async ensureSandbox() {
+      if (!options.sandboxOn) return;
+      const createdAt = now();
+      await database.transaction(async (tx) => {
+        await insertOrganisation(tx, { id: SANDBOX_ORGANISATION_ID, name: 'Sandbox', createdAt });
+        const key: ApiKey = {
+          id: SANDBOX_KEY_ID,
+          organisationId: SANDBOX_ORGANISATION_ID,
+          mode: 'test',
+          name: 'Published sandbox token',
+          hint: SANDBOX_TOKEN.slice(-HINT_CHARACTERS),
+          scopes: allScopes,
+          expiresAt: null,
+          revokedAt: null,
+          createdAt,
+        };
+        await insertKey(tx, key, hashToken(SANDBOX_TOKEN));
+      });
+    },
+  };
+}
+
+function hasEnded(key: ApiKey, at: Date): boolean {
+  return key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= at);
+}
+
+function createAuthenticate(options: KeyServiceOptions, cache: KeyCache): KeyService['authenticate'] {
+  const { database, now } = options;
+  const loads = new Map<string, Promise<KnownKey | undefined>>();
+
+  function callerOf(known: KnownKey | undefined): Caller | undefined {
+    return known !== undefined && known.expiresAtMs > now().getTime() ? known.caller : undefined;
+  }
+
+  async function load(token: string): Promise<KnownKey | undefined> {
+    const begun = cache.begin();
+    const key = await findKeyByHash(database, hashToken(token));
+    if (key === undefined || key.revokedAt !== null) return undefined;
+    const known: KnownKey = {
+      caller: {
+        tenant: tenantOf(key.organisationId, key.mode),
+        keyId: key.id,
+        scopes: new Set(key.scopes),
+      },
+      expiresAtMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    };
+    cache.set(token, known, begun);
+    return known;
+  }
+
+  return (token) => {
+    const known = cache.get(token);
+    if (known !== undefined) return callerOf(known);
+    if (!looksLikeKey(token) || (token === SANDBOX_TOKEN && !options.sandboxOn)) return undefined;
+    // Requests that arrive together with a key that is not known yet share one look into the database.
+    let loading = loads.get(token);
+    if (loading === undefined) {
+      if (loads.size >= LOADS_MAX) throw errors.overloaded({ retryAfterSeconds: 1 });
+      loading = load(token).finally(() => loads.delete(token));
+      loads.set(token, loading);
+    }
+    return loading.then(callerOf);
+  };
+}

@@ -1,0 +1,98 @@
+import type { Queryable } from '@libs/db';
+import type { ApiKey, Organisation } from './key.ts';
+
+interface KeyRow {
+  id: string;
+  organisation_id: string;
+  mode: ApiKey['mode'];
+  name: string;
+  hint: string;
+  scopes: ApiKey['scopes'];
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  created_at: Date;
+}
+
+const COLUMNS = 'id, organisation_id, mode, name, hint, scopes, expires_at, revoked_at, created_at';
+
+function fromRow(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    organisationId: row.organisation_id,
+    mode: row.mode,
+    name: row.name,
+    hint: row.hint,
+    scopes: row.scopes,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    createdAt: row.created_at,
+  };
+}
+
+/** Does nothing where the organisation is there already: only the sandbox's has a fixed id. */
+export async function insertOrganisation(tx: Queryable, organisation: Organisation): Promise<void> {
+  await tx.query(
+    'insert into organisations (id, name, created_at) values ($1, $2, $3) on conflict (id) do nothing',
+    [organisation.id, organisation.name, organisation.createdAt],
+  );
+}
+
+export async function organisationExists(db: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await db.query('select 1 from organisations where id = $1', [id]);
+  return rowCount > 0;
+}
+
+/** Does nothing where the key is there already: only the sandbox's is fixed. */
+export async function insertKey(tx: Queryable, key: ApiKey, hash: Buffer): Promise<void> {
+  await tx.query(
+    `insert into api_keys (hash, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (hash) do nothing`,
+    [
+      hash,
+      key.id,
+      key.organisationId,
+      key.mode,
+      key.name,
+      key.hint,
+      key.scopes,
+      key.expiresAt,
+      key.revokedAt,
+      key.createdAt,
+    ],
+  );
+}
+
+export async function findKeyByHash(db: Queryable, hash: Buffer): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<KeyRow>(
+    { name: 'keys.find', text: `select ${COLUMNS} from api_keys where hash = $1` },
+    [hash],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Locks the key, so that it is rolled once even when two ask at the same time. */
+export async function lockKey(tx: Queryable, id: string): Promise<ApiKey | undefined> {
+  const { rows } = await tx.query<KeyRow>(`select ${COLUMNS} from api_keys where id = $1 for update`, [id]);
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Newest first. */
+export async function listKeys(db: Queryable, organisationId: string, limit: number): Promise<ApiKey[]> {
+  const { rows } = await db.query<KeyRow>(
+    `select ${COLUMNS} from api_keys where organisation_id = $1 order by id desc limit $2`,
+    [organisationId, limit],
+  );
+  return rows.map(fromRow);
+}
+
+export async function endKey(
+  tx: Queryable,
+  id: string,
+  end: { expiresAt: Date | null; revokedAt: Date | null },
+): Promise<void> {
+  await tx.query('update api_keys set expires_at = $2, revoked_at = $3 where id = $1', [
+    id,
+    end.expiresAt,
+    end.revokedAt,
+  ]);
+}

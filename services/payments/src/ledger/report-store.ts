@@ -1,0 +1,154 @@
+import type { Queryable } from '@libs/db';
+import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from './transfer.ts';
+
+export interface AccountRow {
+  id: string;
+  payment_method_id: string | null;
+  currency: string;
+  posted: number;
+  pending: number;
+  available: number;
+  owed: number;
+}
+
+/** A credit adds to an account and a debit takes from it; what is promised and not yet settled is pending. */
+const SIGNED_ENTRIES = `
+  select tenant_id, debit_account as account, -amount as amount, kind, -1 as side from ledger_transfers
+  union all
+  select tenant_id, credit_account, amount, kind, 1 from ledger_transfers`;
+
+const POSTED = `sum(case kind when 'post' then amount when 'fund' then amount when 'reverse' then -amount else 0 end)`;
+const PENDING = `sum(case kind when 'hold' then amount when 'post' then -amount when 'release' then -amount else 0 end)`;
+
+export async function listAccounts(
+  db: Queryable,
+  tenantId: string,
+  page: { afterId: string | null; limit: number },
+): Promise<AccountRow[]> {
+  const { rows } = await db.query<AccountRow>(
+    `with outside as (
+       select account as id, null::text as payment_method_id, 'USD' as currency, ${POSTED}::bigint as posted,
+         ${PENDING}::bigint as pending, ${POSTED}::bigint as available, 0::bigint as owed
+       from (${SIGNED_ENTRIES}) as entries
+       where tenant_id = $1 and account in ('${OUTSIDE_SOURCES}', '${OUTSIDE_DESTINATIONS}') group by account
+     ), balances as (
+       select payment_method_id as id, payment_method_id, currency, posted, incoming - held as pending,
+         posted - held as available, owed
+       from ledger_balances where tenant_id = $1
+     )
+     select * from (select * from outside union all select * from balances) as accounts
+     where $2::text is null or id > $2 order by id limit $3`,
+    [tenantId, page.afterId, page.limit],
+  );
+  return rows;
+}
+
+export interface EntryRow {
+  id: string;
+  transaction_id: string;
+  payment_id: string | null;
+  account_id: string;
+  direction: 'debit' | 'credit';
+  amount: number;
+  state: 'pending' | 'posted' | 'released';
+  created_at: Date;
+}
+
+export interface EntryFilter {
+  paymentId: string | null;
+  accountId: string | null;
+  before: readonly [transactionId: string, entryId: string] | null;
+  limit: number;
+}
+
+/** Newest first; the two entries of a transaction stand together. */
+export async function listEntries(db: Queryable, tenantId: string, filter: EntryFilter): Promise<EntryRow[]> {
+  const { rows } = await db.query<EntryRow>(
+    `with chosen as (
+       select * from ledger_transfers
+       where tenant_id = $1 and ($2::text is null or payment_id = $2)
+         and ($3::text is null or debit_account = $3 or credit_account = $3)
+         and ($4::text is null or id <= $4)
+       order by id desc limit $6
+     )
+     select 'le_' || substr(id, 4) || suffix as id, id as transaction_id, payment_id,
+       case suffix when 'c' then credit_account else debit_account end as account_id,
+       case when (suffix = 'c') = (kind <> 'reverse') then 'credit' else 'debit' end as direction, amount,
+       case kind when 'hold' then 'pending' when 'release' then 'released' else 'posted' end as state, created_at
+     from chosen cross join (values ('c'), ('d')) as sides (suffix)
+     where ($3::text is null or $3 = case suffix when 'c' then credit_account else debit_account end)
+       and ($4::text is null or id < $4 or 'le_' || substr(id, 4) || suffix > $5)
+     order by transaction_id desc, 1 limit $6`,
+    [
+      tenantId,
+      filter.paymentId,
+      filter.accountId,
+      filter.before?.[0] ?? null,
+      filter.before?.[1] ?? null,
+      filter.limit,
+    ],
+  );
+  return rows;
+}
+
+export interface CheckRow {
+  name: string;
+  wrong: number;
+  example: string | null;
+}
+
+/** Each check counts what is wrong; all of them see one moment, so run them in one transaction. */
+export async function runChecks(tx: Queryable, tenantId: string): Promise<CheckRow[]> {
+  const rows: CheckRow[] = [];
+  for (const [name, text] of CHECKS) {
+    const result = await tx.query<{ wrong: number; example: string | null }>(text, [tenantId]);
+    rows.push({ name, wrong: result.rows[0]?.wrong ?? 0, example: result.rows[0]?.example ?? null });
+  }
+  return rows;
+}
+
+const CHECKS: readonly [name: string, sql: string][] = [
+  [
+    'entries_sum_to_zero',
+    `select (case when coalesce(sum(amount), 0) = 0 then 0 else 1 end)::int as wrong, sum(amount)::text as example
+     from (${SIGNED_ENTRIES}) as entries where tenant_id = $1`,
+  ],
+  [
+    'balances_match_entries',
+    `with computed as (
+       select account, ${POSTED} as posted,
+         -coalesce(sum(case kind when 'hold' then amount when 'post' then -amount when 'release' then -amount end)
+           filter (where side = -1), 0) as held,
+         coalesce(sum(case kind when 'hold' then amount when 'post' then -amount when 'release' then -amount end)
+           filter (where side = 1), 0) as incoming
+       from (${SIGNED_ENTRIES}) as entries
+       where tenant_id = $1 and account not in ('${OUTSIDE_SOURCES}', '${OUTSIDE_DESTINATIONS}') group by account
+     )
+     select count(*)::int as wrong, min(coalesce(b.payment_method_id, c.account)) as example
+     from (select * from ledger_balances where tenant_id = $1) b
+     full join computed c on c.account = b.payment_method_id
+     where coalesce(b.posted, 0) <> coalesce(c.posted, 0) or coalesce(b.held, 0) <> coalesce(c.held, 0)
+       or coalesce(b.incoming, 0) <> coalesce(c.incoming, 0)`,
+  ],
+  [
+    'payments_match_entries',
+    `with kinds as (
+       select payment_id, string_agg(kind, ',' order by kind) as kinds, min(amount) as least, max(amount) as most,
+         count(distinct debit_account) + count(distinct credit_account) as accounts,
+         min(debit_account) as debit_account, min(credit_account) as credit_account
+       from ledger_transfers where tenant_id = $1 and payment_id is not null group by payment_id
+     )
+     select count(*)::int as wrong, min(coalesce(p.id, k.payment_id)) as example
+     from (select * from payments where tenant_id = $1) p full join kinds k on k.payment_id = p.id
+     where p.id is null or k.payment_id is null or k.least <> p.amount or k.most <> p.amount or k.accounts <> 2
+       or k.debit_account <> p.debit_account or k.credit_account <> p.credit_account
+       or k.kinds <> case p.status
+         when 'pending' then 'hold' when 'processing' then 'hold' when 'completed' then 'hold,post'
+         when 'returned' then 'hold,post,reverse' else 'hold,release' end`,
+  ],
+  [
+    'no_balance_overdrawn',
+    `select count(*)::int as wrong, min(payment_method_id) as example
+     from ledger_balances where tenant_id = $1 and posted - held + owed < 0`,
+  ],
+];

@@ -1,0 +1,116 @@
+import type { Database } from '@libs/db';
+import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import Type from 'typebox';
+import type { Access } from '../keys/access.ts';
+import { accountsOf, checkLedger, entriesOf } from './service.ts';
+
+export interface LedgerRouteDependencies {
+  database: Database;
+  access: Access;
+  now: () => Date;
+}
+
+const text = (value: string) => Type.Literal(value);
+const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+const Account = Type.Object(
+  {
+    id: Type.String(),
+    object: text('ledger_account'),
+    type: Type.Union([text('balance'), text('outside')]),
+    payment_method_id: Nullable(Type.String()),
+    currency: Type.String(),
+    posted: Type.Integer(),
+    pending: Type.Integer({ description: 'Promised and not settled: what comes in less what goes out.' }),
+    available: Type.Integer({ description: 'Posted, less what is promised to payments on their way.' }),
+    owed: Type.Integer({ description: 'How far a return has taken the balance below zero.' }),
+  },
+  { title: 'LedgerAccount' },
+);
+
+const Entry = Type.Object(
+  {
+    id: Type.String(),
+    object: text('ledger_entry'),
+    transaction_id: Type.String(),
+    payment_id: Nullable(Type.String()),
+    account_id: Type.String(),
+    direction: Type.Union([text('debit'), text('credit')]),
+    amount: Type.Integer(),
+    state: Type.Union([text('pending'), text('posted'), text('released')]),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'LedgerEntry' },
+);
+
+const Check = Type.Object(
+  {
+    object: text('ledger_check'),
+    ok: Type.Boolean(),
+    checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), detail: Type.String() })),
+    checked_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'LedgerCheck' },
+);
+
+const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 255 })]));
+const entryCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 })]));
+
+export function registerLedgerRoutes(app: App, { database, access, now }: LedgerRouteDependencies): void {
+  app.get(
+    '/v1/ledger/accounts',
+    {
+      ...access('ledger:read'),
+      schema: {
+        summary: 'List ledger accounts',
+        tags: ['Ledger'],
+        querystring: listQuery(),
+        response: { 200: objectListSchema(Account) },
+      },
+    },
+    async ({ query, caller }) => {
+      const afterId = accountCursor.decode(query.cursor)?.[0] ?? null;
+      const rows = await accountsOf(database, caller.tenant, { afterId, limit: query.limit + 1 });
+      const page = toPage(rows, { limit: query.limit, cursorOf: (last) => accountCursor.encode([last.id]) });
+      return { object: 'list' as const, ...page };
+    },
+  );
+
+  app.get(
+    '/v1/ledger/entries',
+    {
+      ...access('ledger:read'),
+      schema: {
+        summary: 'List ledger entries',
+        tags: ['Ledger'],
+        querystring: listQuery({
+          payment_id: Type.Optional(Type.String({ maxLength: 255 })),
+          account_id: Type.Optional(Type.String({ maxLength: 255 })),
+        }),
+        response: { 200: objectListSchema(Entry) },
+      },
+    },
+    async ({ query, caller }) => {
+      const rows = await entriesOf(database, caller.tenant, {
+        paymentId: query.payment_id ?? null,
+        accountId: query.account_id ?? null,
+        before: entryCursor.decode(query.cursor) ?? null,
+        limit: query.limit + 1,
+      });
+      const page = toPage(rows, {
+        limit: query.limit,
+        cursorOf: (last) => entryCursor.encode([last.transaction_id, last.id]),
+      });
+      return { object: 'list' as const, ...page };
+    },
+  );
+
+  app.get(
+    '/v1/ledger/check',
+    {
+      ...access('ledger:read'),
+      schema: { summary: 'Prove the ledger', tags: ['Ledger'], response: { 200: Check } },
+    },
+    ({ caller }) => checkLedger(database, caller.tenant, now()),
+  );
+}

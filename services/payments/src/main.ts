@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { migrate, openDatabase, startEmbedded } from '@libs/db';
+import { type Closer, createLogger, listen, runMain, runUntilSignal } from '@libs/http';
+import { createIdFactory } from '@libs/seal';
+import { buildApp } from './app.ts';
+import { loadConfig, type PaymentsConfig } from './config.ts';
+import { paymentsMigrations, SCHEMA } from './migrations.ts';
+import { loadSecrets } from './secrets.ts';
+import { createServices, type Dependencies } from './services.ts';
+import { welcome } from './welcome.ts';
+import { startWorkers } from './worker.ts';
+
+const now = () => new Date();
+
+/** Closes what was opened so far, newest first, when a later step of the start fails. */
+async function closeAll(closers: readonly Closer[]): Promise<void> {
+  for (const closer of closers) await closer.close();
+}
+
+async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<string> {
+  if (config.database.url !== undefined) return config.database.url;
+  // Several processes may share the embedded server, but not their port.
+  const place = config.http.port === 0 ? `pid-${process.pid}` : String(config.http.port);
+  const server = await startEmbedded({
+    dataDir: config.dataDir,
+    user: `payments-${config.role}-${place}`,
+  });
+  closers.unshift({ name: 'embedded database', close: () => server.stop() });
+  return server.url;
+}
+
+async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
+  const url = await openStorage(config, closers);
+  await migrate(url, paymentsMigrations());
+  const log = createLogger({ name: 'payments', level: config.http.logLevel });
+  const database = await openDatabase({
+    url,
+    schema: SCHEMA,
+    connectionsMax: config.database.connectionsMax,
+    onError: (error) => log.warn({ err: error }, 'a database connection failed'),
+  });
+  closers.unshift({ name: 'database', close: () => database.close() });
+  const { sealer, adminToken } = await loadSecrets(config, randomBytes);
+  const dependencies: Dependencies = {
+    config,
+    database,
+    sealer,
+    adminToken,
+    now,
+    newId: createIdFactory({ now, randomBytes }),
+    randomBytes,
+    onError: (error, context) => log.error({ err: error, ...context }, 'background work failed'),
+  };
+  const services = await createServices(dependencies);
+  closers.unshift({ name: 'services', close: () => services.close() });
+  const workers = config.role === 'api' ? undefined : await startWorkers(dependencies, services);
+  if (workers) closers.unshift({ name: 'workers', close: () => workers.drain() });
+  const app = await buildApp(dependencies, services);
+  // A worker serves nothing but health and metrics, so it listens only where it was told to.
+  const listening =
+    config.role !== 'worker' || config.http.portIsSet
+      ? await listen(app, {
+          ...config.http,
+          portVariable: 'PAYMENTS_PORT',
+          hostVariable: 'PAYMENTS_HOST',
+        })
+      : undefined;
+  const running = runUntilSignal({ app, closers });
+  if (listening) process.stdout.write(welcome(config, { address: listening.url, adminToken }));
+  await running;
+}
+
+await runMain(async () => {
+  const config = loadConfig(process.env);
+  const closers: Closer[] = [];
+  try {
+    await start(config, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+});

@@ -1,0 +1,211 @@
+import { Readable } from 'node:stream';
+import { type App, cursorCodec, listQuery, toPage } from '@libs/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { errors } from '../errors.ts';
+import { parseIdempotencyKey } from '../idempotency/key.ts';
+import type { Access } from '../keys/access.ts';
+import { exportCsv } from './export.ts';
+import { parseMetadataFilter, parseTime } from './filters.ts';
+import { fingerprintOf, fromApi } from './from-api.ts';
+import { toApi } from './payment.ts';
+import {
+  CreatePayment,
+  PaymentList,
+  PaymentSchema,
+  paymentFilters,
+  QuoteBody,
+  QuoteSchema,
+} from './schemas.ts';
+import type { PaymentsService } from './service.ts';
+import type { PaymentFilter } from './store.ts';
+
+export interface PaymentRouteDependencies {
+  payments: PaymentsService;
+  access: Access;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const PaymentFilters = Type.Object(paymentFilters);
+const IdParams = Type.Object({ id: Type.String({ maxLength: 255 }) });
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    metadataFilter: Record<string, string> | null;
+  }
+}
+
+/** `metadata[key]=value` is a family of parameters; the schema of the query sees what is left. */
+async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
+  request.metadataFilter = parseMetadataFilter(request.query as Record<string, unknown>);
+}
+
+export function registerPaymentRoutes(app: App, { payments, access }: PaymentRouteDependencies): void {
+  app.decorateRequest('metadataFilter', null);
+
+  app.post(
+    '/v1/payments',
+    {
+      ...access('payments:write'),
+      schema: {
+        summary: 'Create a payment',
+        tags: ['Payments'],
+        headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+        body: CreatePayment,
+        response: { 202: PaymentSchema },
+      },
+      // The key is asked for before the body is judged.
+      async preValidation(request) {
+        if (request.headers['idempotency-key'] === undefined) throw errors.idempotency_key_required();
+        parseIdempotencyKey(request.headers['idempotency-key']);
+      },
+    },
+    async (request, reply) => {
+      const key = parseIdempotencyKey(request.headers['idempotency-key'] as string);
+      const accepted = await payments.create({
+        tenant: request.caller.tenant,
+        key,
+        fingerprint: fingerprintOf(request.body),
+        input: fromApi(request.body),
+      });
+      if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+      return sendText(reply.code(accepted.status as 202), accepted.body);
+    },
+  );
+
+  app.post(
+    '/v1/payments/quote',
+    {
+      ...access('payments:write'),
+      schema: {
+        summary: 'Ask which rail a payment would take',
+        tags: ['Payments'],
+        body: QuoteBody,
+        response: { 200: QuoteSchema },
+      },
+    },
+    async (request, reply) => {
+      const input = fromApi(request.body);
+      const { decision, option } = await payments.quote(request.caller.tenant, input);
+      const quote = {
+        object: 'quote',
+        amount: input.amount,
+        currency: input.currency,
+        rail_selected: decision.chosen,
+        fee: { amount: option.fee, currency: 'USD' },
+        estimated_settlement_at: option.settlesAt.toISOString(),
+        rail_decision: decision,
+      };
+      return sendText(reply, JSON.stringify(quote));
+    },
+  );
+
+  app.get(
+    '/v1/payments',
+    {
+      ...access('payments:read'),
+      preValidation: takeMetadataFilter,
+      schema: {
+        summary: 'List payments',
+        tags: ['Payments'],
+        querystring: listQuery(paymentFilters),
+        response: { 200: PaymentList },
+      },
+    },
+    async (request, reply) => {
+      const { query } = request;
+      const rows = await payments.list(request.caller.tenant, {
+        ...filterOf(query, request.metadataFilter),
+        beforeId: cursor.decode(query.cursor)?.[0] ?? null,
+        limit: query.limit + 1,
+      });
+      const page = toPage(rows, { limit: query.limit, cursorOf: (last) => cursor.encode([last.id]) });
+      return sendText(
+        reply,
+        JSON.stringify({ object: 'list', data: page.data.map(toApi), next_cursor: page.next_cursor }),
+      );
+    },
+  );
+
+  app.get(
+    '/v1/payments/export',
+    {
+      ...access('payments:read'),
+      preValidation: takeMetadataFilter,
+      schema: {
+        summary: 'Export payments as CSV',
+        tags: ['Payments'],
+        querystring: Type.Object(
+          { format: Type.Literal('csv'), ...paymentFilters },
+          { additionalProperties: false },
+        ),
+      },
+    },
+    (request, reply) => {
+      const rows = exportCsv(
+        payments,
+        request.caller.tenant,
+        filterOf(request.query, request.metadataFilter),
+      );
+      const stream = Readable.from(rows, { objectMode: false });
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="payments.csv"')
+        .send(stream);
+    },
+  );
+
+  app.get(
+    '/v1/payments/:id',
+    {
+      ...access('payments:read'),
+      schema: {
+        summary: 'Get a payment',
+        tags: ['Payments'],
+        params: IdParams,
+        response: { 200: PaymentSchema },
+      },
+    },
+    async (request, reply) => {
+      const payment = await payments.get(request.caller.tenant, request.params.id);
+      return sendText(reply, JSON.stringify(toApi(payment)));
+    },
+  );
+
+  app.post(
+    '/v1/payments/:id/cancel',
+    {
+      ...access('payments:write'),
+      schema: {
+        summary: 'Cancel a pending payment',
+        tags: ['Payments'],
+        params: IdParams,
+        response: { 200: PaymentSchema },
+      },
+    },
+    async (request, reply) => {
+      const payment = await payments.cancel(request.caller.tenant, request.params.id);
+      return sendText(reply, JSON.stringify(toApi(payment)));
+    },
+  );
+}
+
+function filterOf(
+  query: Type.Static<typeof PaymentFilters>,
+  metadata: Record<string, string> | null,
+): Omit<PaymentFilter, 'beforeId' | 'limit'> {
+  return {
+    status: query.status ?? null,
+    rail: query.rail ?? null,
+    paymentMethod: query.payment_method ?? null,
+    createdAfter: parseTime('created_after', query.created_after),
+    createdBefore: parseTime('created_before', query.created_before),
+    metadata,
+  };
+}
+
+/** The JSON is made once, in the order that the API documents; Fastify's serialiser would make it a second time. */
+function sendText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type(JSON_TYPE).send(text);
+}

@@ -1,0 +1,183 @@
+import type { Database, Queryable } from '@libs/db';
+import { enqueueJobs } from '@libs/jobs';
+import { errors } from '../errors.ts';
+import { recordTransfers } from '../ledger/service.ts';
+import { OUTSIDE_SOURCES } from '../ledger/transfer.ts';
+import type { PaymentMethod } from '../payment-methods/method.ts';
+import { AMOUNT_MAX, type Payment } from '../payments/payment.ts';
+import type { Processing } from '../payments/processing.ts';
+import type { RailOutcome } from '../rails/rail.ts';
+import type { Tenant } from '../tenant.ts';
+import { clockNow, type SandboxClock } from './clock.ts';
+import { addDuration } from './duration.ts';
+import { findClocks, lockClock, saveClock } from './store.ts';
+
+export { findClocks } from './store.ts';
+
+/** The organisation's clock was moved: whatever has become due must happen. */
+export const CLOCK_JOB = 'sandbox.clock_moved';
+/** Beyond this no calendar of the rails is known to hold. */
+const CLOCK_YEAR_MAX = 2100;
+
+export type ClockMove = { now: Date } | { advance: string };
+export type ForcedOutcome = 'settle' | 'reject' | 'return' | 'notify_of_change';
+
+/** A network code in words, from the rail's own table. */
+export interface CodeMeaning {
+  networkCode: string;
+  code: string;
+  detail: string;
+}
+
+export interface SandboxDependencies {
+  database: Database;
+  processing: Processing;
+  now: () => Date;
+  newId: (prefix: string) => string;
+  getPayment: (tenant: Tenant, id: string) => Promise<Payment>;
+  /** Undefined where the rail knows no such code. */
+  rejectMeaning: (rail: Payment['railSelected'], code: string | null) => CodeMeaning | undefined;
+  returnMeaning: (code: string) => CodeMeaning | undefined;
+  /** Tells a payment method's owner of a change, as a notification of the network would; false for an unknown code. */
+  notifyOfChange: (tx: Queryable, payment: Payment, code: string) => Promise<boolean>;
+  getBalance: (tenant: Tenant, id: string) => Promise<PaymentMethod>;
+}
+
+export function createSandboxService(deps: SandboxDependencies) {
+  const { database } = deps;
+
+  async function readClock(tenant: Tenant): Promise<{ clock: SandboxClock; now: Date }> {
+    const clocks = await findClocks(database, [tenant.organisationId]);
+    const clock: SandboxClock = clocks.get(tenant.organisationId) ?? { state: 'real' };
+    return { clock, now: clockNow(clock, deps.now()) };
+  }
+
+  /** Freezes the clock where it is told to stand; it never goes back, so that no timeline does. */
+  async function moveClock(tenant: Tenant, move: ClockMove): Promise<{ clock: SandboxClock; now: Date }> {
+    return database.transaction(async (tx) => {
+      const current = clockNow(await lockClock(tx, tenant.organisationId), deps.now());
+      const at = 'now' in move ? move.now : addDuration(current, move.advance);
+      if (at === null || at.getUTCFullYear() > CLOCK_YEAR_MAX) {
+        const pointer = 'now' in move ? '/now' : '/advance';
+        const detail =
+          at === null ? 'Must be an ISO 8601 duration such as P3D.' : `Must stay before ${CLOCK_YEAR_MAX}.`;
+        throw errors.invalid_request({ errors: [{ pointer, code: 'invalid', detail }] });
+      }
+      if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
+      const clock: SandboxClock = { state: 'frozen', at };
+      await saveClock(tx, tenant.organisationId, clock);
+      await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
+      return { clock, now: at };
+    });
+  }
+
+  async function releaseClock(tenant: Tenant): Promise<void> {
+    await database.transaction(async (tx) => {
+      const clock = await lockClock(tx, tenant.organisationId);
+      if (clock.state !== 'frozen') return;
+      const offsetMs = clock.at.getTime() - deps.now().getTime();
+      await saveClock(tx, tenant.organisationId, { state: 'running', offsetMs });
+      await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
+    });
+  }
+
+  async function force(
+    tenant: Tenant,
+    id: string,
+    outcome: ForcedOutcome,
+    code: string | null,
+  ): Promise<Payment> {
+    const payment = await deps.getPayment(tenant, id);
+    await database.transaction(async (tx) => {
+      if (outcome === 'notify_of_change') return forceChange(tx, payment, code ?? 'C01');
+      const wanted = forcedOutcomes(deps, payment, outcome, code);
+      const [changed] = await deps.processing.changePayments(tx, [{ tenantId: tenant.id, id }], (locked) =>
+        stateAllows(locked, outcome) ? { attempt: {} } : null,
+      );
+      if (!changed) throw conflict(await deps.getPayment(tenant, id), outcome);
+      await deps.processing.applyOutcomes(tx, wanted);
+    });
+    return deps.getPayment(tenant, id);
+  }
+
+  async function forceChange(tx: Queryable, payment: Payment, code: string): Promise<void> {
+    const underway = payment.status === 'processing' || payment.status === 'completed';
+    if (payment.railSelected !== 'ach' || !underway) throw conflict(payment, 'notify_of_change');
+    if (!(await deps.notifyOfChange(tx, payment, code.toUpperCase())))
+      throw unknownCode('notification of change');
+  }
+
+  /** Test money for a balance, as if it had come from outside. */
+  async function fund(tenant: Tenant, id: string, amount: number): Promise<void> {
+    const method = await deps.getBalance(tenant, id);
+    const { now } = await readClock(tenant);
+    if (amount > AMOUNT_MAX) throw errors.amount_too_large();
+    await database.transaction((tx) =>
+      recordTransfers(tx, [
+        {
+          tenantId: tenant.id,
+          id: deps.newId('lt'),
+          paymentId: null,
+          kind: 'fund',
+          rail: null,
+          debitAccount: OUTSIDE_SOURCES,
+          creditAccount: method.id,
+          amount,
+          createdAt: now,
+        },
+      ]),
+    );
+  }
+
+  return { readClock, moveClock, releaseClock, force, fund };
+}
+
+export type SandboxService = ReturnType<typeof createSandboxService>;
+
+function stateAllows({ status, railSelected }: Payment, outcome: ForcedOutcome): boolean {
+  if (outcome === 'return')
+    return railSelected === 'ach' && (status === 'processing' || status === 'completed');
+  return status === 'pending' || status === 'processing';
+}
+
+function conflict({ status, railSelected }: Payment, outcome: ForcedOutcome): Error {
+  return errors.state_conflict({
+    detail: `A ${status} payment on ${railSelected} does not allow ${outcome}.`,
+    extra: { payment_status: status },
+  });
+}
+
+function unknownCode(what: string): Error {
+  const detail = `The networks know no such code of a ${what}.`;
+  return errors.invalid_request({ errors: [{ pointer: '/code', code: 'unknown_code', detail }] });
+}
+
+function forcedOutcomes(
+  deps: SandboxDependencies,
+  payment: Payment,
+  outcome: Exclude<ForcedOutcome, 'notify_of_change'>,
+  code: string | null,
+): RailOutcome[] {
+  const attempt = payment.attempts.at(-1);
+  const key = { tenantId: payment.tenantId, paymentId: payment.id, attemptId: attempt?.id ?? '' };
+  const at = payment.updatedAt;
+  if (outcome === 'return') {
+    if (code === null)
+      throw errors.invalid_request({
+        errors: [{ pointer: '/code', code: 'required', detail: 'A return needs a code.' }],
+      });
+    const meaning = deps.returnMeaning(code.toUpperCase());
+    if (!meaning) throw unknownCode('return');
+    return [{ ...key, kind: 'returned', ...meaning }];
+  }
+  if (outcome === 'reject') {
+    const meaning = deps.rejectMeaning(payment.railSelected, code === null ? null : code.toUpperCase());
+    if (!meaning) throw unknownCode('rejection');
+    // What is forced is the end of the payment, so no other rail takes over.
+    return [{ ...key, kind: 'rejected', ...meaning, mayWorkOnAch: false }];
+  }
+  return [
+    { ...key, kind: 'submitted', reference: `sandbox ${payment.id}`, at },
+    { ...key, kind: 'settled', at },
+  ];
+}

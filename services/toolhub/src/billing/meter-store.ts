@@ -1,0 +1,245 @@
+import type { Queryable } from '@libs/db';
+
+/*
+ * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then the
+ * rollups by their key. Processes that write for the same customers therefore wait for each other but never dead-lock.
+ *
+ * Options tried for the gate, on 2 cores with durable commits, 64 callers on one customer (bench/toolhub, T3):
+ * one UPDATE per call over 16 connections is bound by the row lock, which is held for a whole commit; an advisory lock
+ * or SELECT … FOR UPDATE before it only adds a round trip; counting in memory and writing later lets more than N
+ * through when two processes count. Written together, a commit carries all calls that wait.
+ */
+
+export interface WantedUnits {
+  customerId: string;
+  month: string;
+  units: number;
+}
+
+export interface GrantedUnits {
+  customerId: string;
+  month: string;
+  granted: number;
+  /** Kept and reserved calls of the month, after this grant. */
+  used: number;
+  /** Null where the plan has no end. */
+  stopAt: number | null;
+}
+
+const RESERVE = `
+with alive as materialized (
+  select id from call_holders where id = $1 for key share
+), wanted as (
+  select w.customer_id, w.month, w.units, calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop,
+    p.included_calls, p.price_cents, p.overage_cents_per_1000) as stop_at
+  from unnest($2::text[], $3::date[], $4::bigint[]) as w (customer_id, month, units)
+  join customers c on c.id = w.customer_id
+  join plans p on p.id = c.plan
+  left join billing_settings s on s.customer_id = w.customer_id
+  where exists (select from alive)
+), counted as (
+  insert into usage_counters as u (customer_id, month, used, asked, granted, stop_at)
+  select customer_id, month, least(units, coalesce(stop_at, units)), units, least(units, coalesce(stop_at, units)), stop_at
+  from wanted order by customer_id, month
+  on conflict (customer_id, month) do update set
+    asked = excluded.asked,
+    stop_at = excluded.stop_at,
+    granted = greatest(least(excluded.asked, coalesce(excluded.stop_at - u.used, excluded.asked)), 0),
+    used = u.used + greatest(least(excluded.asked, coalesce(excluded.stop_at - u.used, excluded.asked)), 0)
+  returning customer_id, month, granted, used, stop_at
+), held as (
+  insert into usage_reservations as r (customer_id, month, holder, units)
+  select customer_id, month, $1, granted from counted where granted > 0 order by customer_id, month
+  on conflict (customer_id, month, holder) do update set units = r.units + excluded.units
+)
+select customer_id, month, granted, used, stop_at, true as alive from counted
+union all select null, null, null, null, null, exists (select from alive)`;
+
+interface GrantRow {
+  customer_id: string | null;
+  month: string;
+  granted: number;
+  used: number;
+  stop_at: number | null;
+  alive: boolean;
+}
+
+/** Grants each customer as many of the wanted units as the limit leaves; null when the holder's lease is gone. */
+export async function reserveUnits(
+  db: Queryable,
+  holder: string,
+  wanted: readonly WantedUnits[],
+): Promise<GrantedUnits[] | null> {
+  const { rows } = await db.query<GrantRow>({ name: 'billing.reserve', text: RESERVE }, [
+    holder,
+    wanted.map(({ customerId }) => customerId),
+    wanted.map(({ month }) => month),
+    wanted.map(({ units }) => units),
+  ]);
+  if (!rows.some(({ alive }) => alive)) return null;
+  return rows.flatMap((row) =>
+    row.customer_id === null
+      ? []
+      : {
+          customerId: row.customer_id,
+          month: row.month,
+          granted: row.granted,
+          used: row.used,
+          stopAt: row.stop_at,
+        },
+  );
+}
+
+export interface SettledUnits {
+  customerId: string;
+  month: string;
+  holder: string;
+  kept: number;
+  returned: number;
+}
+
+export interface UsageCount {
+  customerId: string;
+  day: string;
+  platform: string;
+  tool: string;
+  durationClass: number;
+  calls: number;
+  errors: number;
+}
+
+export interface CounterState {
+  customerId: string;
+  month: string;
+  kept: number;
+  /** What thresholds are measured against: where the gate closes, else the calls that the plan includes. */
+  limit: number;
+  notifiedPercent: number;
+}
+
+/*
+ * A holder that is gone was swept: its units are back already, so what it kept is counted anew and nothing is closed.
+ * The key share lock makes the sweep wait for us, or us for the sweep, never both at once.
+ */
+const SETTLE = `
+with alive as materialized (
+  select id from call_holders where id = any($3) for key share
+), settled as (
+  select s.customer_id, s.month, s.holder, s.kept, s.returned, a.id is not null as alive
+  from unnest($1::text[], $2::date[], $3::text[], $4::bigint[], $5::bigint[])
+    as s (customer_id, month, holder, kept, returned)
+  left join alive a on a.id = s.holder
+), counted as (
+  insert into usage_counters as u (customer_id, month, used, kept)
+  select customer_id, month, sum(case when alive then -returned else kept end), sum(kept)
+  from settled group by customer_id, month order by customer_id, month
+  on conflict (customer_id, month) do update set used = u.used + excluded.used, kept = u.kept + excluded.kept
+  returning customer_id, month, kept, notified_percent
+), closed as (
+  update usage_reservations r set units = r.units - s.kept - s.returned
+  from settled s join counted c on c.customer_id = s.customer_id and c.month = s.month
+  where s.alive and r.customer_id = s.customer_id and r.month = s.month and r.holder = s.holder
+), rolled as (
+  insert into usage_daily as d (customer_id, day, platform, tool, duration_class, calls, errors)
+  select customer_id, day, platform, tool, duration_class, calls, errors
+  from unnest($6::text[], $7::date[], $8::text[], $9::text[], $10::smallint[], $11::bigint[], $12::bigint[])
+    as n (customer_id, day, platform, tool, duration_class, calls, errors)
+  order by customer_id, day, tool, duration_class
+  on conflict (customer_id, day, tool, duration_class) do update set
+    calls = d.calls + excluded.calls, errors = d.errors + excluded.errors
+)
+select n.customer_id, n.month, n.kept, n.notified_percent, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
+  p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
+from counted n
+join customers c on c.id = n.customer_id
+join plans p on p.id = c.plan
+left join billing_settings s on s.customer_id = n.customer_id`;
+
+interface CounterRow {
+  customer_id: string;
+  month: string;
+  kept: number;
+  notified_percent: number;
+  limit: number;
+}
+
+/** Keeps or gives back reserved units and adds up usage, in one statement. */
+export async function settleUnits(
+  db: Queryable,
+  settled: readonly SettledUnits[],
+  usage: readonly UsageCount[],
+): Promise<CounterState[]> {
+  const { rows } = await db.query<CounterRow>({ name: 'billing.settle', text: SETTLE }, [
+    settled.map(({ customerId }) => customerId),
+    settled.map(({ month }) => month),
+    settled.map(({ holder }) => holder),
+    settled.map(({ kept }) => kept),
+    settled.map(({ returned }) => returned),
+    usage.map(({ customerId }) => customerId),
+    usage.map(({ day }) => day),
+    usage.map(({ platform }) => platform),
+    usage.map(({ tool }) => tool),
+    usage.map(({ durationClass }) => durationClass),
+    usage.map(({ calls }) => calls),
+    usage.map(({ errors }) => errors),
+  ]);
+  return rows.map((row) => ({
+    customerId: row.customer_id,
+    month: row.month,
+    kept: row.kept,
+    limit: row.limit,
+    notifiedPercent: row.notified_percent,
+  }));
+}
+
+/** Makes the lease, or moves its end on; false when it had run out and the sweep took it. */
+export async function renewHolder(
+  db: Queryable,
+  holder: string,
+  options: { leaseMs: number; create: boolean },
+): Promise<boolean> {
+  const text = options.create
+    ? `insert into call_holders (id, expires_at) values ($1, clock_timestamp() + $2 * interval '1 millisecond')`
+    : `update call_holders set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`;
+  const { rowCount } = await db.query(text, [holder, options.leaseMs]);
+  return rowCount === 1;
+}
+
+/** Ends a lease at once: the next sweep gives back what the holder still had open. */
+export async function expireHolder(db: Queryable, holder: string): Promise<void> {
+  await db.query(`update call_holders set expires_at = '-infinity' where id = $1`, [holder]);
+}
+
+const GIVE_BACK = `
+with gone as (
+  delete from usage_reservations where holder = any($1) returning customer_id, month, units
+)
+insert into usage_counters as u (customer_id, month, used)
+select customer_id, month, sum(units) from gone where units <> 0
+group by customer_id, month order by customer_id, month
+on conflict (customer_id, month) do update set used = u.used - excluded.used`;
+
+/** Deletes the leases that ran out and gives their units back; call it in a transaction. */
+export async function sweepHolders(tx: Queryable, holdersMax: number): Promise<number> {
+  const { rows } = await tx.query<{ id: string }>(
+    `delete from call_holders where id in (
+       select id from call_holders where expires_at < clock_timestamp() order by id limit $1 for update skip locked
+     ) returning id`,
+    [holdersMax],
+  );
+  if (rows.length > 0) await tx.query(GIVE_BACK, [rows.map(({ id }) => id)]);
+  return rows.length;
+}
+
+/** True for the one caller that may tell of this threshold. */
+export async function markNotified(
+  tx: Queryable,
+  counter: { customerId: string; month: string; percent: number },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update usage_counters set notified_percent = $3
+     where customer_id = $1 and month = $2 and notified_percent < $3`,
+    [counter.customerId, counter.month, counter.percent],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,203 @@
+import type { Database } from '@libs/db';
+import type { NewId } from '@libs/seal';
+import { durationClass } from './durations.ts';
+import { createGroupWriter } from './group-writer.ts';
+import { createHolder, type Holder } from './holder.ts';
+import {
+  type CounterState,
+  type GrantedUnits,
+  reserveUnits,
+  type SettledUnits,
+  settleUnits,
+  type UsageCount,
+} from './meter-store.ts';
+import { dayOf, monthOf, nextMonthStart } from './month.ts';
+
+/** One call that may run: it is counted until it is settled, or until the process that holds it is gone. */
+export interface Reservation {
+  readonly customerId: string;
+  readonly month: string;
+  readonly holder: string;
+}
+
+export type LimitCheck =
+  | { kind: 'reserved'; reservation: Reservation }
+  | { kind: 'limit_exceeded'; limit: number; used: number; resetsAt: Date };
+
+export interface CallUsage {
+  /** `internal` for sessions that belong to no customer. */
+  customerId: string;
+  /** Null for calls that no limit applies to. */
+  reservation: Reservation | null;
+  platform: string;
+  tool: string;
+  succeeded: boolean;
+  durationMs: number;
+}
+
+export interface Meter {
+  readonly holder: Holder;
+  /** Reserves one call of this month before it runs. At a limit of N exactly N pass, over all processes. */
+  checkLimit(customerId: string): Promise<LimitCheck>;
+  /** Keeps the unit of a call that succeeded, gives back that of one that failed, and counts both. Never rejects. */
+  settle(usage: CallUsage): Promise<void>;
+  /** Gives back a unit of a call that never ran; it is no usage. Never rejects. */
+  giveBack(reservation: Reservation): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface MeterDeps {
+  database: Database;
+  newId: NewId;
+  now: () => Date;
+  onError: (error: unknown) => void;
+  /** Told after each write, to raise the events of thresholds that were passed. */
+  onCounted: (counters: readonly CounterState[]) => void;
+  leaseMs?: number;
+}
+
+const RESERVE_ATTEMPTS_MAX = 3;
+const SETTLE_ATTEMPTS_MAX = 3;
+/** Postgres rolled the statement back and asks to try again. */
+const TRY_AGAIN_CODES: ReadonlySet<unknown> = new Set(['40001', '40P01']);
+
+type Settlement =
+  | { kind: 'usage'; usage: CallUsage; day: string }
+  | { kind: 'unused'; reservation: Reservation };
+
+export function createMeter(deps: MeterDeps): Meter {
+  const { database, now, onError } = deps;
+  const holder = createHolder(deps);
+  const reservations = createGroupWriter<string, LimitCheck>({ write: reserveTogether });
+  const settlements = createGroupWriter<Settlement, void>({ write: settleTogether });
+
+  async function reserveTogether(customerIds: readonly string[]): Promise<LimitCheck[]> {
+    const moment = now();
+    const month = monthOf(moment);
+    const wanted = countByCustomer(customerIds);
+    for (let attempt = 1; attempt <= RESERVE_ATTEMPTS_MAX; attempt += 1) {
+      const id = await holder.current();
+      let granted: GrantedUnits[] | null;
+      try {
+        granted = await reserveUnits(
+          database,
+          id,
+          [...wanted].map(([customerId, units]) => ({ customerId, month, units })),
+        );
+      } catch (error) {
+        // Whether the units were taken is not known: without a lease they come back by themselves.
+        holder.abandon(id);
+        throw error;
+      }
+      if (granted !== null)
+        return handOut({ customerIds, granted, month, holder: id, resetsAt: nextMonthStart(moment) });
+      holder.abandon(id);
+    }
+    throw new Error('the lease of this process cannot be renewed');
+  }
+
+  async function settleTogether(items: readonly Settlement[]): Promise<void[]> {
+    const { settled, usage } = addUp(items);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        deps.onCounted(await settleUnits(database, settled, usage));
+        return items.map(() => undefined);
+      } catch (error) {
+        const again =
+          TRY_AGAIN_CODES.has((error as { code?: unknown }).code) && attempt < SETTLE_ATTEMPTS_MAX;
+        if (again) continue;
+        for (const { holder: id } of settled) holder.abandon(id);
+        throw error;
+      }
+    }
+  }
+
+  /** A result that was reached must not be lost because counting it failed. */
+  async function settleQuietly(settlement: Settlement): Promise<void> {
+    try {
+      await settlements.add(settlement);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return {
+    holder,
+    checkLimit: (customerId) => reservations.add(customerId),
+    settle: (usage) => settleQuietly({ kind: 'usage', usage, day: dayOf(now()) }),
+    giveBack: (reservation) => settleQuietly({ kind: 'unused', reservation }),
+    async close() {
+      await reservations.idle();
+      await settlements.idle();
+      await holder.close();
+    },
+  };
+}
+
+function countByCustomer(customerIds: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of customerIds) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+/** First come, first served among the calls of one customer. */
+function handOut(batch: {
+  customerIds: readonly string[];
+  granted: readonly GrantedUnits[];
+  month: string;
+  holder: string;
+  resetsAt: Date;
+}): LimitCheck[] {
+  const { month, holder, resetsAt } = batch;
+  const left = new Map(batch.granted.map((grant) => [grant.customerId, { ...grant }]));
+  return batch.customerIds.map((customerId) => {
+    const grant = left.get(customerId);
+    if (grant !== undefined && grant.granted > 0) {
+      grant.granted -= 1;
+      return { kind: 'reserved', reservation: { customerId, month, holder } };
+    }
+    return { kind: 'limit_exceeded', limit: grant?.stopAt ?? 0, used: grant?.used ?? 0, resetsAt };
+  });
+}
+
+function addUp(items: readonly Settlement[]): { settled: SettledUnits[]; usage: UsageCount[] } {
+  const settled = new Map<string, SettledUnits>();
+  const usage = new Map<string, UsageCount>();
+  for (const item of items) {
+    const reservation = item.kind === 'usage' ? item.usage.reservation : item.reservation;
+    const kept = item.kind === 'usage' && item.usage.succeeded;
+    if (reservation !== null) addReservation(settled, reservation, kept);
+    if (item.kind === 'usage') addUsage(usage, item.usage, item.day);
+  }
+  return { settled: [...settled.values()], usage: [...usage.values()] };
+}
+
+function addReservation(
+  settled: Map<string, SettledUnits>,
+  { customerId, month, holder }: Reservation,
+  kept: boolean,
+): void {
+  const slot = `${customerId}\n${month}\n${holder}`;
+  const sums = settled.get(slot) ?? { customerId, month, holder, kept: 0, returned: 0 };
+  if (kept) sums.kept += 1;
+  else sums.returned += 1;
+  settled.set(slot, sums);
+}
+
+function addUsage(usage: Map<string, UsageCount>, call: CallUsage, day: string): void {
+  const { customerId, platform, tool } = call;
+  const number = durationClass(call.durationMs);
+  const slot = `${customerId}\n${day}\n${tool}\n${number}`;
+  const sums = usage.get(slot) ?? {
+    customerId,
+    day,
+    platform,
+    tool,
+    durationClass: number,
+    calls: 0,
+    errors: 0,
+  };
+  sums.calls += 1;
+  if (!call.succeeded) sums.errors += 1;
+  usage.set(slot, sums);
+}

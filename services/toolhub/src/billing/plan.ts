@@ -1,0 +1,44 @@
+export interface Plan {
+  id: string;
+  name: string;
+  priceCents: number;
+  includedCalls: number;
+  overageCentsPer1000: number;
+  hardStop: boolean;
+}
+
+/** Where a customer stands in the current month. */
+export interface PlanState {
+  plan: string;
+  /** Where the gate closes; for a plan that goes on at a price, the calls that it includes. */
+  limit: number;
+  /** Whether the gate closes at `limit`. */
+  stopsAtLimit: boolean;
+  /** Calls that were kept, and those that run right now. */
+  used: number;
+  spendCapCents: number | null;
+  monthlyCalls: number | null;
+  resetsAt: Date;
+}
+
+export interface UsageGroup {
+  key: string;
+  calls: number;
+  errors: number;
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+export const USAGE_GROUPS = ['platform', 'day', 'tool'] as const;
+export type UsageGrouping = (typeof USAGE_GROUPS)[number];
+
+/** Shares of the limit, in percent, that customers are told of, in rising order. */
+export const THRESHOLDS_PERCENT = [80, 100] as const;
+
+/** The thresholds that are passed and not yet told of. */
+export function dueThresholds(counter: { kept: number; limit: number; notifiedPercent: number }): number[] {
+  if (counter.limit <= 0) return [];
+  return THRESHOLDS_PERCENT.filter(
+    (percent) => percent > counter.notifiedPercent && counter.kept * 100 >= counter.limit * percent,
+  );
+}

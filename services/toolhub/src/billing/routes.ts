@@ -1,0 +1,265 @@
+import { type App, type AppError, baseErrors } from '@libs/http';
+import Type, { type Static } from 'typebox';
+import { actorOf } from '../audit/entry.ts';
+import type { AuditService } from '../audit/service.ts';
+import type { Access } from '../customers/access.ts';
+import { dayOf, monthOf } from './month.ts';
+import { type Plan, type PlanState, USAGE_GROUPS } from './plan.ts';
+import type { BillingService } from './service.ts';
+
+export interface BillingRoutesDeps {
+  billing: BillingService;
+  access: Pick<Access, 'customer' | 'admin' | 'sessionOf'>;
+  audit: Pick<AuditService, 'record'>;
+  now: () => Date;
+}
+
+const CENTS_MAX = 1_000_000_000;
+const CALLS_MAX = 1_000_000_000_000;
+const USAGE_DAYS_MAX = 400;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const PlanSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  price_cents: Type.Integer(),
+  included_calls: Type.Integer(),
+  overage_cents_per_1000: Type.Integer(),
+  hard_stop: Type.Boolean(),
+});
+
+const PlanStateSchema = Type.Object({
+  plan: Type.String(),
+  limit: Type.Integer({ description: 'Calls of the month, up to the end or up to where overage begins.' }),
+  stops_at_limit: Type.Boolean({ description: 'Whether calls beyond `limit` are refused.' }),
+  used: Type.Integer(),
+  remaining: Type.Integer(),
+  resets_at: Type.String({ format: 'date-time' }),
+  spend_cap_cents: Type.Union([Type.Integer(), Type.Null()]),
+});
+
+const ChangePlan = Type.Object(
+  {
+    plan: Type.String({ minLength: 1, maxLength: 100 }),
+    spend_cap_cents: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0, maximum: CENTS_MAX }), Type.Null()], {
+        description:
+          'The most that a month may cost, price included. Null takes the cap away; absent keeps it.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const ChangeLimit = Type.Object(
+  {
+    monthly_calls: Type.Union([Type.Integer({ minimum: 0, maximum: CALLS_MAX }), Type.Null()], {
+      description: 'The limit instead of the plan’s; null goes back to the plan’s.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const day = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A UTC date.' }));
+const UsageQuerySchema = Type.Object(
+  {
+    from: day,
+    to: day,
+    group: Type.Union(
+      USAGE_GROUPS.map((group) => Type.Literal(group)),
+      { default: 'platform' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const milliseconds = Type.Union([Type.Integer(), Type.Null()]);
+const UsageSchema = Type.Object({
+  from: Type.String(),
+  to: Type.String(),
+  group: Type.String(),
+  data: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      calls: Type.Integer({ description: 'All calls that ran, failed ones too.' }),
+      errors: Type.Integer({ description: 'Those of them that failed; they are free.' }),
+      p50_ms: milliseconds,
+      p95_ms: milliseconds,
+    }),
+  ),
+  total: Type.Integer({ description: 'The calls of all groups.' }),
+});
+
+export function registerBillingRoutes(app: App, deps: BillingRoutesDeps): void {
+  registerPlanRoutes(app, deps);
+  registerUsageRoutes(app, deps);
+}
+
+function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesDeps): void {
+  app.get(
+    '/api/plans',
+    {
+      schema: {
+        tags: ['Billing'],
+        summary: 'The plans',
+        response: { 200: Type.Object({ data: Type.Array(PlanSchema) }) },
+      },
+    },
+    async () => ({ data: (await billing.plans()).map(toApiPlan) }),
+  );
+  app.get(
+    '/api/plan',
+    {
+      onRequest: access.customer('read'),
+      schema: { tags: ['Billing'], summary: 'Your plan and this month', response: { 200: PlanStateSchema } },
+    },
+    async (request) => toApiState(await billing.planState(access.sessionOf(request).customerId)),
+  );
+  app.put(
+    '/api/plan',
+    {
+      onRequest: access.customer('write'),
+      schema: {
+        tags: ['Billing'],
+        summary: 'Change the plan or its spend cap',
+        body: ChangePlan,
+        response: { 200: PlanStateSchema },
+      },
+    },
+    async (request) => {
+      const session = access.sessionOf(request);
+      const wanted = fromApiChange(request.body);
+      const state = await billing.changePlan(session.customerId, wanted);
+      await audit.record([
+        {
+          customerId: session.customerId,
+          actor: actorOf(session),
+          action: 'plan.changed',
+          target: wanted.plan,
+          outcome: 'success',
+          ip: request.ip,
+          requestId: request.id,
+        },
+      ]);
+      return toApiState(state);
+    },
+  );
+  app.put(
+    '/api/admin/customers/:id/limit',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'Give a customer another limit',
+        params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }),
+        body: ChangeLimit,
+        response: {
+          200: Type.Object({
+            customer_id: Type.String(),
+            monthly_calls: Type.Union([Type.Integer(), Type.Null()]),
+            ...PlanStateSchema.properties,
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const state = await billing.changeLimit(id, request.body.monthly_calls);
+      await audit.record([
+        {
+          customerId: id,
+          actor: { type: 'admin', id: 'admin' },
+          action: 'plan.limit_changed',
+          target: request.body.monthly_calls === null ? null : String(request.body.monthly_calls),
+          outcome: 'success',
+          ip: request.ip,
+          requestId: request.id,
+        },
+      ]);
+      return { customer_id: id, monthly_calls: state.monthlyCalls, ...toApiState(state) };
+    },
+  );
+}
+
+function registerUsageRoutes(app: App, { billing, access, now }: BillingRoutesDeps): void {
+  app.get(
+    '/api/usage',
+    {
+      onRequest: access.customer('read'),
+      schema: {
+        tags: ['Billing'],
+        summary: 'Calls per platform, day or tool',
+        description: 'Without dates: the current month up to now. `to` is not part of the range.',
+        querystring: UsageQuerySchema,
+        response: { 200: UsageSchema },
+      },
+    },
+    async (request) => {
+      const range = readRange(request.query, now());
+      const { group } = request.query;
+      const { customerId } = access.sessionOf(request);
+      const { groups, totalCalls } = await billing.usage({ customerId, ...range, group });
+      return {
+        ...range,
+        group,
+        data: groups.map(({ key, calls, errors, p50Ms, p95Ms }) => ({
+          key,
+          calls,
+          errors,
+          p50_ms: p50Ms,
+          p95_ms: p95Ms,
+        })),
+        total: totalCalls,
+      };
+    },
+  );
+}
+
+function toApiPlan(plan: Plan): Static<typeof PlanSchema> {
+  return {
+    id: plan.id,
+    name: plan.name,
+    price_cents: plan.priceCents,
+    included_calls: plan.includedCalls,
+    overage_cents_per_1000: plan.overageCentsPer1000,
+    hard_stop: plan.hardStop,
+  };
+}
+
+function toApiState(state: PlanState): Static<typeof PlanStateSchema> {
+  return {
+    plan: state.plan,
+    limit: state.limit,
+    stops_at_limit: state.stopsAtLimit,
+    used: state.used,
+    remaining: Math.max(state.limit - state.used, 0),
+    resets_at: state.resetsAt.toISOString(),
+    spend_cap_cents: state.spendCapCents,
+  };
+}
+
+function fromApiChange(body: Static<typeof ChangePlan>): { plan: string; spendCapCents?: number | null } {
+  const { plan, spend_cap_cents: spendCapCents } = body;
+  return spendCapCents === undefined ? { plan } : { plan, spendCapCents };
+}
+
+function readRange(query: { from?: string; to?: string }, now: Date): { from: string; to: string } {
+  const from = readDay('from', query.from) ?? monthOf(now);
+  const to = readDay('to', query.to) ?? dayOf(new Date(now.getTime() + DAY_MS));
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
+  if (days < 0) throw badDay('to', 'Must not be before from.');
+  if (days > USAGE_DAYS_MAX) throw badDay('from', `Must be at most ${USAGE_DAYS_MAX} days before to.`);
+  return { from, to };
+}
+
+/** 2026-02-30 has the right form and is no day. */
+function readDay(parameter: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const moment = new Date(`${text}T00:00:00Z`);
+  if (Number.isNaN(moment.getTime()) || dayOf(moment) !== text) throw badDay(parameter, 'Must be a date.');
+  return text;
+}
+
+function badDay(parameter: string, detail: string): AppError {
+  return baseErrors.invalid_query({ errors: [{ parameter, code: 'invalid_format', detail }] });
+}

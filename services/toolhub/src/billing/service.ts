@@ -1,0 +1,195 @@
+import type { Database } from '@libs/db';
+import { baseErrors, defineErrors } from '@libs/http';
+import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+import type { NewId } from '@libs/seal';
+import type { EmitEvent } from '../events/service.ts';
+import { percentileMs } from './durations.ts';
+import { billingErrorDefinitions } from './errors.ts';
+import { sweepExpired } from './holder.ts';
+import { createMeter, type Meter } from './meter.ts';
+import { type CounterState, markNotified } from './meter-store.ts';
+import { monthOf, nextMonthStart } from './month.ts';
+import {
+  dueThresholds,
+  type Plan,
+  type PlanState,
+  THRESHOLDS_PERCENT,
+  type UsageGroup,
+  type UsageGrouping,
+} from './plan.ts';
+import {
+  changePlanSettings,
+  findCounter,
+  findPlanState,
+  listPlans,
+  listUntoldCounters,
+  lockPlanSettings,
+  type PlanSettings,
+  sumUsage,
+  type UsageRow,
+} from './store.ts';
+
+const errors = defineErrors(billingErrorDefinitions);
+
+export interface UsageQuery {
+  customerId: string;
+  from: string;
+  to: string;
+  group: UsageGrouping;
+}
+
+export interface BillingService {
+  readonly meter: Meter;
+  plans(): Promise<Plan[]>;
+  planState(customerId: string): Promise<PlanState>;
+  /** `undefined` leaves the cap as it is, null takes it away. */
+  changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
+  /** An admin's limit instead of the plan's; null takes it away. */
+  changeLimit(customerId: string, monthlyCalls: number | null): Promise<PlanState>;
+  usage(query: UsageQuery): Promise<{ groups: UsageGroup[]; totalCalls: number }>;
+  /** Gives back what dead processes reserved. */
+  sweep(): Promise<number>;
+  /** Raises events of thresholds that a process counted past but died before telling. */
+  tellUntoldThresholds(): Promise<number>;
+  readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
+  close(): Promise<void>;
+}
+
+export interface BillingDeps {
+  database: Database;
+  newId: NewId;
+  now: () => Date;
+  emitEvent: EmitEvent;
+  onError: (error: unknown) => void;
+  /** How long a killed process may keep its reservations; tests shorten it. */
+  leaseMs?: number;
+}
+
+const SWEEP_MINUTES = 1;
+const TELL_MINUTES = 10;
+const UNTOLD_MAX = 1_000;
+
+export function createBillingService(deps: BillingDeps): BillingService {
+  const { database, now } = deps;
+  const telling = new Set<Promise<unknown>>();
+
+  /** The mark and the events commit together; a counter that another process told of in between is passed over. */
+  function tell(counter: CounterState): Promise<void> {
+    return database.transaction(async (tx) => {
+      for (const percent of dueThresholds(counter)) {
+        if (!(await markNotified(tx, { ...counter, percent }))) continue;
+        await deps.emitEvent(tx, {
+          customerId: counter.customerId,
+          type: 'usage.threshold',
+          data: {
+            threshold_percent: percent,
+            used: counter.kept,
+            limit: counter.limit,
+            period: counter.month.slice(0, 7),
+          },
+        });
+      }
+    });
+  }
+
+  function onCounted(counters: readonly CounterState[]): void {
+    for (const counter of counters) {
+      if (dueThresholds(counter).length === 0) continue;
+      const told = tell(counter)
+        .catch(deps.onError)
+        .finally(() => telling.delete(told));
+      telling.add(told);
+    }
+  }
+
+  const meter = createMeter({ ...deps, onCounted });
+
+  async function planState(customerId: string): Promise<PlanState> {
+    const moment = now();
+    const stored = await findPlanState(database, { id: customerId, month: monthOf(moment) });
+    if (stored === null) throw baseErrors.not_found();
+    return {
+      plan: stored.plan,
+      limit: stored.stopAt ?? stored.includedCalls,
+      stopsAtLimit: stored.stopAt !== null,
+      used: stored.used,
+      spendCapCents: stored.spendCapCents,
+      monthlyCalls: stored.monthlyCalls,
+      resetsAt: nextMonthStart(moment),
+    };
+  }
+
+  async function change(
+    customerId: string,
+    edit: (before: PlanSettings) => PlanSettings,
+  ): Promise<PlanState> {
+    const at = now();
+    const month = monthOf(at);
+    const counter = await database.transaction(async (tx) => {
+      const previous = await lockPlanSettings(tx, customerId);
+      if (previous === null) throw baseErrors.not_found();
+      const next = edit(previous);
+      await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, month, previous, next });
+      return findCounter(tx, { customerId, month });
+    });
+    if (counter !== null) await tell(counter);
+    return planState(customerId);
+  }
+
+  async function tellUntoldThresholds(): Promise<number> {
+    const query = { month: monthOf(now()), thresholds: THRESHOLDS_PERCENT, limit: UNTOLD_MAX };
+    const counters = await listUntoldCounters(database, query);
+    for (const counter of counters) await tell(counter);
+    return counters.length;
+  }
+
+  return {
+    meter,
+    plans: () => listPlans(database),
+    planState,
+    async changePlan(customerId, wanted) {
+      const plans = await listPlans(database);
+      if (!plans.some(({ id }) => id === wanted.plan)) {
+        const detail = `Must be one of ${plans.map(({ id }) => id).join(', ')}.`;
+        throw errors.unknown_plan({ errors: [{ pointer: '/plan', code: 'not_allowed', detail }] });
+      }
+      return change(customerId, (before) => ({
+        ...before,
+        plan: wanted.plan,
+        spendCapCents: wanted.spendCapCents === undefined ? before.spendCapCents : wanted.spendCapCents,
+      }));
+    },
+    changeLimit: (customerId, monthlyCalls) => change(customerId, (before) => ({ ...before, monthlyCalls })),
+    async usage(query) {
+      const rows = await sumUsage(database, query);
+      const groups = groupUsage(rows);
+      return { groups, totalCalls: groups.reduce((sum, { calls }) => sum + calls, 0) };
+    },
+    sweep: () => sweepExpired(database),
+    tellUntoldThresholds,
+    jobs: {
+      handlers: [
+        { name: 'billing.sweep', handle: async () => void (await sweepExpired(database)) },
+        { name: 'billing.thresholds', handle: async () => void (await tellUntoldThresholds()) },
+      ],
+      cron: [
+        { name: 'billing.sweep', schedule: everyMinutes(SWEEP_MINUTES) },
+        { name: 'billing.thresholds', schedule: everyMinutes(TELL_MINUTES) },
+      ],
+    },
+    async close() {
+      await meter.close();
+      await Promise.all(telling);
+    },
+  };
+}
+
+function groupUsage(rows: readonly UsageRow[]): UsageGroup[] {
+  return [...Map.groupBy(rows, ({ key }) => key)].map(([key, counts]) => ({
+    key,
+    calls: counts.reduce((sum, { calls }) => sum + calls, 0),
+    errors: counts.reduce((sum, { errors: failed }) => sum + failed, 0),
+    p50Ms: percentileMs(counts, 0.5),
+    p95Ms: percentileMs(counts, 0.95),
+  }));
+}

@@ -1,0 +1,206 @@
+import type { Queryable } from '@libs/db';
+import type { CounterState } from './meter-store.ts';
+import type { Plan, UsageGrouping } from './plan.ts';
+
+interface PlanRow {
+  id: string;
+  name: string;
+  price_cents: number;
+  included_calls: number;
+  overage_cents_per_1000: number;
+  hard_stop: boolean;
+}
+
+export async function listPlans(db: Queryable): Promise<Plan[]> {
+  const { rows } = await db.query<PlanRow>('select * from plans order by position');
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    priceCents: row.price_cents,
+    includedCalls: row.included_calls,
+    overageCentsPer1000: row.overage_cents_per_1000,
+    hardStop: row.hard_stop,
+  }));
+}
+
+export interface StoredPlanState {
+  plan: string;
+  stopAt: number | null;
+  includedCalls: number;
+  used: number;
+  spendCapCents: number | null;
+  monthlyCalls: number | null;
+}
+
+interface PlanStateRow {
+  plan: string;
+  stop_at: number | null;
+  included_calls: number;
+  used: number | null;
+  spend_cap_cents: number | null;
+  monthly_calls: number | null;
+}
+
+export async function findPlanState(
+  db: Queryable,
+  customer: { id: string; month: string },
+): Promise<StoredPlanState | null> {
+  const { rows } = await db.query<PlanStateRow>(
+    {
+      name: 'billing.plan_state',
+      text: `select c.plan, p.included_calls, u.used, s.spend_cap_cents, s.monthly_calls,
+               calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop, p.included_calls, p.price_cents,
+                 p.overage_cents_per_1000) as stop_at
+             from customers c
+             join plans p on p.id = c.plan
+             left join billing_settings s on s.customer_id = c.id
+             left join usage_counters u on u.customer_id = c.id and u.month = $2
+             where c.id = $1`,
+    },
+    [customer.id, customer.month],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    plan: row.plan,
+    stopAt: row.stop_at,
+    includedCalls: row.included_calls,
+    used: row.used ?? 0,
+    spendCapCents: row.spend_cap_cents,
+    monthlyCalls: row.monthly_calls,
+  };
+}
+
+export interface PlanSettings {
+  plan: string;
+  spendCapCents: number | null;
+  monthlyCalls: number | null;
+}
+
+/** Locks the customer's row, so that two changes at once come one after the other. */
+export async function lockPlanSettings(tx: Queryable, customerId: string): Promise<PlanSettings | null> {
+  const { rows } = await tx.query<{
+    plan: string;
+    spend_cap_cents: number | null;
+    monthly_calls: number | null;
+  }>(
+    `select c.plan, s.spend_cap_cents, s.monthly_calls
+     from customers c left join billing_settings s on s.customer_id = c.id
+     where c.id = $1 for no key update of c`,
+    [customerId],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return { plan: row.plan, spendCapCents: row.spend_cap_cents, monthlyCalls: row.monthly_calls };
+}
+
+export interface PlanChange {
+  customerId: string;
+  id: string;
+  at: Date;
+  month: string;
+  previous: PlanSettings;
+  next: PlanSettings;
+}
+
+/** Stores the new settings and the change itself; thresholds of the new limit are told anew. */
+export async function changePlanSettings(tx: Queryable, change: PlanChange): Promise<void> {
+  const { customerId, previous, next, at } = change;
+  await tx.query('update customers set plan = $2 where id = $1', [customerId, next.plan]);
+  await tx.query(
+    `insert into billing_settings (customer_id, spend_cap_cents, monthly_calls, updated_at) values ($1, $2, $3, $4)
+     on conflict (customer_id) do update set spend_cap_cents = excluded.spend_cap_cents,
+       monthly_calls = excluded.monthly_calls, updated_at = excluded.updated_at`,
+    [customerId, next.spendCapCents, next.monthlyCalls, at],
+  );
+  await tx.query(
+    `insert into plan_changes (customer_id, id, at, previous_plan, plan, spend_cap_cents, monthly_calls)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [customerId, change.id, at, previous.plan, next.plan, next.spendCapCents, next.monthlyCalls],
+  );
+  await tx.query('update usage_counters set notified_percent = 0 where customer_id = $1 and month = $2', [
+    customerId,
+    change.month,
+  ]);
+}
+
+const LIMITS = `
+select n.customer_id, n.month, n.kept, n.notified_percent, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
+  p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
+from usage_counters n
+join customers c on c.id = n.customer_id
+join plans p on p.id = c.plan
+left join billing_settings s on s.customer_id = n.customer_id`;
+
+interface CounterRow {
+  customer_id: string;
+  month: string;
+  kept: number;
+  notified_percent: number;
+  limit: number;
+}
+
+function fromCounterRow(row: CounterRow): CounterState {
+  return {
+    customerId: row.customer_id,
+    month: row.month,
+    kept: row.kept,
+    limit: row.limit,
+    notifiedPercent: row.notified_percent,
+  };
+}
+
+export async function findCounter(
+  tx: Queryable,
+  counter: { customerId: string; month: string },
+): Promise<CounterState | null> {
+  const { rows } = await tx.query<CounterRow>(`${LIMITS} where n.customer_id = $1 and n.month = $2`, [
+    counter.customerId,
+    counter.month,
+  ]);
+  return rows[0] === undefined ? null : fromCounterRow(rows[0]);
+}
+
+/** Counters whose last threshold was not told, because the process died between counting and telling. */
+export async function listUntoldCounters(
+  db: Queryable,
+  query: { month: string; thresholds: readonly number[]; limit: number },
+): Promise<CounterState[]> {
+  const { rows } = await db.query<CounterRow>(
+    `select * from (${LIMITS} where n.month = $1 and n.kept > 0) as counters
+     where "limit" > 0 and exists (
+       select from unnest($2::int[]) as t (percent) where percent > notified_percent and kept * 100 >= "limit" * percent
+     )
+     order by customer_id limit $3`,
+    [query.month, query.thresholds, query.limit],
+  );
+  return rows.map(fromCounterRow);
+}
+
+export interface UsageRow {
+  key: string;
+  durationClass: number;
+  calls: number;
+  errors: number;
+}
+
+const KEY_OF: Record<UsageGrouping, string> = { platform: 'platform', day: 'day::text', tool: 'tool' };
+
+/** `to` is not part of the range. */
+export async function sumUsage(
+  db: Queryable,
+  query: { customerId: string; from: string; to: string; group: UsageGrouping },
+): Promise<UsageRow[]> {
+  const { rows } = await db.query<{ key: string; duration_class: number; calls: number; errors: number }>(
+    `select ${KEY_OF[query.group]} as key, duration_class, sum(calls)::bigint as calls, sum(errors)::bigint as errors
+     from usage_daily where customer_id = $1 and day >= $2 and day < $3
+     group by 1, 2 order by 1, 2`,
+    [query.customerId, query.from, query.to],
+  );
+  return rows.map((row) => ({
+    key: row.key,
+    durationClass: row.duration_class,
+    calls: row.calls,
+    errors: row.errors,
+  }));
+}

@@ -1,0 +1,47 @@
+import type { ImapFlow, MailboxObject } from 'imapflow';
+import { ConnectorError } from '../connector.ts';
+import { hasControlCharacters } from './addresses.ts';
+
+export const FOLDER_LENGTH_MAX = 500;
+
+/** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
+export async function openFolder(
+  client: ImapFlow,
+  folder: string,
+  { readOnly }: { readOnly: boolean },
+): Promise<MailboxObject> {
+  checkFolderName(folder);
+  try {
+    return await client.mailboxOpen(folder, { readOnly });
+  } catch (error) {
+    if ((error as { mailboxMissing?: boolean }).mailboxMissing === true) throw noSuchFolder(folder);
+    throw error;
+  }
+}
+
+/** imapflow quotes what it sends; a name with control characters is none that a person could mean. */
+export function checkFolderName(folder: string): void {
+  if (folder === '' || folder.length > FOLDER_LENGTH_MAX || hasControlCharacters(folder)) {
+    throw new ConnectorError('invalid_arguments', 'the folder is not a name that a folder can have');
+  }
+}
+
+export function noSuchFolder(folder: string): ConnectorError {
+  return new ConnectorError('invalid_arguments', `there is no folder ${JSON.stringify(folder)}`);
+}
+
+export function noSuchMessage(folder: string, uid: number): ConnectorError {
+  return new ConnectorError('invalid_arguments', `there is no message ${uid} in ${JSON.stringify(folder)}`);
+}
+
+/** imapflow answers `false` where the server said NO or BAD to a command that it does not throw for. */
+export function expectDone<T>(result: T | false | undefined, what: string): T {
+  if (result === false || result === undefined) {
+    throw new ConnectorError('platform_error', `the IMAP server refused to ${what}`, { platformCode: 'NO' });
+  }
+  return result;
+}
+
+export function uidSet(uids: readonly number[]): string {
+  return [...new Set(uids)].sort((left, right) => left - right).join(',');
+}

@@ -1,0 +1,183 @@
+import type { ImapFlow, ListResponse } from 'imapflow';
+import { Type } from 'typebox';
+import { ConnectorError, type PageArguments, type ToolContext } from '../connector.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import type { EmailCredential } from './credential.ts';
+import type { ImapPool } from './imap-pool.ts';
+import { checkFolderName, expectDone, noSuchFolder, openFolder, uidSet } from './mailbox.ts';
+import { type Flag, readFlags, systemFlag } from './message.ts';
+
+type EmailContext = ToolContext<EmailCredential>;
+
+export interface Folder {
+  path: string;
+  name: string;
+  delimiter: string | null;
+  special_use: string | null;
+  selectable: boolean;
+  messages: number | null;
+  unseen: number | null;
+}
+
+const cursorSchema = Type.Object({ after: Type.String() }, { additionalProperties: false });
+
+/** The counts cost a command each, so only the folders of this page are counted. */
+export function listFolders(
+  pool: ImapPool,
+  args: PageArguments,
+  context: EmailContext,
+): Promise<{ items: Folder[]; next_cursor: string | null }> {
+  const position = decodeCursor(cursorSchema, args.cursor);
+  return pool.use(context, async (client) => {
+    const folders = (await client.list({ listOnly: true })).sort(byPath);
+    const start =
+      position === undefined
+        ? 0
+        : folders.findIndex((folder) => rankOf(folder.path) > rankOf(position.after));
+    const page = start < 0 ? [] : folders.slice(start, start + args.limit);
+    const items: Folder[] = [];
+    for (const [index, folder] of page.entries()) {
+      items.push(await describeFolder(client, folder));
+      context.progress(index + 1, page.length, 'folders');
+    }
+    const last = page.at(-1);
+    const hasMore = last !== undefined && start + page.length < folders.length;
+    return { items, next_cursor: hasMore ? encodeCursor({ after: last.path }) : null };
+  });
+}
+
+/** The inbox comes first, then the paths in the order of their characters. */
+function rankOf(path: string): string {
+  return path.toUpperCase() === 'INBOX' ? '' : path;
+}
+
+function byPath(left: ListResponse, right: ListResponse): number {
+  return rankOf(left.path) < rankOf(right.path) ? -1 : 1;
+}
+
+async function describeFolder(client: ImapFlow, folder: ListResponse): Promise<Folder> {
+  const selectable = !folder.flags.has('\\Noselect') && !folder.flags.has('\\NonExistent');
+  const status = selectable ? await client.status(folder.path, { messages: true, unseen: true }) : false;
+  return {
+    path: folder.path,
+    name: folder.name,
+    delimiter: folder.delimiter || null,
+    special_use: folder.specialUse?.replace('\\', '').toLowerCase() ?? null,
+    selectable,
+    messages: status ? (status.messages ?? null) : null,
+    unseen: status ? (status.unseen ?? null) : null,
+  };
+}
+
+export interface FlagArguments {
+  folder: string;
+  uids: number[];
+  add?: Flag[];
+  remove?: Flag[];
+}
+
+export function updateFlags(
+  pool: ImapPool,
+  args: FlagArguments,
+  context: EmailContext,
+): Promise<{ folder: string; messages: { uid: number; flags: Flag[] }[]; missing: number[] }> {
+  const { add = [], remove = [] } = args;
+  if (add.length + remove.length === 0)
+    throw new ConnectorError('invalid_arguments', 'add or remove at least one flag');
+  if (add.some((flag) => remove.includes(flag))) {
+    throw new ConnectorError('invalid_arguments', 'the same flag cannot be added and removed');
+  }
+  return pool.use(context, async (client) => {
+    await openFolder(client, args.folder, { readOnly: false });
+    const present = await findPresent(client, args.uids);
+    if (present.length > 0) {
+      const range = uidSet(present);
+      if (add.length > 0) {
+        expectDone(await client.messageFlagsAdd(range, add.map(systemFlag), { uid: true }), 'set the flags');
+      }
+      if (remove.length > 0) {
+        expectDone(
+          await client.messageFlagsRemove(range, remove.map(systemFlag), { uid: true }),
+          'clear the flags',
+        );
+      }
+    }
+    const fetched =
+      present.length > 0
+        ? await client.fetchAll(uidSet(present), { uid: true, flags: true }, { uid: true })
+        : [];
+    return {
+      folder: args.folder,
+      messages: fetched.map(({ uid, flags }) => ({ uid, flags: readFlags(flags) })),
+      missing: args.uids.filter((uid) => !present.includes(uid)),
+    };
+  });
+}
+
+async function findPresent(client: ImapFlow, uids: readonly number[]): Promise<number[]> {
+  const wanted = new Set(uids);
+  const found = expectDone(await client.search({ uid: uidSet(uids) }, { uid: true }), 'find the messages');
+  return found.filter((uid) => wanted.has(uid));
+}
+
+export interface MoveArguments {
+  folder: string;
+  uids: number[];
+  target_folder: string;
+}
+
+export interface MoveOutcome {
+  folder: string;
+  target_folder: string;
+  moved: { uid: number; new_uid: number | null }[];
+  missing: number[];
+}
+
+export function moveMessages(
+  pool: ImapPool,
+  args: MoveArguments,
+  context: EmailContext,
+): Promise<MoveOutcome> {
+  checkFolderName(args.target_folder);
+  return pool.use(context, async (client) => {
+    await openFolder(client, args.folder, { readOnly: false });
+    await requireFolder(client, args.target_folder);
+    const present = await findPresent(client, args.uids);
+    const newUids = present.length > 0 ? await moveOrCopy(client, present, args.target_folder) : new Map();
+    return {
+      folder: args.folder,
+      target_folder: args.target_folder,
+      moved: present.map((uid) => ({ uid, new_uid: newUids.get(uid) ?? null })),
+      missing: args.uids.filter((uid) => !present.includes(uid)),
+    };
+  });
+}
+
+async function requireFolder(client: ImapFlow, path: string): Promise<void> {
+  const folders = await client.list({ listOnly: true });
+  if (!folders.some((folder) => folder.path === path || (isInbox(path) && isInbox(folder.path))))
+    throw noSuchFolder(path);
+}
+
+function isInbox(path: string): boolean {
+  return path.toUpperCase() === 'INBOX';
+}
+
+/**
+ * A server with neither MOVE nor UIDPLUS can only expunge a folder as a whole, which would also destroy what someone
+ * else marked as deleted; there the originals stay, marked as deleted.
+ */
+async function moveOrCopy(client: ImapFlow, uids: number[], target: string): Promise<Map<number, number>> {
+  const range = uidSet(uids);
+  const canRemove = client.capabilities.has('MOVE') || client.capabilities.has('UIDPLUS');
+  if (canRemove) {
+    const moved = expectDone(await client.messageMove(range, target, { uid: true }), 'move the messages');
+    return moved.uidMap ?? new Map();
+  }
+  const copied = expectDone(await client.messageCopy(range, target, { uid: true }), 'copy the messages');
+  expectDone(
+    await client.messageFlagsAdd(range, ['\\Deleted'], { uid: true }),
+    'mark the originals as deleted',
+  );
+  return copied.uidMap ?? new Map();
+}

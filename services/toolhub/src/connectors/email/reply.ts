@@ -1,0 +1,127 @@
+import type { FetchMessageObject, ImapFlow, MessageAddressObject } from 'imapflow';
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { formatMailbox, oneLine, parseAddress, sameAddress } from './addresses.ts';
+import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
+import type { EmailCredential } from './credential.ts';
+import type { ImapPool } from './imap-pool.ts';
+import { noSuchMessage, openFolder } from './mailbox.ts';
+import { type SentMail, sendMail } from './smtp.ts';
+
+export interface ReplyArguments {
+  folder: string;
+  uid: number;
+  text?: string;
+  html?: string;
+  reply_all?: boolean;
+}
+
+type EmailContext = ToolContext<EmailCredential>;
+
+/** Threads grow without end; clients need the root and the nearest messages only (RFC 5322 3.6.4). */
+const REFERENCES_MAX = 20;
+const MESSAGE_ID = /<[^<>\s]{1,250}>/g;
+
+export async function replyToMessage(
+  pool: ImapPool,
+  args: ReplyArguments,
+  { context, newMessageId }: { context: EmailContext; newMessageId: (domain: string) => string },
+): Promise<SentMail & { flagged: boolean }> {
+  const original = await pool.use(context, (client) => fetchOriginal(client, args));
+  const mail = composeMail({
+    from: context.credential.from,
+    ...recipientsOf(original, { own: context.credential.from, replyAll: args.reply_all ?? false }),
+    subject: replySubject(original.envelope?.subject ?? ''),
+    ...(args.text === undefined ? {} : { text: args.text }),
+    ...(args.html === undefined ? {} : { html: args.html }),
+    ...threadOf(original),
+    date: context.now(),
+    newMessageId,
+  });
+  const sent = await sendMail(context, mail);
+  return { ...sent, flagged: await markAnswered(pool, args, context) };
+}
+
+async function fetchOriginal(client: ImapFlow, { folder, uid }: ReplyArguments): Promise<FetchMessageObject> {
+  await openFolder(client, folder, { readOnly: true });
+  const query = { uid: true, envelope: true, headers: ['references', 'in-reply-to'] };
+  const fetched = await client.fetchOne(String(uid), query, { uid: true });
+  if (!fetched) throw noSuchMessage(folder, uid);
+  return fetched;
+}
+
+/** The mail has left by now: that its original could not be marked must not look like a failure to send. */
+async function markAnswered(
+  pool: ImapPool,
+  { folder, uid }: ReplyArguments,
+  context: EmailContext,
+): Promise<boolean> {
+  try {
+    return await pool.use(context, async (client) => {
+      await openFolder(client, folder, { readOnly: false });
+      return client.messageFlagsAdd(String(uid), ['\\Answered'], { uid: true });
+    });
+  } catch (error) {
+    if (error instanceof ConnectorError || context.signal.aborted) return false;
+    throw error;
+  }
+}
+
+function mailboxesOf(list: readonly MessageAddressObject[] | undefined): string[] {
+  return (list ?? []).flatMap(({ name, address }) => {
+    const mailbox = parseAddress(oneLine(address ?? ''));
+    return mailbox === undefined ? [] : [formatMailbox({ name: name ?? '', address: mailbox.address })];
+  });
+}
+
+function recipientsOf(
+  { envelope }: FetchMessageObject,
+  { own, replyAll }: { own: string; replyAll: boolean },
+): { to: string[]; cc: string[] } {
+  const answerTo = mailboxesOf(envelope?.replyTo);
+  const to = answerTo.length > 0 ? answerTo : mailboxesOf(envelope?.from);
+  if (to.length === 0) throw new ConnectorError('invalid_arguments', 'the message has no sender to reply to');
+  if (!replyAll) return { to, cc: [] };
+  const ownAddress = parseAddress(own)?.address ?? '';
+  const seen = [ownAddress, ...to.map((entry) => parseAddress(entry)?.address ?? '')];
+  const cc = [...mailboxesOf(envelope?.to), ...mailboxesOf(envelope?.cc)].filter((entry) => {
+    const address = parseAddress(entry)?.address ?? '';
+    if (seen.some((known) => sameAddress(known, address))) return false;
+    seen.push(address);
+    return true;
+  });
+  if (to.length + cc.length > RECIPIENTS_MAX) {
+    throw new ConnectorError(
+      'invalid_arguments',
+      `a reply to all would have more than ${RECIPIENTS_MAX} recipients`,
+    );
+  }
+  return { to, cc };
+}
+
+export function replySubject(subject: string): string {
+  const line = oneLine(subject).slice(0, SUBJECT_LENGTH_MAX);
+  return /^re(\[\d+\])?:/i.test(line) ? line : `Re: ${line}`;
+}
+
+function threadOf({ envelope, headers }: FetchMessageObject): { inReplyTo?: string; references?: string[] } {
+  const messageId = envelope?.messageId?.match(MESSAGE_ID)?.[0];
+  if (messageId === undefined) return {};
+  const fields = unfold(headers?.toString('latin1') ?? '');
+  const earlier =
+    fields.get('references')?.match(MESSAGE_ID) ?? fields.get('in-reply-to')?.match(MESSAGE_ID) ?? [];
+  const [root, ...rest] = [...earlier.filter((id) => id !== messageId), messageId];
+  return { inReplyTo: messageId, references: [root ?? messageId, ...rest.slice(-REFERENCES_MAX)] };
+}
+
+/** Header fields by lower-case name, folded lines joined (RFC 5322 2.2.3). */
+function unfold(block: string): Map<string, string> {
+  const lines = block.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
+  return new Map(
+    lines.flatMap((line) => {
+      const colon = line.indexOf(':');
+      return colon < 1
+        ? []
+        : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const];
+    }),
+  );
+}

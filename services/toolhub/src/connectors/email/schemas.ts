@@ -1,0 +1,164 @@
+import { type TProperties, Type } from 'typebox';
+import {
+  ATTACHMENT_BYTES_TOTAL_MAX,
+  ATTACHMENTS_MAX,
+  BODY_LENGTH_MAX,
+  RECIPIENTS_MAX,
+  SUBJECT_LENGTH_MAX,
+} from './compose.ts';
+import { FOLDER_LENGTH_MAX } from './mailbox.ts';
+import { attachmentSchema, flagSchema } from './message.ts';
+import { ATTACHMENT_PAGE_BYTES_MAX } from './read.ts';
+
+const UIDS_MAX = 500;
+const UID_MAX = 2 ** 32 - 1;
+const SEARCH_TEXT_MAX = 500;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would start another command or header.
+const ONE_LINE = /^[^\u0000-\u001f\u007f]*$/.source;
+
+export const closed = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const folder = Type.String({
+  minLength: 1,
+  maxLength: FOLDER_LENGTH_MAX,
+  pattern: ONE_LINE,
+  description: 'Path of the folder, as email_list_folders gives it, such as INBOX.',
+});
+export const uid = Type.Integer({
+  minimum: 1,
+  maximum: UID_MAX,
+  description: 'Number of the message in its folder.',
+});
+export const uids = Type.Array(uid, { minItems: 1, maxItems: UIDS_MAX, uniqueItems: true });
+export const flags = Type.Array(flagSchema, { maxItems: 5, uniqueItems: true });
+
+const searchText = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: SEARCH_TEXT_MAX, pattern: ONE_LINE, description }));
+const day = (description: string) =>
+  Type.Optional(
+    Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]{5,12}(Z|[+-]\\d{2}:\\d{2}))?$', description }),
+  );
+
+export const searchInput = closed({
+  folder: Type.Optional(folder),
+  query: searchText('Text anywhere in the message.'),
+  from: searchText('Text in the sender.'),
+  to: searchText('Text in the recipients.'),
+  subject: searchText('Text in the subject.'),
+  since: day('Messages that arrived on this UTC day or later.'),
+  before: day('Messages that arrived before this UTC day.'),
+  unseen: Type.Optional(Type.Boolean({ description: 'Only unread (true) or only read (false) messages.' })),
+  has_attachment: Type.Optional(Type.Boolean()),
+});
+
+const recipients = (description: string) =>
+  Type.Array(Type.String({ minLength: 3, maxLength: 640, pattern: ONE_LINE }), {
+    maxItems: RECIPIENTS_MAX,
+    description,
+  });
+
+const body = {
+  text: Type.Optional(
+    Type.String({ maxLength: BODY_LENGTH_MAX, description: 'Plain text. Text or html is needed.' }),
+  ),
+  html: Type.Optional(Type.String({ maxLength: BODY_LENGTH_MAX })),
+};
+
+const BASE64_LENGTH_MAX = Math.ceil(ATTACHMENT_BYTES_TOTAL_MAX / 3) * 4;
+
+export const sendInput = closed({
+  to: recipients('Each `a@example.com` or `Name <a@example.com>`.'),
+  cc: Type.Optional(recipients('Copies.')),
+  bcc: Type.Optional(recipients('Blind copies.')),
+  subject: Type.String({ maxLength: SUBJECT_LENGTH_MAX, pattern: ONE_LINE }),
+  ...body,
+  attachments: Type.Optional(
+    Type.Array(
+      closed({
+        filename: Type.String({ minLength: 1, maxLength: 255 }),
+        content_type: Type.String({ minLength: 3, maxLength: 255 }),
+        content_base64: Type.String({ maxLength: BASE64_LENGTH_MAX }),
+      }),
+      { maxItems: ATTACHMENTS_MAX },
+    ),
+  ),
+});
+
+export const replyInput = closed({
+  folder,
+  uid,
+  ...body,
+  reply_all: Type.Optional(Type.Boolean({ description: 'Also to everybody else who got the message.' })),
+});
+
+const accepted = Type.Array(Type.String(), { description: 'Recipients that the mail server took.' });
+const rejected = Type.Array(Type.String(), { description: 'Recipients that it refused.' });
+
+export const sendOutput = closed({ message_id: Type.String(), accepted, rejected });
+export const replyOutput = closed({
+  message_id: Type.String(),
+  accepted,
+  rejected,
+  marked_answered: Type.Boolean({ description: 'Whether the original now carries the flag answered.' }),
+});
+
+export const folderSchema = closed({
+  path: Type.String(),
+  name: Type.String(),
+  delimiter: Type.Union([Type.String(), Type.Null()]),
+  special_use: Type.Union([Type.String(), Type.Null()], {
+    description: 'Such as sent, drafts, trash, junk, archive.',
+  }),
+  selectable: Type.Boolean(),
+  messages: Type.Union([Type.Integer(), Type.Null()]),
+  unseen: Type.Union([Type.Integer(), Type.Null()]),
+});
+
+export const attachmentInput = closed({
+  folder,
+  uid,
+  part_id: Type.String({
+    pattern: '^[1-9]\\d{0,3}(\\.[1-9]\\d{0,3}){0,20}$',
+    description: 'From email_get_message.',
+  }),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, description: '`next_offset` of the page before; 0 at first.' }),
+  ),
+  max_bytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ATTACHMENT_PAGE_BYTES_MAX,
+      description: 'Size of a page after decoding.',
+    }),
+  ),
+});
+
+export const attachmentOutput = closed({
+  ...attachmentSchema.properties,
+  offset: Type.Integer(),
+  content_base64: Type.String(),
+  next_offset: Type.Union([Type.Integer(), Type.Null()], { description: 'Null when this is the last page.' }),
+});
+
+const missing = Type.Array(Type.Integer(), { description: 'Numbers that the folder does not have.' });
+
+export const updateFlagsOutput = closed({
+  folder: Type.String(),
+  messages: Type.Array(closed({ uid: Type.Integer(), flags: Type.Array(flagSchema) })),
+  missing,
+});
+
+export const moveOutput = closed({
+  folder: Type.String(),
+  target_folder: Type.String(),
+  moved: Type.Array(
+    closed({
+      uid: Type.Integer(),
+      new_uid: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'Null where the server does not tell.',
+      }),
+    }),
+  ),
+  missing,
+});

@@ -1,0 +1,164 @@
+import type { FetchMessageObject, ImapFlow, MailboxObject, SearchObject } from 'imapflow';
+import { Type } from 'typebox';
+import type { PageArguments, ToolContext } from '../connector.ts';
+import { badCursor, decodeCursor, encodeCursor } from '../cursor.ts';
+import type { EmailCredential } from './credential.ts';
+import type { ImapPool } from './imap-pool.ts';
+import { expectDone, openFolder, uidSet } from './mailbox.ts';
+import { type MessageSummary, readHead } from './message.ts';
+import { readMimeTree } from './mime-tree.ts';
+
+export interface SearchArguments extends PageArguments {
+  folder?: string;
+  query?: string;
+  from?: string;
+  to?: string;
+  subject?: string;
+  since?: string;
+  before?: string;
+  unseen?: boolean;
+  has_attachment?: boolean;
+}
+
+/**
+ * A search over a whole mailbox may answer with millions of numbers, so it goes through windows of numbers, newest
+ * first, that grow while little is found. A call that has seen enough windows returns what it has, and a cursor.
+ */
+const WINDOW_UIDS = 5_000;
+const WINDOW_UIDS_MAX = 500_000;
+const WINDOW_GROWTH = 4;
+const WINDOWS_MAX = 40;
+/** Servers cannot search by attachment; so many candidates are looked at in one call. */
+const CANDIDATES_MAX = 1_000;
+const CANDIDATES_AT_ONCE = 100;
+
+const cursorSchema = Type.Object(
+  { validity: Type.String(), below: Type.Integer({ minimum: 1 }) },
+  { additionalProperties: false },
+);
+
+interface Page {
+  items: MessageSummary[];
+  next_cursor: string | null;
+}
+
+export function searchMessages(
+  pool: ImapPool,
+  args: SearchArguments,
+  context: ToolContext<EmailCredential>,
+): Promise<Page> {
+  const folder = args.folder ?? 'INBOX';
+  const position = decodeCursor(cursorSchema, args.cursor);
+  return pool.use(context, async (client) => {
+    const mailbox = await openFolder(client, folder, { readOnly: true });
+    const validity = String(mailbox.uidValidity);
+    // The server renumbered the folder: positions in the old numbers mean nothing now.
+    if (position !== undefined && position.validity !== validity) throw badCursor();
+    const below = Math.min(position?.below ?? Number.POSITIVE_INFINITY, mailbox.uidNext || 2 ** 32);
+    const scan = await scanFolder(client, mailbox, { args, folder, below });
+    return {
+      items: scan.items,
+      next_cursor: scan.below > 1 ? encodeCursor({ validity, below: scan.below }) : null,
+    };
+  });
+}
+
+interface Scan {
+  items: MessageSummary[];
+  /** Everything from this number up has been looked at. */
+  below: number;
+}
+
+async function scanFolder(
+  client: ImapFlow,
+  mailbox: MailboxObject,
+  { args, folder, below }: { args: SearchArguments; folder: string; below: number },
+): Promise<Scan> {
+  if (mailbox.exists === 0) return { items: [], below: 1 };
+  const criteria = criteriaOf(args);
+  const scan: Scan = { items: [], below };
+  let width = WINDOW_UIDS;
+  let candidatesLeft = CANDIDATES_MAX;
+  for (let window = 0; window < WINDOWS_MAX && scan.below > 1; window += 1) {
+    const high = scan.below - 1;
+    const low = Math.max(1, scan.below - width);
+    const answer = await client.search({ ...criteria, uid: `${low}:${high}` }, { uid: true });
+    const uids = expectDone(answer, 'search').filter((uid) => uid >= low && uid <= high);
+    uids.sort((left, right) => right - left);
+    const looked = await takeMatches(client, uids, { args, folder, scan, candidatesLeft });
+    candidatesLeft -= looked;
+    if (looked < uids.length) return scan;
+    scan.below = low;
+    if (scan.items.length >= args.limit || candidatesLeft <= 0) return scan;
+    width = Math.min(width * WINDOW_GROWTH, WINDOW_UIDS_MAX);
+  }
+  return scan;
+}
+
+/** Adds what fits to the page and says how many of the numbers it has looked at. */
+async function takeMatches(
+  client: ImapFlow,
+  uids: readonly number[],
+  {
+    args,
+    folder,
+    scan,
+    candidatesLeft,
+  }: { args: SearchArguments; folder: string; scan: Scan; candidatesLeft: number },
+): Promise<number> {
+  const wanted = args.has_attachment;
+  let looked = 0;
+  while (looked < uids.length && scan.items.length < args.limit && looked < candidatesLeft) {
+    const room = args.limit - scan.items.length;
+    const batch = uids.slice(looked, looked + (wanted === undefined ? room : CANDIDATES_AT_ONCE));
+    const summaries = await fetchSummaries(client, batch, folder);
+    for (const uid of batch) {
+      if (scan.items.length >= args.limit) return looked;
+      looked += 1;
+      scan.below = uid;
+      const summary = summaries.get(uid);
+      // A message may have gone since the search.
+      if (summary === undefined) continue;
+      if (wanted === undefined || summary.has_attachments === wanted) scan.items.push(summary);
+    }
+  }
+  return looked;
+}
+
+async function fetchSummaries(
+  client: ImapFlow,
+  uids: readonly number[],
+  folder: string,
+): Promise<Map<number, MessageSummary>> {
+  const query = {
+    uid: true,
+    flags: true,
+    envelope: true,
+    bodyStructure: true,
+    internalDate: true,
+    size: true,
+  };
+  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
+  return new Map(fetched.map((message) => [message.uid, toSummary(message, folder)]));
+}
+
+function toSummary(message: FetchMessageObject, folder: string): MessageSummary {
+  const tree = message.bodyStructure && readMimeTree(message.bodyStructure);
+  return {
+    ...readHead(message, folder),
+    size: message.size ?? 0,
+    has_attachments: (tree?.attachments.length ?? 0) > 0,
+  };
+}
+
+function criteriaOf(args: SearchArguments): SearchObject {
+  return {
+    ...(args.query === undefined ? {} : { text: args.query }),
+    ...(args.from === undefined ? {} : { from: args.from }),
+    ...(args.to === undefined ? {} : { to: args.to }),
+    ...(args.subject === undefined ? {} : { subject: args.subject }),
+    ...(args.since === undefined ? {} : { since: new Date(args.since) }),
+    ...(args.before === undefined ? {} : { before: new Date(args.before) }),
+    ...(args.unseen === undefined ? {} : { seen: !args.unseen }),
+  };
+}

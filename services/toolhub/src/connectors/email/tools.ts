@@ -1,0 +1,151 @@
+import { Type } from 'typebox';
+import { defineTool, pageOf, type ToolContext, type ToolDefinition } from '../connector.ts';
+import { composeMail } from './compose.ts';
+import type { EmailCredential } from './credential.ts';
+import type { ImapPool } from './imap-pool.ts';
+import { messageSchema, messageSummarySchema } from './message.ts';
+import { listFolders, moveMessages, updateFlags } from './organise.ts';
+import { getAttachment, getMessage } from './read.ts';
+import { replyToMessage } from './reply.ts';
+import * as schemas from './schemas.ts';
+import { searchMessages } from './search.ts';
+import { sendMail } from './smtp.ts';
+
+type EmailContext = ToolContext<EmailCredential>;
+
+export interface EmailToolDeps {
+  pool: ImapPool;
+  newMessageId: (domain: string) => string;
+}
+
+export function emailTools(deps: EmailToolDeps): ToolDefinition[] {
+  return [...readingTools(deps), ...sendingTools(deps), ...organisingTools(deps)];
+}
+
+function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
+  return [
+    defineTool({
+      name: 'email_list_folders',
+      title: 'List mail folders',
+      description: 'Lists the folders of the mailbox with the number of messages and of unread ones in each.',
+      class: 'R',
+      inputSchema: schemas.closed({}),
+      outputSchema: pageOf(schemas.folderSchema),
+      list: true,
+      untrusted: false,
+      run: (args, context: EmailContext) => listFolders(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_search_messages',
+      title: 'Search messages',
+      description:
+        'Finds messages in a folder (INBOX by default), newest first. Without filters it lists the folder.',
+      class: 'R',
+      inputSchema: schemas.searchInput,
+      outputSchema: pageOf(messageSummarySchema),
+      list: true,
+      untrusted: true,
+      run: (args, context: EmailContext) => searchMessages(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_get_message',
+      title: 'Read a message',
+      description:
+        'Reads one message: headers, text, HTML and the list of attachments. The message stays unread.',
+      class: 'R',
+      inputSchema: schemas.closed({
+        folder: schemas.folder,
+        uid: schemas.uid,
+        format: Type.Optional(
+          Type.Enum(['full', 'text', 'html'], {
+            description: 'Which body to read; full reads both.',
+          }),
+        ),
+      }),
+      outputSchema: messageSchema,
+      untrusted: true,
+      run: (args, context: EmailContext) => getMessage(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_get_attachment',
+      title: 'Get an attachment',
+      description: 'Reads an attachment in pages of up to 4 MiB. Go on with next_offset until it is null.',
+      class: 'R',
+      inputSchema: schemas.attachmentInput,
+      outputSchema: schemas.attachmentOutput,
+      untrusted: true,
+      run: (args, context: EmailContext) => getAttachment(pool, args, context),
+    }),
+  ];
+}
+
+function sendingTools({ pool, newMessageId }: EmailToolDeps): ToolDefinition[] {
+  return [
+    defineTool({
+      name: 'email_send_message',
+      title: 'Send a message',
+      description: 'Sends an e-mail from the connected account.',
+      class: 'W',
+      inputSchema: schemas.sendInput,
+      outputSchema: schemas.sendOutput,
+      async run(args, context: EmailContext) {
+        const { from } = context.credential;
+        const sent = await sendMail(
+          context,
+          composeMail({ ...args, from, date: context.now(), newMessageId }),
+        );
+        return { message_id: sent.messageId, accepted: sent.accepted, rejected: sent.rejected };
+      },
+    }),
+    defineTool({
+      name: 'email_reply_message',
+      title: 'Reply to a message',
+      description:
+        'Answers a message in its thread, to its sender or, with reply_all, to everybody who got it.',
+      class: 'W',
+      inputSchema: schemas.replyInput,
+      outputSchema: schemas.replyOutput,
+      async run(args, context: EmailContext) {
+        const sent = await replyToMessage(pool, args, { context, newMessageId });
+        return {
+          message_id: sent.messageId,
+          accepted: sent.accepted,
+          rejected: sent.rejected,
+          marked_answered: sent.flagged,
+        };
+      },
+    }),
+  ];
+}
+
+function organisingTools({ pool }: EmailToolDeps): ToolDefinition[] {
+  return [
+    defineTool({
+      name: 'email_update_flags',
+      title: 'Change flags',
+      description: 'Adds flags to messages or removes them, for example seen to mark as read.',
+      class: 'I',
+      inputSchema: schemas.closed({
+        folder: schemas.folder,
+        uids: schemas.uids,
+        add: Type.Optional(schemas.flags),
+        remove: Type.Optional(schemas.flags),
+      }),
+      outputSchema: schemas.updateFlagsOutput,
+      run: (args, context: EmailContext) => updateFlags(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_move_messages',
+      title: 'Move messages',
+      description: 'Moves messages to another folder that exists already.',
+      class: 'I',
+      inputSchema: schemas.closed({
+        folder: schemas.folder,
+        uids: schemas.uids,
+        target_folder: schemas.folder,
+      }),
+      outputSchema: schemas.moveOutput,
+      run: (args, context: EmailContext) => moveMessages(pool, args, context),
+    }),
+  ];
+}

@@ -1,0 +1,125 @@
+import { acceptedOrigins, parseCookies, requireSameOrigin } from '@libs/http';
+import { equalSecrets } from '@libs/seal';
+import type { FastifyRequest } from 'fastify';
+import { errors } from '../errors.ts';
+import type { BearerResolver, InternalSession, Scope, Session } from './identity.ts';
+import type { CookieSession } from './service.ts';
+
+/** What a call does with the account; a token needs the scope of that name. */
+export type Need = 'read' | 'write';
+type Hook = (request: FastifyRequest) => Promise<void>;
+
+export interface AccessDeps {
+  publicUrl: string;
+  adminToken: string;
+  resolveBearer: BearerResolver;
+  resolveCookie(sessionToken: string): Promise<CookieSession | undefined>;
+}
+
+/** Who may call what under `/api`. The hooks run before the body is read. */
+export interface Access {
+  customer(need: Need): Hook;
+  /** Lets a request without any credential pass; a bad one is refused all the same. */
+  optionalCustomer: Hook;
+  admin: Hook;
+  /** The session that a `customer` hook found. */
+  sessionOf(request: FastifyRequest): Session;
+  sessionIfAny(request: FastifyRequest): Session | undefined;
+  /** The value of the session cookie, whether or not it stands for a live session. */
+  cookieOf(request: Pick<FastifyRequest, 'headers'>): string | undefined;
+  /** Throws 403 `csrf` for a state-changing call that another site may have caused. */
+  requireSameOrigin(request: FastifyRequest): void;
+  /** The same for calls that need no cookie but set one; their content type is the parser's business. */
+  requireOwnOrigin(request: FastifyRequest): void;
+  readonly cookieName: string;
+  readonly secureCookies: boolean;
+}
+
+const scopeOf: Record<Need, Scope> = { read: 'account:read', write: 'account:write' };
+
+export function createAccess(deps: AccessDeps): Access {
+  const sessions = new WeakMap<FastifyRequest, Session>();
+  const origins = acceptedOrigins(deps.publicUrl);
+  const secureCookies = deps.publicUrl.startsWith('https:');
+  // Browsers take a cookie with this prefix from https and this very host only, so no sibling domain can plant one.
+  const cookieName = secureCookies ? '__Host-toolhub_session' : 'toolhub_session';
+  const metadata = `resource_metadata="${deps.publicUrl}/.well-known/oauth-protected-resource"`;
+
+  function unauthenticated(problem?: 'invalid_token') {
+    const error = problem === undefined ? '' : `, error="${problem}"`;
+    return errors.unauthenticated({
+      headers: { 'www-authenticate': `Bearer ${metadata}, scope="account:read"${error}` },
+    });
+  }
+
+  function insufficientScope(scope: Scope) {
+    return errors.insufficient_scope({
+      detail: `This call needs the scope ${scope}.`,
+      headers: { 'www-authenticate': `Bearer ${metadata}, error="insufficient_scope", scope="${scope}"` },
+    });
+  }
+
+  const cookieOf = ({ headers }: Pick<FastifyRequest, 'headers'>) => parseCookies(headers.cookie).get(cookieName);
+
+  async function fromBearer(authorization: string): Promise<Session | InternalSession> {
+    const token = bearerToken(authorization);
+    const session = token === undefined ? null : await deps.resolveBearer(token);
+    if (session === null) throw unauthenticated('invalid_token');
+    return session;
+  }
+
+  async function fromCookie(request: FastifyRequest, cookie: string): Promise<Session> {
+    requireSameOrigin(request, origins);
+    const found = await deps.resolveCookie(cookie);
+    if (found === undefined) throw unauthenticated();
+    return found.session;
+  }
+
+  async function find(request: FastifyRequest): Promise<Session | InternalSession | undefined> {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) return fromBearer(authorization);
+    const cookie = cookieOf(request);
+    return cookie === undefined ? undefined : fromCookie(request, cookie);
+  }
+
+  async function authenticate(request: FastifyRequest, need: Need): Promise<Session | undefined> {
+    const session = await find(request);
+    if (session === undefined) return undefined;
+    if (session.kind === 'internal') throw errors.forbidden({ detail: 'An internal session has no account.' });
+    if (!session.scopes.includes(scopeOf[need])) throw insufficientScope(scopeOf[need]);
+    sessions.set(request, session);
+    return session;
+  }
+
+  return {
+    cookieName,
+    secureCookies,
+    cookieOf,
+    customer: (need) => async (request) => {
+      if ((await authenticate(request, need)) === undefined) throw unauthenticated();
+    },
+    optionalCustomer: async (request) => {
+      await authenticate(request, 'read');
+    },
+    admin: async (request) => {
+      const token = bearerToken(request.headers.authorization ?? '');
+      if (token !== undefined && equalSecrets(token, deps.adminToken)) return;
+      if ((await find(request)) === undefined) throw unauthenticated();
+      throw errors.forbidden({ detail: 'This call needs the admin token.' });
+    },
+    sessionOf(request) {
+      const session = sessions.get(request);
+      if (session === undefined) throw new Error(`${request.routeOptions.url} reads a session that no hook made`);
+      return session;
+    },
+    sessionIfAny: (request) => sessions.get(request),
+    requireSameOrigin: (request) => requireSameOrigin(request, origins),
+    requireOwnOrigin: ({ method, headers }) =>
+      requireSameOrigin({ method, headers: { ...headers, 'content-type': 'application/json' } }, origins),
+  };
+}
+
+/** RFC 6750: the scheme compares without case, the token has no spaces. */
+export function bearerToken(authorization: string): string | undefined {
+  return /^Bearer +([!-~]+)$/i.exec(authorization)?.[1];
+}

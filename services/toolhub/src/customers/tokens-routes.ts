@@ -1,0 +1,150 @@
+import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { actorOf } from '../audit/entry.ts';
+import type { AuditService } from '../audit/service.ts';
+import { errors } from '../errors.ts';
+import type { Access } from './access.ts';
+import type { Scope, Session } from './identity.ts';
+import { DEFAULT_TOKEN_SCOPES, type TokenService } from './tokens.ts';
+import type { PersonalToken } from './tokens-store.ts';
+
+const NAME_CHARACTERS_MAX = 100;
+const LIFETIME_DAYS_MAX = 3_650;
+
+const TokenScope = Type.Union([
+  Type.Literal('tools:read'),
+  Type.Literal('tools:write'),
+  Type.Literal('account:read'),
+  Type.Literal('account:write'),
+]);
+
+const NewToken = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' }),
+    scopes: Type.Optional(Type.Array(TokenScope, { minItems: 1, uniqueItems: true })),
+    expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_DAYS_MAX })),
+  },
+  { additionalProperties: false },
+);
+
+const nullableDate = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+const fields = {
+  id: Type.String(),
+  name: Type.String(),
+  scopes: Type.Array(Type.String()),
+  expires_at: nullableDate,
+  created_at: Type.String({ format: 'date-time' }),
+};
+const CreatedToken = Type.Object({ ...fields, token: Type.String({ description: 'Shown this once.' }) });
+const ListedToken = Type.Object({ ...fields, last_used_at: nullableDate });
+
+const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^tok_[0-9a-z]{26}$' }) }));
+
+function toApi(token: PersonalToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: [...token.scopes],
+    expires_at: token.expiresAt?.toISOString() ?? null,
+    created_at: token.createdAt.toISOString(),
+  };
+}
+
+/** A token can hand on what it has and nothing more; a person at the dashboard has everything. */
+function requireHeld(session: Session, wanted: readonly Scope[]): void {
+  const missing = wanted.filter((scope) => !session.scopes.includes(scope));
+  if (missing.length > 0)
+    throw errors.insufficient_scope({ detail: `This token cannot give away ${missing.join(' ')}.` });
+}
+
+export function registerTokenRoutes(
+  app: App,
+  deps: { tokens: TokenService; access: Access; audit: AuditService },
+): void {
+  const { tokens, access, audit } = deps;
+  const tags = ['Tokens'];
+
+  function recordChange(request: FastifyRequest, action: string, target: string): void {
+    const session = access.sessionOf(request);
+    void audit.record([
+      {
+        customerId: session.customerId,
+        actor: actorOf(session),
+        action,
+        target,
+        outcome: 'success',
+        ip: request.ip,
+        requestId: request.id,
+      },
+    ]);
+  }
+
+  app.post(
+    '/api/tokens',
+    {
+      onRequest: access.customer('write'),
+      schema: { tags, summary: 'Make a personal token', body: NewToken, response: { 201: CreatedToken } },
+    },
+    async (request, reply) => {
+      const session = access.sessionOf(request);
+      const { name, scopes = DEFAULT_TOKEN_SCOPES, expires_in_days: expiresInDays } = request.body;
+      requireHeld(session, scopes);
+      const { record, token } = await tokens.create({
+        customerId: session.customerId,
+        name: name.trim(),
+        scopes,
+        expiresInDays,
+      });
+      recordChange(request, 'token.created', record.id);
+      return reply.code(201).send({ ...toApi(record), token });
+    },
+  );
+
+  app.get(
+    '/api/tokens',
+    {
+      onRequest: access.customer('read'),
+      schema: {
+        tags,
+        summary: 'The personal tokens of the account, newest first',
+        querystring: listQuery(),
+        response: { 200: listSchema(ListedToken) },
+      },
+    },
+    async (request) => {
+      const { limit } = request.query;
+      const rows = await tokens.list({
+        customerId: access.sessionOf(request).customerId,
+        before: cursor.decode(request.query.cursor)?.id,
+        limit: limit + 1,
+      });
+      const page = toPage(rows, { limit, cursorOf: (last) => cursor.encode({ id: last.id }) });
+      const data = page.data.map((token) => ({
+        ...toApi(token),
+        last_used_at: token.lastUsedAt?.toISOString() ?? null,
+      }));
+      return { ...page, data };
+    },
+  );
+
+  app.delete(
+    '/api/tokens/:id',
+    {
+      onRequest: access.customer('write'),
+      schema: {
+        tags,
+        summary: 'Revoke a personal token',
+        params: Type.Object({ id: Type.String() }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId } = access.sessionOf(request);
+      const { id } = request.params;
+      if (!(await tokens.revoke({ customerId, id }))) throw errors.not_found({ detail: 'There is no such token.' });
+      recordChange(request, 'token.revoked', id);
+      return reply.code(204).send(null);
+    },
+  );
+}

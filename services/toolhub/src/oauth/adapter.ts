@@ -1,0 +1,235 @@
+import type { Database, Queryable } from '@libs/db';
+import { hashToken, type NewId } from '@libs/seal';
+import { type Adapter, type AdapterPayload, errors as oauthErrors } from 'oidc-provider';
+import type { CustomerService } from '../customers/service.ts';
+import type { Arrivals } from './arrivals.ts';
+import { findClient, upsertClient } from './clients-store.ts';
+import {
+  consumeCode,
+  consumeRefreshToken,
+  deleteFamily,
+  deleteInteraction,
+  deleteOAuthToken,
+  findCode,
+  findGrant,
+  findInteraction,
+  findToken,
+  insertCode,
+  insertToken,
+  type StoredCode,
+  upsertGrant,
+  upsertInteraction,
+} from './store.ts';
+
+export interface AdapterDeps {
+  database: Database;
+  customers: Pick<CustomerService, 'findSessionById'>;
+  announceRevocation(tx: Queryable, revocation: { tokenId: string } | { family: string }): Promise<void>;
+  arrivals: Arrivals;
+  newId: NewId;
+  now: () => Date;
+  /** The page that an interaction returns to. */
+  returnTo(interactionId: string): string;
+}
+
+/** A process that died between the use of a code and its tokens leaves no time of exchange; this stands in for it. */
+const EXCHANGE_MS_MAX = 10_000;
+
+/** The library's storage interface over this service's tables. Secrets are looked up by hash and never stored. */
+export function createAdapter(deps: AdapterDeps): (model: string) => Adapter {
+  const models: Record<string, () => Partial<Adapter>> = {
+    Client: () => clients(deps),
+    AuthorizationCode: () => codes(deps),
+    AccessToken: () => tokens(deps, 'access'),
+    RefreshToken: () => tokens(deps, 'refresh'),
+    Grant: () => grants(deps),
+    Interaction: () => interactions(deps),
+    Session: () => sessions(deps),
+  };
+  return (model) => ({ ...refuseAll(model), ...models[model]?.() });
+}
+
+/** Features that would need more storage are switched off; reaching this means that one was switched on. */
+function refuseAll(model: string): Adapter {
+  const refuse = () => Promise.reject(new Error(`${model} has no storage here`));
+  return {
+    upsert: refuse,
+    find: refuse,
+    findByUid: refuse,
+    findByUserCode: refuse,
+    consume: refuse,
+    destroy: refuse,
+    revokeByGrantId: refuse,
+  };
+}
+
+function withoutSecret({ jti: _secret, ...payload }: AdapterPayload): AdapterPayload {
+  return payload;
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw new TypeError(`the library gave no ${name}`);
+  return value;
+}
+
+function expiryOf(payload: AdapterPayload): Date {
+  if (typeof payload.exp !== 'number') throw new TypeError('the library gave no time of expiry');
+  return new Date(payload.exp * 1000);
+}
+
+/**
+ * A use that began before the tokens of the first one were stored is one of several that ran side by side: refused,
+ * no more. One that began later is a reuse, which the library answers by revoking the family.
+ */
+function isLateReuse(stored: StoredCode, arrivedAt: Date): boolean {
+  if (!stored.used) return false;
+  const exchangedMs = stored.exchangedAt?.getTime() ?? (stored.usedAt?.getTime() ?? 0) + EXCHANGE_MS_MAX;
+  return arrivedAt.getTime() > exchangedMs;
+}
+
+function withUse(id: string, stored: StoredCode | undefined, deps: AdapterDeps): AdapterPayload | undefined {
+  if (stored === undefined) return undefined;
+  const arrivedAt = deps.arrivals.current()?.at ?? deps.now();
+  const consumed = isLateReuse(stored, arrivedAt) ? { consumed: true as const } : {};
+  return { ...stored.payload, jti: id, ...consumed };
+}
+
+function clients({ database, now }: AdapterDeps): Partial<Adapter> {
+  return {
+    async upsert(id, payload) {
+      const { client_secret: secret, ...metadata } = payload;
+      await upsertClient(
+        database,
+        {
+          id,
+          kind: 'registered',
+          metadata,
+          redirectUris: payload.redirect_uris as string[],
+          secretHash: typeof secret === 'string' ? hashToken(secret) : null,
+        },
+        now(),
+      );
+    },
+    async find(id) {
+      const found = await findClient(database, id);
+      if (found === undefined) return undefined;
+      const { metadata, secretHash } = found;
+      // The library compares through `compareClientSecret`, which hashes what the client sent.
+      return secretHash === null ? metadata : { ...metadata, client_secret: secretHash.toString('hex') };
+    },
+  };
+}
+
+function codes(deps: AdapterDeps): Partial<Adapter> {
+  const { database, now } = deps;
+  return {
+    async upsert(id, payload) {
+      await insertCode(database, {
+        customerId: text(payload.accountId, 'account'),
+        codeHash: hashToken(id),
+        grantId: text(payload.grantId, 'grant'),
+        clientId: text(payload.clientId, 'client'),
+        redirectUri: text(payload.redirectUri, 'redirect URI'),
+        payload: withoutSecret(payload),
+        createdAt: now(),
+        expiresAt: expiryOf(payload),
+      });
+    },
+    find: async (id) => withUse(id, await findCode(database, hashToken(id)), deps),
+    async consume(id) {
+      if (!(await consumeCode(database, hashToken(id), now())))
+        throw new oauthErrors.InvalidGrant('authorization code already consumed');
+    },
+    // The access tokens' call takes the whole family, in one transaction.
+    revokeByGrantId: async () => {},
+  };
+}
+
+function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter> {
+  const { database, announceRevocation, newId, now } = deps;
+  return {
+    async upsert(id, payload) {
+      const stored = await insertToken(database, {
+        customerId: text(payload.accountId, 'account'),
+        id: newId('oat'),
+        tokenHash: hashToken(id),
+        kind,
+        grantId: text(payload.grantId, 'grant'),
+        clientId: text(payload.clientId, 'client'),
+        scopes: (payload.scope ?? '').split(' ').filter((scope) => scope !== ''),
+        audience: payload.aud ?? null,
+        payload: withoutSecret(payload),
+        createdAt: now(),
+        expiresAt: expiryOf(payload),
+      });
+      if (!stored) throw new oauthErrors.InvalidGrant('the grant was revoked');
+    },
+    find: async (id) => withUse(id, await findToken(database, hashToken(id), kind), deps),
+    async consume(id) {
+      if (!(await consumeRefreshToken(database, hashToken(id), now())))
+        throw new oauthErrors.InvalidGrant('refresh token already used');
+    },
+    destroy: (id) =>
+      database.transaction(async (tx) => {
+        const gone = await deleteOAuthToken(tx, hashToken(id));
+        if (gone !== undefined) await announceRevocation(tx, { tokenId: gone.id });
+      }),
+    revokeByGrantId: async (grantId) => {
+      if (kind === 'refresh') return;
+      await database.transaction(async (tx) => {
+        await deleteFamily(tx, grantId);
+        await announceRevocation(tx, { family: grantId });
+      });
+    },
+  };
+}
+
+function grants({ database, now }: AdapterDeps): Partial<Adapter> {
+  return {
+    async upsert(id, payload) {
+      await upsertGrant(database, {
+        customerId: text(payload.accountId, 'account'),
+        id,
+        clientId: text(payload.clientId, 'client'),
+        payload,
+        createdAt: now(),
+        expiresAt: expiryOf(payload),
+      });
+    },
+    find: (id) => findGrant(database, id),
+    // Gone with its family already.
+    destroy: async () => {},
+  };
+}
+
+function interactions({ database, returnTo }: AdapterDeps): Partial<Adapter> {
+  return {
+    async upsert(id, payload) {
+      const { returnTo: _derived, ...kept } = withoutSecret(payload);
+      await upsertInteraction(database, { idHash: hashToken(id), payload: kept, expiresAt: expiryOf(payload) });
+    },
+    async find(id) {
+      const payload = await findInteraction(database, hashToken(id));
+      return payload && { ...payload, jti: id, returnTo: returnTo(id) };
+    },
+    destroy: (id) => deleteInteraction(database, hashToken(id)),
+  };
+}
+
+/** Sessions are the platform's own; the library only asks whether the one that it saw is still there. */
+function sessions({ customers }: AdapterDeps): Partial<Adapter> {
+  return {
+    async findByUid(uid) {
+      const found = await customers.findSessionById(uid);
+      if (found === undefined) return undefined;
+      return {
+        kind: 'Session',
+        jti: found.id,
+        uid: found.id,
+        accountId: found.customerId,
+        loginTs: Math.floor(found.createdAt.getTime() / 1000),
+        exp: Math.floor(found.expiresAt.getTime() / 1000),
+      };
+    },
+  };
+}

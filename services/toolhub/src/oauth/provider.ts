@@ -1,0 +1,269 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { equalSecrets, hashToken } from '@libs/seal';
+import Provider, {
+  type Adapter,
+  type Client,
+  type ClientSchema,
+  type Context,
+  type ErrorBody,
+  type ResourceServer,
+  errors as oauthErrors,
+  type SessionClass,
+} from 'oidc-provider';
+import { parseScopes, SCOPES } from '../customers/identity.ts';
+import type { CookieSession } from '../customers/service.ts';
+import { OWN_CLIENT_ID } from './own-client.ts';
+import { isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
+
+export const CODE_SECONDS = 60;
+export const ACCESS_TOKEN_SECONDS = 60 * 60;
+export const REFRESH_TOKEN_SECONDS = 30 * 24 * 60 * 60;
+const INTERACTION_SECONDS = 60 * 60;
+/** A consent has no end of its own: it lasts as long as its refresh tokens are used. */
+const GRANT_SECONDS = 10 * 365 * 24 * 60 * 60;
+const REDIRECT_URIS_MAX = 20;
+const CLIENT_NAME_CHARACTERS_MAX = 200;
+const METADATA_DOCUMENT_BYTES_MAX = 5 * 1024;
+
+export const ACCESS_TOKEN_PREFIX = 'tho_';
+export const REFRESH_TOKEN_PREFIX = 'thr_';
+export const RESOURCE_SCOPES = SCOPES.filter((scope) => scope !== 'offline_access');
+
+export const oauthPaths = {
+  authorize: '/oauth/authorize',
+  token: '/oauth/token',
+  register: '/oauth/register',
+  revoke: '/oauth/revoke',
+  jwks: '/oauth/jwks',
+  interaction: '/oauth/interaction',
+} as const;
+
+export interface ProviderDeps {
+  publicUrl: string;
+  adapter: (model: string) => Adapter;
+  /** The platform's session behind a request's cookie. */
+  sessionOf(ctx: Context): Promise<CookieSession | undefined>;
+  accountExists(customerId: string): Promise<boolean>;
+  /** Reaches metadata documents of clients; it checks every address that it dials. */
+  fetch(url: string | URL, init: RequestInit): Promise<Response>;
+  mayFetchDocument(ctx: Context): Promise<boolean>;
+  renderError(ctx: Context, body: ErrorBody): void;
+  /** Called before the answer leaves, when a code or a refresh token has become new tokens. */
+  onExchanged(spent: { kind: 'code' | 'refresh'; value: string }): Promise<void>;
+}
+
+/** `{public}/mcp` however a client spells it: a query narrows the tools, not the resource. */
+export function isResource(text: string, publicUrl: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, pathname, username, password, hash } = new URL(text);
+  return origin === publicUrl && /^\/mcp\/?$/.test(pathname) && username + password + hash === '';
+}
+
+export function createProvider(deps: ProviderDeps): Provider {
+  const { publicUrl } = deps;
+  const provider = new Provider(publicUrl, { ...policy(deps), ...library(deps), features: features(deps) });
+  // The public address is put into the forwarded headers before a request is handed over; see routes.ts.
+  provider.proxy = true;
+  ruleClients(provider, publicUrl);
+  prefixTokens(provider);
+  usePlatformSessions(provider, deps);
+  provider.use(async (ctx, next) => {
+    await next();
+    await finish(ctx, deps);
+  });
+  return provider;
+}
+
+/** What this platform decides. */
+function policy(deps: ProviderDeps): Record<string, unknown> {
+  return {
+    scopes: SCOPES,
+    responseTypes: ['code'],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      id_token_signed_response_alg: 'ES256',
+    },
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx: Context, client: Client, source: { scopes: ReadonlySet<string> }) =>
+      client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: () => true,
+    ttl: {
+      AuthorizationCode: CODE_SECONDS,
+      AccessToken: ACCESS_TOKEN_SECONDS,
+      RefreshToken: REFRESH_TOKEN_SECONDS,
+      Grant: GRANT_SECONDS,
+      Interaction: INTERACTION_SECONDS,
+      Session: INTERACTION_SECONDS,
+    },
+    // Every request is asked about anew, so only a consent given in this very flow counts.
+    loadExistingGrant: async ({ oidc }: Context) => {
+      const grantId = oidc?.result?.consent?.grantId;
+      return grantId === undefined ? undefined : oidc?.provider.Grant.find(grantId);
+    },
+    findAccount: async (_ctx: Context, customerId: string) =>
+      (await deps.accountExists(customerId))
+        ? { accountId: customerId, claims: async () => ({ sub: customerId }) }
+        : undefined,
+    // The token endpoint reads no cookie, so a page of any origin may use it.
+    clientBasedCORS: () => true,
+  };
+}
+
+/** How the library fits in. */
+function library(deps: ProviderDeps): Record<string, unknown> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const cookie = { httpOnly: true, sameSite: 'lax' };
+  return {
+    adapter: deps.adapter,
+    clockTolerance: 0,
+    cookies: {
+      names: { session: 'toolhub_provider', interaction: 'toolhub_interaction', resume: 'toolhub_resume' },
+      long: cookie,
+      short: cookie,
+    },
+    // The library wants a key to start; nothing here is signed with it, since no ID tokens are issued.
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' }] },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    routes: {
+      authorization: oauthPaths.authorize,
+      token: oauthPaths.token,
+      registration: oauthPaths.register,
+      revocation: oauthPaths.revoke,
+      jwks: oauthPaths.jwks,
+      end_session: '/oauth/session/end',
+    },
+    interactions: { url: async (_ctx: Context, { uid }: { uid: string }) => `${oauthPaths.interaction}/${uid}` },
+    renderError: async (ctx: Context, body: ErrorBody) => deps.renderError(ctx, body),
+    fetch: (url: string | URL, { dispatcher: _unguarded, ...init }: RequestInit & { dispatcher?: unknown }) =>
+      deps.fetch(url, init),
+    fetchResponseBodyLimits: {
+      'client_id metadata document': METADATA_DOCUMENT_BYTES_MAX,
+      jwks_uri: METADATA_DOCUMENT_BYTES_MAX,
+      sector_identifier_uri: METADATA_DOCUMENT_BYTES_MAX,
+    },
+  };
+}
+
+function features(deps: ProviderDeps): Record<string, unknown> {
+  const { publicUrl } = deps;
+  const resource: ResourceServer = {
+    scope: RESOURCE_SCOPES.join(' '),
+    audience: `${publicUrl}/mcp`,
+    accessTokenFormat: 'opaque',
+    accessTokenTTL: ACCESS_TOKEN_SECONDS,
+  };
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    registration: { enabled: true, initialAccessToken: false, issueRegistrationAccessToken: false },
+    revocation: {
+      enabled: true,
+      allowedPolicy: async (_ctx: Context, client: Client, token: { clientId: string }) =>
+        token.clientId === client.clientId,
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_ctx: Context, _client: Client, oneOf?: string[]) =>
+        oneOf === undefined ? resource.audience : oneOf[0],
+      useGrantedResource: async () => true,
+      getResourceServerInfo: async (_ctx: Context, indicator: string) => {
+        if (!isResource(indicator, publicUrl)) throw new oauthErrors.InvalidTarget();
+        return resource;
+      },
+    },
+    clientIdMetadataDocument: {
+      enabled: true,
+      ack: 'draft-02',
+      allowFetch: (ctx: Context) => deps.mayFetchDocument(ctx),
+      allowClient: async () => true,
+    },
+  };
+}
+
+/** Where clients may send browsers, and what of their registration counts. */
+function ruleClients(provider: Provider, publicUrl: string): void {
+  const { prototype, Schema } = provider.Client;
+  prototype.redirectUriAllowed = function redirectUriAllowed(this: Client, uri: string) {
+    if (typeof uri !== 'string') return false;
+    return this.clientId === OWN_CLIENT_ID
+      ? isOwnRedirect(uri, publicUrl)
+      : isRegisteredRedirect(uri, this.redirectUris);
+  };
+  prototype.responseModeAllowed = (mode) => mode === 'query';
+  // The stored form of a secret is its hash; see the adapter.
+  prototype.compareClientSecret = function compareClientSecret(this: Client, secret: string) {
+    return equalSecrets(hashToken(secret).toString('hex'), this.clientSecret ?? '');
+  };
+  Schema.prototype.redirectUris = function redirectUris(this: ClientSchema, uris = this.redirect_uris) {
+    if (this.client_id === OWN_CLIENT_ID) return;
+    if (uris.length > REDIRECT_URIS_MAX) this.invalidate(`redirect_uris must not have more than ${REDIRECT_URIS_MAX}`);
+    for (const [index, uri] of uris.entries()) {
+      const fault = registrationFault(uri);
+      if (fault !== undefined) this.invalidate(`redirect_uris member ${index + 1} ${fault}`);
+    }
+    if (typeof this.client_name === 'string' && this.client_name.length > CLIENT_NAME_CHARACTERS_MAX)
+      this.invalidate(`client_name must not be longer than ${CLIENT_NAME_CHARACTERS_MAX} characters`);
+  };
+  // Clients register with scopes of other servers in mind (`openid profile`); those grant nothing here.
+  Schema.prototype.scopes = function scopes(this: ClientSchema) {
+    if (this.scope === undefined) return;
+    const known = parseScopes(this.scope).join(' ');
+    if (known === '') delete this.scope;
+    else this.scope = known;
+  };
+}
+
+/** A prefix tells people and secret scanners what they are looking at, and this service where to look it up. */
+function prefixTokens(provider: Provider): void {
+  for (const [model, prefix] of [
+    [provider.AccessToken, ACCESS_TOKEN_PREFIX],
+    [provider.RefreshToken, REFRESH_TOKEN_PREFIX],
+  ] as const) {
+    const generate = model.prototype.generateTokenId;
+    model.prototype.generateTokenId = function generateTokenId() {
+      return prefix + generate.call(this);
+    };
+  }
+}
+
+/**
+ * The platform's cookie is the only login: whoever logs out is logged out here too. The library is given a session
+ * made from it for each request, marked as gone so that it is neither stored nor set as a cookie.
+ */
+function usePlatformSessions(provider: Provider, deps: ProviderDeps): void {
+  const Session: SessionClass = provider.Session;
+  Session.get = async (ctx) => {
+    const found = await deps.sessionOf(ctx);
+    const session =
+      found === undefined
+        ? new Session()
+        : new Session({
+            jti: found.id,
+            uid: found.id,
+            accountId: found.session.customerId,
+            loginTs: Math.floor(found.createdAt.getTime() / 1000),
+          });
+    Object.defineProperty(session, 'destroyed', { value: true });
+    ctx.oidc?.entity('Session', session);
+    return session;
+  };
+}
+
+async function finish(ctx: Context, deps: ProviderDeps): Promise<void> {
+  const { oidc } = ctx;
+  if (oidc === undefined || ctx.status !== 200) return;
+  if (oidc.route === 'discovery') {
+    ctx.body = { ...(ctx.body as object), scopes_supported: SCOPES, response_modes_supported: ['query'] };
+  }
+  if (oidc.route !== 'token') return;
+  const { AuthorizationCode: code, RotatedRefreshToken: refresh } = oidc.entities;
+  if (code !== undefined) await deps.onExchanged({ kind: 'code', value: code.jti });
+  if (refresh !== undefined) await deps.onExchanged({ kind: 'refresh', value: refresh.jti });
+}

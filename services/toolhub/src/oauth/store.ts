@@ -1,0 +1,293 @@
+import type { Queryable } from '@libs/db';
+
+/** What the library wants kept, without the secret itself: rows are found by its hash. */
+export type Payload = Record<string, unknown>;
+
+export interface StoredCode {
+  payload: Payload;
+  used: boolean;
+  usedAt: Date | null;
+  exchangedAt: Date | null;
+}
+
+interface UseRow {
+  payload: Payload;
+  used: boolean;
+  used_at: Date | null;
+  exchanged_at: Date | null;
+}
+
+function fromUseRow(row: UseRow): StoredCode {
+  return { payload: row.payload, used: row.used, usedAt: row.used_at, exchangedAt: row.exchanged_at };
+}
+
+export async function insertCode(
+  db: Queryable,
+  code: {
+    customerId: string;
+    codeHash: Buffer;
+    grantId: string;
+    clientId: string;
+    redirectUri: string;
+    payload: Payload;
+    createdAt: Date;
+    expiresAt: Date;
+  },
+): Promise<void> {
+  await db.query(
+    `with client as (update oauth_clients set last_used_at = $7 where id = $4)
+     insert into oauth_auth_codes
+       (customer_id, code_hash, grant_id, client_id, redirect_uri, payload, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      code.customerId,
+      code.codeHash,
+      code.grantId,
+      code.clientId,
+      code.redirectUri,
+      JSON.stringify(code.payload),
+      code.createdAt,
+      code.expiresAt,
+    ],
+  );
+}
+
+export async function findCode(db: Queryable, codeHash: Buffer): Promise<StoredCode | undefined> {
+  const { rows } = await db.query<UseRow>(
+    'select payload, used, used_at, exchanged_at from oauth_auth_codes where code_hash = $1',
+    [codeHash],
+  );
+  return rows[0] && fromUseRow(rows[0]);
+}
+
+/** The one statement that redeems a code: of all that try, in all processes, one changes the row. */
+export async function consumeCode(db: Queryable, codeHash: Buffer, at: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'update oauth_auth_codes set used = true, used_at = $2 where code_hash = $1 and used = false',
+    [codeHash, at],
+  );
+  return rowCount === 1;
+}
+
+export async function markCodeExchanged(db: Queryable, codeHash: Buffer, at: Date): Promise<void> {
+  await db.query('update oauth_auth_codes set exchanged_at = $2 where code_hash = $1', [codeHash, at]);
+}
+
+export interface NewOAuthToken {
+  customerId: string;
+  id: string;
+  tokenHash: Buffer;
+  kind: 'access' | 'refresh';
+  grantId: string;
+  clientId: string;
+  scopes: readonly string[];
+  audience: string | null;
+  payload: Payload;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/**
+ * False when the grant is gone. Its row is held until the insert commits, so that a revocation at the same moment
+ * either sees the new token or keeps it from being made.
+ */
+export async function insertToken(db: Queryable, token: NewOAuthToken): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with consent as (select id from oauth_grants where customer_id = $1 and id = $5 for key share)
+     insert into oauth_tokens (customer_id, id, token_hash, kind, grant_id, client_id, scopes, audience, payload,
+       created_at, expires_at)
+     select $1, $2, $3, $4, consent.id, $6, $7, $8, $9, $10, $11 from consent`,
+    [
+      token.customerId,
+      token.id,
+      token.tokenHash,
+      token.kind,
+      token.grantId,
+      token.clientId,
+      token.scopes,
+      token.audience,
+      JSON.stringify(token.payload),
+      token.createdAt,
+      token.expiresAt,
+    ],
+  );
+  return rowCount === 1;
+}
+
+export async function findToken(
+  db: Queryable,
+  tokenHash: Buffer,
+  kind: 'access' | 'refresh',
+): Promise<StoredCode | undefined> {
+  const { rows } = await db.query<UseRow>(
+    'select payload, used, used_at, exchanged_at from oauth_tokens where token_hash = $1 and kind = $2',
+    [tokenHash, kind],
+  );
+  return rows[0] && fromUseRow(rows[0]);
+}
+
+export interface AccessTokenRecord {
+  customerId: string;
+  id: string;
+  grantId: string;
+  scopes: string[];
+  audience: string | null;
+  expiresAt: Date;
+}
+
+export async function findLiveAccessToken(
+  db: Queryable,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccessTokenRecord | undefined> {
+  const { rows } = await db.query<{
+    customer_id: string;
+    id: string;
+    grant_id: string;
+    scopes: string[];
+    audience: string | null;
+    expires_at: Date;
+  }>(
+    {
+      name: 'oauth_tokens.live',
+      text: `select customer_id, id, grant_id, scopes, audience, expires_at from oauth_tokens
+             where token_hash = $1 and kind = 'access' and expires_at > $2`,
+    },
+    [tokenHash, now],
+  );
+  const [row] = rows;
+  return (
+    row && {
+      customerId: row.customer_id,
+      id: row.id,
+      grantId: row.grant_id,
+      scopes: row.scopes,
+      audience: row.audience,
+      expiresAt: row.expires_at,
+    }
+  );
+}
+
+export async function consumeRefreshToken(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update oauth_tokens set used = true, used_at = $2
+     where token_hash = $1 and kind = 'refresh' and used = false`,
+    [tokenHash, at],
+  );
+  return rowCount === 1;
+}
+
+export async function markTokenExchanged(db: Queryable, tokenHash: Buffer, at: Date): Promise<void> {
+  await db.query('update oauth_tokens set exchanged_at = $2 where token_hash = $1', [tokenHash, at]);
+}
+
+export async function deleteOAuthToken(
+  tx: Queryable,
+  tokenHash: Buffer,
+): Promise<{ customerId: string; id: string } | undefined> {
+  const { rows } = await tx.query<{ customer_id: string; id: string }>(
+    'delete from oauth_tokens where token_hash = $1 returning customer_id, id',
+    [tokenHash],
+  );
+  return rows[0] && { customerId: rows[0].customer_id, id: rows[0].id };
+}
+
+/** Everything that one consent gave: the grant first, which also keeps further tokens from being made of it. */
+export async function deleteFamily(tx: Queryable, grantId: string): Promise<void> {
+  await tx.query('delete from oauth_grants where id = $1', [grantId]);
+  await tx.query('delete from oauth_tokens where grant_id = $1', [grantId]);
+  await tx.query('update oauth_auth_codes set used = true where grant_id = $1', [grantId]);
+}
+
+export async function upsertGrant(
+  db: Queryable,
+  grant: {
+    customerId: string;
+    id: string;
+    clientId: string;
+    payload: Payload;
+    createdAt: Date;
+    expiresAt: Date;
+  },
+): Promise<void> {
+  await db.query(
+    `insert into oauth_grants (customer_id, id, client_id, payload, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (customer_id, id) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
+    [grant.customerId, grant.id, grant.clientId, JSON.stringify(grant.payload), grant.createdAt, grant.expiresAt],
+  );
+}
+
+export async function findGrant(db: Queryable, id: string): Promise<Payload | undefined> {
+  const { rows } = await db.query<{ payload: Payload }>('select payload from oauth_grants where id = $1', [id]);
+  return rows[0]?.payload;
+}
+
+export async function upsertInteraction(
+  db: Queryable,
+  interaction: { idHash: Buffer; payload: Payload; expiresAt: Date },
+): Promise<void> {
+  await db.query(
+    `insert into oauth_interactions (id_hash, payload, expires_at) values ($1, $2, $3)
+     on conflict (id_hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
+    [interaction.idHash, JSON.stringify(interaction.payload), interaction.expiresAt],
+  );
+}
+
+export async function findInteraction(db: Queryable, idHash: Buffer): Promise<Payload | undefined> {
+  const { rows } = await db.query<{ payload: Payload }>(
+    'select payload from oauth_interactions where id_hash = $1',
+    [idHash],
+  );
+  return rows[0]?.payload;
+}
+
+export async function deleteInteraction(db: Queryable, idHash: Buffer): Promise<void> {
+  await db.query('delete from oauth_interactions where id_hash = $1', [idHash]);
+}
+
+export async function insertConnect(
+  db: Queryable,
+  connect: { stateHash: Buffer; sealedVerifier: Buffer; expiresAt: Date },
+): Promise<void> {
+  await db.query('insert into oauth_connects (state_hash, sealed_verifier, expires_at) values ($1, $2, $3)', [
+    connect.stateHash,
+    connect.sealedVerifier,
+    connect.expiresAt,
+  ]);
+}
+
+/** A state works once. */
+export async function takeConnect(db: Queryable, stateHash: Buffer, now: Date): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ sealed_verifier: Buffer; live: boolean }>(
+    'delete from oauth_connects where state_hash = $1 returning sealed_verifier, expires_at > $2 as live',
+    [stateHash, now],
+  );
+  return rows[0]?.live === true ? rows[0].sealed_verifier : undefined;
+}
+
+/** Rows that no answer depends on any more. Used refresh tokens stay until they expire, so that reuse is noticed. */
+export async function deleteExpired(db: Queryable, now: Date, unusedClientsBefore: Date): Promise<void> {
+  for (const table of ['oauth_tokens', 'oauth_interactions', 'oauth_connects']) {
+    await db.query(`delete from ${table} where expires_at < $1`, [now]);
+  }
+  await db.query('delete from oauth_auth_codes where expires_at < $1', [
+    new Date(now.getTime() - CODE_REMEMBERED_MS),
+  ]);
+  await db.query(
+    `delete from oauth_grants as consent where created_at < $1
+       and not exists (select 1 from oauth_tokens where grant_id = consent.id)
+       and not exists (select 1 from oauth_auth_codes where grant_id = consent.id)`,
+    [new Date(now.getTime() - GRANT_WITHOUT_TOKENS_MS)],
+  );
+  await db.query(
+    `delete from oauth_clients where kind = 'registered' and coalesce(last_used_at, created_at) < $1
+       and not exists (select 1 from oauth_grants where client_id = oauth_clients.id)`,
+    [unusedClientsBefore],
+  );
+}
+
+/** How long the reuse of a code is still noticed as such. */
+const CODE_REMEMBERED_MS = 24 * 60 * 60_000;
+/** Longer than any code waits to be redeemed. */
+const GRANT_WITHOUT_TOKENS_MS = 60 * 60_000;

@@ -1,0 +1,171 @@
+import { type App, cursorCodec, toPage } from '@libs/http';
+import Type, { type Static } from 'typebox';
+import { actorOf } from '../audit/entry.ts';
+import type { AuditService } from '../audit/service.ts';
+import type { Access } from '../customers/access.ts';
+import type { ToolState, ToolsService } from './service.ts';
+
+export interface ToolsRoutesDeps {
+  tools: ToolsService;
+  access: Pick<Access, 'customer' | 'sessionOf'>;
+  audit: Pick<AuditService, 'record'>;
+}
+
+const LIMIT_MAX = 100;
+const NAME_LENGTH_MAX = 128;
+
+const ToolSchema = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  platform: Type.Union([Type.String(), Type.Null()]),
+  class: Type.String({ description: 'R reads, W sends, I changes, U overwrites, D deletes.' }),
+  annotations: Type.Object({
+    readOnlyHint: Type.Boolean(),
+    destructiveHint: Type.Boolean(),
+    idempotentHint: Type.Boolean(),
+    openWorldHint: Type.Boolean(),
+  }),
+  enabled: Type.Boolean({
+    description: 'Whether AI clients see it: its own switch and that of its platform.',
+  }),
+  switched_on: Type.Boolean({ description: 'Its own switch.' }),
+  platform_enabled: Type.Boolean(),
+});
+
+const PlatformSchema = Type.Object({
+  platform: Type.String(),
+  title: Type.String(),
+  enabled: Type.Boolean(),
+});
+const Switch = Type.Object({ enabled: Type.Boolean() }, { additionalProperties: false });
+const cursor = cursorCodec(Type.Object({ after: Type.String({ maxLength: NAME_LENGTH_MAX }) }));
+
+function toApi({ tool, enabled, switchedOn, platformEnabled }: ToolState): Static<typeof ToolSchema> {
+  const { name, title, description, annotations } = tool.wire;
+  return {
+    name,
+    title,
+    description,
+    platform: tool.platform,
+    class: tool.class,
+    annotations,
+    enabled,
+    switched_on: switchedOn,
+    platform_enabled: platformEnabled,
+  };
+}
+
+export function registerToolsRoutes(app: App, deps: ToolsRoutesDeps): void {
+  const { tools, access, audit } = deps;
+
+  app.get(
+    '/api/tools',
+    {
+      onRequest: access.customer('read'),
+      schema: {
+        tags: ['Tools'],
+        summary: 'The tools and their switches',
+        description: 'All of them at once; with `limit`, in pages.',
+        querystring: Type.Object(
+          {
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+            cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
+          },
+          { additionalProperties: false },
+        ),
+        response: {
+          200: Type.Object({
+            data: Type.Array(ToolSchema),
+            platforms: Type.Array(PlatformSchema),
+            next_cursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { customerId } = access.sessionOf(request);
+      const states = await tools.states(customerId);
+      const { platforms: off } = await tools.switchesOf(customerId);
+      const { after } = cursor.decode(request.query.cursor) ?? {};
+      const start = after === undefined ? 0 : states.findIndex(({ tool }) => tool.name === after) + 1;
+      const page = toPage(states.slice(start), {
+        limit: request.query.limit ?? states.length,
+        cursorOf: (last) => cursor.encode({ after: last.tool.name }),
+      });
+      return {
+        data: page.data.map(toApi),
+        platforms: tools.catalogue.platforms.map(({ id, title }) => ({
+          platform: id,
+          title,
+          enabled: !off.has(id),
+        })),
+        next_cursor: page.next_cursor,
+      };
+    },
+  );
+
+  app.put(
+    '/api/tools/:name',
+    {
+      onRequest: access.customer('write'),
+      schema: {
+        tags: ['Tools'],
+        summary: 'Switch a tool on or off',
+        params: Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        body: Switch,
+        response: { 200: ToolSchema },
+      },
+    },
+    async (request) => {
+      const session = access.sessionOf(request);
+      const { name } = request.params;
+      const { enabled } = request.body;
+      const state = await tools.switchTool(session.customerId, { name, enabled });
+      await audit.record([switchEntry(request, { session, enabled, target: name, thing: 'tool' })]);
+      return toApi(state);
+    },
+  );
+
+  app.put(
+    '/api/platforms/:platform',
+    {
+      onRequest: access.customer('write'),
+      schema: {
+        tags: ['Tools'],
+        summary: 'Switch all tools of a platform on or off',
+        params: Type.Object({ platform: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        body: Switch,
+        response: { 200: Type.Object({ platform: Type.String(), enabled: Type.Boolean() }) },
+      },
+    },
+    async (request) => {
+      const session = access.sessionOf(request);
+      const { platform } = request.params;
+      const { enabled } = request.body;
+      await tools.switchPlatform(session.customerId, { platform, enabled });
+      await audit.record([switchEntry(request, { session, enabled, target: platform, thing: 'platform' })]);
+      return { platform, enabled };
+    },
+  );
+}
+
+function switchEntry(
+  request: { ip: string; id: string },
+  change: {
+    session: ReturnType<Access['sessionOf']>;
+    enabled: boolean;
+    target: string;
+    thing: 'tool' | 'platform';
+  },
+) {
+  return {
+    customerId: change.session.customerId,
+    actor: actorOf(change.session),
+    action: `${change.thing}.switched_${change.enabled ? 'on' : 'off'}`,
+    target: change.target,
+    outcome: 'success' as const,
+    ip: request.ip,
+    requestId: request.id,
+  };
+}

@@ -1,0 +1,145 @@
+import type { Database, Subscription } from '@libs/db';
+import { baseErrors, defineErrors } from '@libs/http';
+import type { Catalogue } from './catalogue.ts';
+import { toolErrorDefinitions } from './errors.ts';
+import { createToolLists, isOn, type Switches, type ToolLists } from './lists.ts';
+import { listSwitchedOff, type SwitchedOff, type SwitchKind, writeSwitch } from './store.ts';
+import type { CatalogueTool } from './tool.ts';
+
+const errors = defineErrors(toolErrorDefinitions);
+
+export interface ToolState {
+  tool: CatalogueTool;
+  /** Whether sessions have it: its own switch and that of its platform. */
+  enabled: boolean;
+  switchedOn: boolean;
+  platformEnabled: boolean;
+}
+
+export interface ToolsService {
+  readonly catalogue: Catalogue;
+  readonly lists: ToolLists;
+  /** Not a promise where the answer is in the cache, which it is for all calls of a customer but the first. */
+  switchesOf(customerId: string): Switches | Promise<Switches>;
+  states(customerId: string): Promise<ToolState[]>;
+  switchTool(customerId: string, change: { name: string; enabled: boolean }): Promise<ToolState>;
+  switchPlatform(customerId: string, change: { platform: string; enabled: boolean }): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ToolsDeps {
+  database: Database;
+  catalogue: Catalogue;
+  now: () => Date;
+}
+
+export const SWITCHES_CHANNEL = 'toolhub_tool_switches';
+const REMEMBERED_MAX = 20_000;
+/** A safety net below the notifications. */
+const REMEMBERED_MS = 60_000;
+
+const NOTHING_OFF: Switches = { tools: new Set(), platforms: new Set(), key: '' };
+
+function toSwitches(off: readonly SwitchedOff[]): Switches {
+  if (off.length === 0) return NOTHING_OFF;
+  const namesOf = (wanted: SwitchKind) => off.filter(({ kind }) => kind === wanted).map(({ name }) => name);
+  const tools = namesOf('tool').sort();
+  const platforms = namesOf('platform').sort();
+  return {
+    tools: new Set(tools),
+    platforms: new Set(platforms),
+    key: `${platforms.join(',')}|${tools.join(',')}`,
+  };
+}
+
+interface Remembered {
+  switches: Switches;
+  untilMs: number;
+}
+
+interface Loading {
+  promise: Promise<Switches>;
+  /** A change came in while the rows were read: they may be the old ones, so they are not remembered. */
+  outdated: boolean;
+}
+
+export async function createToolsService(deps: ToolsDeps): Promise<ToolsService> {
+  const { database, catalogue, now } = deps;
+  const remembered = new Map<string, Remembered>();
+  const loading = new Map<string, Loading>();
+
+  function forget(customerId: string): void {
+    remembered.delete(customerId);
+    const load = loading.get(customerId);
+    if (load !== undefined) load.outdated = true;
+  }
+
+  const subscription: Subscription = await database.listen(SWITCHES_CHANNEL, forget, {
+    onReconnect() {
+      remembered.clear();
+      for (const load of loading.values()) load.outdated = true;
+    },
+  });
+
+  async function load(customerId: string): Promise<Switches> {
+    const switches = toSwitches(await listSwitchedOff(database, customerId));
+    if (loading.get(customerId)?.outdated === false) {
+      const [oldest] = remembered.keys();
+      if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+      remembered.set(customerId, { switches, untilMs: now().getTime() + REMEMBERED_MS });
+    }
+    return switches;
+  }
+
+  function switchesOf(customerId: string): Switches | Promise<Switches> {
+    const known = remembered.get(customerId);
+    if (known !== undefined && now().getTime() < known.untilMs) return known.switches;
+    const running = loading.get(customerId);
+    if (running !== undefined && !running.outdated) return running.promise;
+    const started: Loading = { promise: Promise.resolve(NOTHING_OFF), outdated: false };
+    loading.set(customerId, started);
+    started.promise = load(customerId).finally(() => {
+      if (loading.get(customerId) === started) loading.delete(customerId);
+    });
+    return started.promise;
+  }
+
+  async function write(customerId: string, change: SwitchedOff & { enabled: boolean }): Promise<void> {
+    await database.transaction((tx) =>
+      writeSwitch(tx, { ...change, customerId, at: now(), channel: SWITCHES_CHANNEL }),
+    );
+    forget(customerId);
+  }
+
+  function stateOf(tool: CatalogueTool, switches: Switches): ToolState {
+    return {
+      tool,
+      enabled: isOn(tool, switches),
+      switchedOn: tool.platform === null || !switches.tools.has(tool.name),
+      platformEnabled: tool.platform === null || !switches.platforms.has(tool.platform),
+    };
+  }
+
+  return {
+    catalogue,
+    lists: createToolLists(catalogue),
+    switchesOf,
+    async states(customerId) {
+      const switches = await switchesOf(customerId);
+      return catalogue.tools.map((tool) => stateOf(tool, switches));
+    },
+    async switchTool(customerId, { name, enabled }) {
+      const tool = catalogue.find(name);
+      if (tool === undefined) throw baseErrors.not_found({ detail: 'There is no tool of this name.' });
+      if (tool.platform === null && !enabled) throw errors.tool_always_on();
+      await write(customerId, { kind: 'tool', name, enabled });
+      return stateOf(tool, await switchesOf(customerId));
+    },
+    async switchPlatform(customerId, { platform, enabled }) {
+      if (!catalogue.hasPlatform(platform))
+        throw baseErrors.not_found({ detail: 'There is no platform of this name.' });
+      await write(customerId, { kind: 'platform', name: platform, enabled });
+    },
+    close: () => subscription.stop(),
+  };
+}
