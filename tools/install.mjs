@@ -24,12 +24,13 @@ export function ensureInstalled() {
     fail(`Node ${NODE_MAJOR_MIN} or newer is needed to begin; this is ${process.version}.`);
   const current = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
   if (current === wanted() && existsSync(node)) return;
+  // Not `npm ci`: it refuses a lock file where an optional package for another platform is not to be had.
   console.log('Installing dependencies (once per lock file) …');
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const { status } = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  if (status !== 0) fail('npm ci did not succeed: see its message above.');
+  if (status !== 0) fail('npm install did not succeed: see its message above.');
   if (!existsSync(node))
     fail('Node 24 was not installed: the npm package "node" has no build for this machine.');
   writeFileSync(stamp, wanted());

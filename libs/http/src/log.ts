@@ -113,14 +113,20 @@ export function logDestination(): DestinationStream {
 }
 
 export function createLogger(options: LoggerOptions): Logger {
-  return pino(
+  const logger = pino(
     {
       level: options.level,
       base: { service: options.name, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: (error: unknown) => serializeError(error) },
-      formatters: { level: (label) => ({ level: label }), bindings: redact, log: redact },
+      formatters: { level: (label) => ({ level: label }), log: redact },
     },
     options.destination ?? logDestination(),
   );
+  // Pino's formatters do not see the bindings of children. Children inherit this method, so it holds at every depth.
+  const { child } = logger;
+  logger.child = function redactedChild(this: Logger, bindings: object, childOptions?: object) {
+    return child.call(this, redact(bindings), childOptions);
+  } as Logger['child'];
+  return logger;
 }

@@ -38,9 +38,7 @@ describe('bodies', () => {
       code: 'invalid_request',
       request_id: answer.headers.get('x-request-id'),
     });
-    const byPointer = Object.fromEntries(
-      answer.json.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
-    );
+    const byPointer = Object.fromEntries(answer.json.errors.map((error) => [error.pointer, error.code]));
     expect(byPointer).toEqual({
       '/amount': 'wrong_type',
       '/currency': 'required',
@@ -111,7 +109,7 @@ describe('bodies', () => {
     );
     expect(answer.status).toBe(422);
     expect(answer.json.code).toBe('invalid_request');
-    expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toEqual(['/a', '/b/c/1', '/d\u0000']);
+    expect(answer.json.errors.map((error) => error.pointer)).toEqual(['/a', '/b/c/1', '/d\u0000']);
   });
 
   test('a NUL as the whole body is refused too', async () => {
@@ -126,7 +124,7 @@ describe('bodies', () => {
     ]) {
       const answer = await client.post('/v1/anything', body);
       expect(answer.status).toBe(422);
-      expect(answer.json.errors[0].pointer).toMatch(/__proto__$/);
+      expect(answer.json.errors[0]?.pointer).toMatch(/__proto__$/);
     }
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
@@ -169,13 +167,18 @@ describe('bodies', () => {
   });
 
   test('a body without a type is 415', async () => {
-    const raw = await sendRaw(client.port, 'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
+    const raw = await sendRaw(
+      client.port,
+      'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
+    );
     expect(raw).toContain('HTTP/1.1 415');
     expect(raw).toContain('unsupported_media_type');
   });
 
   test('a charset and capitals in the type are fine', async () => {
-    const answer = await client.post('/v1/things', good, { 'content-type': 'Application/JSON; charset=UTF-8' });
+    const answer = await client.post('/v1/things', good, {
+      'content-type': 'Application/JSON; charset=UTF-8',
+    });
     expect(answer.status).toBe(202);
   });
 
@@ -189,24 +192,36 @@ describe('bodies', () => {
 
   test('an empty body is fine where none is needed', async () => {
     for (const headers of [{ 'content-type': 'application/json' }, {}]) {
-      expect((await client.send('/v1/things/a/settle', { method: 'POST', headers })).json).toEqual({ id: 'a', body: {} });
-      expect((await client.send('/v1/things/a/cancel', { method: 'POST', headers })).json).toEqual({ body: null });
+      expect((await client.send('/v1/things/a/settle', { method: 'POST', headers })).json).toEqual({
+        id: 'a',
+        body: {},
+      });
+      expect((await client.send('/v1/things/a/cancel', { method: 'POST', headers })).json).toEqual({
+        body: null,
+      });
       expect((await client.send('/v1/things/a', { method: 'DELETE', headers })).status).toBe(204);
     }
   });
 
   test('a refused body does not cost the connection', async () => {
-    const one = 'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n{';
-    const raw = await sendRaw(client.port, one + one.replace('content-length: 1', 'content-length: 1'), 500);
+    const head =
+      'POST /v1/anything HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n';
+    const raw = await sendRaw(client.port, `${head}{x${head}{}`, 2);
     expect(raw).toContain('400 Bad Request');
-    expect(raw).not.toMatch(/connection: close/i);
+    expect(raw).toContain('200 OK');
   });
 });
 
 describe('queries and addresses', () => {
   test('are typed by the schema, with defaults', async () => {
     const answer = await client.get('/v1/things?open=true&tag=a&ratio=1.5&after=2026-11-15T00:00:00.000Z');
-    expect(answer.json).toEqual({ limit: 20, open: true, tag: ['a'], ratio: 1.5, after: '2026-11-15T00:00:00.000Z' });
+    expect(answer.json).toEqual({
+      limit: 20,
+      open: true,
+      tag: ['a'],
+      ratio: 1.5,
+      after: '2026-11-15T00:00:00.000Z',
+    });
   });
 
   test.each(['abc', '', '0', '101', '1.5', '1e1', ' 5', '0x10', '05', 'true', '-1', '99999999999999999999'])(
@@ -216,13 +231,13 @@ describe('queries and addresses', () => {
       expect(answer.status).toBe(400);
       expect(answer.json.code).toBe('invalid_query');
       expect(answer.json.errors).toMatchObject([{ parameter: 'limit' }]);
-      expect(answer.json.errors[0].pointer).toBeUndefined();
+      expect(answer.json.errors[0]?.pointer).toBeUndefined();
     },
   );
 
   test('all bad and unknown parameters at once', async () => {
     const answer = await client.get('/v1/things?limit=0&open=maybe&colour=red&after=yesterday');
-    expect(answer.json.errors.map((error: { parameter: string; code: string }) => [error.parameter, error.code])).toEqual([
+    expect(answer.json.errors.map((error) => [error.parameter, error.code])).toEqual([
       ['limit', 'too_small'],
       ['open', 'wrong_type'],
       ['colour', 'unknown_parameter'],
@@ -234,15 +249,18 @@ describe('queries and addresses', () => {
     expect((await client.get('/v1/things?limit=1&limit=2')).status).toBe(400);
   });
 
-  test.each(['/v1/things/%zz', '/v1/things/%', '/v1/things?limit=%zz', '/v1/things/a?b=%ff', '/nothing/%c3%28'])(
-    '%s is 400',
-    async (path) => {
-      const raw = await sendRaw(client.port, `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
-      expect(raw).toContain('HTTP/1.1 400');
-      expect(raw).toContain('application/problem+json');
-      expect(raw).toMatch(/x-request-id: req_/);
-    },
-  );
+  test.each([
+    '/v1/things/%zz',
+    '/v1/things/%',
+    '/v1/things?limit=%zz',
+    '/v1/things/a?b=%ff',
+    '/nothing/%c3%28',
+  ])('%s is 400', async (path) => {
+    const raw = await sendRaw(client.port, `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    expect(raw).toContain('HTTP/1.1 400');
+    expect(raw).toContain('application/problem+json');
+    expect(raw).toMatch(/x-request-id: req_/);
+  });
 
   test('NUL in the query is 400 and named, in the path 404', async () => {
     const query = await client.get('/v1/things?tag=a%00b');
@@ -266,7 +284,11 @@ describe('routes', () => {
   });
 
   test('another method is 405 with Allow', async () => {
-    const answer = await client.send('/v1/things', { method: 'PUT', body: '<', headers: { 'content-type': 'text/xml' } });
+    const answer = await client.send('/v1/things', {
+      method: 'PUT',
+      body: '<',
+      headers: { 'content-type': 'text/xml' },
+    });
     expect(answer.status).toBe(405);
     expect(answer.json.code).toBe('method_not_allowed');
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
@@ -284,7 +306,11 @@ describe('routes', () => {
 
   test('a registered error becomes its problem; extras cannot overwrite standard members', async () => {
     const missing = await client.get('/v1/things/x');
-    expect(missing.json).toMatchObject({ status: 404, code: 'thing_not_found', detail: 'No thing has this id.' });
+    expect(missing.json).toMatchObject({
+      status: 404,
+      code: 'thing_not_found',
+      detail: 'No thing has this id.',
+    });
     const refused = await client.get('/v1/things/refused');
     expect(refused.status).toBe(422);
     expect(refused.headers.get('x-why')).toBe('big');
@@ -318,7 +344,9 @@ describe('headers', () => {
     expect(kept.headers.get('x-request-id')).toBe('abc-DEF_123');
     expect(kept.json.request_id).toBe('abc-DEF_123');
     for (const id of ['short', 'x'.repeat(65), 'has space', '"quoted-id"', 'a;b;c;d;e;f']) {
-      expect((await client.get('/healthz', { 'x-request-id': id })).headers.get('x-request-id')).toMatch(/^req_/);
+      expect((await client.get('/healthz', { 'x-request-id': id })).headers.get('x-request-id')).toMatch(
+        /^req_/,
+      );
     }
   });
 
@@ -342,9 +370,24 @@ describe('what never becomes a request', () => {
   test.each([
     ['bad syntax', 'NONSENSE\r\n\r\n', 400, 'bad_request'],
     ['an unknown method', 'BREW /pot HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'bad_request'],
-    ['headers too large', `GET / HTTP/1.1\r\nhost: x\r\nx-big: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
-    ['two content lengths', 'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}', 400, 'bad_request'],
-    ['a length and chunks', 'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 400, 'bad_request'],
+    [
+      'headers too large',
+      `GET / HTTP/1.1\r\nhost: x\r\nx-big: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'two content lengths',
+      'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}',
+      400,
+      'bad_request',
+    ],
+    [
+      'a length and chunks',
+      'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'bad_request',
+    ],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'bad_request'],
   ])('%s', async (_name, bytes, status, code) => {
     const raw = await sendRaw(client.port, bytes);
@@ -366,7 +409,9 @@ describe('health', () => {
   });
 
   test('not ready says so and hides the reason', async () => {
-    const broken = await createTestApp({ readiness: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) });
+    const broken = await createTestApp({
+      readiness: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')),
+    });
     const answer = await broken.inject('/readyz');
     expect(answer.statusCode).toBe(503);
     expect(answer.json().code).toBe('not_ready');

@@ -1,6 +1,13 @@
 import { type AddressInfo, connect } from 'node:net';
 import Type from 'typebox';
-import { type App, type AppOptions, createApp, defineErrors, stringMap } from '../src/index.ts';
+import {
+  type App,
+  type AppOptions,
+  createApp,
+  defineErrors,
+  type FieldError,
+  stringMap,
+} from '../src/index.ts';
 
 export const testErrors = defineErrors({
   thing_not_found: { kind: 'not_found', title: 'Thing not found', detail: 'No thing has this id.' },
@@ -11,7 +18,10 @@ export const ThingBody = Type.Object(
   {
     amount: Type.Integer({ minimum: 1, maximum: 1_000 }),
     currency: Type.String({ pattern: '^[A-Za-z]{3}$' }),
-    source: Type.Object({ payment_method_id: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+    source: Type.Object(
+      { payment_method_id: Type.String({ minLength: 1 }) },
+      { additionalProperties: false },
+    ),
     rail: Type.Optional(Type.Union([Type.Literal('auto'), Type.Literal('ach')], { default: 'auto' })),
     metadata: Type.Optional(stringMap({ pairsMax: 3, keyLengthMax: 5, valueLengthMax: 8 })),
   },
@@ -35,14 +45,19 @@ export async function createTestApp(options: Partial<AppOptions> = {}): Promise<
   });
   app.post(
     '/v1/things/:id/settle',
-    { schema: { body: Type.Object({ code: Type.Optional(Type.String()) }, { additionalProperties: false }) } },
+    {
+      schema: { body: Type.Object({ code: Type.Optional(Type.String()) }, { additionalProperties: false }) },
+    },
     async (request) => ({ id: (request.params as { id: string }).id, body: request.body }),
   );
   app.post('/v1/things/:id/cancel', async (request) => ({ body: request.body ?? null }));
   app.get('/v1/things/:id', async (request) => {
     const { id } = request.params as { id: string };
     if (id === 'refused') {
-      throw testErrors.thing_refused({ extra: { reasons: ['too big'], status: 200 }, headers: { 'x-why': 'big' } });
+      throw testErrors.thing_refused({
+        extra: { reasons: ['too big'], status: 200 },
+        headers: { 'x-why': 'big' },
+      });
     }
     throw testErrors.thing_not_found();
   });
@@ -84,8 +99,15 @@ export type Answer = {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form.
-  json: any;
+  /** Typed as a problem, which most tests look into; the others compare the whole. */
+  json: {
+    type: string;
+    status: number;
+    detail: string;
+    code: string;
+    request_id: string;
+    errors: FieldError[];
+  };
 };
 
 export async function startTestApp(app: App): Promise<Client> {
@@ -95,8 +117,9 @@ export async function startTestApp(app: App): Promise<Client> {
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(base + path, { redirect: 'manual', ...init });
     const text = await response.text();
-    const isJson = (response.headers.get('content-type') ?? '').includes('json');
-    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+    const isJson = text !== '' && (response.headers.get('content-type') ?? '').includes('json');
+    const json = (isJson ? JSON.parse(text) : undefined) as Answer['json'];
+    return { status: response.status, headers: response.headers, text, json };
   };
   return {
     base,
@@ -107,20 +130,23 @@ export async function startTestApp(app: App): Promise<Client> {
       send(path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+        body:
+          typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
       }),
   };
 }
 
-/** What the server writes when it gets exactly these bytes. */
-export function sendRaw(port: number, bytes: string | Buffer, waitMs = 2_000): Promise<string> {
+const RAW_WAIT_MS = 5_000;
+
+/** What the server writes when it gets exactly these bytes, up to so many answers. */
+export function sendRaw(port: number, bytes: string | Buffer, answers = 1): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let received = '';
-    const timer = setTimeout(() => socket.destroy(), waitMs);
+    const timer = setTimeout(() => socket.destroy(), RAW_WAIT_MS);
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
-      if (isComplete(received)) socket.destroy();
+      if (countAnswers(received) >= answers) socket.destroy();
     });
     socket.on('close', () => {
       clearTimeout(timer);
@@ -133,8 +159,14 @@ export function sendRaw(port: number, bytes: string | Buffer, waitMs = 2_000): P
   });
 }
 
-function isComplete(received: string): boolean {
-  const headEnd = received.indexOf('\r\n\r\n');
-  const length = /content-length: (\d+)/i.exec(received);
-  return headEnd !== -1 && length !== null && received.length >= headEnd + 4 + Number(length[1]);
+function countAnswers(received: string): number {
+  let answers = 0;
+  for (let rest = received; rest !== ''; answers++) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    const length = /content-length: (\d+)/i.exec(rest.slice(0, headEnd));
+    const end = headEnd + 4 + Number(length?.[1] ?? 0);
+    if (headEnd === -1 || length === null || rest.length < end) break;
+    rest = rest.slice(end);
+  }
+  return answers;
 }

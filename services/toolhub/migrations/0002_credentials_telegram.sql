@@ -9,6 +9,8 @@ create table credentials (
   status text not null check (status in ('connected', 'expired')),
   sealed bytea not null,
   expires_at timestamptz,
+  -- Whether it can be renewed without the customer.
+  refreshable boolean not null,
   -- Grows with every change: a call that met a refusal knows whether someone else has renewed the token since.
   version bigint not null default 1,
   -- For configured accounts: which version of the settings the row grew from.

@@ -16,6 +16,7 @@ async function main(): Promise<void> {
     closers.unshift({ name: 'database', close: () => database.close() });
     const toolhub = await createToolhub({ config, database });
     closers.unshift({ name: 'toolhub', close: () => toolhub.close() });
+    await toolhub.startJobs();
     await listen(toolhub.app, {
       host: config.server.host,
       port: config.server.port,
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
       hostVariable: 'TOOLHUB_HOST',
     });
     announce(config);
-    await runUntilSignal({ app: toolhub.app, closers });
+    await runUntilSignal({ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers });
   } catch (error) {
     // A start that fails half-way must not leave the embedded server behind.
     for (const closer of closers) await closer.close();

@@ -36,9 +36,11 @@ export interface Delivery extends NewDelivery {
   readonly expiresAt: Date | null;
 }
 
-/** A row that this process alone may send. */
-export interface ClaimedDelivery extends EndpointRef, EventRef {
+/** A row that is due, in a lane that this process owns. */
+export interface DueDelivery extends EndpointRef, EventRef {
   readonly id: string;
+  /** Tries so far; a result counts only while this is still so. */
+  readonly tries: number;
   /** How many delays of the schedule are used. */
   readonly step: number;
   /** Whether the receiver has asked for an earlier try since the last step. */
@@ -67,6 +69,8 @@ export interface DeliveryResult extends EndpointRef, EventRef {
   readonly attempt: Attempt | null;
   readonly url: string | null;
   readonly nextAttemptAt: Date | null;
+  /** Tries before this one. */
+  readonly tries: number;
   readonly step: number;
   readonly early: boolean;
   readonly finishedAt: Date | null;

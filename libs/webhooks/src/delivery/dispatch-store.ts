@@ -1,12 +1,24 @@
 import type { Database, Queryable } from '@libs/db';
 import { LOOK_EVERYWHERE } from './announcement.ts';
-import type { ClaimedDelivery, DeliveryResult, EndpointRef } from './delivery.ts';
+import { type DeliveryResult, type DueDelivery, type EndpointRef, laneKey } from './delivery.ts';
 import { checkSchemaName, deliveryChannel } from './schema.ts';
 
-// SQL of the sending side: claims, results, liveness, expiry.
+// SQL of the sending side: lanes, due rows, results, expiry.
+
+/** A place in a lane's queue; the time is text, because it is finer than a Date. */
+export interface QueueCursor {
+  readonly at: string;
+  readonly id: string;
+}
 
 export interface LaneWish extends EndpointRef {
-  readonly slots: number;
+  readonly rowsMax: number;
+  /** Rows behind this place; all when absent. */
+  readonly after: QueueCursor | undefined;
+}
+
+export interface FetchedDelivery extends DueDelivery {
+  readonly at: string;
 }
 
 export interface LaneDue extends EndpointRef {
@@ -32,39 +44,38 @@ function toLaneDue(row: LaneDueRow): LaneDue {
   return { tenantId: row.tenant_id, endpointId: row.endpoint_id, dueAt: row.due_at };
 }
 
+function columns(refs: readonly EndpointRef[]): [string[], string[]] {
+  return [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.endpointId)];
+}
+
 export type DispatchStore = ReturnType<typeof createDispatchStore>;
 
 export function createDispatchStore(database: Database, schemaName: string) {
   const schema = checkSchemaName(schemaName);
+  return { ...laneStatements(database, schema), ...resultStatements(database, schema), ...ownerStatements(database, schema) };
+}
+
+function laneStatements(database: Database, schema: string) {
   const table = `${schema}.deliveries`;
-  const appendAttempt = `(case when jsonb_array_length(d.attempts) < ${ATTEMPTS_KEPT_MAX} then d.attempts
-    else d.attempts - 0 end)`;
 
   /*
-   * Each lane gives up to its own number of rows, so a lane with a long queue takes no place from another. Tried
-   * instead: one claim over all rows ordered by time, which an endpoint with a long queue fills alone.
-   *
-   * The lock on the dispatcher's own row makes a claim and its removal as dead exclude each other: without it a process
-   * taken for dead could claim rows that nobody would ever free. A claim that a crash of the server undoes is only made
-   * again, so this commit need not wait for the disk.
+   * Each lane gives up to its own number of rows, so a lane with a long queue takes no place from another; one query
+   * over all rows ordered by time would be filled by that lane alone. The join with `lanes` gives nothing to a process
+   * that was taken for dead and does not know it yet.
    */
-  const claim = `with alive as materialized (
-  select set_config('synchronous_commit', 'off', true)
-  from (select 1 from ${schema}.dispatchers where id = $5 for key share) as own
-), picked as materialized (
-  select due.row_at
-  from alive cross join unnest($1::text[], $2::text[], $3::int[]) as lane (tenant_id, endpoint_id, slots)
-  cross join lateral (
-    select d.ctid as row_at from ${table} d
-    where d.tenant_id = lane.tenant_id and d.endpoint_id = lane.endpoint_id
-      and d.next_attempt_at is not null and d.next_attempt_at <= $4 and d.claimed_by is null
-    order by d.next_attempt_at limit lane.slots
-    for update skip locked
-  ) as due
-)
-update ${table} d set claimed_by = $5
-where d.ctid = any (array(select row_at from picked))
-returning d.tenant_id as "tenantId", d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.step, d.early`;
+  const fetchDue = `select due.* from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::text[])
+  as wish (tenant_id, endpoint_id, rows_max, after_at, after_id)
+join ${schema}.lanes using (tenant_id, endpoint_id)
+cross join lateral (
+  select d.tenant_id as "tenantId", d.endpoint_id as "endpointId", d.id, d.event_id as "eventId", d.tries, d.step,
+    d.early, d.next_attempt_at::text as at
+  from ${table} d
+  where d.tenant_id = wish.tenant_id and d.endpoint_id = wish.endpoint_id
+    and d.next_attempt_at is not null and d.next_attempt_at <= $6
+    and (d.next_attempt_at, d.id) > (wish.after_at, wish.after_id)
+  order by d.next_attempt_at, d.id limit wish.rows_max
+) as due
+where lanes.owner = $7`;
 
   /* Steps from lane to lane through the index, so the cost grows with the lanes and not with the rows that wait. */
   const dueLanes = `with recursive lane as (
@@ -79,20 +90,50 @@ returning d.tenant_id as "tenantId", d.id, d.endpoint_id as "endpointId", d.even
    ) as next)
 )
 select page.tenant_id, page.endpoint_id, (
-  select d.next_attempt_at from ${table} d
-  where d.tenant_id = page.tenant_id and d.endpoint_id = page.endpoint_id
-    and d.next_attempt_at is not null and d.claimed_by is null
-  order by d.next_attempt_at limit 1
+  select min(d.next_attempt_at) from ${table} d
+  where d.tenant_id = page.tenant_id and d.endpoint_id = page.endpoint_id and d.next_attempt_at is not null
 ) as due_at
 from (select tenant_id, endpoint_id from lane limit ${LANES_PER_PAGE}) as page`;
 
   return {
-    /** Gives nothing to a dispatcher that has been taken for dead; its next beat tells it. */
-    async claim(owner: string, wishes: readonly LaneWish[], at: Date): Promise<ClaimedDelivery[]> {
-      const { rows } = await database.query<ClaimedDelivery>(claim, [
-        wishes.map((wish) => wish.tenantId),
-        wishes.map((wish) => wish.endpointId),
-        wishes.map((wish) => wish.slots),
+    /**
+     * Makes this process the only one that sends to these endpoints; gives those that nobody else has.
+     *
+     * The lock on the dispatcher's row lets an acquisition and the removal of its owner as dead exclude each other:
+     * without it, lanes could stay with an owner that nobody will ever remove. A crash of the server that undoes an
+     * acquisition also cuts its owner's session, so this commit need not wait for the disk.
+     */
+    async acquireLanes(owner: string, refs: readonly EndpointRef[]): Promise<EndpointRef[]> {
+      const { rows } = await database.query<EndpointRef>(
+        `with alive as materialized (
+  select set_config('synchronous_commit', 'off', true)
+  from (select 1 from ${schema}.dispatchers where id = $3 for key share) as own
+)
+insert into ${schema}.lanes (tenant_id, endpoint_id, owner)
+select tenant_id, endpoint_id, $3 from alive cross join unnest($1::text[], $2::text[]) as wish (tenant_id, endpoint_id)
+order by tenant_id, endpoint_id
+on conflict do nothing
+returning tenant_id as "tenantId", endpoint_id as "endpointId"`,
+        [...columns(refs), owner],
+      );
+      return rows;
+    },
+
+    async releaseLanes(owner: string, refs: readonly EndpointRef[]): Promise<void> {
+      await database.query(
+        `delete from ${schema}.lanes using unnest($1::text[], $2::text[]) as given (tenant_id, endpoint_id)
+where lanes.tenant_id = given.tenant_id and lanes.endpoint_id = given.endpoint_id and lanes.owner = $3`,
+        [...columns(refs), owner],
+      );
+    },
+
+    /** Due rows of owned lanes, in the order of each lane's queue. */
+    async fetchDue(owner: string, wishes: readonly LaneWish[], at: Date): Promise<FetchedDelivery[]> {
+      const { rows } = await database.query<FetchedDelivery>(fetchDue, [
+        ...columns(wishes),
+        wishes.map((wish) => wish.rowsMax),
+        wishes.map((wish) => wish.after?.at ?? '-infinity'),
+        wishes.map((wish) => wish.after?.id ?? ''),
         new Date(at.getTime() + STAMP_ROUNDING_MS),
         owner,
       ]);
@@ -106,11 +147,10 @@ from (select tenant_id, endpoint_id from lane limit ${LANES_PER_PAGE}) as page`;
 from unnest($1::text[], $2::text[]) as lane (tenant_id, endpoint_id)
 cross join lateral (
   select d.next_attempt_at as due_at from ${table} d
-  where d.tenant_id = lane.tenant_id and d.endpoint_id = lane.endpoint_id
-    and d.next_attempt_at is not null and d.claimed_by is null
+  where d.tenant_id = lane.tenant_id and d.endpoint_id = lane.endpoint_id and d.next_attempt_at is not null
   order by d.next_attempt_at limit 1
 ) as due`,
-        [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.endpointId)],
+        columns(refs),
       );
       return rows.map(toLaneDue);
     },
@@ -120,51 +160,61 @@ cross join lateral (
       const found: LaneDue[] = [];
       let after: [string, string] = ['', ''];
       for (let page = 0; page < LANE_PAGES_MAX; page += 1) {
-        const { rows } = await database.query<LaneDueRow & { due_at: Date | null }>(dueLanes, after);
-        for (const row of rows) {
-          if (row.due_at !== null && row.due_at <= until) found.push(toLaneDue(row));
-        }
+        const { rows } = await database.query<LaneDueRow>(dueLanes, after);
+        for (const row of rows) if (row.due_at <= until) found.push(toLaneDue(row));
         const last = rows.at(-1);
         if (last === undefined || rows.length < LANES_PER_PAGE) break;
         after = [last.tenant_id, last.endpoint_id];
       }
       return found;
     },
+  };
+}
 
-    /** Only rows that are still this dispatcher's: a result that comes after its claim was freed is dropped. */
-    async recordDelivered(tx: Queryable, owner: string, results: readonly DeliveryResult[]): Promise<void> {
+/*
+ * A result counts only where the number of tries is still the one that the try began with. So of two processes that
+ * sent the same row, because one was taken for dead, the first to write wins and the other changes nothing.
+ */
+function resultStatements(database: Database, schema: string) {
+  const table = `${schema}.deliveries`;
+  const attemptsKept = `(case when jsonb_array_length(d.attempts) < ${ATTEMPTS_KEPT_MAX} then d.attempts
+    else d.attempts - 0 end)`;
+
+  return {
+    async recordDelivered(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+      const answering = [...new Map(results.map((result) => [laneKey(result), result])).values()];
       await tx.query(
         `with healthy as (
-  delete from ${schema}.failing_endpoints f using unnest($1::text[], $3::text[]) as e (tenant_id, endpoint_id)
+  delete from ${schema}.failing_endpoints f using unnest($7::text[], $8::text[]) as e (tenant_id, endpoint_id)
   where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
 )
-update ${table} d set status = 'delivered', attempts = ${appendAttempt} || done.attempt, next_attempt_at = null,
-  claimed_by = null, url = done.url, finished_at = done.finished_at, expires_at = done.expires_at
-from unnest($1::text[], $2::text[], $4::jsonb[], $5::text[], $6::timestamptz[], $7::timestamptz[])
-  as done (tenant_id, id, attempt, url, finished_at, expires_at)
-where d.tenant_id = done.tenant_id and d.id = done.id and d.claimed_by = $8`,
+update ${table} d set status = 'delivered', attempts = ${attemptsKept} || done.attempt, tries = d.tries + 1,
+  next_attempt_at = null, url = done.url, finished_at = done.finished_at, expires_at = done.expires_at
+from unnest($1::text[], $2::text[], $3::int[], $4::jsonb[], $5::text[], $6::timestamptz[], $9::timestamptz[])
+  as done (tenant_id, id, tries, attempt, url, finished_at, expires_at)
+where d.tenant_id = done.tenant_id and d.id = done.id and d.tries = done.tries`,
         [
           results.map((result) => result.tenantId),
           results.map((result) => result.id),
-          results.map((result) => result.endpointId),
+          results.map((result) => result.tries),
           results.map((result) => JSON.stringify(result.attempt)),
           results.map((result) => result.url),
           results.map((result) => result.finishedAt),
+          ...columns(answering),
           results.map((result) => result.expiresAt),
-          owner,
         ],
       );
     },
 
-    async recordUndelivered(tx: Queryable, owner: string, results: readonly DeliveryResult[]): Promise<void> {
+    async recordUndelivered(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
       await tx.query(
-        `update ${table} d set status = done.status, attempts = ${appendAttempt} || coalesce(done.attempt, '[]'),
-  next_attempt_at = done.next_attempt_at, step = done.step, early = done.early, claimed_by = null,
+        `update ${table} d set status = done.status, attempts = ${attemptsKept} || coalesce(done.attempt, '[]'),
+  tries = d.tries + 1, next_attempt_at = done.next_attempt_at, step = done.step, early = done.early,
   url = coalesce(done.url, d.url), finished_at = done.finished_at, expires_at = done.expires_at
 from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[], $5::timestamptz[], $6::int[], $7::boolean[], $8::text[],
-  $9::timestamptz[], $10::timestamptz[])
-  as done (tenant_id, id, status, attempt, next_attempt_at, step, early, url, finished_at, expires_at)
-where d.tenant_id = done.tenant_id and d.id = done.id and d.claimed_by = $11`,
+  $9::timestamptz[], $10::timestamptz[], $11::int[])
+  as done (tenant_id, id, status, attempt, next_attempt_at, step, early, url, finished_at, expires_at, tries)
+where d.tenant_id = done.tenant_id and d.id = done.id and d.tries = done.tries`,
         [
           results.map((result) => result.tenantId),
           results.map((result) => result.id),
@@ -176,85 +226,33 @@ where d.tenant_id = done.tenant_id and d.id = done.id and d.claimed_by = $11`,
           results.map((result) => result.url),
           results.map((result) => result.finishedAt),
           results.map((result) => result.expiresAt),
-          owner,
+          results.map((result) => result.tries),
         ],
       );
     },
 
     /** Notes the failures and gives the endpoints that have only failed since `since` or longer. */
-    async noteFailures(
-      tx: Queryable,
-      refs: readonly EndpointRef[],
-      at: Date,
-      since: Date,
-    ): Promise<EndpointRef[]> {
+    async noteFailures(tx: Queryable, refs: readonly EndpointRef[], at: Date, since: Date): Promise<EndpointRef[]> {
       const { rows } = await tx.query<{ tenant_id: string; endpoint_id: string; failing_since: Date }>(
         `insert into ${schema}.failing_endpoints as f (tenant_id, endpoint_id, failing_since)
 select tenant_id, endpoint_id, $3 from unnest($1::text[], $2::text[]) as e (tenant_id, endpoint_id)
 order by tenant_id, endpoint_id
 on conflict (tenant_id, endpoint_id) do update set failing_since = least(f.failing_since, excluded.failing_since)
 returning tenant_id, endpoint_id, failing_since`,
-        [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.endpointId), at],
+        [...columns(refs), at],
       );
       return rows
         .filter((row) => row.failing_since <= since)
         .map((row) => ({ tenantId: row.tenant_id, endpointId: row.endpoint_id }));
     },
 
-    /** Gives rows back unsent, to be tried again at a later time or at once. */
-    async release(
-      owner: string,
-      refs: readonly { readonly tenantId: string; readonly id: string }[],
-      notBefore: Date,
-    ): Promise<void> {
+    /** Puts rows off that could not be sent or written down. */
+    async delay(refs: readonly { tenantId: string; id: string }[], notBefore: Date): Promise<void> {
       await database.query(
-        `update ${table} d set claimed_by = null, next_attempt_at = greatest(d.next_attempt_at, $4)
-from unnest($1::text[], $2::text[]) as given (tenant_id, id)
-where d.tenant_id = given.tenant_id and d.id = given.id and d.claimed_by = $3`,
-        [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.id), owner, notBefore],
+        `update ${table} d set next_attempt_at = $3 from unnest($1::text[], $2::text[]) as given (tenant_id, id)
+where d.tenant_id = given.tenant_id and d.id = given.id and d.next_attempt_at < $3`,
+        [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.id), notBefore],
       );
-    },
-
-    async register(owner: string): Promise<void> {
-      await database.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [
-        owner,
-      ]);
-    },
-
-    /** False when this dispatcher was taken for dead. */
-    async beat(owner: string): Promise<boolean> {
-      const { rowCount } = await database.query(
-        `update ${schema}.dispatchers set seen_at = clock_timestamp() where id = $1`,
-        [owner],
-      );
-      return rowCount === 1;
-    },
-
-    /** Frees the claims of dispatchers that are silent for too long; gives how many dispatchers that were. */
-    async reap(silenceMs: number): Promise<number> {
-      return database.transaction(async (tx) => {
-        const { rows } = await tx.query<{ id: string }>(
-          `delete from ${schema}.dispatchers
-where seen_at < clock_timestamp() - make_interval(secs => $1::double precision / 1000) returning id`,
-          [silenceMs],
-        );
-        // A statement of its own, because it must see the claims that were committed while the first one waited.
-        if (rows.length > 0)
-          await freeClaims(
-            tx,
-            rows.map((row) => row.id),
-          );
-        return rows.length;
-      });
-    },
-
-    /** Gives back all that is still claimed and tells the other dispatchers. */
-    async unregister(owner: string): Promise<void> {
-      await database.transaction(async (tx) => {
-        await tx.query(`delete from ${schema}.dispatchers where id = $1`, [owner]);
-        const freed = await freeClaims(tx, [owner]);
-        if (freed > 0) await tx.query('select pg_notify($1, $2)', [deliveryChannel(schema), LOOK_EVERYWHERE]);
-      });
     },
 
     async isReachable(): Promise<boolean> {
@@ -279,12 +277,51 @@ where seen_at < clock_timestamp() - make_interval(secs => $1::double precision /
       return total;
     },
   };
+}
 
-  async function freeClaims(tx: Queryable, owners: readonly string[]): Promise<number> {
-    const { rowCount } = await tx.query(
-      `update ${table} set claimed_by = null where next_attempt_at is not null and claimed_by = any ($1)`,
-      [owners],
-    );
-    return rowCount;
-  }
+function ownerStatements(database: Database, schema: string) {
+  return {
+    /** In a session of its own, which holds the lock until it ends: a killed process loses it at once. */
+    async register(session: Queryable, owner: string): Promise<void> {
+      await session.query('select pg_advisory_lock(hashtextextended($1, 0))', [owner]);
+      await session.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [owner]);
+    },
+
+    /** False when this dispatcher was taken for dead. */
+    async beat(session: Queryable, owner: string): Promise<boolean> {
+      const { rowCount } = await session.query(
+        `update ${schema}.dispatchers set seen_at = clock_timestamp() where id = $1`,
+        [owner],
+      );
+      return rowCount === 1;
+    },
+
+    /**
+     * Frees the lanes of dispatchers whose session has ended, or which are silent for too long because their machine is
+     * gone and its sessions with it have not ended yet. Gives how many dispatchers that were.
+     */
+    async reap(silenceMs: number): Promise<number> {
+      return database.transaction(async (tx) => {
+        const { rows } = await tx.query<{ id: string }>(
+          `delete from ${schema}.dispatchers
+where seen_at < clock_timestamp() - make_interval(secs => $1::double precision / 1000)
+  or pg_try_advisory_xact_lock(hashtextextended(id, 0))
+returning id`,
+          [silenceMs],
+        );
+        // A statement of its own, because it must see the lanes that were acquired while the first one waited.
+        const dead = rows.map((row) => row.id);
+        if (dead.length > 0) await tx.query(`delete from ${schema}.lanes where owner = any ($1)`, [dead]);
+        return dead.length;
+      });
+    },
+
+    /** Gives all lanes back and tells the other dispatchers. */
+    async unregister(session: Queryable, owner: string): Promise<void> {
+      await session.query(`with gone as (delete from ${schema}.dispatchers where id = $1)
+delete from ${schema}.lanes where owner = $1`, [owner]);
+      await session.query('select pg_notify($1, $2)', [deliveryChannel(schema), LOOK_EVERYWHERE]);
+      await session.query('select pg_advisory_unlock(hashtextextended($1, 0))', [owner]);
+    },
+  };
 }

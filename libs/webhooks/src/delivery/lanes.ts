@@ -1,20 +1,27 @@
 import { type EndpointRef, laneKey } from './delivery.ts';
-import type { LaneWish } from './dispatch-store.ts';
+import type { FetchedDelivery, LaneWish, QueueCursor } from './dispatch-store.ts';
 
-/** One endpoint's share of the sender: how much may be under way, and what waits in memory. */
+/** One endpoint's share of the sender: what is under way, what waits in memory, and what the database may still hold. */
 export interface Lane<Item> extends EndpointRef {
   readonly key: string;
+  /** This process alone sends to the endpoint. */
+  isOwned: boolean;
   /** How many may be under way; grows with quick answers, falls when the endpoint is slow. */
   window: number;
   inFlight: number;
-  /** Claimed and ready to send. */
+  /** Read and ready to send. */
   readonly buffer: Item[];
-  /** There may be rows to claim. */
+  /** Rows that are read and whose result is not yet written: the database still calls them due. */
+  readonly busy: Set<string>;
+  /** How far the queue has been read in this pass. */
+  cursor: QueueCursor | undefined;
+  /** There may be rows to read. */
   isDue: boolean;
-  /** Tells a claim that found nothing more whether rows were announced while it ran. */
+  /** Tells a reader that found nothing more whether rows were announced while it read. */
   wakes: number;
   /** The known moment of the next row, for lanes that are not due. */
   dueAtMs: number;
+  idleSinceMs: number;
 }
 
 export interface LaneLimits {
@@ -24,6 +31,12 @@ export interface LaneLimits {
   readonly total: number;
 }
 
+export interface LaneRead<Item> {
+  readonly lane: Lane<Item>;
+  readonly wish: LaneWish;
+  readonly wakes: number;
+}
+
 const WINDOW_START = 8;
 /** What a slow endpoint keeps: a few at a time, so that it costs little and still gets on. */
 const WINDOW_SLOW = 4;
@@ -31,8 +44,8 @@ const WINDOW_SLOW = 4;
 const PREFETCH_WINDOW_MIN = 16;
 /** Slow tries may be this many times the total; beyond it they count like any other. */
 const SLOW_FACTOR = 8;
-const ROWS_PER_CLAIM_MAX = 500;
-const LANES_PER_CLAIM_MAX = 200;
+const ROWS_PER_READ_MAX = 500;
+const LANES_PER_READ_MAX = 200;
 
 /** Fairness lives here: pure bookkeeping, no I/O and no clock. */
 export class Lanes<Item> {
@@ -59,10 +72,6 @@ export class Lanes<Item> {
     return this.#buffered;
   }
 
-  get fresh(): number {
-    return this.#fresh;
-  }
-
   lane(ref: EndpointRef): Lane<Item> {
     const key = laneKey(ref);
     const known = this.#lanes.get(key);
@@ -71,12 +80,16 @@ export class Lanes<Item> {
       key,
       tenantId: ref.tenantId,
       endpointId: ref.endpointId,
+      isOwned: false,
       window: Math.min(WINDOW_START, this.#limits.perEndpoint),
       inFlight: 0,
       buffer: [],
+      busy: new Set(),
+      cursor: undefined,
       isDue: false,
       wakes: 0,
       dueAtMs: Number.POSITIVE_INFINITY,
+      idleSinceMs: Number.POSITIVE_INFINITY,
     };
     this.#lanes.set(key, lane);
     return lane;
@@ -110,48 +123,71 @@ export class Lanes<Item> {
     return earliest;
   }
 
-  // Rows are claimed in batches: a lane asks again when half of what it may hold is gone.
+  // Rows are read in batches: a lane asks again when a part of what it may hold is gone.
   #missing(lane: Lane<Item>): number {
     const target = lane.window >= PREFETCH_WINDOW_MIN ? lane.window * 2 : lane.window;
     const missing = target - lane.inFlight - lane.buffer.length;
     return missing * 2 >= target ? missing : 0;
   }
 
-  wantsRows(lane: Lane<Item>): boolean {
-    return lane.isDue && this.#missing(lane) > 0 && this.#room() > 0;
-  }
-
   #room(): number {
     return this.#limits.total * 2 - this.#fresh - this.#buffered;
   }
 
+  wantsRows(lane: Lane<Item>): boolean {
+    return lane.isDue && this.#missing(lane) > 0 && this.#room() > 0;
+  }
+
   /** Shares the room between the lanes that want rows; those at the front of the queue first. */
-  chooseWishes(): LaneWish[] {
-    let room = Math.min(this.#room(), ROWS_PER_CLAIM_MAX);
+  chooseReads(): LaneRead<Item>[] {
+    let room = Math.min(this.#room(), ROWS_PER_READ_MAX);
     const wanting: Lane<Item>[] = [];
     for (const lane of this.#due.values()) {
-      if (wanting.length >= LANES_PER_CLAIM_MAX) break;
+      if (wanting.length >= LANES_PER_READ_MAX) break;
       if (this.#missing(lane) > 0) wanting.push(lane);
     }
     const share = Math.max(1, Math.floor(room / Math.max(1, wanting.length)));
-    const wishes: LaneWish[] = [];
+    const reads: LaneRead<Item>[] = [];
     for (const lane of wanting) {
       if (room <= 0) break;
-      const slots = Math.min(this.#missing(lane), share, room);
-      room -= slots;
-      wishes.push({ tenantId: lane.tenantId, endpointId: lane.endpointId, slots });
+      const rows = Math.min(this.#missing(lane), share, room);
+      room -= rows;
+      // A pass from the start meets the busy rows again, so it asks for as many more.
+      const rowsMax = lane.cursor === undefined ? rows + lane.busy.size : rows;
+      const { tenantId, endpointId, cursor: after, wakes } = lane;
+      reads.push({ lane, wakes, wish: { tenantId, endpointId, rowsMax, after } });
       this.#due.delete(lane.key);
       this.#due.set(lane.key, lane);
     }
-    return wishes;
+    return reads;
   }
 
-  /** A lane that gave fewer rows than asked has no more, unless some were announced meanwhile. */
-  noteShort(lane: Lane<Item>, wakesBefore: number): boolean {
-    if (lane.wakes !== wakesBefore) return false;
+  /**
+   * Takes what a read gave: the rows that are not being worked on already. At the end of a pass the lane is read once
+   * more from the start, where late commits may have put rows; a pass from the start that ends finds the lane empty.
+   */
+  takeRead(read: LaneRead<Item>, rows: readonly FetchedDelivery[]): FetchedDelivery[] {
+    const { lane, wish } = read;
+    const taken = rows.filter((row) => !lane.busy.has(row.id));
+    for (const row of taken) lane.busy.add(row.id);
+    const last = rows.at(-1);
+    if (last !== undefined && rows.length >= wish.rowsMax) lane.cursor = { at: last.at, id: last.id };
+    else if (lane.cursor !== undefined) lane.cursor = undefined;
+    else if (lane.wakes === read.wakes) this.#rest(lane);
+    return taken;
+  }
+
+  #rest(lane: Lane<Item>): void {
     lane.isDue = false;
     this.#due.delete(lane.key);
-    return true;
+  }
+
+  /** Another process sends to this endpoint: it hears of new rows as we do, and we forget about it. */
+  leaveToOther(lane: Lane<Item>): void {
+    this.#rest(lane);
+    this.#sleeping.delete(lane.key);
+    lane.isOwned = false;
+    if (lane.busy.size === 0) this.#lanes.delete(lane.key);
   }
 
   add(lane: Lane<Item>, item: Item): void {
@@ -194,12 +230,35 @@ export class Lanes<Item> {
       lane.window = Math.min(lane.window + 1, this.#limits.perEndpoint);
     }
     if (lane.buffer.length > 0 && lane.inFlight < lane.window) this.#sendable.add(lane);
-    this.forgetIfIdle(lane);
   }
 
-  forgetIfIdle(lane: Lane<Item>): void {
-    const isIdle =
-      lane.inFlight === 0 && lane.buffer.length === 0 && !lane.isDue && !this.#sleeping.has(lane.key);
-    if (isIdle) this.#lanes.delete(lane.key);
+  /** The result is written, so the database no longer calls the row due. */
+  settle(ref: EndpointRef, id: string): void {
+    this.#lanes.get(laneKey(ref))?.busy.delete(id);
+  }
+
+  /** Owned lanes that have had nothing to do since before `beforeMs`; called now and then, which is how idleness is seen. */
+  findIdle(nowMs: number, beforeMs: number): Lane<Item>[] {
+    const idle: Lane<Item>[] = [];
+    for (const lane of this.#lanes.values()) {
+      if (lane.busy.size > 0 || lane.isDue || this.#sleeping.has(lane.key)) lane.idleSinceMs = Number.POSITIVE_INFINITY;
+      else if (!lane.isOwned) this.#lanes.delete(lane.key);
+      else {
+        lane.idleSinceMs = Math.min(lane.idleSinceMs, nowMs);
+        if (lane.idleSinceMs <= beforeMs) idle.push(lane);
+      }
+    }
+    return idle;
+  }
+
+  /** Nothing is owned any more: what is under way ends by itself, what waits in memory is forgotten. */
+  disownAll(idOf: (item: Item) => string): void {
+    for (const lane of this.#lanes.values()) {
+      for (const item of lane.buffer.splice(0)) lane.busy.delete(idOf(item));
+      lane.isOwned = false;
+      lane.cursor = undefined;
+    }
+    this.#buffered = 0;
+    this.#sendable.clear();
   }
 }

@@ -89,7 +89,7 @@ select pg_notify('${channel}', message) from unnest($7::text[]) as message`,
         `update ${table}
 set status = 'pending', next_attempt_at = $3, step = case when next_attempt_at is null then 0 else step end,
   early = false, finished_at = null, expires_at = null
-where tenant_id = $1 and id = $2 and claimed_by is null and (expires_at is null or expires_at > $3)
+where tenant_id = $1 and id = $2 and (expires_at is null or expires_at > $3)
 returning ${COLUMNS}`,
         [tenantId, id, at],
       );
@@ -131,7 +131,7 @@ order by id desc limit $3`,
       return rows.map(fromRow);
     },
 
-    /** Leaves alone what is being sent right now: that try ends by itself, and its successor finds no endpoint. */
+    /** A try that is under way still writes its result; if it wants another, that one finds no endpoint. */
     async abandon(
       tx: Queryable,
       ref: EndpointRef,
@@ -139,7 +139,7 @@ order by id desc limit $3`,
     ): Promise<number> {
       const { rowCount } = await tx.query(
         `update ${table} set status = $3, next_attempt_at = null, finished_at = $4, expires_at = $5
-where tenant_id = $1 and endpoint_id = $2 and next_attempt_at is not null and claimed_by is null`,
+where tenant_id = $1 and endpoint_id = $2 and next_attempt_at is not null`,
         [ref.tenantId, ref.endpointId, change.status, change.at, change.expiresAt],
       );
       return rowCount;

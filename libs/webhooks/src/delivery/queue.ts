@@ -19,15 +19,11 @@ export interface DeliveryQueueOptions {
   readonly notify?: boolean;
 }
 
-export type RetryResult =
-  | { readonly ok: true; readonly delivery: Delivery }
-  | { readonly ok: false; readonly reason: 'not_found' | 'in_flight' };
-
 export interface DeliveryQueue {
   /** Adds rows in the caller's transaction, in one statement; gives their ids in order. */
   enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<string[]>;
-  /** Tries one again now: a dead letter, a delivered one, or one that waits. */
-  retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<RetryResult>;
+  /** Tries one again now: a dead letter, a delivered one, or one that waits. Undefined when there is none. */
+  retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   list(db: Queryable, filter: DeliveryFilter): Promise<Delivery[]>;
   listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>): Promise<Delivery[]>;
@@ -56,14 +52,11 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
     },
 
     async retry(tx, { tenantId, id }) {
-      const at = now();
-      const delivery = await store.retry(tx, tenantId, id, at);
-      if (delivery === undefined) {
-        const exists = (await store.find(tx, tenantId, id, at)) !== undefined;
-        return { ok: false, reason: exists ? 'in_flight' : 'not_found' };
+      const delivery = await store.retry(tx, tenantId, id, now());
+      if (delivery !== undefined && notify) {
+        for (const message of announce([delivery])) await store.notify(tx, message);
       }
-      if (notify) for (const message of announce([delivery])) await store.notify(tx, message);
-      return { ok: true, delivery };
+      return delivery;
     },
 
     find: (db, { tenantId, id }) => store.find(db, tenantId, id, now()),

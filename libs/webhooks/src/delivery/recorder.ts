@@ -29,14 +29,9 @@ export interface RecorderOptions {
   readonly statusWhenAbandoned: DeliveryStatus;
   readonly disableAfterMs: number | undefined;
   readonly keepUndeliveredMs: number | undefined;
-  /** Called after the commit. */
-  readonly onWritten: (results: readonly DeliveryResult[]) => void;
+  /** Called after the commit, or when the results were given up. */
+  readonly onSettled: (results: readonly DeliveryResult[]) => void;
   readonly onError: (error: unknown) => void;
-}
-
-/** A result with the name under which its row was claimed. */
-export interface OwnedResult extends DeliveryResult {
-  readonly owner: string;
 }
 
 const RESULTS_PER_BATCH_MAX = 1_000;
@@ -45,7 +40,7 @@ const RETRY_DELAY_MS_MAX = 5_000;
 /** How long a delivery waits whose result could not be written though the database answers. */
 const UNRECORDED_DELAY_MS = 60_000;
 
-const isDelivered = (result: OwnedResult) => result.kind === 'delivered';
+const isDelivered = (result: DeliveryResult) => result.kind === 'delivered';
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
   const groups = new Map<string, Item[]>();
@@ -65,7 +60,7 @@ function uniqueRefs(results: readonly DeliveryResult[]): EndpointRef[] {
 /** Writes down what ended, all that ended meanwhile in one go. A result is kept until the database has it. */
 export class Recorder {
   readonly #options: RecorderOptions;
-  #waiting: OwnedResult[] = [];
+  #waiting: DeliveryResult[] = [];
   #running: Promise<void> | undefined;
   #inBatch = 0;
 
@@ -78,7 +73,7 @@ export class Recorder {
     return this.#waiting.length + this.#inBatch;
   }
 
-  add(result: OwnedResult): void {
+  add(result: DeliveryResult): void {
     this.#waiting.push(result);
     this.#running ??= new Promise<void>((started) => setImmediate(started)).then(() => this.#run());
   }
@@ -93,14 +88,14 @@ export class Recorder {
       const batch = this.#waiting.slice(0, RESULTS_PER_BATCH_MAX);
       this.#waiting = this.#waiting.slice(RESULTS_PER_BATCH_MAX);
       this.#inBatch = batch.length;
-      for (const results of groupBy(batch, (result) => result.owner)) await this.#writeSurely(results);
+      await this.#writeSurely(batch);
       this.#inBatch = 0;
     }
     this.#running = undefined;
   }
 
   /** Waits for a database that is away. Where it answers and still refuses, one endpoint must not hold up the rest. */
-  async #writeSurely(results: readonly OwnedResult[]): Promise<void> {
+  async #writeSurely(results: readonly DeliveryResult[]): Promise<void> {
     let delayMs = RETRY_DELAY_MS;
     for (;;) {
       try {
@@ -114,7 +109,7 @@ export class Recorder {
     }
   }
 
-  async #writeApart(results: readonly OwnedResult[]): Promise<void> {
+  async #writeApart(results: readonly DeliveryResult[]): Promise<void> {
     for (const group of groupBy(results, laneKey)) {
       try {
         await this.#write(group);
@@ -125,48 +120,45 @@ export class Recorder {
     }
   }
 
-  async #giveBack(results: readonly OwnedResult[]): Promise<void> {
+  /** Where this fails too the rows are due at once: the owner of the lane sends them again. */
+  async #giveBack(results: readonly DeliveryResult[]): Promise<void> {
     const notBefore = new Date(this.#options.now().getTime() + UNRECORDED_DELAY_MS);
-    // Where this fails too, the rows stay claimed until this process ends, and are then tried again.
-    await this.#options.store
-      .release(results[0]?.owner ?? '', results, notBefore)
-      .catch((error: unknown) => this.#options.onError(error));
+    await this.#options.store.delay(results, notBefore).catch((error: unknown) => this.#options.onError(error));
+    this.#options.onSettled(results);
   }
 
-  async #write(results: readonly OwnedResult[]): Promise<void> {
+  async #write(results: readonly DeliveryResult[]): Promise<void> {
     await this.#commit(results);
-    this.#options.onWritten(results);
+    this.#options.onSettled(results);
   }
 
-  async #commit(results: readonly OwnedResult[]): Promise<void> {
+  async #commit(results: readonly DeliveryResult[]): Promise<void> {
     const { store, hooks, database } = this.#options;
-    const owner = results[0]?.owner ?? '';
     if (hooks.onDelivered === undefined && results.every(isDelivered)) {
       // The common case is a single statement, which needs no transaction around it.
-      await store.recordDelivered(database, owner, results);
+      await store.recordDelivered(database, results);
       return;
     }
     await database.transaction(async (tx) => {
       const delivered = results.filter(isDelivered);
       const others = results.filter((result) => !isDelivered(result));
       if (delivered.length > 0) {
-        await store.recordDelivered(tx, owner, delivered);
+        await store.recordDelivered(tx, delivered);
         await hooks.onDelivered?.(tx, delivered);
       }
-      if (others.length > 0) await this.#writeUndelivered(tx, owner, others, delivered);
+      if (others.length > 0) await this.#writeUndelivered(tx, others, delivered);
     });
   }
 
   async #writeUndelivered(
     tx: Queryable,
-    owner: string,
-    results: readonly OwnedResult[],
-    delivered: readonly OwnedResult[],
+    results: readonly DeliveryResult[],
+    delivered: readonly DeliveryResult[],
   ): Promise<void> {
     const { store, hooks } = this.#options;
     const ofKind = (kind: DeliveryResult['kind']) => results.filter((result) => result.kind === kind);
     const [retried, exhausted, gone] = [ofKind('retry'), ofKind('exhausted'), ofKind('gone')];
-    await store.recordUndelivered(tx, owner, results);
+    await store.recordUndelivered(tx, results);
     if (retried.length > 0) await hooks.onFailed?.(tx, retried);
     if (exhausted.length > 0) await hooks.onDead?.(tx, exhausted);
     for (const ref of uniqueRefs(gone)) await this.#disable(tx, ref, 'gone');

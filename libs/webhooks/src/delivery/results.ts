@@ -1,5 +1,4 @@
-import type { ClaimedDelivery, DeliveryStatus } from './delivery.ts';
-import type { OwnedResult } from './recorder.ts';
+import type { DeliveryResult, DeliveryStatus, DueDelivery } from './delivery.ts';
 import { decide, type RetryRules, type TryOutcome } from './schedule.ts';
 
 export interface ResultRules extends RetryRules {
@@ -11,8 +10,7 @@ export interface ResultRules extends RetryRules {
 }
 
 export interface FinishedTry {
-  readonly row: ClaimedDelivery;
-  readonly owner: string;
+  readonly row: DueDelivery;
   readonly url: string;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -29,15 +27,15 @@ export function toResult(
   rules: ResultRules,
   now: Date,
   random: () => number,
-): OwnedResult {
-  const { row, owner, outcome } = finished;
+): DeliveryResult {
+  const { row, outcome } = finished;
   const decision = decide(outcome, row, rules, { now, random });
   const shared = {
     tenantId: row.tenantId,
     id: row.id,
     endpointId: row.endpointId,
     eventId: row.eventId,
-    owner,
+    tries: row.tries,
     kind: decision.kind,
     url: finished.url,
     attempt: {
@@ -72,10 +70,9 @@ export function toResult(
 }
 
 /** For a row whose endpoint or event is no more: nothing is sent. */
-export function toAbandoned(row: ClaimedDelivery, owner: string, rules: ResultRules, now: Date): OwnedResult {
+export function toAbandoned(row: DueDelivery, rules: ResultRules, now: Date): DeliveryResult {
   return {
     ...row,
-    owner,
     kind: 'abandoned',
     status: rules.statusWhenAbandoned,
     attempt: null,

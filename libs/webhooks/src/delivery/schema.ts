@@ -12,9 +12,9 @@ export function deliveryChannel(schema: string): string {
 /**
  * The tables, for a service's own migrations.
  *
- * `deliveries` is log and queue in one: a row waits for a try as long as `next_attempt_at` is set. Claiming touches
- * `claimed_by` alone, which no index holds, so that a claim is an update inside the page (HOT); `fillfactor` leaves the
- * room for it.
+ * `deliveries` is log and queue in one: a row waits for a try as long as `next_attempt_at` is set. A row is written when
+ * it is added and when a try has ended, and never in between: that a process works on it is said by `lanes`, once per
+ * endpoint and not once per row.
  */
 export function deliverySchema(schemaName: string): string {
   const schema = checkSchemaName(schemaName);
@@ -30,17 +30,17 @@ create table ${schema}.deliveries (
     check (status in ('pending', 'delivered', 'failed', 'abandoned', 'dead')),
   attempts jsonb not null default '[]',
   next_attempt_at timestamptz default now(),
+  tries integer not null default 0,
   step smallint not null default 0,
   early boolean not null default false,
-  claimed_by text,
   url text,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   expires_at timestamptz,
   primary key (tenant_id, id)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
-create index deliveries_due on ${schema}.deliveries (tenant_id, endpoint_id, next_attempt_at)
+create index deliveries_due on ${schema}.deliveries (tenant_id, endpoint_id, next_attempt_at, id)
   where next_attempt_at is not null;
 create index deliveries_by_endpoint on ${schema}.deliveries (tenant_id, endpoint_id, id);
 create index deliveries_dead on ${schema}.deliveries (tenant_id, id) where status = 'dead';
@@ -54,10 +54,18 @@ create table ${schema}.failing_endpoints (
   primary key (tenant_id, endpoint_id)
 );
 
--- Processes that may hold claims; one that falls silent loses them.
+-- Processes that send. Each holds an advisory lock of its name as long as it lives.
 create table ${schema}.dispatchers (
   id text primary key,
   seen_at timestamptz not null
+);
+
+-- Endpoints that a process works on: it alone sends to them.
+create table ${schema}.lanes (
+  tenant_id text not null,
+  endpoint_id text not null,
+  owner text not null,
+  primary key (tenant_id, endpoint_id)
 );
 `;
 }

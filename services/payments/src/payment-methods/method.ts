@@ -1,4 +1,5 @@
 import type { RailId } from '../routing/decision.ts';
+import { parseTenantId } from '../tenant.ts';
 
 export interface BankAccount {
   routingNumber: string;
@@ -27,4 +28,62 @@ export interface PaymentMethod {
 export interface MethodKey {
   tenantId: string;
   id: string;
+}
+
+/** What a balance holds, in minor units. */
+export interface BalanceView {
+  currency: string;
+  posted: number;
+  /** On its way in, less what is promised to payments on their way out. */
+  pending: number;
+  available: number;
+  owed: number;
+}
+
+export const BALANCE_CURRENCY = 'USD';
+
+export const emptyBalance: BalanceView = {
+  currency: BALANCE_CURRENCY,
+  posted: 0,
+  pending: 0,
+  available: 0,
+  owed: 0,
+};
+
+/** What a notification of change puts right. */
+export interface Correction {
+  routingNumber?: string;
+  accountNumber?: string;
+  holderName?: string;
+  accountType?: BankAccount['accountType'];
+}
+
+const SHOWN_CHARACTERS = 4;
+
+export function last4Of(accountNumber: string): string {
+  return accountNumber.slice(-SHOWN_CHARACTERS);
+}
+
+/** The payment method as the API and its events show it: never with the account number. */
+export function methodToApi(method: PaymentMethod, balance: BalanceView | null = null) {
+  const { bank } = method;
+  return {
+    id: method.id,
+    object: 'payment_method' as const,
+    mode: parseTenantId(method.tenantId).mode,
+    type: method.type,
+    rails: { send: [...method.railsSend], receive: [...method.railsReceive] },
+    bank_account: bank && {
+      routing_number: bank.routingNumber,
+      last4: bank.last4,
+      account_type: bank.accountType,
+      holder_name: bank.holderName,
+      holder_type: bank.holderType,
+      fingerprint: bank.fingerprint,
+    },
+    balance,
+    metadata: method.metadata,
+    created_at: method.createdAt.toISOString(),
+    updated_at: method.updatedAt.toISOString(),
+  };
 }

@@ -206,6 +206,6 @@ function filterOf(
 }
 
 /** The JSON is made once, in the order that the API documents; Fastify's serialiser would make it a second time. */
-function sendText(reply: FastifyReply, text: string): FastifyReply {
+export function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type(JSON_TYPE).send(text);
 }

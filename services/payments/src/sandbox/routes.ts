@@ -4,6 +4,7 @@ import { errors } from '../errors.ts';
 import type { Access } from '../keys/access.ts';
 import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
+import { sendText } from '../payments/routes.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
 import type { Tenant } from '../tenant.ts';
 import type { SandboxClock } from './clock.ts';
@@ -111,7 +112,7 @@ export function registerSandboxRoutes(
       },
       async ({ caller, params, body }, reply) => {
         const payment = await sandbox.force(caller.tenant, params.id, outcome, body?.code ?? null);
-        return reply.type('application/json; charset=utf-8').send(JSON.stringify(toApi(payment)));
+        return sendText(reply, JSON.stringify(toApi(payment)));
       },
     );
   }

@@ -69,7 +69,7 @@ export function createMeter(deps: MeterDeps): Meter {
   const { database, now, onError } = deps;
   const holder = createHolder(deps);
   const reservations = createGroupWriter<string, LimitCheck>({ write: reserveTogether });
-  const settlements = createGroupWriter<Settlement, void>({ write: settleTogether });
+  const settlements = createGroupWriter<Settlement, undefined>({ write: settleTogether });
 
   async function reserveTogether(customerIds: readonly string[]): Promise<LimitCheck[]> {
     const moment = now();
@@ -96,7 +96,7 @@ export function createMeter(deps: MeterDeps): Meter {
     throw new Error('the lease of this process cannot be renewed');
   }
 
-  async function settleTogether(items: readonly Settlement[]): Promise<void[]> {
+  async function settleTogether(items: readonly Settlement[]): Promise<undefined[]> {
     const { settled, usage } = addUp(items);
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
 /** R reads, W sends or publishes, I changes so that a repeat changes nothing, U overwrites, D deletes. */
@@ -204,6 +204,8 @@ export interface Connector<Credential = unknown> {
   /** Throws ConnectorError when the platform cannot be asked. */
   verify(context: ToolContext<Credential>): Promise<VerifyOutcome>;
   health(context: ToolContext<Credential>): Promise<HealthProbe>;
+  /** Deletes what the platform stored of a customer who disconnected, in the transaction that does so. */
+  forget?(tx: Queryable, customerId: string): Promise<void>;
   /** Gives back what the connector holds in this process (pooled connections). */
   close?(): Promise<void>;
 }

@@ -30,6 +30,7 @@ export interface AdapterDeps {
   now: () => Date;
   /** The page that an interaction returns to. */
   returnTo(interactionId: string): string;
+  onFamilyRevoked(family: { customerId: string; clientId: string }): void;
 }
 
 /** A process that died between the use of a code and its tokens leaves no time of exchange; this stands in for it. */
@@ -176,10 +177,12 @@ function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter>
       }),
     revokeByGrantId: async (grantId) => {
       if (kind === 'refresh') return;
-      await database.transaction(async (tx) => {
-        await deleteFamily(tx, grantId);
+      const gone = await database.transaction(async (tx) => {
+        const family = await deleteFamily(tx, grantId);
         await announceRevocation(tx, { family: grantId });
+        return family;
       });
+      if (gone !== undefined) deps.onFamilyRevoked(gone);
     },
   };
 }

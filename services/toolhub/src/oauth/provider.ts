@@ -9,8 +9,9 @@ import Provider, {
   type ResourceServer,
   errors as oauthErrors,
   type SessionClass,
+  type Token,
 } from 'oidc-provider';
-import { parseScopes, SCOPES } from '../customers/identity.ts';
+import { parseScopes, type Scope, SCOPES } from '../customers/identity.ts';
 import type { CookieSession } from '../customers/service.ts';
 import { OWN_CLIENT_ID } from './own-client.ts';
 import { isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
@@ -27,7 +28,7 @@ const METADATA_DOCUMENT_BYTES_MAX = 5 * 1024;
 
 export const ACCESS_TOKEN_PREFIX = 'tho_';
 export const REFRESH_TOKEN_PREFIX = 'thr_';
-export const RESOURCE_SCOPES = SCOPES.filter((scope) => scope !== 'offline_access');
+export const RESOURCE_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'offline_access');
 
 export const oauthPaths = {
   authorize: '/oauth/authorize',
@@ -49,7 +50,14 @@ export interface ProviderDeps {
   mayFetchDocument(ctx: Context): Promise<boolean>;
   renderError(ctx: Context, body: ErrorBody): void;
   /** Called before the answer leaves, when a code or a refresh token has become new tokens. */
-  onExchanged(spent: { kind: 'code' | 'refresh'; value: string }): Promise<void>;
+  onExchanged(ctx: Context, spent: Spent): Promise<void>;
+}
+
+export interface Spent {
+  kind: 'code' | 'refresh';
+  value: string;
+  customerId: string;
+  clientId: string;
 }
 
 /** `{public}/mcp` however a client spells it: a query narrows the tools, not the resource. */
@@ -264,6 +272,10 @@ async function finish(ctx: Context, deps: ProviderDeps): Promise<void> {
   }
   if (oidc.route !== 'token') return;
   const { AuthorizationCode: code, RotatedRefreshToken: refresh } = oidc.entities;
-  if (code !== undefined) await deps.onExchanged({ kind: 'code', value: code.jti });
-  if (refresh !== undefined) await deps.onExchanged({ kind: 'refresh', value: refresh.jti });
+  if (code !== undefined) await deps.onExchanged(ctx, spentOf('code', code));
+  if (refresh !== undefined) await deps.onExchanged(ctx, spentOf('refresh', refresh));
+}
+
+function spentOf(kind: Spent['kind'], { jti, accountId, clientId }: Token): Spent {
+  return { kind, value: jti, customerId: accountId, clientId };
 }

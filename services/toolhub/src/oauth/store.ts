@@ -193,10 +193,17 @@ export async function deleteOAuthToken(
 }
 
 /** Everything that one consent gave: the grant first, which also keeps further tokens from being made of it. */
-export async function deleteFamily(tx: Queryable, grantId: string): Promise<void> {
-  await tx.query('delete from oauth_grants where id = $1', [grantId]);
+export async function deleteFamily(
+  tx: Queryable,
+  grantId: string,
+): Promise<{ customerId: string; clientId: string } | undefined> {
+  const { rows } = await tx.query<{ customer_id: string; client_id: string }>(
+    'delete from oauth_grants where id = $1 returning customer_id, client_id',
+    [grantId],
+  );
   await tx.query('delete from oauth_tokens where grant_id = $1', [grantId]);
   await tx.query('update oauth_auth_codes set used = true where grant_id = $1', [grantId]);
+  return rows[0] && { customerId: rows[0].customer_id, clientId: rows[0].client_id };
 }
 
 export async function upsertGrant(

@@ -81,9 +81,9 @@ export async function createToolsService(deps: ToolsDeps): Promise<ToolsService>
     },
   });
 
-  async function load(customerId: string): Promise<Switches> {
+  async function load(customerId: string, started: Loading): Promise<Switches> {
     const switches = toSwitches(await listSwitchedOff(database, customerId));
-    if (loading.get(customerId)?.outdated === false) {
+    if (!started.outdated) {
       const [oldest] = remembered.keys();
       if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
       remembered.set(customerId, { switches, untilMs: now().getTime() + REMEMBERED_MS });
@@ -98,7 +98,7 @@ export async function createToolsService(deps: ToolsDeps): Promise<ToolsService>
     if (running !== undefined && !running.outdated) return running.promise;
     const started: Loading = { promise: Promise.resolve(NOTHING_OFF), outdated: false };
     loading.set(customerId, started);
-    started.promise = load(customerId).finally(() => {
+    started.promise = load(customerId, started).finally(() => {
       if (loading.get(customerId) === started) loading.delete(customerId);
     });
     return started.promise;

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Connector,
-  ConnectorError,
-  defineConnector,
-  type HealthProbe,
-  type ToolContext,
-  type VerifyOutcome,
-} from '../connector.ts';
+import { type Connector, defineConnector, type ToolContext } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
 import {
   accountLabel,
   addressesOf,
@@ -54,41 +48,13 @@ export function createEmailConnector(options: EmailConnectorOptions = {}): Conne
     expiresAt: expiryOf,
     isRefreshable,
     refresh: refreshEmail,
-    async verify(context): Promise<VerifyOutcome> {
-      try {
+    verify: (context) =>
+      verifyBy(async () => {
         await logIn(context);
-        return { kind: 'accepted', account: accountLabel(context.credential) };
-      } catch (error) {
-        if (
-          error instanceof ConnectorError &&
-          (error.code === 'token_expired' || error.code === 'platform_error')
-        ) {
-          return { kind: 'rejected', reason: error.message };
-        }
-        throw error;
-      }
-    },
-    async health(context): Promise<HealthProbe> {
-      try {
-        await logIn(context);
-        return { status: 'ok', message: null };
-      } catch (error) {
-        return probeOf(error);
-      }
-    },
+        return accountLabel(context.credential);
+      }),
+    health: (context) => probeBy(() => logIn(context)),
     tools: emailTools({ pool, newMessageId }),
     close: () => pool.close(),
   });
-}
-
-function probeOf(error: unknown): HealthProbe {
-  if (!(error instanceof ConnectorError)) throw error;
-  switch (error.code) {
-    case 'token_expired':
-      return { status: 'token_expired', message: error.message };
-    case 'rate_limited':
-      return { status: 'degraded', message: error.message };
-    default:
-      return { status: 'down', message: error.message };
-  }
 }

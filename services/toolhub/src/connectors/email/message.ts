@@ -5,7 +5,7 @@ import type { LeafPart } from './mime-tree.ts';
 
 export const FLAGS = ['seen', 'flagged', 'answered', 'draft', 'deleted'] as const;
 export type Flag = (typeof FLAGS)[number];
-export const flagSchema = Type.Enum(FLAGS);
+export const flagSchema = Type.Enum(FLAGS, { type: 'string' });
 
 const HEADER_TEXT_MAX = 2_000;
 const PEOPLE_MAX = 200;

@@ -58,6 +58,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
         uid: schemas.uid,
         format: Type.Optional(
           Type.Enum(['full', 'text', 'html'], {
+            type: 'string',
             description: 'Which body to read; full reads both.',
           }),
         ),

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startEmbedded } from '@libs/db';
+
+export interface BenchDatabase {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** A real server with durable commits, in a folder of its own. */
+export async function startDatabase(): Promise<BenchDatabase> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
+  const server = await startEmbedded({ dataDir, user: 'bench' });
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+export interface RunningService {
+  url: string;
+  process: ChildProcess;
+  residentMb(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 30_000;
+
+/** A product as an operator runs it: its own process, from source, against the given database. */
+export async function startService(
+  product: 'payments' | 'toolhub',
+  env: Readonly<Record<string, string>>,
+): Promise<RunningService> {
+  const port = await freePort();
+  const main = fileURLToPath(new URL(`../services/${product}/src/main.ts`, import.meta.url));
+  const prefix = product.toUpperCase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-service-'));
+  const child = spawn(process.execPath, [main], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DATA_DIR: dataDir, [`${prefix}_PORT`]: String(port), ...env },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${product} did not start`);
+    await sleep(50);
+  }
+  return {
+    url,
+    process: child,
+    async residentMb() {
+      const { readFile } = await import('node:fs/promises');
+      const pages = Number((await readFile(`/proc/${child.pid}/statm`, 'utf8')).split(' ')[1]);
+      return (pages * 4_096) / 1_048_576;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).ok;
+  } catch {
+    return false; // It does not listen yet.
+  }
+}

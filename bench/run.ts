@@ -1,0 +1,24 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Benchmark, line } from './result.ts';
+
+/** Runs the benchmarks whose names contain one of the given words, or all of them, one after the other. */
+const here = fileURLToPath(new URL('.', import.meta.url));
+const wanted = process.argv.slice(2);
+
+const files = ['.', 'payments', 'toolhub']
+  .filter((folder) => existsSync(join(here, folder)))
+  .flatMap((folder) => readdirSync(join(here, folder)).map((file) => join(folder, file)))
+  .filter((file) => file.endsWith('.bench.ts'))
+  .sort();
+
+console.log(
+  '     what                                                              ours             other     ratio  bar',
+);
+for (const file of files) {
+  const { benchmark } = (await import(join(here, file))) as { benchmark: Benchmark };
+  if (wanted.length > 0 && !wanted.some((word) => benchmark.name.includes(word))) continue;
+  for (const result of await benchmark.run()) console.log(line(result));
+}
+process.exit(0);

@@ -1,0 +1,147 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { loadSettings, SettingsError, settings } from '../src/index.ts';
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+
+const spec = {
+  port: settings.port('APP_PORT', { default: 4000 }),
+  host: settings.host('APP_HOST', { default: '127.0.0.1' }),
+  publicUrl: settings.publicUrl('APP_PUBLIC_URL', { optional: true }),
+  databaseUrl: settings.url(['APP_DATABASE_URL', 'DATABASE_URL'], {
+    protocols: ['postgres:', 'postgresql:'],
+    optional: true,
+  }),
+  keys: settings.keys('APP_KEY'),
+  role: settings.choice('APP_ROLE', ['api', 'worker', 'all'], { default: 'all' }),
+  rate: settings.integer('APP_RATE', { min: 0, max: 1_000, default: 25 }),
+  timeoutMs: settings.durationMs('APP_TIMEOUT', { default: 200 }),
+  egress: settings.hostPorts('APP_EGRESS', { default: [] }),
+  tokens: settings.namedTokens('APP_TOKENS', { default: [] }),
+  token: settings.text('APP_TOKEN', { minLength: 8, optional: true }),
+  debug: settings.flag('APP_DEBUG', { default: false }),
+};
+
+describe('loadSettings', () => {
+  test('reads every kind', () => {
+    const loaded = loadSettings(
+      {
+        APP_PORT: '0',
+        APP_HOST: '::1',
+        APP_PUBLIC_URL: 'https://pay.example.com/',
+        DATABASE_URL: 'postgres://u:p@h/db',
+        APP_KEY: `${key(1)}, ${key(2)}`,
+        APP_ROLE: 'api',
+        APP_RATE: '0',
+        APP_TIMEOUT: '2s',
+        APP_EGRESS: 'LocalHost:9000,[::1]:80, 10.0.0.1:443',
+        APP_TOKENS: 'ops:12345678,ci:abcdefgh:x',
+        APP_TOKEN: '  a-long-token ',
+        APP_DEBUG: 'yes',
+      },
+      spec,
+    );
+    expect(loaded).toEqual({
+      port: 0,
+      host: '::1',
+      publicUrl: 'https://pay.example.com',
+      databaseUrl: 'postgres://u:p@h/db',
+      keys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+      role: 'api',
+      rate: 0,
+      timeoutMs: 2_000,
+      egress: ['localhost:9000', '[::1]:80', '10.0.0.1:443'],
+      tokens: [
+        { name: 'ops', token: '12345678' },
+        { name: 'ci', token: 'abcdefgh:x' },
+      ],
+      token: 'a-long-token',
+      debug: true,
+    });
+    expect(Object.isFrozen(loaded)).toBe(true);
+    expectTypeOf(loaded.port).toEqualTypeOf<number>();
+    expectTypeOf(loaded.publicUrl).toEqualTypeOf<string | undefined>();
+    expectTypeOf(loaded.role).toEqualTypeOf<'api' | 'worker' | 'all'>();
+  });
+
+  test('defaults; an empty variable is an unset one; the first name that is set counts', () => {
+    const loaded = loadSettings(
+      { APP_KEY: key(1), APP_PORT: ' ', APP_DATABASE_URL: 'postgres://a/b', DATABASE_URL: 'x' },
+      spec,
+    );
+    expect(loaded).toMatchObject({
+      port: 4000,
+      role: 'all',
+      rate: 25,
+      databaseUrl: 'postgres://a/b',
+      egress: [],
+    });
+    expect(loaded.token).toBeUndefined();
+  });
+
+  test('names every bad and missing variable in one message, and repeats no value', () => {
+    const bad = {
+      APP_PORT: '70000',
+      APP_HOST: 'not a host',
+      APP_PUBLIC_URL: 'ftp://s3cr3t',
+      DATABASE_URL: 'mysql://s3cr3t',
+      APP_ROLE: 's3cr3t',
+      APP_RATE: '1.5',
+      APP_TIMEOUT: 'soon',
+      APP_EGRESS: 'host:1,s3cr3t',
+      APP_TOKENS: 's3cr3t',
+      APP_TOKEN: 's3cr3t',
+      APP_DEBUG: 'perhaps',
+    };
+    let thrown: unknown;
+    try {
+      loadSettings(bad, spec);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(SettingsError);
+    const { message, problems } = thrown as SettingsError;
+    for (const name of Object.keys(bad)) expect(message).toContain(name);
+    expect(message).toContain('APP_KEY is missing');
+    expect(problems).toHaveLength(12);
+    expect(message).not.toContain('s3cr3t');
+    expect(message).not.toContain('\n');
+  });
+
+  test.each([
+    'abc',
+    Buffer.alloc(31).toString('base64'),
+    `${key(1)},short`,
+    Buffer.alloc(33).toString('base64'),
+  ])('a key that is not 32 bytes is refused: %s', (value) => {
+    expect(() => loadSettings({ APP_KEY: value }, { keys: spec.keys })).toThrow(/APP_KEY must be 32 bytes/);
+  });
+
+  test.each(['host', 'host:0', 'host:65536', 'host:x', ':80', 'http://host:80', '::1:80'])(
+    'host:port list refuses %s',
+    (value) => {
+      expect(() => loadSettings({ APP_EGRESS: value }, { egress: spec.egress })).toThrow(/APP_EGRESS/);
+    },
+  );
+
+  test('two tokens of one name are refused', () => {
+    expect(() => loadSettings({ APP_TOKENS: 'a:12345678,a:87654321' }, { tokens: spec.tokens })).toThrow(
+      /twice/,
+    );
+  });
+
+  test('public addresses have nothing behind the path', () => {
+    for (const value of ['https://u:p@h', 'https://h?x', 'https://h#x', '//h', 'h']) {
+      expect(() => loadSettings({ APP_PUBLIC_URL: value }, { url: spec.publicUrl })).toThrow(
+        /APP_PUBLIC_URL/,
+      );
+    }
+  });
+
+  test('a reader of the service itself', () => {
+    const even = settings.custom('APP_EVEN', (text) =>
+      Number(text) % 2 === 0 ? Number(text) : new Error('must be even'),
+    );
+    expect(loadSettings({ APP_EVEN: '4' }, { even }).even).toBe(4);
+    expect(() => loadSettings({ APP_EVEN: '3' }, { even })).toThrow('APP_EVEN must be even');
+  });
+});

@@ -1,0 +1,226 @@
+// A stop loses nothing that was accepted: seen in this process, and with a real one that gets real signals.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type App, type Closer, runUntilSignal } from '../src/index.ts';
+import { createTestApp, sendRaw } from './test-app.ts';
+
+type Gate = { open: () => void; entered: Promise<void> };
+
+/** `/slow` answers when the gate opens. */
+async function startSlowApp(): Promise<{ app: App; port: number; gate: Gate }> {
+  const app = await createTestApp();
+  const entered = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  app.get('/slow', async () => {
+    entered.resolve();
+    await opened.promise;
+    return { done: true };
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return { app, port, gate: { open: () => opened.resolve(), entered: entered.promise } };
+}
+
+async function getWith(
+  agent: Agent,
+  url: string,
+): Promise<{ status: number; headers: IncomingMessage['headers']; body: string }> {
+  const [response] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return {
+    status: response.statusCode as number,
+    headers: response.headers,
+    body: Buffer.concat(chunks).toString(),
+  };
+}
+
+describe('drain', () => {
+  test('finishes what is open, with connection: close, and takes no new connection', async () => {
+    const { app, port, gate } = await startSlowApp();
+    const agent = new Agent({ keepAlive: true });
+    const slow = getWith(agent, `http://127.0.0.1:${port}/slow`);
+    await gate.entered;
+    expect(app.drainSignal.aborted).toBe(false);
+    const drained = app.drain();
+    expect(app.drainSignal.aborted).toBe(true);
+    await expect.poll(() => app.server.listening).toBe(false);
+    await expect(sendRaw(port, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')).rejects.toThrow(/ECONNREFUSED/);
+    gate.open();
+    const answer = await slow;
+    expect(answer.status).toBe(200);
+    expect(answer.body).toBe('{"done":true}');
+    expect(answer.headers.connection).toBe('close');
+    await drained;
+    agent.destroy();
+  });
+
+  test('requests on kept connections get 503 shutting_down, health still answers', async () => {
+    const { app, port, gate } = await startSlowApp();
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString();
+    });
+    // Pipelined: the second and third request wait behind the first on the same connection.
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    socket.write(request('/slow'));
+    await gate.entered;
+    const drained = app.drain();
+    socket.write(request('/readyz') + request('/v1/things'));
+    await expect.poll(() => app.server.listening).toBe(false);
+    gate.open();
+    await once(socket, 'close');
+    await drained;
+    expect(received).toMatch(/^HTTP\/1.1 200 OK[\s\S]*connection: close/i);
+  });
+
+  test('an idle kept connection is closed at once', async () => {
+    const { app, port, gate } = await startSlowApp();
+    gate.open();
+    const agent = new Agent({ keepAlive: true });
+    await getWith(agent, `http://127.0.0.1:${port}/healthz`);
+    const started = performance.now();
+    await app.drain();
+    expect(performance.now() - started).toBeLessThan(2_000);
+    agent.destroy();
+  });
+
+  test('is bounded: what does not end is cut', async () => {
+    const { app, port, gate } = await startSlowApp();
+    const agent = new Agent({ keepAlive: true });
+    const slow = getWith(agent, `http://127.0.0.1:${port}/slow`).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await gate.entered;
+    await app.drain({ timeoutMs: 50 });
+    expect(await slow).toBe('ECONNRESET');
+    agent.destroy();
+  });
+
+  test('readiness and new requests are refused while draining', async () => {
+    const { app, port, gate } = await startSlowApp();
+    const answers: Record<string, number> = {};
+    // A connection that sends its request only after draining began, kept open by an unfinished head.
+    const late = (path: string) => {
+      const socket = connect(port, '127.0.0.1');
+      const done = new Promise<void>((resolve) => {
+        socket.on('data', (chunk) => {
+          answers[path] = Number(/HTTP\/1.1 (\d+)/.exec(chunk.toString())?.[1]);
+          expect(chunk.toString()).toMatch(/connection: close/i);
+        });
+        socket.on('close', () => resolve());
+      });
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n`);
+      return { finish: () => socket.write('\r\n'), done };
+    };
+    const paths = ['/healthz', '/readyz', '/metrics', '/v1/things'];
+    const sockets = paths.map(late);
+    const slow = getWith(new Agent(), `http://127.0.0.1:${port}/slow`);
+    await gate.entered;
+    const drained = app.drain();
+    for (const socket of sockets) socket.finish();
+    await Promise.all(sockets.map((socket) => socket.done));
+    gate.open();
+    await slow;
+    await drained;
+    expect(answers).toEqual({ '/healthz': 200, '/readyz': 503, '/metrics': 200, '/v1/things': 503 });
+  });
+});
+
+describe('runUntilSignal', () => {
+  test('drains, closes in order, exits 0; a closer that fails or hangs does not stop the others', async () => {
+    for (const broken of [false, true]) {
+      const app = await createTestApp();
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      const handlers = new Map<string, () => void>();
+      const signals = {
+        on: (name: string, handler: () => void) => handlers.set(name, handler),
+        off: (name: string) => handlers.delete(name),
+      } as unknown as NodeJS.Process;
+      const steps: string[] = [];
+      const codes: number[] = [];
+      const hang: Closer = { name: 'hang', close: () => new Promise(() => {}) };
+      const fail: Closer = { name: 'fail', close: () => Promise.reject(new Error('no')) };
+      const stopped = runUntilSignal({
+        app,
+        signals,
+        exit: (code) => codes.push(code),
+        onDrain: () => steps.push(`drain:${app.drainSignal.aborted}`),
+        closeTimeoutMs: 50,
+        closers: [
+          { name: 'worker', close: async () => steps.push(`worker:${app.server.listening}`) },
+          ...(broken ? [fail, hang] : []),
+          { name: 'pool', close: () => steps.push('pool') },
+        ],
+      });
+      expect([...handlers.keys()]).toEqual(['SIGTERM', 'SIGINT']);
+      handlers.get('SIGTERM')?.();
+      handlers.get('SIGINT')?.();
+      await stopped;
+      expect(steps).toEqual(['drain:true', 'worker:false', 'pool']);
+      expect(codes).toEqual([broken ? 1 : 0]);
+      expect(handlers.size).toBe(0);
+    }
+  });
+});
+
+describe('a real process', () => {
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  function start(...args: string[]): ChildProcess {
+    const program = fileURLToPath(new URL('./drain-program.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    children.push(child);
+    return child;
+  }
+
+  async function portOf(child: ChildProcess): Promise<number> {
+    const [message] = (await once(child, 'message')) as [{ port: number }];
+    return message.port;
+  }
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s: the open request is answered, then exit 0',
+    async (signal) => {
+      const child = start();
+      const port = await portOf(child);
+      const slow = fetch(`http://127.0.0.1:${port}/slow`);
+      await once(child, 'message');
+      child.kill(signal);
+      const response = await slow;
+      expect(await response.json()).toEqual({ done: true });
+      const [code] = (await once(child, 'exit')) as [number];
+      expect(code).toBe(0);
+    },
+  );
+
+  test('the loss of the parent stops it', async () => {
+    const child = start();
+    await portOf(child);
+    child.disconnect();
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).toBe(0);
+  });
+
+  test('a port in use is one line on stderr and exit 1', async () => {
+    const first = start();
+    const port = await portOf(first);
+    const second = start(String(port));
+    let stderr = '';
+    second.stderr?.on('data', (chunk) => {
+      stderr += String(chunk);
+    });
+    const [code] = (await once(second, 'close')) as [number];
+    expect(code).toBe(1);
+    expect(stderr).toBe(`cannot start: port ${port} on 127.0.0.1 is in use: set PROGRAM_PORT\n`);
+  });
+});

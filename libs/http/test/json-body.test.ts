@@ -1,0 +1,124 @@
+// The strict parser accepts exactly what JSON.parse accepts, less repeated keys, bad text and depth.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AppError, parseJson } from '../src/index.ts';
+import { JSON_DEPTH_MAX } from '../src/json-body.ts';
+
+function codeOf(text: string): string {
+  try {
+    parseJson(Buffer.from(text));
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+/** Escapes every character, writes odd spaces: the same value in another spelling. */
+function respell(value: unknown): string {
+  if (typeof value === 'string') {
+    return `"${[...value].map((char) => [...Array(char.length).keys()].map((i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')).join('')}"`;
+  }
+  if (Array.isArray(value)) return `[ ${value.map(respell).join(' ,\t')} ]`;
+  if (typeof value === 'object' && value !== null) {
+    return `{\n${Object.entries(value)
+      .map(([key, item]) => `${respell(key)} :\r\n${respell(item)}`)
+      .join(' , ')} }`;
+  }
+  return JSON.stringify(value);
+}
+
+const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0') && value.isWellFormed());
+const { value: anyJson } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(
+      text,
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.constantFrom('a:b', '":"', '\\', '{"a":1}', '__x'),
+    ),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(
+      text.filter((key) => key !== '__proto__'),
+      tie('value'),
+      { maxKeys: 4 },
+    ),
+  ),
+}));
+
+describe('parseJson', () => {
+  test('reads what JSON.stringify writes, in any spelling', () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        const plain = JSON.stringify(value);
+        expect(JSON.stringify(parseJson(Buffer.from(plain)))).toBe(plain);
+        expect(parseJson(Buffer.from(respell(value)))).toEqual(JSON.parse(plain));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('refuses a key repeated anywhere, in any spelling', () => {
+    fc.assert(
+      fc.property(
+        text.filter((key) => key !== '__proto__'),
+        anyJson,
+        anyJson,
+        fc.boolean(),
+        (key, one, two, respelled) => {
+          const first = JSON.stringify(key);
+          const second = respelled ? respell(key) : first;
+          const object = `{"_":[${JSON.stringify(one)}],${first}:${JSON.stringify(two)}, ${second} : 1}`;
+          expect(codeOf(key === '_' ? `{${first}:1,${second}:2}` : object)).toBe('invalid_json');
+          expect(codeOf(`[[${object}]]`)).toBe('invalid_json');
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('bytes that are no JSON are invalid_json, never anything else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        let parses = true;
+        try {
+          JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+        } catch {
+          parses = false;
+        }
+        const code = (() => {
+          try {
+            parseJson(Buffer.from(bytes));
+            return 'accepted';
+          } catch (error) {
+            return (error as AppError).code;
+          }
+        })();
+        if (!parses) expect(code).toBe('invalid_json');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    ['"\\ud800"', 'invalid_request'],
+    ['"\\udc00\\ud800"', 'invalid_request'],
+    ['"\\ud83d\\ude00"', 'accepted'],
+    ['"\\u0000"', 'invalid_request'],
+    ['"\\\\u0000"', 'accepted'],
+    ['{"a\\u0000":1}', 'invalid_request'],
+    ['"\\u0001"', 'accepted'],
+  ])('%s is %s', (body, code) => {
+    expect(codeOf(body)).toBe(code);
+  });
+
+  test('allows exactly the depth it says', () => {
+    const nest = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    expect(codeOf(nest(JSON_DEPTH_MAX))).toBe('accepted');
+    expect(codeOf(nest(JSON_DEPTH_MAX + 1))).toBe('invalid_json');
+    expect(codeOf(`"${'['.repeat(1_000)}"`)).toBe('accepted');
+    expect(codeOf(nest(30_000))).toBe('invalid_json');
+  });
+});

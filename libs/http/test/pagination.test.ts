@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { type AppError, cursorCodec, listQuery, listSchema, objectListSchema, toPage } from '../src/index.ts';
+import { createTestApp } from './test-app.ts';
+
+const Position = Type.Object(
+  { id: Type.String({ pattern: '^thing_' }), at: Type.Integer() },
+  { additionalProperties: false },
+);
+const cursors = cursorCodec(Position);
+
+describe('cursors', () => {
+  test('come back as they went', () => {
+    const text = cursors.encode({ id: 'thing_ä', at: 5 });
+    expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(cursors.decode(text)).toEqual({ id: 'thing_ä', at: 5 });
+    expect(cursors.decode(undefined)).toBeUndefined();
+  });
+
+  test.each([
+    '',
+    'x',
+    '!!!',
+    Buffer.from('{').toString('base64url'),
+    Buffer.from('{"id":"other_1","at":1}').toString('base64url'),
+    Buffer.from('{"id":"thing_1"}').toString('base64url'),
+    Buffer.from('{"id":"thing_1","at":1,"more":1}').toString('base64url'),
+    Buffer.from('null').toString('base64url'),
+    'A'.repeat(5_000),
+  ])('what we did not make is 400 and named: %s', (text) => {
+    try {
+      cursors.decode(text);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ kind: 'malformed', code: 'invalid_query' });
+      expect((error as AppError).details).toMatchObject([{ parameter: 'cursor', code: 'invalid_cursor' }]);
+    }
+  });
+});
+
+describe('pages', () => {
+  const cursorOf = (row: number) => `after-${row}`;
+
+  test('the extra row only tells that there is more', () => {
+    expect(toPage([1, 2, 3], { limit: 2, cursorOf })).toEqual({ data: [1, 2], next_cursor: 'after-2' });
+    expect(toPage([1, 2], { limit: 2, cursorOf })).toEqual({ data: [1, 2], next_cursor: null });
+    expect(toPage([], { limit: 2, cursorOf })).toEqual({ data: [], next_cursor: null });
+  });
+
+  test('through a route', async () => {
+    const app = await createTestApp();
+    const schema = {
+      querystring: listQuery({ status: Type.Optional(Type.String()) }),
+      response: { 200: objectListSchema(Type.Object({ n: Type.Integer() })) },
+    };
+    app.get('/numbers', { schema }, async (request) => {
+      const { limit, cursor, status } = request.query;
+      const after = cursorCodec(Type.Integer()).decode(cursor) ?? 0;
+      const rows = Array.from({ length: limit + 1 }, (_, index) => ({ n: after + index + 1 })).filter(
+        (row) => row.n <= 25,
+      );
+      expect(status).toBeUndefined();
+      const page = toPage(rows, { limit, cursorOf: (last) => cursorCodec(Type.Integer()).encode(last.n) });
+      return { object: 'list' as const, ...page };
+    });
+    const first = (await app.inject('/numbers')).json();
+    expect(first).toMatchObject({ object: 'list', data: expect.objectContaining({ length: 20 }) });
+    const second = (await app.inject(`/numbers?cursor=${first.next_cursor}`)).json();
+    expect(second.data.map((row: { n: number }) => row.n)).toEqual([21, 22, 23, 24, 25]);
+    expect(second.next_cursor).toBeNull();
+    for (const limit of ['0', '101', 'x']) {
+      expect((await app.inject(`/numbers?limit=${limit}`)).json()).toMatchObject({
+        errors: [{ parameter: 'limit' }],
+      });
+    }
+    expect((await app.inject('/numbers?cursor=zzz')).json()).toMatchObject({
+      code: 'invalid_query',
+      status: 400,
+    });
+    await app.close();
+  });
+
+  test('both forms of lists', () => {
+    expect(Object.keys(listSchema(Type.String()).properties)).toEqual(['data', 'next_cursor']);
+    expect(Object.keys(objectListSchema(Type.String()).properties)).toEqual([
+      'object',
+      'data',
+      'next_cursor',
+    ]);
+  });
+});

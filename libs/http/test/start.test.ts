@@ -1,0 +1,102 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { listen, runMain, SettingsError, StartError, startFailure } from '../src/index.ts';
+import { createTestApp } from './test-app.ts';
+
+async function mainWith(error: unknown): Promise<{ written: string; code: number | undefined }> {
+  let written = '';
+  let code: number | undefined;
+  await runMain(() => Promise.reject(error), {
+    write: (line) => {
+      written += line;
+    },
+    exit: (given) => {
+      code = given;
+    },
+  });
+  return { written, code };
+}
+
+describe('listen', () => {
+  test('tells the address it got', async () => {
+    const app = await createTestApp();
+    const { url, port } = await listen(app, { host: '127.0.0.1', port: 0 });
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    await app.close();
+  });
+
+  test('a taken port names the variable to set', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    const { port } = other.address() as { port: number };
+    const app = await createTestApp();
+    await expect(listen(app, { host: '127.0.0.1', port, portVariable: 'PAYMENTS_PORT' })).rejects.toThrow(
+      new StartError(`port ${port} on 127.0.0.1 is in use: set PAYMENTS_PORT`),
+    );
+    await app.close();
+    other.close();
+  });
+
+  test('an address of another machine names the variable to set', async () => {
+    const app = await createTestApp();
+    await expect(listen(app, { host: '192.0.2.1', port: 0, hostVariable: 'PAYMENTS_HOST' })).rejects.toThrow(
+      '192.0.2.1 is not an address of this machine: set PAYMENTS_HOST',
+    );
+    await app.close();
+  });
+});
+
+describe('runMain', () => {
+  test.each<[string, unknown, RegExp]>([
+    [
+      'settings',
+      new SettingsError(['A is missing', 'B must be x']),
+      /^cannot start: bad settings: A is missing; B must be x\n$/,
+    ],
+    ['start', new StartError('the folder is in use'), /^cannot start: the folder is in use\n$/],
+    [
+      'database',
+      Object.assign(new Error('connect ECONNREFUSED ::1:5432'), { code: 'ECONNREFUSED' }),
+      /database does not answer.*\n$/,
+    ],
+    [
+      'wrapped',
+      new Error('start', { cause: Object.assign(new Error('EROFS'), { code: 'EROFS' }) }),
+      /read-only.*DATA_DIR/,
+    ],
+    [
+      'several addresses',
+      new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })]),
+      /database does not answer/,
+    ],
+    ['disk', Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' }), /disk is full/],
+    ['rights', Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }), /no right/],
+    [
+      'password',
+      Object.assign(new Error('password authentication failed'), { code: '28P01' }),
+      /refuses the password/,
+    ],
+  ])('%s: one line, exit 1', async (_name, error, line) => {
+    const { written, code } = await mainWith(error);
+    expect(written).toMatch(line);
+    expect(written.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+  });
+
+  test('a bug keeps its stack', async () => {
+    const { written, code } = await mainWith(new TypeError('x is not a function'));
+    expect(written).toContain('cannot start: TypeError: x is not a function\n    at ');
+    expect(code).toBe(1);
+    expect(startFailure(new TypeError('x'))).toBeUndefined();
+  });
+
+  test('a main that returns does not exit', async () => {
+    let exited = false;
+    await runMain(async () => {}, {
+      exit: () => {
+        exited = true;
+      },
+    });
+    expect(exited).toBe(false);
+  });
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import type { Database, Queryable } from '@libs/db';
+import type { NewId, Sealer } from '@libs/seal';
+import { errors } from '../errors.ts';
+import type { EventType, PaymentsEvent } from '../events/event.ts';
+import { insertEvents } from '../events/service.ts';
+import { lockBalances, openBalance } from '../ledger/service.ts';
+import type { Tenant } from '../tenant.ts';
+import { parseTenantId } from '../tenant.ts';
+import { createAccountVault } from './account-vault.ts';
+import type { Directory } from './directory.ts';
+import {
+  BALANCE_CURRENCY,
+  type BalanceView,
+  type BankAccount,
+  type Correction,
+  emptyBalance,
+  type MethodKey,
+  methodToApi,
+  type PaymentMethod,
+} from './method.ts';
+import {
+  findFingerprint,
+  findMethods,
+  findView,
+  insertMethods,
+  listViews,
+  lockMethod,
+  type MethodFilter,
+  markDeleted,
+  updateBankAccount,
+  type ViewedMethod,
+} from './store.ts';
+import {
+  accountNumberFor,
+  mayBecomeTestAccount,
+  NO_RTP_ID,
+  TEST_ROUTING_NUMBER,
+  TEST_ROUTING_NUMBER_WITHOUT_RTP,
+} from './test-accounts.ts';
+
+export type { MethodFilter, ViewedMethod } from './store.ts';
+
+const TEST_HOLDER_NAME = 'Test Account';
+
+export interface NewBankAccount {
+  routingNumber: string;
+  accountNumber: string;
+  accountType: BankAccount['accountType'];
+  holderName: string;
+  holderType: BankAccount['holderType'];
+}
+
+export interface NewMethodInput {
+  /** Null opens a balance. */
+  bank: NewBankAccount | null;
+  metadata: Readonly<Record<string, string>>;
+}
+
+export interface PaymentMethodsOptions {
+  database: Database;
+  sealer: Sealer;
+  directory: Directory;
+  now: () => Date;
+  newId: NewId;
+  /** Stores events with their deliveries. */
+  recordEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
+  /** Whether money is on its way from or to the method. */
+  hasOpenPayments: (tx: Queryable, key: MethodKey) => Promise<boolean>;
+}
+
+export function createPaymentMethods(options: PaymentMethodsOptions) {
+  const { database, directory, now, newId } = options;
+  const vault = createAccountVault(options.sealer);
+
+  function eventOf(
+    type: EventType,
+    method: PaymentMethod,
+    at: Date,
+    balance: BalanceView | null = null,
+  ): PaymentsEvent {
+    return {
+      tenantId: method.tenantId,
+      id: newId('evt'),
+      type,
+      subjectId: method.id,
+      data: JSON.stringify(methodToApi(method, balance)),
+      occurredAt: at,
+      createdAt: now(),
+    };
+  }
+
+  /** The account with its number sealed to this method; equal accounts keep one fingerprint when keys rotate. */
+  async function sealAccount(db: Queryable, key: MethodKey, given: NewBankAccount): Promise<BankAccount> {
+    const bank = vault.seal(key, given);
+    const known = await findFingerprint(db, key.tenantId, vault.fingerprints(key.tenantId, given));
+    return known === undefined ? bank : { ...bank, fingerprint: known };
+  }
+
+  return {
+    /** Stores a method and its event, in the caller's transaction. */
+    async create(tx: Queryable, tenant: Tenant, input: NewMethodInput): Promise<ViewedMethod> {
+      const id = newId('pm');
+      const at = now();
+      const rails = input.bank ? directory.railsOf(input.bank.routingNumber, tenant.mode) : balanceRails;
+      const method: PaymentMethod = {
+        tenantId: tenant.id,
+        id,
+        type: input.bank ? 'bank_account' : 'balance',
+        bank: input.bank && (await sealAccount(tx, { tenantId: tenant.id, id }, input.bank)),
+        railsSend: rails.send,
+        railsReceive: rails.receive,
+        metadata: input.metadata,
+        createdAt: at,
+        updatedAt: at,
+        deletedAt: null,
+      };
+      await insertMethods(tx, [{ method, sortId: id }]);
+      const balance = input.bank ? null : emptyBalance;
+      if (balance) {
+        await openBalance(tx, { tenantId: tenant.id, paymentMethodId: id, currency: BALANCE_CURRENCY });
+      }
+      await options.recordEvents(tx, [eventOf('payment_method.created', method, at, balance)]);
+      return { method, balance, sortId: id };
+    },
+
+    async get(tenant: Tenant, id: string): Promise<ViewedMethod> {
+      const view = await findView(database, { tenantId: tenant.id, id });
+      if (view === undefined) throw notFound();
+      return view;
+    },
+
+    list(tenant: Tenant, filter: MethodFilter): Promise<ViewedMethod[]> {
+      return listViews(database, tenant.id, filter);
+    },
+
+    /** A deleted method stays known to its payments and can never be used again. */
+    remove(tenant: Tenant, id: string): Promise<void> {
+      const key = { tenantId: tenant.id, id };
+      return database.transaction(async (tx) => {
+        const method = await lockMethod(tx, key);
+        if (method === undefined || method.deletedAt !== null) throw notFound();
+        if (method.type === 'balance') await refuseMoney(tx, key);
+        if (await options.hasOpenPayments(tx, key)) throw errors.payment_method_in_use();
+        const at = now();
+        await markDeleted(tx, key, at);
+        const deleted = { ...method, updatedAt: at, deletedAt: at };
+        const balance = method.type === 'balance' ? emptyBalance : null;
+        await options.recordEvents(tx, [eventOf('payment_method.deleted', deleted, at, balance)]);
+      });
+    },
+
+    /** Deleted ones too: `deletedAt` tells. */
+    find: findMethods,
+
+    /** The test account that an id becomes which nobody has stored; undefined where it must be stored. */
+    atFirstUse(key: MethodKey, tenant: Tenant, at: Date): PaymentMethod | undefined {
+      if (tenant.mode !== 'test' || !mayBecomeTestAccount(key.id)) return undefined;
+      const routingNumber = key.id === NO_RTP_ID ? TEST_ROUTING_NUMBER_WITHOUT_RTP : TEST_ROUTING_NUMBER;
+      const rails = directory.railsOf(routingNumber, 'test');
+      return {
+        ...key,
+        type: 'bank_account',
+        bank: vault.seal(key, {
+          routingNumber,
+          accountNumber: accountNumberFor(key.id),
+          accountType: 'checking',
+          holderName: TEST_HOLDER_NAME,
+          holderType: 'individual',
+        }),
+        railsSend: rails.send,
+        railsReceive: rails.receive,
+        metadata: {},
+        createdAt: at,
+        updatedAt: at,
+        deletedAt: null,
+      };
+    },
+
+    /** Stores methods made at first use, and their events, which the caller delivers; repeats change nothing. */
+    async insert(tx: Queryable, methods: readonly PaymentMethod[]): Promise<PaymentsEvent[]> {
+      const added = await insertMethods(
+        tx,
+        methods.map((method) => ({ method, sortId: newId('pm') })),
+      );
+      const events = methods
+        .filter((method) => added.has(`${method.tenantId} ${method.id}`))
+        .map((method) => eventOf('payment_method.created', method, method.createdAt));
+      await insertEvents(tx, events);
+      return events;
+    },
+
+    /** Stores what a bank said is right; nothing where the method is gone or has these details already. */
+    async applyCorrection(
+      tx: Queryable,
+      key: MethodKey,
+      correction: Correction,
+      at: Date,
+    ): Promise<PaymentMethod | undefined> {
+      const method = await lockMethod(tx, key);
+      if (method === undefined || method.bank === null || method.deletedAt !== null) return undefined;
+      const { bank } = method;
+      const before = { ...bank, accountNumber: vault.open(key, bank) };
+      const after = { ...before, ...withoutUndefined(correction) };
+      if (isSameAccount(before, after)) return undefined;
+      const rails = directory.railsOf(after.routingNumber, parseTenantId(key.tenantId).mode);
+      const corrected: PaymentMethod = {
+        ...method,
+        bank: await sealAccount(tx, key, after),
+        railsSend: rails.send,
+        railsReceive: rails.receive,
+        updatedAt: at,
+      };
+      await updateBankAccount(tx, corrected, corrected.bank as BankAccount);
+      await options.recordEvents(tx, [eventOf('payment_method.updated', corrected, at)]);
+      return corrected;
+    },
+
+    /** The account number, for the messages of a rail and nothing else. */
+    openAccountNumber(method: PaymentMethod): string {
+      assert(method.bank, `payment method ${method.id} has no account number`);
+      return vault.open(method, method.bank);
+    },
+  };
+}
+
+export type PaymentMethods = ReturnType<typeof createPaymentMethods>;
+
+const balanceRails = { send: ['rtp', 'ach', 'book'], receive: ['rtp', 'ach', 'book'] } as const;
+
+function notFound(): Error {
+  return errors.not_found({ detail: 'There is no such payment method.' });
+}
+
+/** With the balance locked, so that no payment can put money in between the look and the deletion. */
+async function refuseMoney(tx: Queryable, { tenantId, id }: MethodKey): Promise<void> {
+  const [balance] = await lockBalances(tx, [{ tenantId, paymentMethodId: id }]);
+  if (balance === undefined) return;
+  const { posted, held, incoming, owed } = balance;
+  if (posted !== 0 || owed !== 0) throw errors.balance_not_empty();
+  if (held !== 0 || incoming !== 0) throw errors.payment_method_in_use();
+}
+
+function withoutUndefined(correction: Correction): Correction {
+  return Object.fromEntries(Object.entries(correction).filter(([, value]) => value !== undefined));
+}
+
+function isSameAccount(a: NewBankAccount, b: NewBankAccount): boolean {
+  return (
+    a.routingNumber === b.routingNumber &&
+    a.accountNumber === b.accountNumber &&
+    a.accountType === b.accountType &&
+    a.holderName === b.holderName
+  );
+}

@@ -1,0 +1,33 @@
+import { type Connector, defineConnector } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import {
+  asObject,
+  botIdOf,
+  callTelegram,
+  type TelegramCredential,
+  telegramCredentialSchema,
+  textOrNull,
+} from './api.ts';
+import { deleteCustomer } from './store.ts';
+import { telegramTools } from './tools.ts';
+
+export function createTelegramConnector(): Connector {
+  return defineConnector<TelegramCredential>({
+    id: 'telegram',
+    title: 'Telegram',
+    auth: {
+      kind: 'token',
+      credentialSchema: telegramCredentialSchema,
+      secretFields: ['/bot_token'],
+      accountLabel: (credential) => `bot ${botIdOf(credential)}`,
+    },
+    verify: (context) =>
+      verifyBy(async () => {
+        const username = textOrNull(asObject(await callTelegram(context, 'getMe')).username);
+        return username === null ? `bot ${botIdOf(context.credential)}` : `@${username}`;
+      }),
+    health: (context) => probeBy(() => callTelegram(context, 'getMe')),
+    tools: telegramTools(),
+    forget: deleteCustomer,
+  });
+}

@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox';
+import { asObject, integerOf, textOrNull } from './api.ts';
+
+const nullable = Type.Union([Type.String(), Type.Null()]);
+
+/** Kinds of content that a message can carry besides text, as the Bot API names them. */
+const MEDIA = [
+  'photo',
+  'video',
+  'animation',
+  'audio',
+  'voice',
+  'document',
+  'sticker',
+  'location',
+  'contact',
+] as const;
+
+const personProperties = {
+  id: Type.Integer(),
+  name: Type.String(),
+  username: nullable,
+};
+
+export const messageSchema = Type.Object(
+  {
+    message_id: Type.Integer(),
+    chat: Type.Object({ ...personProperties, type: Type.String() }, { additionalProperties: false }),
+    from: Type.Union([
+      Type.Object({ ...personProperties, is_bot: Type.Boolean() }, { additionalProperties: false }),
+      Type.Null(),
+    ]),
+    date: Type.String({ format: 'date-time' }),
+    edited_at: nullable,
+    text: nullable,
+    media: Type.Union([Type.String(), Type.Null()], { description: 'Kind of the attached content.' }),
+    reply_to_message_id: Type.Union([Type.Integer(), Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+
+export type TelegramMessage = Static<typeof messageSchema>;
+
+function nameOf(person: Record<string, unknown>): string {
+  const full = [person.first_name, person.last_name].filter((part) => typeof part === 'string').join(' ');
+  return textOrNull(person.title) ?? full;
+}
+
+function isoDate(seconds: unknown): string {
+  return new Date(integerOf(seconds) * 1_000).toISOString();
+}
+
+/** What is kept of a Bot API message: what the tools show and nothing more. */
+export function readMessage(value: unknown): TelegramMessage {
+  const message = asObject(value);
+  const chat = asObject(message.chat);
+  const from = message.from === undefined ? null : asObject(message.from);
+  return {
+    message_id: integerOf(message.message_id),
+    chat: {
+      id: integerOf(chat.id),
+      name: nameOf(chat),
+      username: textOrNull(chat.username),
+      type: textOrNull(chat.type) ?? 'unknown',
+    },
+    from: from && {
+      id: integerOf(from.id),
+      name: nameOf(from),
+      username: textOrNull(from.username),
+      is_bot: from.is_bot === true,
+    },
+    date: isoDate(message.date),
+    edited_at: message.edit_date === undefined ? null : isoDate(message.edit_date),
+    text: textOrNull(message.text) ?? textOrNull(message.caption),
+    media: MEDIA.find((kind) => message[kind] !== undefined) ?? null,
+    reply_to_message_id:
+      message.reply_to_message === undefined
+        ? null
+        : integerOf(asObject(message.reply_to_message).message_id),
+  };
+}

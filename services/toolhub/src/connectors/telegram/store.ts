@@ -1,0 +1,161 @@
+import type { Queryable } from '@libs/db';
+import type { TelegramMessage } from './message.ts';
+
+/** Whose bot: rows of one customer are never read for another, even when both hold the same bot's token. */
+export interface BotKey {
+  customerId: string;
+  botId: number;
+}
+
+export interface ReceivedMessage {
+  updateId: number;
+  message: TelegramMessage;
+}
+
+/** Takes the right to read the bot's updates, or answers null while another call has it. */
+export async function claimPolling(
+  db: Queryable,
+  { customerId, botId }: BotKey,
+  lease: { id: string; now: Date; until: Date },
+): Promise<{ nextUpdateId: number } | null> {
+  const { rows } = await db.query<{ next_update_id: number }>(
+    {
+      name: 'telegram.claim_polling',
+      text: `insert into telegram_bots as bot (customer_id, bot_id, lease_id, lease_until)
+        values ($1, $2, $3, $5)
+        on conflict (customer_id, bot_id) do update set lease_id = $3, lease_until = $5
+          where bot.lease_until is null or bot.lease_until <= $4
+        returning next_update_id`,
+    },
+    [customerId, botId, lease.id, lease.now, lease.until],
+  );
+  return rows[0] === undefined ? null : { nextUpdateId: rows[0].next_update_id };
+}
+
+export async function releasePolling(
+  db: Queryable,
+  { customerId, botId }: BotKey,
+  lease: { id: string; now: Date },
+): Promise<void> {
+  await db.query(
+    {
+      name: 'telegram.release_polling',
+      text: `update telegram_bots set lease_id = null, lease_until = null, polled_at = $4
+        where customer_id = $1 and bot_id = $2 and lease_id = $3`,
+    },
+    [customerId, botId, lease.id, lease.now],
+  );
+}
+
+export async function isPolling(db: Queryable, { customerId, botId }: BotKey, now: Date): Promise<boolean> {
+  const { rows } = await db.query(
+    {
+      name: 'telegram.is_polling',
+      text: 'select 1 from telegram_bots where customer_id = $1 and bot_id = $2 and lease_until > $3',
+    },
+    [customerId, botId, now],
+  );
+  return rows.length > 0;
+}
+
+/** Messages and the position in the stream are stored together: what is confirmed to Telegram is never missing here. */
+export async function storeUpdates(
+  tx: Queryable,
+  { customerId, botId }: BotKey,
+  { received, nextUpdateId }: { received: readonly ReceivedMessage[]; nextUpdateId: number },
+): Promise<void> {
+  await tx.query(
+    {
+      name: 'telegram.store_messages',
+      text: `insert into telegram_messages as kept
+          (customer_id, bot_id, chat_id, message_id, update_id, sent_at, chat_username, payload)
+        select $1, $2, chat_id, message_id, update_id, sent_at, chat_username, payload
+        from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::text[], $8::jsonb[])
+          as new (chat_id, message_id, update_id, sent_at, chat_username, payload)
+        on conflict (customer_id, bot_id, chat_id, message_id) do update
+          set update_id = excluded.update_id, payload = excluded.payload
+          where excluded.update_id > kept.update_id`,
+    },
+    [
+      customerId,
+      botId,
+      received.map(({ message }) => message.chat.id),
+      received.map(({ message }) => message.message_id),
+      received.map(({ updateId }) => updateId),
+      received.map(({ message }) => message.date),
+      received.map(({ message }) => message.chat.username?.toLowerCase() ?? null),
+      received.map(({ message }) => JSON.stringify(message)),
+    ],
+  );
+  await tx.query(
+    {
+      name: 'telegram.advance',
+      text: `update telegram_bots set next_update_id = greatest(next_update_id, $3)
+        where customer_id = $1 and bot_id = $2`,
+    },
+    [customerId, botId, nextUpdateId],
+  );
+}
+
+export interface MessageFilter {
+  chatId: number | undefined;
+  chatUsername: string | undefined;
+  since: Date | undefined;
+  before: { sentAt: string; chatId: number; messageId: number } | undefined;
+  limit: number;
+}
+
+/** Newest first. */
+export async function listMessages(
+  db: Queryable,
+  { customerId, botId }: BotKey,
+  filter: MessageFilter,
+): Promise<TelegramMessage[]> {
+  const { rows } = await db.query<{ payload: TelegramMessage }>(
+    {
+      name: 'telegram.list_messages',
+      text: `select payload from telegram_messages
+        where customer_id = $1 and bot_id = $2
+          and ($3::bigint is null or chat_id = $3)
+          and ($4::text is null or chat_username = $4)
+          and ($5::timestamptz is null or sent_at >= $5)
+          and ($6::timestamptz is null or (sent_at, chat_id, message_id) < ($6, $7::bigint, $8::bigint))
+        order by sent_at desc, chat_id desc, message_id desc
+        limit $9`,
+    },
+    [
+      customerId,
+      botId,
+      filter.chatId ?? null,
+      filter.chatUsername ?? null,
+      filter.since ?? null,
+      filter.before?.sentAt ?? null,
+      filter.before?.chatId ?? null,
+      filter.before?.messageId ?? null,
+      filter.limit,
+    ],
+  );
+  return rows.map(({ payload }) => payload);
+}
+
+/** A bounded piece of what is past its time, so that no call pays for all of it. */
+export async function deleteOldMessages(
+  db: Queryable,
+  { customerId, botId }: BotKey,
+  { before, limit }: { before: Date; limit: number },
+): Promise<void> {
+  await db.query(
+    {
+      name: 'telegram.delete_old',
+      text: `delete from telegram_messages where (customer_id, bot_id, chat_id, message_id) in (
+          select customer_id, bot_id, chat_id, message_id from telegram_messages
+          where customer_id = $1 and bot_id = $2 and sent_at < $3 order by sent_at limit $4)`,
+    },
+    [customerId, botId, before, limit],
+  );
+}
+
+export async function deleteCustomer(tx: Queryable, customerId: string): Promise<void> {
+  await tx.query('delete from telegram_messages where customer_id = $1', [customerId]);
+  await tx.query('delete from telegram_bots where customer_id = $1', [customerId]);
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectorError } from '../connector.ts';
+import { asObject, botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
+import { readMessage } from './message.ts';
+import {
+  type BotKey,
+  claimPolling,
+  deleteOldMessages,
+  isPolling,
+  type ReceivedMessage,
+  releasePolling,
+  storeUpdates,
+} from './store.ts';
+
+/** Telegram keeps updates for a day and gives at most 100 at once. */
+const UPDATES_AT_ONCE = 100;
+const ROUNDS_MAX = 20;
+const LEASE_MS = 60_000;
+/** More than one call to Telegram can take. */
+const LEASE_MARGIN_MS = 25_000;
+const WAIT_STEP_MS = 50;
+const WAIT_MS_MAX = 10_000;
+const KEPT_DAYS = 90;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const DELETED_AT_ONCE = 1_000;
+const MESSAGE_KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post'] as const;
+
+export function botKeyOf({ customerId, credential }: TelegramContext): BotKey {
+  return { customerId: customerId ?? 'internal', botId: botIdOf(credential) };
+}
+
+/**
+ * Brings our store up to date when it is read. The Bot API allows one reader per bot and forgets what the reader's
+ * next call confirms, so one call reads at a time, over all processes, and each batch is stored before the next call.
+ */
+export async function collectUpdates(context: TelegramContext): Promise<void> {
+  const { database, now } = context;
+  const key = botKeyOf(context);
+  const lease = { id: randomUUID(), now: now(), until: new Date(now().getTime() + LEASE_MS) };
+  const claimed = await claimPolling(database, key, lease);
+  if (claimed === null) return waitForOther(context, key);
+  try {
+    await readStream(context, key, { start: claimed.nextUpdateId, until: lease.until });
+    const before = new Date(now().getTime() - KEPT_DAYS * DAY_MS);
+    await deleteOldMessages(database, key, { before, limit: DELETED_AT_ONCE });
+  } finally {
+    await releasePolling(database, key, { id: lease.id, now: now() });
+  }
+}
+
+/** The call after a batch confirms it, so the stream is read until it is empty, or until the lease grows short. */
+async function readStream(
+  context: TelegramContext,
+  key: BotKey,
+  { start, until }: { start: number; until: Date },
+): Promise<void> {
+  let offset = start;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if (context.now().getTime() > until.getTime() - LEASE_MARGIN_MS) return;
+    const answer = await callTelegram(context, 'getUpdates', {
+      offset,
+      limit: UPDATES_AT_ONCE,
+      timeout: 0,
+      allowed_updates: MESSAGE_KINDS,
+    });
+    if (!Array.isArray(answer)) {
+      throw new ConnectorError(
+        'platform_unavailable',
+        'Telegram sent an answer of another shape than it documents',
+      );
+    }
+    if (answer.length === 0) return;
+    const updates = answer.map(asObject);
+    offset = Math.max(offset, ...updates.map((update) => integerOf(update.update_id) + 1));
+    const received = updates.flatMap(readUpdate);
+    await context.database.transaction((tx) => storeUpdates(tx, key, { received, nextUpdateId: offset }));
+    context.progress(round + 1, undefined, 'updates');
+  }
+}
+
+/** An update that is not what the Bot API documents is passed over: it would come again and stop the stream for good. */
+function readUpdate(update: Record<string, unknown>): ReceivedMessage[] {
+  const kind = MESSAGE_KINDS.find((name) => update[name] !== undefined);
+  if (kind === undefined) return [];
+  try {
+    return [{ updateId: integerOf(update.update_id), message: readMessage(update[kind]) }];
+  } catch (error) {
+    if (error instanceof ConnectorError) return [];
+    throw error;
+  }
+}
+
+/** Another call reads the same stream: what it brings is what this one would have brought. */
+async function waitForOther(context: TelegramContext, key: BotKey): Promise<void> {
+  for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += WAIT_STEP_MS) {
+    await sleep(WAIT_STEP_MS, undefined, { signal: context.signal });
+    if (!(await isPolling(context.database, key, context.now()))) return;
+  }
+}

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '@libs/db';
+import { type Connector, ConnectorError, type RefreshOutcome } from '../connectors/connector.ts';
+import type { ConnectorService } from '../connectors/service.ts';
+import type { EmitEvent } from '../events/service.ts';
+import {
+  type CredentialKey,
+  type CredentialRow,
+  INTERNAL_CUSTOMER,
+  type OpenedCredential,
+  type OpenResult,
+} from './credential.ts';
+import { claimRenewal, findCredential, markExpired, releaseRenewal, storeRenewed } from './store.ts';
+import type { Vault } from './vault.ts';
+
+/** The platform is asked for no longer than this, which is well within the lease. */
+const REFRESH_TIMEOUT_MS = 25_000;
+const LEASE_MS = 60_000;
+const WAIT_STEP_MS = 25;
+const WAIT_STEP_MS_MAX = 400;
+const WAIT_MS_MAX = LEASE_MS;
+/** A renewed pair exists nowhere else, so a passing failure of the database must not lose it. */
+const STORE_ATTEMPTS_MAX = 5;
+const STORE_RETRY_MS = 200;
+
+export interface RenewalDeps {
+  database: Database;
+  vault: Vault;
+  connectors: ConnectorService;
+  emitEvent: EmitEvent;
+  newLeaseId: () => string;
+  now: () => Date;
+}
+
+export interface Renewal {
+  /** Renews this version once, however many calls in however many processes ask for it. */
+  renew(row: CredentialRow): Promise<OpenResult>;
+  /** Marks this version as of no more use and tells the customer. */
+  expire(key: CredentialKey, input: { version: number; reason: string }): Promise<void>;
+}
+
+export function openedOf(row: CredentialRow, credential: unknown): OpenedCredential {
+  return {
+    platform: row.platform,
+    customerId: row.customerId === INTERNAL_CUSTOMER ? null : row.customerId,
+    account: row.account,
+    credential,
+    version: row.version,
+  };
+}
+
+export function createRenewal(deps: RenewalDeps): Renewal {
+  const { database, vault, connectors, now } = deps;
+  const underWay = new Map<string, Promise<OpenResult>>();
+
+  async function expire(
+    key: CredentialKey,
+    { version, reason }: { version: number; reason: string },
+  ): Promise<void> {
+    await database.transaction(async (tx) => {
+      const row = await markExpired(tx, key, { version, now: now() });
+      if (row === undefined || row.customerId === INTERNAL_CUSTOMER) return;
+      const data = { platform: row.platform, account: row.account, reason };
+      await deps.emitEvent(tx, { customerId: row.customerId, type: 'credential.expired', data });
+    });
+  }
+
+  async function refreshAtPlatform(row: CredentialRow, credential: unknown): Promise<RefreshOutcome> {
+    const connector = connectors.find(row.platform) as Connector;
+    const context = connectors.context({
+      platform: row.platform,
+      credential,
+      customerId: openedOf(row, credential).customerId,
+      account: row.account,
+      signal: AbortSignal.timeout(REFRESH_TIMEOUT_MS),
+    });
+    if (connector.refresh === undefined) return { kind: 'refused', reason: 'this platform has no refresh' };
+    try {
+      return await connector.refresh(context);
+    } catch (error) {
+      if (!context.signal.aborted) throw error;
+      throw new ConnectorError('platform_unavailable', 'the platform did not renew the token in time', {
+        cause: error,
+      });
+    }
+  }
+
+  /** Runs with the lease held; every way out gives it back. */
+  async function renewHeld(row: CredentialRow, leaseId: string): Promise<OpenResult> {
+    const credential = vault.open(row, row.sealed);
+    let outcome: RefreshOutcome;
+    try {
+      outcome = await refreshAtPlatform(row, credential);
+    } catch (error) {
+      await releaseRenewal(database, row, leaseId);
+      if (!(error instanceof ConnectorError)) throw error;
+      // The margin exists for this: while the old token still works, the call need not fail.
+      const stillWorks = row.expiresAt !== null && row.expiresAt > now();
+      return stillWorks ? { kind: 'ok', opened: openedOf(row, credential) } : { kind: 'unavailable', error };
+    }
+    if (outcome.kind === 'refused') {
+      await expire(row, { version: row.version, reason: outcome.reason });
+      return { kind: 'token_expired' };
+    }
+    const stored = await storePair(row, leaseId, outcome.credential);
+    return stored === undefined ? reopen(row) : { kind: 'ok', opened: openedOf(stored, outcome.credential) };
+  }
+
+  async function storePair(
+    row: CredentialRow,
+    leaseId: string,
+    credential: unknown,
+  ): Promise<CredentialRow | undefined> {
+    const connector = connectors.find(row.platform) as Connector;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await storeRenewed(database, row, {
+          leaseId,
+          sealed: vault.seal(row, credential),
+          expiresAt: connector.expiresAt?.(credential) ?? null,
+          refreshable: connector.isRefreshable?.(credential) ?? false,
+          now: now(),
+        });
+      } catch (error) {
+        if (attempt >= STORE_ATTEMPTS_MAX) throw error;
+        await sleep(STORE_RETRY_MS * attempt);
+      }
+    }
+  }
+
+  /** What is there now, after someone else changed it. */
+  async function reopen(key: CredentialKey): Promise<OpenResult> {
+    const row = await findCredential(database, key);
+    if (row === undefined) return { kind: 'not_connected' };
+    if (row.status === 'expired') return { kind: 'token_expired' };
+    return { kind: 'ok', opened: openedOf(row, vault.open(row, row.sealed)) };
+  }
+
+  async function renewOrWait(stale: CredentialRow): Promise<OpenResult> {
+    let stepMs = WAIT_STEP_MS;
+    for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += stepMs) {
+      const lease = {
+        id: deps.newLeaseId(),
+        version: stale.version,
+        now: now(),
+        until: new Date(now().getTime() + LEASE_MS),
+      };
+      const held = await claimRenewal(database, stale, lease);
+      if (held !== undefined) return renewHeld(held, lease.id);
+      const current = await findCredential(database, stale);
+      if (current?.version !== stale.version || current.status === 'expired') return reopen(stale);
+      await sleep(stepMs);
+      stepMs = Math.min(stepMs * 2, WAIT_STEP_MS_MAX);
+    }
+    const error = new ConnectorError('platform_unavailable', 'another call is still renewing the token');
+    return { kind: 'unavailable', error };
+  }
+
+  return {
+    expire,
+    renew(row) {
+      const name = JSON.stringify([row.customerId, row.platform, row.slot, row.version]);
+      const known = underWay.get(name);
+      if (known !== undefined) return known;
+      const renewing = renewOrWait(row).finally(() => underWay.delete(name));
+      underWay.set(name, renewing);
+      return renewing;
+    },
+  };
+}

@@ -1,0 +1,252 @@
+import type { Database } from '@libs/db';
+import { SealError, type Sealer } from '@libs/seal';
+import { type Connector, ConnectorError, type VerifyOutcome } from '../connectors/connector.ts';
+import type { ConnectorService } from '../connectors/service.ts';
+import type { EmitEvent } from '../events/service.ts';
+import {
+  type CredentialKey,
+  type CredentialRecord,
+  type CredentialRow,
+  INTERNAL_CUSTOMER,
+  type OpenedCredential,
+  type OpenInput,
+  type OpenResult,
+} from './credential.ts';
+import { credentialErrors } from './errors.ts';
+import type { InternalAccount, InternalAccounts } from './internal-accounts.ts';
+import { createRenewal, openedOf } from './renewal.ts';
+import {
+  deleteCredential,
+  findCredential,
+  listCredentials,
+  lockCredential,
+  putCredential,
+  reseal,
+} from './store.ts';
+import { createVault } from './vault.ts';
+
+/** A token counts as expired this long before it is, so that it does not die on the way to the platform. */
+const EXPIRY_MARGIN_MS = 60_000;
+const VERIFY_TIMEOUT_MS = 25_000;
+
+export interface CredentialServiceDeps {
+  database: Database;
+  sealer: Sealer;
+  connectors: ConnectorService;
+  internalAccounts: InternalAccounts;
+  emitEvent: EmitEvent;
+  newLeaseId: () => string;
+  now: () => Date;
+  /** Told about rows that do not open: moved, changed, or sealed with a key that is gone. */
+  onUnreadable: (error: SealError, key: CredentialKey) => void;
+}
+
+export interface PutInput {
+  customerId: string;
+  platform: string;
+  /** Fits the connector's schema already. */
+  credential: unknown;
+  verify: boolean;
+}
+
+export interface CredentialService {
+  put(input: PutInput): Promise<CredentialRecord>;
+  list(input: { customerId: string; after: string; limit: number }): Promise<CredentialRecord[]>;
+  get(customerId: string, platform: string): Promise<CredentialRecord | undefined>;
+  /** False when there was none. */
+  remove(customerId: string, platform: string): Promise<boolean>;
+  /** The credential for a call: expiry checked, renewed where it can be. */
+  open(input: OpenInput): Promise<OpenResult>;
+  /**
+   * For a call that the platform refused as expired: renews once and opens anew, or marks the credential as expired.
+   * A credential that someone renewed in the meantime is simply opened.
+   */
+  openAfterRefusal(refused: OpenedCredential): Promise<OpenResult>;
+  readonly internalAccounts: InternalAccounts;
+}
+
+export function createCredentialService(deps: CredentialServiceDeps): CredentialService {
+  const { database, connectors, now } = deps;
+  const vault = createVault(deps.sealer);
+  const renewal = createRenewal({ ...deps, vault });
+
+  const customerKey = (customerId: string, platform: string): CredentialKey => ({
+    customerId,
+    platform,
+    slot: '',
+  });
+
+  function isDue(expiresAt: Date | null, marginMs: number): boolean {
+    return expiresAt !== null && expiresAt.getTime() - marginMs <= now().getTime();
+  }
+
+  function toRecord(row: CredentialRow): CredentialRecord {
+    const isOver = row.status === 'expired' || (isDue(row.expiresAt, 0) && !row.refreshable);
+    return {
+      platform: row.platform,
+      account: row.account,
+      status: isOver ? 'expired' : 'connected',
+      expiresAt: row.expiresAt,
+      updatedAt: row.updatedAt,
+    };
+  }
+
+  /** A row that does not open is of no use to anyone but a thief: to the customer it is as if it were not there. */
+  async function unseal(row: CredentialRow): Promise<{ credential: unknown } | undefined> {
+    try {
+      const credential = vault.open(row, row.sealed);
+      if (vault.needsReseal(row.sealed)) {
+        await reseal(database, row, { version: row.version, sealed: vault.seal(row, credential) });
+      }
+      return { credential };
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      deps.onUnreadable(error, row);
+      return undefined;
+    }
+  }
+
+  async function openRow(row: CredentialRow | undefined): Promise<OpenResult> {
+    if (row === undefined) return { kind: 'not_connected' };
+    const plain = await unseal(row);
+    if (plain === undefined) return { kind: 'not_connected' };
+    if (row.status === 'expired') return { kind: 'token_expired' };
+    if (row.refreshable && isDue(row.expiresAt, EXPIRY_MARGIN_MS)) return renewal.renew(row);
+    if (isDue(row.expiresAt, 0)) {
+      await renewal.expire(row, { version: row.version, reason: 'the token has expired' });
+      return { kind: 'token_expired' };
+    }
+    return { kind: 'ok', opened: openedOf(row, plain.credential) };
+  }
+
+  async function openInternal(account: InternalAccount | undefined): Promise<OpenResult> {
+    if (account === undefined) return { kind: 'not_connected' };
+    const { platform, name, credential } = account;
+    const connector = connectors.find(platform) as Connector;
+    if (connector.isRefreshable?.(credential) === true) {
+      return openRow(await findOrSeed(connector, account));
+    }
+    if (isDue(connector.expiresAt?.(credential) ?? null, 0)) return { kind: 'token_expired' };
+    return { kind: 'ok', opened: { platform, customerId: null, account: name, credential, version: 0 } };
+  }
+
+  /** Renewed tokens have to be kept somewhere: configured accounts that can be renewed get a row that starts as they are. */
+  async function findOrSeed(connector: Connector, account: InternalAccount): Promise<CredentialRow> {
+    const { platform, name, credential, seed } = account;
+    const key = { customerId: INTERNAL_CUSTOMER, platform, slot: name };
+    const known = await findCredential(database, key);
+    if (known?.seed === seed) return known;
+    return database.transaction(async (tx) => {
+      const locked = await lockCredential(tx, key);
+      if (locked?.seed === seed) return locked;
+      return putCredential(tx, newRow(connector, key, { credential, account: name, seed }));
+    });
+  }
+
+  function newRow(
+    connector: Connector,
+    key: CredentialKey,
+    { credential, account, seed }: { credential: unknown; account: string; seed: string | null },
+  ) {
+    return {
+      ...key,
+      account,
+      seed,
+      sealed: vault.seal(key, credential),
+      expiresAt: connector.expiresAt?.(credential) ?? null,
+      refreshable: connector.isRefreshable?.(credential) ?? false,
+      now: now(),
+    };
+  }
+
+  async function checkAddresses(platform: string, credential: unknown): Promise<void> {
+    const refused = await connectors.refusedAddresses(platform, credential);
+    if (refused.length === 0) return;
+    throw credentialErrors.address_refused({
+      errors: refused.map(({ pointer, detail }) => ({ pointer, code: 'address_refused', detail })),
+    });
+  }
+
+  async function verifyAtPlatform(
+    connector: Connector,
+    { customerId, credential }: PutInput,
+  ): Promise<string> {
+    const account = connector.auth.accountLabel(credential);
+    const signal = AbortSignal.timeout(VERIFY_TIMEOUT_MS);
+    const context = connectors.context({ platform: connector.id, credential, customerId, account, signal });
+    let outcome: VerifyOutcome;
+    try {
+      outcome = await connector.verify(context);
+    } catch (error) {
+      if (!(error instanceof ConnectorError) && !signal.aborted) throw error;
+      const isRefused = error instanceof ConnectorError && error.code === 'address_refused';
+      const detail = error instanceof ConnectorError ? error.message : 'The platform did not answer in time.';
+      throw isRefused
+        ? credentialErrors.address_refused({ detail, cause: error })
+        : credentialErrors.platform_unreachable({ detail, cause: error });
+    }
+    if (outcome.kind === 'rejected') throw credentialErrors.credential_rejected({ detail: outcome.reason });
+    return outcome.account;
+  }
+
+  return {
+    internalAccounts: deps.internalAccounts,
+
+    async put(input) {
+      const connector = connectors.find(input.platform) as Connector;
+      await checkAddresses(input.platform, input.credential);
+      const account = input.verify
+        ? await verifyAtPlatform(connector, input)
+        : connector.auth.accountLabel(input.credential);
+      const key = customerKey(input.customerId, input.platform);
+      const row = newRow(connector, key, { credential: input.credential, account, seed: null });
+      return database.transaction(async (tx) => {
+        const before = await lockCredential(tx, key);
+        const stored = await putCredential(tx, row);
+        if (before?.status === 'expired') {
+          const data = { platform: input.platform, account };
+          await deps.emitEvent(tx, { customerId: input.customerId, type: 'credential.recovered', data });
+        }
+        return toRecord(stored);
+      });
+    },
+
+    async list(input) {
+      return (await listCredentials(database, input)).map(toRecord);
+    },
+
+    async get(customerId, platform) {
+      const row = await findCredential(database, customerKey(customerId, platform));
+      return row && toRecord(row);
+    },
+
+    remove(customerId, platform) {
+      return database.transaction(async (tx) => {
+        const isGone = await deleteCredential(tx, customerKey(customerId, platform));
+        if (isGone) await connectors.find(platform)?.forget?.(tx, customerId);
+        return isGone;
+      });
+    },
+
+    async open({ session, platform, account }) {
+      if (session.kind === 'internal') return openInternal(deps.internalAccounts.find(platform, account));
+      return openRow(await findCredential(database, customerKey(session.customerId, platform)));
+    },
+
+    async openAfterRefusal(refused) {
+      const { platform, customerId, version } = refused;
+      const key = {
+        customerId: customerId ?? INTERNAL_CUSTOMER,
+        platform,
+        slot: customerId === null ? refused.account : '',
+      };
+      const row = await findCredential(database, key);
+      if (row === undefined)
+        return customerId === null ? { kind: 'token_expired' } : { kind: 'not_connected' };
+      if (row.version !== version || row.status === 'expired') return openRow(row);
+      if (row.refreshable) return renewal.renew(row);
+      await renewal.expire(key, { version, reason: 'the platform refused the token' });
+      return { kind: 'token_expired' };
+    },
+  };
+}

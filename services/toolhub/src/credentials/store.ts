@@ -1,0 +1,213 @@
+import type { Queryable } from '@libs/db';
+import type { CredentialKey, CredentialRow, CredentialStatus } from './credential.ts';
+
+interface Row {
+  customer_id: string;
+  platform: string;
+  slot: string;
+  account: string;
+  status: CredentialStatus;
+  sealed: Buffer;
+  expires_at: Date | null;
+  refreshable: boolean;
+  version: number;
+  seed: string | null;
+  updated_at: Date;
+}
+
+const COLUMNS =
+  'customer_id, platform, slot, account, status, sealed, expires_at, refreshable, version, seed, updated_at';
+
+function fromRow(row: Row): CredentialRow {
+  return {
+    customerId: row.customer_id,
+    platform: row.platform,
+    slot: row.slot,
+    account: row.account,
+    status: row.status,
+    sealed: row.sealed,
+    expiresAt: row.expires_at,
+    refreshable: row.refreshable,
+    version: row.version,
+    seed: row.seed,
+    updatedAt: row.updated_at,
+  };
+}
+
+export async function findCredential(db: Queryable, key: CredentialKey): Promise<CredentialRow | undefined> {
+  const { rows } = await db.query<Row>(
+    {
+      name: 'credentials.find',
+      text: `select ${COLUMNS} from credentials where customer_id = $1 and platform = $2 and slot = $3`,
+    },
+    [key.customerId, key.platform, key.slot],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Holds the row until the transaction ends, so that the status before a change is known for certain. */
+export async function lockCredential(tx: Queryable, key: CredentialKey): Promise<CredentialRow | undefined> {
+  const { rows } = await tx.query<Row>(
+    {
+      name: 'credentials.lock',
+      text: `select ${COLUMNS} from credentials where customer_id = $1 and platform = $2 and slot = $3 for update`,
+    },
+    [key.customerId, key.platform, key.slot],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function listCredentials(
+  db: Queryable,
+  { customerId, after, limit }: { customerId: string; after: string; limit: number },
+): Promise<CredentialRow[]> {
+  const { rows } = await db.query<Row>(
+    {
+      name: 'credentials.list',
+      text: `select ${COLUMNS} from credentials where customer_id = $1 and slot = '' and platform > $2
+        order by platform limit $3`,
+    },
+    [customerId, after, limit],
+  );
+  return rows.map(fromRow);
+}
+
+export interface NewCredential extends CredentialKey {
+  account: string;
+  sealed: Buffer;
+  expiresAt: Date | null;
+  refreshable: boolean;
+  seed: string | null;
+  now: Date;
+}
+
+/** Takes the place of whatever was there; a renewal that is under way loses its lease and with it its right to store. */
+export async function putCredential(tx: Queryable, credential: NewCredential): Promise<CredentialRow> {
+  const { rows } = await tx.query<Row>(
+    {
+      name: 'credentials.put',
+      text: `insert into credentials as held (customer_id, platform, slot, account, status, sealed, expires_at,
+          refreshable, seed, created_at, updated_at)
+        values ($1, $2, $3, $4, 'connected', $5, $6, $7, $8, $9, $9)
+        on conflict (customer_id, platform, slot) do update set account = excluded.account, status = 'connected',
+          sealed = excluded.sealed, expires_at = excluded.expires_at, refreshable = excluded.refreshable,
+          seed = excluded.seed, version = held.version + 1, lease_id = null, lease_until = null,
+          updated_at = excluded.updated_at
+        returning ${COLUMNS}`,
+    },
+    [
+      credential.customerId,
+      credential.platform,
+      credential.slot,
+      credential.account,
+      credential.sealed,
+      credential.expiresAt,
+      credential.refreshable,
+      credential.seed,
+      credential.now,
+    ],
+  );
+  return fromRow(rows[0] as Row);
+}
+
+export async function deleteCredential(tx: Queryable, key: CredentialKey): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    {
+      name: 'credentials.delete',
+      text: 'delete from credentials where customer_id = $1 and platform = $2 and slot = $3',
+    },
+    [key.customerId, key.platform, key.slot],
+  );
+  return rowCount === 1;
+}
+
+/** The right to renew exactly this version, or undefined: someone else has it, or it is not that version any more. */
+export async function claimRenewal(
+  db: Queryable,
+  key: CredentialKey,
+  lease: { id: string; version: number; now: Date; until: Date },
+): Promise<CredentialRow | undefined> {
+  const { rows } = await db.query<Row>(
+    {
+      name: 'credentials.claim_renewal',
+      text: `update credentials set lease_id = $4, lease_until = $7
+        where customer_id = $1 and platform = $2 and slot = $3 and version = $5 and status = 'connected'
+          and (lease_until is null or lease_until <= $6)
+        returning ${COLUMNS}`,
+    },
+    [key.customerId, key.platform, key.slot, lease.id, lease.version, lease.now, lease.until],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function releaseRenewal(db: Queryable, key: CredentialKey, leaseId: string): Promise<void> {
+  await db.query(
+    {
+      name: 'credentials.release_renewal',
+      text: `update credentials set lease_id = null, lease_until = null
+        where customer_id = $1 and platform = $2 and slot = $3 and lease_id = $4`,
+    },
+    [key.customerId, key.platform, key.slot, leaseId],
+  );
+}
+
+export async function storeRenewed(
+  db: Queryable,
+  key: CredentialKey,
+  renewed: { leaseId: string; sealed: Buffer; expiresAt: Date | null; refreshable: boolean; now: Date },
+): Promise<CredentialRow | undefined> {
+  const { rows } = await db.query<Row>(
+    {
+      name: 'credentials.store_renewed',
+      text: `update credentials set sealed = $5, expires_at = $6, refreshable = $7, version = version + 1,
+          lease_id = null, lease_until = null, updated_at = $8
+        where customer_id = $1 and platform = $2 and slot = $3 and lease_id = $4
+        returning ${COLUMNS}`,
+    },
+    [
+      key.customerId,
+      key.platform,
+      key.slot,
+      renewed.leaseId,
+      renewed.sealed,
+      renewed.expiresAt,
+      renewed.refreshable,
+      renewed.now,
+    ],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Only the version that was found wanting: one that was stored since is another credential. */
+export async function markExpired(
+  tx: Queryable,
+  key: CredentialKey,
+  { version, now }: { version: number; now: Date },
+): Promise<CredentialRow | undefined> {
+  const { rows } = await tx.query<Row>(
+    {
+      name: 'credentials.mark_expired',
+      text: `update credentials set status = 'expired', lease_id = null, lease_until = null, updated_at = $5
+        where customer_id = $1 and platform = $2 and slot = $3 and version = $4 and status = 'connected'
+        returning ${COLUMNS}`,
+    },
+    [key.customerId, key.platform, key.slot, version, now],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** The same content under a newer key of the service. */
+export async function reseal(
+  db: Queryable,
+  key: CredentialKey,
+  { version, sealed }: { version: number; sealed: Buffer },
+): Promise<void> {
+  await db.query(
+    {
+      name: 'credentials.reseal',
+      text: `update credentials set sealed = $5
+        where customer_id = $1 and platform = $2 and slot = $3 and version = $4`,
+    },
+    [key.customerId, key.platform, key.slot, version, sealed],
+  );
+}

@@ -1,0 +1,312 @@
+import { actorOf, type Outcome } from '../audit/entry.ts';
+import type { AuditService } from '../audit/service.ts';
+import type { Meter, Reservation } from '../billing/meter.ts';
+import { ConnectorError, type ToolContext } from '../connectors/connector.ts';
+import type { InternalSession, Scope, Session } from '../customers/identity.ts';
+import type { ToolList, ToolLists } from '../tools/lists.ts';
+import { type CatalogueTool, isReadOnly } from '../tools/tool.ts';
+import { CallTimeout, withDeadline } from './deadline.ts';
+import {
+  fromConnector,
+  KEY_TAKEN,
+  MAYBE_DONE,
+  notReady,
+  OUTCOME_UNKNOWN,
+  overLimit,
+  STILL_RUNNING,
+  tooFast,
+} from './failures.ts';
+import type { ClaimedKey, Idempotency } from './idempotency.ts';
+import type { Links } from './links.ts';
+import { type Failure, failureResult, invalidArguments, successResult, type ToolResult } from './result.ts';
+
+/*
+ * The ladder of one tool call. A call that is stopped on one rung goes no further, and none reaches a platform.
+ *
+ *   token → customer        access.ts, before the body is read        401, 403 (audience, no tools scope)
+ *   rate limit              admitCall                                 result rate_limited
+ *   scope and permission    admitCall                                 403 insufficient_scope, -32602 (not in the list)
+ *   arguments validated     runCall                                   result invalid_arguments
+ *   idempotency_key         runCall                                   the first result, or why there is none
+ *   checkLimit              runCall                                   result limit_exceeded
+ *   credential              runMetered: expiry check, refresh         result not_connected, token_expired
+ *   connector               runMetered                                result platform_error, platform_unavailable, …
+ *   usage recorded, audit   runMetered, runCall                       unit kept on success, given back on failure
+ *   result
+ */
+
+export type CallSession = Session | InternalSession;
+export type Progress = ToolContext['progress'];
+
+export interface CallRequest {
+  session: CallSession;
+  /** What this session sees; a tool that is not in it does not exist for the call. */
+  list: ToolList;
+  name: string;
+  args: Record<string, unknown>;
+  /** Pointers of texts in the arguments that no storage takes; found while the body was parsed. */
+  badText: readonly { pointer: string; code: string; detail: string }[];
+  signal: AbortSignal;
+  progress: Progress;
+  ip: string;
+  requestId: string;
+}
+
+export type Admission =
+  | { kind: 'admitted'; tool: CatalogueTool }
+  | { kind: 'refused'; result: ToolResult }
+  | { kind: 'unknown_tool' }
+  | { kind: 'insufficient_scope'; scope: Scope };
+
+/** Opens the account that a call acts as; throws ConnectorError where the platform cannot be asked. */
+export type OpenAccount = (input: {
+  session: CallSession;
+  platform: string;
+  /** The choice of an internal session. */
+  account: string | undefined;
+  signal: AbortSignal;
+  progress: Progress;
+}) => Promise<OpenedAccount>;
+
+export type OpenedAccount =
+  | { kind: 'ready'; context: ToolContext }
+  | { kind: 'not_connected' }
+  | { kind: 'token_expired'; message: string };
+
+/** Runs a tool that belongs to no platform. */
+export type RunAccountTool = (
+  tool: CatalogueTool,
+  args: Record<string, unknown>,
+  session: CallSession,
+) => Promise<Record<string, unknown>>;
+
+export interface CallToolDeps {
+  lists: Pick<ToolLists, 'checkFor'>;
+  findTool(name: string): CatalogueTool | undefined;
+  /** Takes one call of a customer's rate. */
+  takeRate(customerId: string): RateVerdict | Promise<RateVerdict>;
+  meter: Pick<Meter, 'checkLimit' | 'settle' | 'giveBack'>;
+  idempotency: Pick<Idempotency, 'claim'>;
+  openAccount: OpenAccount;
+  runAccountTool: RunAccountTool;
+  audit: Pick<AuditService, 'record'>;
+  /** Tells of a call that failed at its platform, as an event. Never rejects. */
+  tellFailure(call: { customerId: string; tool: string; platform: string; failure: Failure }): Promise<void>;
+  links: Links;
+  onError: (error: unknown, context: { tool: string; requestId: string }) => void;
+  timeoutMs?: number;
+}
+
+export interface RateVerdict {
+  allowed: boolean;
+  retryAfterSeconds: number;
+}
+
+export interface CallTool {
+  admitCall(request: CallRequest): Promise<Admission>;
+  runCall(request: CallRequest, tool: CatalogueTool): Promise<ToolResult>;
+}
+
+/** The longest that a platform may take; after it the call is over, whatever the connector does. */
+export const CALL_TIMEOUT_MS = 60_000;
+
+type Verdict = { outcome: Outcome; result: ToolResult };
+
+export function createCallTool(deps: CallToolDeps): CallTool {
+  const { meter, audit, links, timeoutMs = CALL_TIMEOUT_MS } = deps;
+
+  async function admitCall(request: CallRequest): Promise<Admission> {
+    const { session, name, list } = request;
+    if (session.kind === 'customer') {
+      const verdict = await deps.takeRate(session.customerId);
+      if (!verdict.allowed) {
+        const result = failureResult(tooFast(verdict.retryAfterSeconds));
+        await record(request, 'refused');
+        return { kind: 'refused', result };
+      }
+    }
+    const tool = list.has(name) ? deps.findTool(name) : undefined;
+    if (tool === undefined) return { kind: 'unknown_tool' };
+    const scope = missingScope(session.scopes, tool);
+    if (scope !== undefined) {
+      await record(request, 'refused');
+      return { kind: 'insufficient_scope', scope };
+    }
+    return { kind: 'admitted', tool };
+  }
+
+  async function runCall(request: CallRequest, tool: CatalogueTool): Promise<ToolResult> {
+    const checked = checkArguments(request, tool);
+    const verdict =
+      checked.kind === 'invalid'
+        ? refused(invalidArguments(checked.faults))
+        : await runOnce({ ...request, args: checked.values }, tool);
+    await record(request, verdict.outcome);
+    return verdict.result;
+  }
+
+  function checkArguments(request: CallRequest, tool: CatalogueTool) {
+    if (request.badText.length > 0) return { kind: 'invalid' as const, faults: [...request.badText] };
+    return deps.lists.checkFor(request.session.kind, tool)(request.args);
+  }
+
+  /** With an idempotency_key, only the first of all calls with it goes on. */
+  async function runOnce(request: CallRequest, tool: CatalogueTool): Promise<Verdict> {
+    const { idempotency_key: key, ...args } = request.args;
+    const call = { ...request, args };
+    if (typeof key !== 'string') return runGated(call, tool, null);
+    const claim = await deps.idempotency.claim({
+      customerId: principalOf(request.session),
+      tool: tool.name,
+      key,
+      args,
+      signal: request.signal,
+    });
+    switch (claim.kind) {
+      case 'claimed':
+        return runGated(call, tool, claim);
+      case 'replay':
+        return { outcome: 'success', result: JSON.parse(claim.resultJson) as ToolResult };
+      case 'other_arguments':
+        return refused(invalidArguments([KEY_TAKEN]));
+      case 'unknown':
+        return refused({ code: 'platform_unavailable', message: OUTCOME_UNKNOWN });
+      case 'running':
+        return refused({ code: 'platform_unavailable', message: STILL_RUNNING });
+    }
+  }
+
+  async function runGated(request: CallRequest, tool: CatalogueTool, key: ClaimedKey | null): Promise<Verdict> {
+    const { session } = request;
+    if (tool.platform === null) return runUnmetered(request, tool);
+    let reservation: Reservation | null = null;
+    if (session.kind === 'customer') {
+      try {
+        const check = await meter.checkLimit(session.customerId);
+        if (check.kind === 'limit_exceeded') {
+          await key?.release();
+          const { limit, used, resetsAt } = check;
+          return refused(overLimit({ limit, used, resetsAt, upgradeUrl: links.upgrade }));
+        }
+        reservation = check.reservation;
+      } catch (error) {
+        await key?.release();
+        throw error;
+      }
+    }
+    return runMetered(request, { tool, platform: tool.platform, reservation, key });
+  }
+
+  async function runUnmetered(request: CallRequest, tool: CatalogueTool): Promise<Verdict> {
+    try {
+      const content = await deps.runAccountTool(tool, request.args, request.session);
+      return { outcome: 'success', result: successResult(content, tool.definition.untrusted) };
+    } catch (error) {
+      return { outcome: 'failure', result: failureResult(explain(error, request, tool)) };
+    }
+  }
+
+  async function runMetered(
+    request: CallRequest,
+    run: { tool: CatalogueTool; platform: string; reservation: Reservation | null; key: ClaimedKey | null },
+  ): Promise<Verdict> {
+    const { tool, platform, reservation, key } = run;
+    const startedMs = performance.now();
+    let failure: Failure | null = null;
+    let result: ToolResult;
+    try {
+      const ran = await callPlatform(request, tool, platform);
+      if (ran.kind === 'failed') failure = ran.failure;
+      result = ran.kind === 'failed' ? failureResult(ran.failure) : ran.result;
+    } catch (error) {
+      failure = explain(error, request, tool);
+      result = failureResult(failure);
+    }
+    const customerId = request.session.kind === 'customer' ? request.session.customerId : 'internal';
+    const succeeded = failure === null;
+    const durationMs = performance.now() - startedMs;
+    await Promise.all([
+      meter.settle({ customerId, reservation, platform, tool: tool.name, succeeded, durationMs }),
+      settleKey(key, failure, result),
+      failure !== null && request.session.kind === 'customer'
+        ? deps.tellFailure({ customerId, tool: tool.name, platform, failure })
+        : undefined,
+    ]);
+    return { outcome: succeeded ? 'success' : 'failure', result };
+  }
+
+  async function callPlatform(
+    request: CallRequest,
+    tool: CatalogueTool,
+    platform: string,
+  ): Promise<{ kind: 'done'; result: ToolResult } | { kind: 'failed'; failure: Failure }> {
+    const { session } = request;
+    const { account, ...args } = session.kind === 'internal' ? request.args : { ...request.args, account: undefined };
+    return withDeadline(request.signal, timeoutMs, async (signal) => {
+      const opened = await deps.openAccount({
+        session,
+        platform,
+        account: account as string | undefined,
+        signal,
+        progress: request.progress,
+      });
+      if (opened.kind !== 'ready') return { kind: 'failed', failure: notReady(opened, links.connect(platform)) };
+      const content = await tool.definition.run(args, opened.context);
+      return { kind: 'done', result: successResult(content, tool.definition.untrusted) };
+    });
+  }
+
+  /** What a caller may read of an exception; anything that is not a connector's own word is logged, not shown. */
+  function explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure {
+    if (error instanceof ConnectorError) return fromConnector(error, tool.platform, links);
+    if (error instanceof CallTimeout) return { code: 'platform_unavailable', message: error.message };
+    if (request.signal.aborted) return { code: 'canceled', message: 'The call was canceled.' };
+    deps.onError(error, { tool: tool.name, requestId: request.requestId });
+    return {
+      code: 'internal_error',
+      message: `Something went wrong here; it is logged under ${request.requestId}.`,
+      details: { request_id: request.requestId },
+    };
+  }
+
+  function record(request: CallRequest, outcome: Outcome): Promise<void> {
+    const { session, name, ip, requestId } = request;
+    const customerId = session.kind === 'customer' ? session.customerId : 'internal';
+    return audit.record([
+      { customerId, actor: actorOf(session), action: 'tool.call', target: name, outcome, ip, requestId },
+    ]);
+  }
+
+  return { admitCall, runCall };
+}
+
+function refused(failure: Failure): Verdict {
+  return { outcome: 'refused', result: failureResult(failure) };
+}
+
+/** Keys of internal sessions must not meet each other's, nor a customer's. */
+function principalOf(session: CallSession): string {
+  return session.kind === 'customer' ? session.customerId : `internal:${session.name}`;
+}
+
+function missingScope(scopes: readonly Scope[], tool: CatalogueTool): Scope | undefined {
+  if (scopes.includes('tools:write')) return undefined;
+  if (!isReadOnly(tool.class)) return 'tools:write';
+  return scopes.includes('tools:read') ? undefined : 'tools:read';
+}
+
+/** Failures after which nothing can have happened at the platform: the same key may be tried again. */
+const harmlessCodes: ReadonlySet<Failure['code']> = new Set([
+  'not_connected',
+  'token_expired',
+  'rate_limited',
+  'invalid_arguments',
+  'address_refused',
+]);
+
+async function settleKey(key: ClaimedKey | null, failure: Failure | null, result: ToolResult): Promise<void> {
+  if (key === null) return;
+  if (failure === null || failure.code === 'platform_error') return key.keep(JSON.stringify(result));
+  if (harmlessCodes.has(failure.code)) return key.release();
+  return key.keep(JSON.stringify(failureResult({ ...failure, message: `${failure.message} ${MAYBE_DONE}` })));
+}

@@ -1,0 +1,54 @@
+import type { ConnectorError } from '../connectors/connector.ts';
+import type { ArgumentFault } from '../tools/arguments.ts';
+import type { Links } from './links.ts';
+import type { Failure } from './result.ts';
+
+export const KEY_TAKEN: ArgumentFault = {
+  pointer: '/idempotency_key',
+  code: 'not_allowed',
+  detail: 'was used with other arguments within the last 24 hours.',
+};
+export const OUTCOME_UNKNOWN =
+  'An earlier call with this idempotency_key was cut off, and whether it was carried out is not known. Nothing was ' +
+  'sent now. Look at the platform, and use a new key to do it again.';
+export const STILL_RUNNING = 'An earlier call with this idempotency_key still runs. Nothing was sent now; ask again later.';
+export const MAYBE_DONE = 'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
+
+export function tooFast(retryAfterSeconds: number): Failure {
+  return {
+    code: 'rate_limited',
+    message: `Too many calls at once; try again in ${retryAfterSeconds} s.`,
+    details: { retry_after_seconds: retryAfterSeconds },
+  };
+}
+
+export function overLimit(limit: { limit: number; used: number; resetsAt: Date; upgradeUrl: string }): Failure {
+  const resetsAt = limit.resetsAt.toISOString();
+  return {
+    code: 'limit_exceeded',
+    message: `All ${limit.limit} calls of this month are used. They begin anew at ${resetsAt}; a larger plan: ${limit.upgradeUrl}`,
+    details: { limit: limit.limit, used: limit.used, resets_at: resetsAt, upgrade_url: limit.upgradeUrl },
+  };
+}
+
+export function notReady(opened: { kind: 'not_connected' } | { kind: 'token_expired'; message: string }, connectUrl: string): Failure {
+  const message = opened.kind === 'not_connected' ? 'No account is connected.' : opened.message;
+  return {
+    code: opened.kind,
+    message: `${message} Connect one at ${connectUrl}`,
+    details: { connect_url: connectUrl },
+  };
+}
+
+export function fromConnector(error: ConnectorError, platform: string | null, links: Links): Failure {
+  const { code, message } = error;
+  const details: Record<string, unknown> = {};
+  if (error.platformCode !== null) details.platform_code = error.platformCode;
+  if (code === 'rate_limited' || error.retryAfterSeconds !== null)
+    details.retry_after_seconds = error.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS;
+  if (code === 'token_expired' && platform !== null) details.connect_url = links.connect(platform);
+  return { code, message, details };
+}
+
+/** For platforms that say "too fast" without saying for how long. */
+const DEFAULT_RETRY_SECONDS = 30;

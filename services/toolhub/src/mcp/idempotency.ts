@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '@libs/db';
+import { everyMinutes } from '@libs/jobs';
+import type { Holder } from '../billing/holder.ts';
+import { deleteExpiredCalls, deleteIntent, findCall, insertIntent, type KeyedCall, storeResult } from './store.ts';
+
+export interface ClaimedKey {
+  kind: 'claimed';
+  /** Keeps the result for every later call with this key. */
+  keep(resultJson: string): Promise<void>;
+  /** Frees the key: the call certainly did nothing. */
+  release(): Promise<void>;
+}
+
+export type KeyClaim =
+  | ClaimedKey
+  | { kind: 'replay'; resultJson: string }
+  | { kind: 'other_arguments' }
+  /** The first call was cut off: whether it was carried out, nobody knows. */
+  | { kind: 'unknown' }
+  /** The first call still runs after all the time that we wait. */
+  | { kind: 'running' };
+
+export interface Idempotency {
+  claim(call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal }): Promise<KeyClaim>;
+  readonly jobs: {
+    handlers: readonly { name: string; handle(): Promise<void> }[];
+    cron: readonly { name: string; schedule: (after: Date) => Date }[];
+  };
+}
+
+export interface IdempotencyDeps {
+  database: Database;
+  holder: Holder;
+  onError: (error: unknown) => void;
+  waitMs?: number;
+}
+
+const KEEP_MS = 24 * 60 * 60 * 1000;
+const WAIT_MS = 30_000;
+const LOOK_MS = 20;
+const LOOK_MS_MAX = 500;
+const FORGET_MINUTES = 10;
+const FORGET_BATCH = 5_000;
+const FORGET_BATCHES_MAX = 200;
+
+/**
+ * A key is claimed by the row that records the intent, before anything is sent; the result is stored after. Any
+ * process that meets the key later finds the result, a call that still runs, or a call that died on the way, and in
+ * none of these cases sends anything.
+ */
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const { database, onError, waitMs = WAIT_MS } = deps;
+
+  async function claim(
+    call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal },
+  ): Promise<KeyClaim> {
+    const { args, signal, ...keyed } = call;
+    const argumentsHash = hash('sha256', canonicalJson(args), 'buffer');
+    const deadline = performance.now() + waitMs;
+    for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * 2, LOOK_MS_MAX)) {
+      const holder = await deps.holder.current();
+      if (await insertIntent(database, { ...keyed, argumentsHash, holder, keepMs: KEEP_MS })) {
+        return claimed({ ...keyed, holder });
+      }
+      const stored = await findCall(database, keyed);
+      // Freed in between, by a first call that did nothing: ours may be the first now.
+      if (stored === null) continue;
+      if (!stored.argumentsHash.equals(argumentsHash)) return { kind: 'other_arguments' };
+      if (stored.result !== null) return { kind: 'replay', resultJson: stored.result };
+      if (!stored.holderAlive) return { kind: 'unknown' };
+      if (performance.now() >= deadline) return { kind: 'running' };
+      await pause(lookMs, undefined, { signal });
+    }
+  }
+
+  /** The call itself is over when these run: a failure here must not hide its result. */
+  function claimed(call: KeyedCall & { holder: string }): ClaimedKey {
+    return {
+      kind: 'claimed',
+      keep: (result) => storeResult(database, { ...call, result }).catch(onError),
+      release: () => deleteIntent(database, call).catch(onError),
+    };
+  }
+
+  async function forgetExpired(): Promise<void> {
+    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1) {
+      if ((await deleteExpiredCalls(database, FORGET_BATCH)) < FORGET_BATCH) return;
+    }
+  }
+
+  return {
+    claim,
+    jobs: {
+      handlers: [{ name: 'mcp.forget_keys', handle: forgetExpired }],
+      cron: [{ name: 'mcp.forget_keys', schedule: everyMinutes(FORGET_MINUTES) }],
+    },
+  };
+}
+
+/** The order of members says nothing in JSON, so it must not tell two calls apart. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}

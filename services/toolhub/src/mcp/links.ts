@@ -1,0 +1,12 @@
+/** Pages of the dashboard that a failed call points to. */
+export interface Links {
+  connect(platform: string): string;
+  readonly upgrade: string;
+}
+
+export function createLinks(publicUrl: string): Links {
+  return {
+    connect: (platform) => `${publicUrl}/connections?platform=${encodeURIComponent(platform)}`,
+    upgrade: `${publicUrl}/billing`,
+  };
+}

@@ -1,0 +1,56 @@
+import { AppError, type FieldError, parseJson } from '@libs/http';
+
+export type JsonObject = { [member: string]: unknown };
+
+/** A body as far as it can be read without knowing the era of its sender. */
+export type ReadBody =
+  | { kind: 'message'; message: JsonObject; badText: readonly FieldError[] }
+  | { kind: 'refused'; code: number; detail: string };
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/**
+ * One JSON-RPC message per request. Batches were part of one revision only and are refused. Depth, repeated keys and
+ * the encoding are checked by the strict parser; texts that cannot be stored do not make the message unreadable, so
+ * that a call with such an argument is answered as one with a bad argument.
+ */
+export function readBody(body: Buffer): ReadBody {
+  let value: unknown;
+  let badText: readonly FieldError[] = [];
+  try {
+    value = parseJson(body);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.kind !== 'invalid') return { kind: 'refused', code: PARSE_ERROR, detail: error.detail };
+    value = JSON.parse(body.toString('utf8'));
+    badText = error.details ?? [];
+  }
+  if (Array.isArray(value))
+    return { kind: 'refused', code: INVALID_REQUEST, detail: 'Batches are not taken: send one message per request.' };
+  if (!isObject(value))
+    return { kind: 'refused', code: INVALID_REQUEST, detail: 'The body is not a JSON-RPC message.' };
+  return { kind: 'message', message: value, badText };
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The id to answer with; null where the message has none that JSON-RPC knows. */
+export function idOf(message: JsonObject): string | number | null {
+  const { id } = message;
+  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : null;
+}
+
+export function errorBody(id: string | number | null, code: number, message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id });
+}
+
+/** The tool that a message calls, if it calls one. */
+export function calledTool(message: JsonObject): { name: string; args: JsonObject } | undefined {
+  const { method, params } = message;
+  if (method !== 'tools/call' || !isObject(params) || typeof params.name !== 'string') return undefined;
+  const { name, arguments: args = {} } = params;
+  return isObject(args) ? { name, args } : undefined;
+}

@@ -1,0 +1,88 @@
+import type { Queryable } from '@libs/db';
+
+export interface KeyedCall {
+  /** `internal` and the session's name for sessions that belong to no customer. */
+  customerId: string;
+  tool: string;
+  key: string;
+}
+
+/** Writes the intent to call; false when the key is taken and has not expired. */
+export async function insertIntent(
+  db: Queryable,
+  call: KeyedCall & { argumentsHash: Buffer; holder: string; keepMs: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    {
+      name: 'mcp.insert_intent',
+      text: `insert into idempotent_calls as c (customer_id, tool, key, arguments_hash, holder, expires_at)
+             values ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 millisecond')
+             on conflict (customer_id, tool, key) do update set arguments_hash = excluded.arguments_hash,
+               holder = excluded.holder, result = null, expires_at = excluded.expires_at
+             where c.expires_at <= clock_timestamp()`,
+    },
+    [call.customerId, call.tool, call.key, call.argumentsHash, call.holder, call.keepMs],
+  );
+  return rowCount === 1;
+}
+
+export interface StoredCall {
+  argumentsHash: Buffer;
+  /** Null while the call runs, and for ever when its process died. */
+  result: string | null;
+  holderAlive: boolean;
+}
+
+export async function findCall(db: Queryable, call: KeyedCall): Promise<StoredCall | null> {
+  const { rows } = await db.query<{ arguments_hash: Buffer; result: string | null; alive: boolean }>(
+    {
+      name: 'mcp.find_call',
+      text: `select c.arguments_hash, c.result, exists (
+               select from call_holders h where h.id = c.holder and h.expires_at > clock_timestamp()
+             ) as alive
+             from idempotent_calls c where c.customer_id = $1 and c.tool = $2 and c.key = $3`,
+    },
+    [call.customerId, call.tool, call.key],
+  );
+  const [row] = rows;
+  return row === undefined
+    ? null
+    : { argumentsHash: row.arguments_hash, result: row.result, holderAlive: row.alive };
+}
+
+export async function storeResult(
+  db: Queryable,
+  call: KeyedCall & { holder: string; result: string },
+): Promise<void> {
+  await db.query(
+    {
+      name: 'mcp.store_result',
+      text: `update idempotent_calls set result = $5
+             where customer_id = $1 and tool = $2 and key = $3 and holder = $4 and result is null`,
+    },
+    [call.customerId, call.tool, call.key, call.holder, call.result],
+  );
+}
+
+/** Frees the key of a call that certainly did nothing. */
+export async function deleteIntent(db: Queryable, call: KeyedCall & { holder: string }): Promise<void> {
+  await db.query(
+    `delete from idempotent_calls
+     where customer_id = $1 and tool = $2 and key = $3 and holder = $4 and result is null`,
+    [call.customerId, call.tool, call.key, call.holder],
+  );
+}
+
+export async function deleteExpiredCalls(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from idempotent_calls where ctid in (
+       select ctid from idempotent_calls where expires_at <= clock_timestamp() limit $1
+     )`,
+    [limit],
+  );
+  return rowCount;
+}
+
+export async function notifyChannel(db: Queryable, channel: string, payload: string): Promise<void> {
+  await db.query('select pg_notify($1, $2)', [channel, payload]);
+}

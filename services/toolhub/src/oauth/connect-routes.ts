@@ -1,0 +1,159 @@
+import { type App, AppError } from '@libs/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuditService } from '../audit/service.ts';
+import type { Access } from '../customers/access.ts';
+import type { BearerResolver } from '../customers/identity.ts';
+import type { CustomerService } from '../customers/service.ts';
+import type { TokenService } from '../customers/tokens.ts';
+import { sendPage } from './form.ts';
+import { OWN_CLIENT_ID } from './own-client.ts';
+import { problemPage, snippetsPage } from './pages.ts';
+import { oauthPaths } from './provider.ts';
+import type { OAuthService } from './service.ts';
+
+export interface ConnectRoutesDeps {
+  oauth: OAuthService;
+  customers: CustomerService;
+  tokens: TokenService;
+  access: Access;
+  audit: AuditService;
+  resolveBearer: BearerResolver;
+  publicUrl: string;
+  now: () => Date;
+}
+
+const CONNECT = '/oauth/connect-mcp';
+const CALLBACK = '/oauth/mcp-callback';
+const TOKEN_DAYS = 90;
+
+interface Answer {
+  state?: string;
+  code?: string;
+  error?: string;
+  iss?: string;
+}
+
+/** Why the flow ended without a page of snippets, in words for the person who sees it. */
+class ConnectFailure extends Error {
+  override readonly name = 'ConnectFailure';
+}
+
+/** The way from the dashboard to a client's configuration: the platform's own client, run on the server side. */
+export function registerConnectRoutes(app: App, deps: ConnectRoutesDeps): void {
+  const schema = { hide: true };
+  app.get(CONNECT, { schema }, async (_request, reply) => reply.redirect(await deps.oauth.beginConnect(), 302));
+  app.get(CALLBACK, { schema }, async (request, reply) => {
+    try {
+      return await showSnippets(app, deps, request, reply);
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      const page = problemPage({ title: 'Not connected', detail: error.message, retryLink: CONNECT });
+      return sendPage(reply, page, 400);
+    }
+  });
+}
+
+async function showSnippets(
+  app: App,
+  deps: ConnectRoutesDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const code = await checkAnswer(deps, answerOf(request));
+  const customerId = await redeem(app, deps, code, request);
+  const customer = await deps.customers.find(customerId);
+  if (customer === undefined) throw new ConnectFailure('The account does not exist any more.');
+  const token = await makeToken(deps, customerId, request);
+  return sendPage(
+    reply,
+    snippetsPage({ mcpUrl: `${deps.publicUrl}/mcp`, token, tokenDays: TOKEN_DAYS, email: customer.email }),
+  );
+}
+
+/** A parameter that comes twice counts as none. */
+function answerOf(request: FastifyRequest): Answer {
+  const answer: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
+    if (typeof value === 'string') answer[name] = value;
+  }
+  return answer;
+}
+
+async function checkAnswer(deps: ConnectRoutesDeps, answer: Answer): Promise<Record<string, string>> {
+  const { state = '', code, error, iss } = answer;
+  if (iss !== undefined && iss !== deps.publicUrl) throw new ConnectFailure('The answer comes from another server.');
+  if (error !== undefined || code === undefined) {
+    const known = await deps.oauth.dropConnect(state);
+    if (known && error === 'access_denied') throw new ConnectFailure('You did not allow the connection.');
+    throw new ConnectFailure('The login ended without a result.');
+  }
+  const form = await deps.oauth.finishConnect({ state, code });
+  if (form === undefined)
+    throw new ConnectFailure('This page was opened a second time, or too much time has passed since the start.');
+  return form;
+}
+
+/**
+ * Exchanges the code and gives the result back at once: it has proved whose browser this is, and the snippets need a
+ * token that their owner can see and revoke. A code that was given to another account than the one that is logged in
+ * here was planted by somebody else.
+ */
+async function redeem(
+  app: App,
+  deps: ConnectRoutesDeps,
+  form: Record<string, string>,
+  request: FastifyRequest,
+): Promise<string> {
+  const cookie = deps.access.cookieOf(request);
+  const login = cookie === undefined ? undefined : await deps.customers.resolveCookie(cookie);
+  const accessToken = await postToken(app, form, request);
+  const session = await deps.resolveBearer(accessToken);
+  await postForm(app, oauthPaths.revoke, { client_id: OWN_CLIENT_ID, token: accessToken }, request);
+  const isSame = session?.kind === 'customer' && session.customerId === login?.session.customerId;
+  if (!isSame) throw new ConnectFailure('You are not logged in as the account that was connected.');
+  return session.customerId;
+}
+
+async function postToken(app: App, form: Record<string, string>, request: FastifyRequest): Promise<string> {
+  const answer = await postForm(app, oauthPaths.token, form, request);
+  const accessToken: unknown = answer.statusCode === 200 ? answer.json().access_token : undefined;
+  if (typeof accessToken !== 'string') throw new ConnectFailure('The code could not be exchanged for a token.');
+  return accessToken;
+}
+
+function postForm(app: App, url: string, form: Record<string, string>, request: FastifyRequest) {
+  return app.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': request.id },
+    payload: new URLSearchParams(form).toString(),
+    remoteAddress: request.ip,
+  });
+}
+
+async function makeToken(deps: ConnectRoutesDeps, customerId: string, request: FastifyRequest): Promise<string> {
+  const day = deps.now().toISOString().slice(0, 10);
+  try {
+    const { record, token } = await deps.tokens.create({
+      customerId,
+      name: `AI client, connected ${day}`,
+      scopes: ['tools:read', 'tools:write'],
+      expiresInDays: TOKEN_DAYS,
+    });
+    void deps.audit.record([
+      {
+        customerId,
+        actor: { type: 'customer', id: customerId },
+        action: 'token.created',
+        target: record.id,
+        outcome: 'success',
+        ip: request.ip,
+        requestId: request.id,
+      },
+    ]);
+    return token;
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'conflict') throw new ConnectFailure(error.detail);
+    throw error;
+  }
+}

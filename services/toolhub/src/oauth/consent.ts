@@ -1,0 +1,82 @@
+import type Provider from 'oidc-provider';
+import type { Interaction } from 'oidc-provider';
+import {
+  EMAIL_CHARACTERS_MAX,
+  EMAIL_PATTERN,
+  NAME_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+} from '../customers/customer.ts';
+import { parseScopes, type Scope } from '../customers/identity.ts';
+import { oauthPaths, RESOURCE_SCOPES } from './provider.ts';
+import { redirectHost } from './redirects.ts';
+
+function textParam({ params }: Interaction, name: string): string {
+  const value = params[name];
+  return typeof value === 'string' ? value : '';
+}
+
+export function requestedScopes(interaction: Interaction): Scope[] {
+  return parseScopes(textParam(interaction, 'scope'));
+}
+
+/** The authorization request once more, after a login: what asked for the login is answered by it. */
+export function restartUrl(interaction: Interaction): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(interaction.params)) {
+    if (value === undefined || name === 'max_age') continue;
+    for (const one of [value].flat()) query.append(name, String(one));
+  }
+  const prompts = textParam(interaction, 'prompt').split(' ').filter((prompt) => prompt !== '' && prompt !== 'login');
+  query.delete('prompt');
+  if (prompts.length > 0) query.set('prompt', prompts.join(' '));
+  return `${oauthPaths.authorize}?${query}`;
+}
+
+export async function viewOfClient(
+  provider: Provider,
+  interaction: Interaction,
+): Promise<{ clientName: string; clientHost: string | undefined }> {
+  const clientId = textParam(interaction, 'client_id');
+  const client = await provider.Client.find(clientId);
+  const clientHost = client?.clientIdMetadataDocument ? new URL(clientId).host : undefined;
+  return { clientName: client?.clientName?.trim() || clientHost || 'An application without a name', clientHost };
+}
+
+export async function viewOfConsent(provider: Provider, interaction: Interaction) {
+  const redirectUri = textParam(interaction, 'redirect_uri');
+  return {
+    ...(await viewOfClient(provider, interaction)),
+    redirectHost: redirectHost(redirectUri),
+    redirectScheme: new URL(redirectUri).protocol,
+    scopes: requestedScopes(interaction),
+  };
+}
+
+/** Stores what the customer agreed to: exactly what the page listed. */
+export async function grantConsent(
+  provider: Provider,
+  interaction: Interaction,
+  customerId: string,
+): Promise<string> {
+  const grant = new provider.Grant({ accountId: customerId, clientId: textParam(interaction, 'client_id') });
+  const scopes = requestedScopes(interaction);
+  grant.addOIDCScope(scopes.join(' '));
+  const onResource = scopes.filter((scope) => RESOURCE_SCOPES.includes(scope)).join(' ');
+  for (const resource of [interaction.params.resource ?? []].flat()) {
+    grant.addResourceScope(String(resource), onResource);
+  }
+  return grant.save();
+}
+
+const EMAIL = new RegExp(EMAIL_PATTERN, 'u');
+
+/** The browser checks the same; this is for what arrives without one. */
+export function signupFault(input: { email: string; name: string; password: string }): string | undefined {
+  if (input.email.length > EMAIL_CHARACTERS_MAX || !EMAIL.test(input.email)) return 'This is not an e-mail address.';
+  if (input.name.trim() === '' || input.name.length > NAME_CHARACTERS_MAX) return 'Enter your name.';
+  const { length } = input.password;
+  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX)
+    return `The password must have at least ${PASSWORD_CHARACTERS_MIN} characters.`;
+  return undefined;
+}

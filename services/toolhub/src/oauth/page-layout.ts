@@ -1,0 +1,112 @@
+import { Html, html, inlineSource } from './html.ts';
+
+export interface Page {
+  html: string;
+  csp: string;
+}
+
+const STYLE = `
+:root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--accent:#3457d5;
+--accent-ink:#fff;--soft:#eef1fb;--bad:#b3261e;--bad-soft:#fdeceb;--code:#f0f2f7}
+@media (prefers-color-scheme:dark){:root{--ground:#0f1117;--card:#181b24;--ink:#eceef4;--muted:#a3aabb;--line:#2d3240;
+--accent:#8aa4ff;--accent-ink:#0c1230;--soft:#1f2536;--bad:#ff9a92;--bad-soft:#3a1f1e;--code:#11141c}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:flex;flex-direction:column;align-items:center;justify-content:center;
+padding:1.5rem 1rem;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
+main{width:100%;max-width:27rem;background:var(--card);border:1px solid var(--line);border-radius:14px;padding:2rem 1.75rem;
+box-shadow:0 1px 2px #0000000d,0 12px 32px -16px #00000033}
+main.wide{max-width:46rem}
+.brand{display:flex;align-items:center;gap:.55rem;font-weight:650;color:var(--muted);margin:0 0 1.25rem}
+.brand::before{content:"";width:1.1rem;height:1.1rem;border-radius:.3rem;background:var(--accent)}
+h1{font-size:1.4rem;line-height:1.25;margin:0 0 .5rem;overflow-wrap:anywhere}
+h2{font-size:1.1rem;margin:2rem 0 .25rem}
+h3{font-size:.95rem;margin:1.25rem 0 .35rem}
+p{margin:.5rem 0}
+.muted{color:var(--muted);font-size:.925rem}
+label{display:block;font-weight:600;font-size:.925rem;margin:1rem 0 .3rem}
+input{width:100%;font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:9px;padding:.65rem .75rem}
+.actions{display:flex;gap:.75rem;margin-top:1.5rem}
+button{font:inherit;font-weight:600;border-radius:9px;padding:.7rem 1rem;cursor:pointer;border:1px solid var(--line);
+background:transparent;color:inherit;flex:1}
+button.primary{background:var(--accent);border-color:var(--accent);color:var(--accent-ink)}
+button.link{border:0;padding:0;flex:none;font-weight:400;color:var(--accent);text-decoration:underline}
+button:hover{filter:brightness(1.06)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+a{color:var(--accent)}
+.alert{background:var(--bad-soft);color:var(--bad);border-radius:9px;padding:.65rem .85rem;font-size:.925rem}
+.facts{margin:1.25rem 0;border:1px solid var(--line);border-radius:10px;overflow:hidden}
+.facts div{padding:.6rem .85rem;display:flex;justify-content:space-between;gap:1rem}
+.facts div+div{border-top:1px solid var(--line)}
+dt{color:var(--muted);font-size:.9rem}dd{margin:0;font-weight:600;text-align:right;overflow-wrap:anywhere}
+ul.scopes{list-style:none;padding:0;margin:.75rem 0}
+ul.scopes li{padding:.55rem .85rem;background:var(--soft);border-radius:9px;margin-bottom:.4rem}
+ul.scopes code{display:block;color:var(--muted);font-size:.8rem}
+code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,monospace}
+.snippet{position:relative}
+pre{background:var(--code);border:1px solid var(--line);border-radius:10px;padding:.85rem 1rem;margin:.35rem 0;overflow-x:auto;
+font-size:.85rem;line-height:1.5;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
+.snippet button{position:absolute;top:.5rem;right:.5rem;padding:.25rem .7rem;font-size:.8rem;background:var(--card)}
+footer{margin-top:1rem;font-size:.85rem;color:var(--muted)}
+@media (prefers-reduced-motion:no-preference){button{transition:filter .12s}}
+`.trim();
+
+/** Shows the copy buttons, which are useless without it, and makes them work. */
+const COPY_SCRIPT = `
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    const source = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(source);
+      button.textContent = 'Selected';
+    }
+    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+  });
+}
+`.trim();
+
+const STYLE_SOURCE = inlineSource(STYLE);
+const SCRIPT_SOURCE = inlineSource(COPY_SCRIPT);
+
+export interface PageOptions {
+  title: string;
+  body: Html;
+  wide?: boolean;
+  copyButtons?: boolean;
+  /** Schemes beside this origin that the answer to the page's form may lead to; browsers check redirects, too. */
+  formSchemes?: readonly string[];
+}
+
+export function layOut(options: PageOptions): Page {
+  const { title, body, wide = false, copyButtons = false, formSchemes = [] } = options;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Toolhub</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main${wide ? html` class="wide"` : ''}>
+<p class="brand">Toolhub</p>
+${body}
+</main>
+${copyButtons ? html`<script>${new Html(COPY_SCRIPT)}</script>` : ''}
+</body>
+</html>
+`;
+  const csp = [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    ...(copyButtons ? [`script-src ${SCRIPT_SOURCE}`] : []),
+    `form-action ${["'self'", ...formSchemes].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return { html: page.text, csp: csp.join('; ') };
+}

@@ -1,0 +1,114 @@
+import type { Database } from '@libs/db';
+import type { App, RateLimit } from '@libs/http';
+import type { NewId } from '@libs/seal';
+import type { Context, ErrorBody } from 'oidc-provider';
+import type { AuditService } from '../audit/service.ts';
+import type { Access } from '../customers/access.ts';
+import { addressKey } from '../customers/address-key.ts';
+import type { BearerResolver } from '../customers/identity.ts';
+import type { CustomerService } from '../customers/service.ts';
+import type { TokenService } from '../customers/tokens.ts';
+import { type AdapterDeps, createAdapter } from './adapter.ts';
+import { Arrivals } from './arrivals.ts';
+import { registerConnectRoutes } from './connect-routes.ts';
+import { registerInteractionRoutes } from './interaction-routes.ts';
+import { problemPage } from './pages.ts';
+import { createProvider, oauthPaths } from './provider.ts';
+import { registerOAuthRoutes } from './routes.ts';
+import type { OAuthService } from './service.ts';
+
+export interface OAuthServerDeps {
+  database: Database;
+  publicUrl: string;
+  oauth: OAuthService;
+  customers: CustomerService;
+  tokens: TokenService;
+  access: Access;
+  audit: AuditService;
+  resolveBearer: BearerResolver;
+  announceRevocation: AdapterDeps['announceRevocation'];
+  addressLimit: RateLimit;
+  /** Reaches metadata documents of clients; checks every address that it dials. */
+  fetch(signal: AbortSignal): (url: string | URL, init?: RequestInit) => Promise<Response>;
+  newId: NewId;
+  now: () => Date;
+}
+
+const DOCUMENT_TIMEOUT_MS = 5_000;
+
+/** Builds the authorization server and puts its endpoints and pages into the app. */
+export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
+  const { publicUrl, customers, access, audit, addressLimit, now } = deps;
+  const arrivals = new Arrivals();
+  const adapter = createAdapter({
+    ...deps,
+    arrivals,
+    returnTo: (interactionId) => `${publicUrl}${oauthPaths.authorize}/${interactionId}`,
+    onFamilyRevoked: ({ customerId, clientId }) => {
+      const arrival = arrivals.current();
+      void audit.record([
+        {
+          customerId,
+          actor: { type: 'oauth', id: clientId },
+          action: 'oauth.revoked',
+          target: clientId,
+          outcome: 'success',
+          ip: arrival?.ip ?? null,
+          requestId: arrival?.requestId ?? null,
+        },
+      ]);
+    },
+  });
+  const provider = createProvider({
+    publicUrl,
+    adapter,
+    sessionOf: async ({ req }) => {
+      const cookie = access.cookieOf(req);
+      return cookie === undefined ? undefined : customers.resolveCookie(cookie);
+    },
+    accountExists: async (customerId) => (await customers.find(customerId)) !== undefined,
+    fetch: (url, init) => deps.fetch(init.signal ?? AbortSignal.timeout(DOCUMENT_TIMEOUT_MS))(url, init),
+    // To name a document is a way to register, so it counts like one.
+    mayFetchDocument: async ({ req }) => {
+      const arrival = arrivals.of(req);
+      return arrival === undefined || (await addressLimit.take(addressKey(arrival.ip))).allowed;
+    },
+    renderError,
+    onExchanged: async ({ req }, spent) => {
+      await deps.oauth.markExchanged(spent);
+      const arrival = arrivals.of(req);
+      void audit.record([
+        {
+          customerId: spent.customerId,
+          actor: { type: 'oauth', id: spent.clientId },
+          action: spent.kind === 'code' ? 'oauth.token.issued' : 'oauth.token.refreshed',
+          target: spent.clientId,
+          outcome: 'success',
+          ip: arrival?.ip ?? null,
+          requestId: arrival?.requestId ?? null,
+        },
+      ]);
+    },
+  });
+  provider.on('server_error', ({ req }, error) => {
+    app.log.error({ err: error, request_id: arrivals.of(req)?.requestId }, 'the OAuth server failed');
+  });
+  registerOAuthRoutes(app, { provider, publicUrl, arrivals, addressLimit, now });
+  registerInteractionRoutes(app, { provider, publicUrl, customers, access, audit, addressLimit });
+  registerConnectRoutes(app, deps);
+}
+
+const explanations: Record<string, string> = {
+  invalid_client: 'The application that sent you here is not known. It has to register first.',
+  invalid_redirect_uri: 'The application asks to be answered at an address that it has not registered.',
+  server_error: 'Something went wrong here. Try again.',
+};
+
+/** For errors that cannot be told to the client, since it is not known where it is. */
+function renderError(ctx: Context, { error, error_description: description }: ErrorBody): void {
+  const detail = explanations[error] ?? `The application sent a request that cannot be answered: ${description ?? error}.`;
+  const page = problemPage({ title: 'This does not work', detail: `${detail} (${error})` });
+  ctx.type = 'html';
+  ctx.set('content-security-policy', page.csp);
+  ctx.body = page.html;
+}

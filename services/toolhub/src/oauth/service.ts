@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
+import type { TokenSource } from '../customers/bearer.ts';
+import { parseScopes } from '../customers/identity.ts';
+import { upsertClient } from './clients-store.ts';
+import { OWN_CLIENT_ID, ownClientMetadata } from './own-client.ts';
+import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider.ts';
+import { ownCallback } from './redirects.ts';
+import {
+  deleteExpired,
+  findLiveAccessToken,
+  insertConnect,
+  markCodeExchanged,
+  markTokenExchanged,
+  takeConnect,
+} from './store.ts';
+
+const CONNECT_MS = 30 * 60_000;
+const UNUSED_CLIENT_MS = 90 * 24 * 60 * 60_000;
+const CONNECT_SCOPES = 'tools:read tools:write';
+
+export interface OAuthService extends TokenSource {
+  /** Writes the platform's own client as this version wants it; every start does. */
+  upsertOwnClient(): Promise<void>;
+  markExchanged(spent: { kind: 'code' | 'refresh'; value: string }): Promise<void>;
+  /** The address that starts the connector's flow; what proves its end stays here. */
+  beginConnect(): Promise<string>;
+  /** The form that redeems the code, if the state is one that waits; it works once. */
+  finishConnect(answer: { state: string; code: string }): Promise<Record<string, string> | undefined>;
+  /** Forgets a state whose flow ended without a code. */
+  dropConnect(state: string): Promise<boolean>;
+  purge(): Promise<void>;
+}
+
+export function createOAuthService(deps: {
+  database: Database;
+  publicUrl: string;
+  sealer: Sealer;
+  randomBytes: RandomBytes;
+  now: () => Date;
+}): OAuthService {
+  const { database, publicUrl, sealer, randomBytes, now } = deps;
+  const redirectUri = ownCallback(publicUrl);
+  const context = (stateHash: Buffer) => `oauth_connects/${stateHash.toString('hex')}`;
+
+  async function takeVerifier(state: string): Promise<string | undefined> {
+    const stateHash = hashToken(state);
+    const sealed = await takeConnect(database, stateHash, now());
+    return sealed && sealer.openText(sealed, context(stateHash));
+  }
+
+  return {
+    prefix: ACCESS_TOKEN_PREFIX,
+
+    async upsertOwnClient() {
+      const metadata = ownClientMetadata(publicUrl);
+      await upsertClient(
+        database,
+        { id: OWN_CLIENT_ID, kind: 'own', metadata, redirectUris: metadata.redirect_uris, secretHash: null },
+        now(),
+      );
+    },
+
+    async find(tokenHash, at) {
+      const found = await findLiveAccessToken(database, tokenHash, at);
+      if (found === undefined) return undefined;
+      const { customerId, id, scopes, audience, expiresAt, grantId } = found;
+      return {
+        session: {
+          kind: 'customer',
+          customerId,
+          via: 'oauth',
+          tokenId: id,
+          scopes: parseScopes(scopes.join(' ')),
+          audience,
+        },
+        expiresAt,
+        family: grantId,
+      };
+    },
+
+    async markExchanged({ kind, value }) {
+      const mark = kind === 'code' ? markCodeExchanged : markTokenExchanged;
+      await mark(database, hashToken(value), now());
+    },
+
+    async beginConnect() {
+      const state = newToken('', randomBytes);
+      const verifier = newToken('', randomBytes);
+      const stateHash = hashToken(state);
+      await insertConnect(database, {
+        stateHash,
+        sealedVerifier: sealer.seal(verifier, context(stateHash)),
+        expiresAt: new Date(now().getTime() + CONNECT_MS),
+      });
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: OWN_CLIENT_ID,
+        redirect_uri: redirectUri,
+        scope: CONNECT_SCOPES,
+        resource: `${publicUrl}/mcp`,
+        state,
+        code_challenge: hash('sha256', verifier, 'base64url'),
+        code_challenge_method: 'S256',
+      });
+      return `${publicUrl}${oauthPaths.authorize}?${query}`;
+    },
+
+    async finishConnect({ state, code }) {
+      const verifier = await takeVerifier(state);
+      if (verifier === undefined) return undefined;
+      return {
+        grant_type: 'authorization_code',
+        client_id: OWN_CLIENT_ID,
+        redirect_uri: redirectUri,
+        code,
+        code_verifier: verifier,
+      };
+    },
+
+    dropConnect: async (state) => (await takeVerifier(state)) !== undefined,
+
+    purge: () => deleteExpired(database, now(), new Date(now().getTime() - UNUSED_CLIENT_MS)),
+  };
+}
