@@ -54,5 +54,5 @@ export { newRequestId, parseTraceparent, requestIdOf, type Trace } from './reque
 export { type Closer, type RunOptions, runUntilSignal } from './run.ts';
 export { acceptedHosts, acceptedOrigins, requireSameOrigin, sameOrigin } from './same-origin.ts';
 export { DASHBOARD_CSP, type ServeFolderOptions, serveFolder } from './serve-folder.ts';
-export { type ListenOptions, listen, runMain, StartError, startFailure } from './start.ts';
+export { type ListenOptions, listen, type MainOptions, runMain, StartError, startFailure } from './start.ts';
 export { stringMap } from './string-map.ts';

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { App } from './app.ts';
 import { SettingsError } from './config.ts';
+import { scrubText } from './log.ts';
 
 /** A start that cannot succeed until the operator changes something; the message is the one line that says what. */
 export class StartError extends Error {
@@ -48,6 +49,8 @@ function listenFailure(code: string | undefined, options: ListenOptions): string
   }
 }
 
+const CAUSES_MAX = 5;
+
 const hintByCode: Record<string, string> = {
   EADDRINUSE: 'the address is in use',
   EACCES: 'no right to write there; check DATA_DIR',
@@ -66,14 +69,19 @@ const hintByCode: Record<string, string> = {
   '57P03': 'the database is starting up; try again',
 };
 
+type ErrorClass = abstract new (...args: never[]) => Error;
+
 /** The one line for a failed start; undefined for a bug, which deserves its stack. */
-export function startFailure(error: unknown): string | undefined {
-  if (error instanceof StartError || error instanceof SettingsError) return error.message;
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (cause instanceof StartError || cause instanceof SettingsError) return cause.message;
+export function startFailure(error: unknown, startErrors: readonly ErrorClass[] = []): string | undefined {
+  const known = [StartError, SettingsError, ...startErrors];
+  for (
+    let cause = error, depth = 0;
+    cause instanceof Error && depth < CAUSES_MAX;
+    cause = cause.cause, depth++
+  ) {
+    if (known.some((one) => cause instanceof one)) return cause.message;
     if (cause instanceof AggregateError) {
-      const [first] = cause.errors;
-      const line = startFailure(first);
+      const line = startFailure(cause.errors[0], startErrors);
       if (line !== undefined) return line;
     }
     const hint = hintByCode[(cause as NodeJS.ErrnoException).code ?? ''];
@@ -86,22 +94,29 @@ function oneLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }
 
-export type MainEdge = {
+export type MainOptions = {
+  /** Errors of other libraries whose message is the one line to show, such as a database that cannot be reached. */
+  startErrors?: readonly ErrorClass[];
   write?: (line: string) => void;
   exit?: (code: number) => void;
 };
 
 /** Runs a service's `main`; a start that fails ends with one line on stderr and exit code 1, never with a bare stack. */
-export async function runMain(
-  main: () => Promise<void>,
-  { write = (line) => process.stderr.write(line), exit = (code) => process.exit(code) }: MainEdge = {},
-): Promise<void> {
+export async function runMain(main: () => Promise<void>, options: MainOptions = {}): Promise<void> {
+  const {
+    startErrors = [],
+    write = (line) => process.stderr.write(line),
+    exit = (code) => process.exit(code),
+  } = options;
   try {
     await main();
   } catch (error) {
-    const known = startFailure(error);
-    if (known !== undefined) write(`cannot start: ${known}\n`);
-    else write(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    const known = startFailure(error, startErrors);
+    if (known !== undefined) write(`cannot start: ${scrubText(known)}\n`);
+    else
+      write(
+        `cannot start: ${scrubText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
+      );
     exit(1);
   }
 }

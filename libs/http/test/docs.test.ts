@@ -49,7 +49,7 @@ describe('/openapi.json', () => {
     const operation = document.paths['/v1/documented/{id}'].put;
     expect(operation.summary).toBe('Put a thing');
     expect(operation.requestBody.content['application/json'].schema.properties.kind.anyOf).toEqual([
-      { type: 'string', const: 'a' },
+      { type: 'string', enum: ['a'] },
       { type: 'null' },
     ]);
     expect(operation.responses.default).toEqual({ $ref: '#/components/responses/Problem' });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { listen, runMain, SettingsError, StartError, startFailure } from '../src/index.ts';
@@ -28,6 +29,7 @@ describe('listen', () => {
 
   test('a taken port names the variable to set', async () => {
     const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
     const { port } = other.address() as { port: number };
     const app = await createTestApp();
     await expect(listen(app, { host: '127.0.0.1', port, portVariable: 'PAYMENTS_PORT' })).rejects.toThrow(
@@ -88,6 +90,22 @@ describe('runMain', () => {
     expect(written).toContain('cannot start: TypeError: x is not a function\n    at ');
     expect(code).toBe(1);
     expect(startFailure(new TypeError('x'))).toBeUndefined();
+  });
+
+  test('classes of other libraries whose message is the one line', async () => {
+    class FolderInUse extends Error {}
+    const wrapped = new Error('start failed', {
+      cause: new FolderInUse('the folder is in use by process 7'),
+    });
+    let written = '';
+    await runMain(() => Promise.reject(wrapped), {
+      startErrors: [FolderInUse],
+      write: (line) => {
+        written += line;
+      },
+      exit: () => {},
+    });
+    expect(written).toBe('cannot start: the folder is in use by process 7\n');
   });
 
   test('a main that returns does not exit', async () => {

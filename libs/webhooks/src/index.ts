@@ -1,10 +1,10 @@
 export type {
   Attempt,
-  ClaimedDelivery,
   Delivery,
   DeliveryResult,
   DeliveryStatus,
   DisableReason,
+  DueDelivery,
   EndpointRef,
   EndpointTarget,
   EventBody,
@@ -21,7 +21,6 @@ export {
   createDeliveryQueue,
   type DeliveryQueue,
   type DeliveryQueueOptions,
-  type RetryResult,
 } from './delivery/queue.ts';
 export type { DeliveryFilter } from './delivery/queue-store.ts';
 export type { DeliveryHooks } from './delivery/recorder.ts';

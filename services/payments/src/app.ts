@@ -1,10 +1,14 @@
 import { type App, type AppOptions, createApp } from '@libs/http';
 import { checkApiVersion } from './api-version.ts';
 import { errors } from './errors.ts';
+import { registerEventRoutes } from './events/routes.ts';
+import { createReplyOnce } from './idempotency/reply.ts';
 import { createAdminAccess } from './keys/access.ts';
 import { registerAdminRoutes } from './keys/routes.ts';
+import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
 import { checkDatabase } from './readiness-store.ts';
 import type { Dependencies, Services } from './services.ts';
+import { registerWebhookRoutes } from './webhooks/routes.ts';
 
 export const VERSION = '0.1.0';
 
@@ -37,11 +41,15 @@ export async function buildApp(
 }
 
 function registerApi(app: App, dependencies: Dependencies, services: Services): void {
+  const { access, keys, events, paymentMethods, webhooks } = services;
   const { now } = dependencies;
   app.decorateRequest('caller', null as never);
   app.addHook('onRequest', checkApiVersion);
-  const admin = createAdminAccess(dependencies.adminToken);
+  const replyOnce = createReplyOnce(services.idempotency);
 
-  registerAdminRoutes(app, { keys: services.keys, admin, now });
-  // Each feature registers its routes here: registerPaymentRoutes(app, { access: services.access, … }).
+  registerAdminRoutes(app, { keys, admin: createAdminAccess(dependencies.adminToken), replyOnce, now });
+  registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce });
+  registerEventRoutes(app, { events, access });
+  registerWebhookRoutes(app, { webhooks, access, replyOnce });
+  // Further features register here: registerPaymentRoutes(app, { payments: services.payments, access }), …
 }

@@ -49,6 +49,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
     now,
     newId: createIdFactory({ now, randomBytes }),
     randomBytes,
+    random: Math.random,
     onError: (error, context) => log.error({ err: error, ...context }, 'background work failed'),
   };
   const services = await createServices(dependencies);

@@ -1,17 +1,32 @@
 import { type CronEntry, type Handler, startWorker } from '@libs/jobs';
+import { createRetention } from './retention/service.ts';
 import type { Dependencies, Services } from './services.ts';
+import { createWebhookDispatcher } from './webhooks/dispatcher.ts';
 
 export interface Workers {
   /** Takes nothing new and waits for what is under way. */
   drain(): Promise<void>;
+  /** Looks for deliveries that are due now, instead of at the next poll. */
+  pollDeliveries(): Promise<void>;
 }
 
 /** What runs beside the requests: jobs, timers, deliveries. */
-export async function startWorkers(dependencies: Dependencies, _services: Services): Promise<Workers> {
-  const { database, now, onError } = dependencies;
+export async function startWorkers(dependencies: Dependencies, services: Services): Promise<Workers> {
+  const { database, now, random, onError } = dependencies;
+  const { webhooks, webhookParts } = services;
+  const retention = createRetention([services.idempotency.sweep, services.events.sweep]);
   // Each feature adds its handlers and timers here.
-  const handlers: Handler[] = [];
-  const cron: CronEntry[] = [];
+  const handlers: Handler[] = [retention.handler];
+  const cron: CronEntry[] = [retention.cron];
+  const dispatcher = createWebhookDispatcher({
+    ...webhookParts,
+    database,
+    webhooks,
+    now,
+    random,
+    onError: (error) => onError(error, { where: 'webhooks' }),
+  });
+  await dispatcher.start();
   const worker = await startWorker({
     database,
     handlers,
@@ -19,5 +34,12 @@ export async function startWorkers(dependencies: Dependencies, _services: Servic
     now,
     onError: (error, { job }) => onError(error, { where: `job ${job}` }),
   });
-  return { drain: () => worker.drain() };
+  return {
+    pollDeliveries: dispatcher.poll,
+    async drain() {
+      // Jobs first: what they still write may be delivered before the dispatcher stops.
+      await worker.drain();
+      await dispatcher.stop();
+    },
+  };
 }

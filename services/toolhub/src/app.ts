@@ -107,7 +107,7 @@ export async function createToolhub({ config, database, now = () => new Date() }
     resolveBearer: bearer.resolve,
     announceRevocation,
     addressLimit,
-    fetch: egress.fetch,
+    fetchDocument: (url, { headers, signal }) => egress.fetch(signal)(url, { headers }),
     newId,
     now,
   });

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import {
-  type ClaimedDelivery,
   type DeliveryResult,
+  type DueDelivery,
   type EndpointRef,
   type EndpointTarget,
   type EventBody,
@@ -9,9 +9,9 @@ import {
   eventKey,
   laneKey,
 } from './delivery.ts';
-import type { DispatchStore, LaneWish } from './dispatch-store.ts';
+import type { DispatchStore, FetchedDelivery } from './dispatch-store.ts';
 import { type Flight, Flights } from './flights.ts';
-import { type Lane, type LaneLimits, Lanes } from './lanes.ts';
+import { type Lane, type LaneLimits, type LaneRead, Lanes } from './lanes.ts';
 import { Post } from './post.ts';
 import type { Recorder } from './recorder.ts';
 import { type ResultRules, toAbandoned, toResult } from './results.ts';
@@ -29,18 +29,19 @@ export interface DispatchLoopOptions {
   readonly slowMs: number;
   /** Later rows are left to a later poll. */
   readonly horizonMs: number;
+  /** An endpoint without work goes back after this long, so that any process may take it. */
+  readonly laneIdleMs: number;
   readonly loadEndpoints: (refs: readonly EndpointRef[]) => Promise<readonly EndpointTarget[]>;
   readonly loadEvents: (refs: readonly EventRef[]) => Promise<readonly EventBody[]>;
-  /** The name under which this process claims at the moment. */
-  readonly owner: () => string;
+  /** The name under which this process owns lanes; undefined while it has none. */
+  readonly owner: () => string | undefined;
   readonly now: () => Date;
   readonly random: () => number;
   readonly onError: (error: unknown) => void;
 }
 
 interface ReadyDelivery {
-  readonly row: ClaimedDelivery;
-  readonly owner: string;
+  readonly row: DueDelivery;
   readonly target: EndpointTarget;
   readonly body: string;
 }
@@ -49,8 +50,10 @@ interface LaneFlight extends Flight {
   readonly lane: Lane<ReadyDelivery>;
 }
 
+type TimerName = 'pump' | 'sleepers' | 'emptied';
+
 const ERROR_PAUSE_MS = 500;
-/** A claim whose endpoints or events could not be read is given back for this long. */
+/** Rows whose endpoints or events could not be read are put off for this long. */
 const UNREADABLE_DELAY_MS = 2_000;
 const UNRECORDED_MAX = 4_000;
 const UNRECORDED_PAUSE_MS = 20;
@@ -61,18 +64,31 @@ function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): 
   return [...new Map(items.map((item) => [keyOf(item), item])).values()];
 }
 
-/** Claims due rows, reads what belongs to them, sends them, and hands the results to the recorder. */
+function groupByLane(rows: readonly FetchedDelivery[]): Map<string, FetchedDelivery[]> {
+  const groups = new Map<string, FetchedDelivery[]>();
+  for (const row of rows) {
+    const key = laneKey(row);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+/** Takes lanes with due rows, reads what belongs to them, sends it, and hands the results to the recorder. */
 export class DispatchLoop {
   readonly #options: DispatchLoopOptions;
   readonly #lanes: Lanes<ReadyDelivery>;
   readonly #flights: Flights<LaneFlight>;
   readonly #emptied = new Map<string, EndpointRef>();
-  readonly #timers = new Map<'pump' | 'sleepers' | 'emptied', NodeJS.Timeout>();
+  #emptiedSince = new Date(0);
+  readonly #timers = new Map<TimerName, NodeJS.Timeout>();
   #isRunning = false;
   #isForgetting = false;
   #pausedUntilMs = 0;
   #isAsked = false;
   #pumping: Promise<void> | undefined;
+  #settledWhileReading: DeliveryResult[] | undefined;
   #onGrounded: (() => void) | undefined;
 
   constructor(options: DispatchLoopOptions) {
@@ -126,34 +142,50 @@ export class DispatchLoop {
     this.pump();
   }
 
+  /** This process lost its name, and every lane with it. */
+  disown(): void {
+    this.#lanes.disownAll((ready) => ready.row.id);
+    this.#lanes.reconsiderForeign();
+  }
+
+  /** What a look into the database found; it also is the moment to give idle lanes back. */
+  expectRows(found: readonly (EndpointRef & { readonly dueAt: Date })[]): void {
+    this.#lanes.reconsiderForeign();
+    for (const { dueAt, ...ref } of found) this.#expectRow(ref, dueAt);
+    this.#wakeSleepers();
+  }
+
   /** The lane has a row at this time: now, soon, or too late to keep it in mind. */
-  expectRow(ref: EndpointRef, dueAt: Date): void {
+  #expectRow(ref: EndpointRef, dueAt: Date): void {
     const nowMs = this.#options.now().getTime();
     const dueAtMs = dueAt.getTime();
     if (dueAtMs <= nowMs) this.#lanes.wake(ref);
     else if (dueAtMs <= nowMs + this.#options.horizonMs) this.#lanes.sleepUntil(ref, dueAtMs);
   }
 
-  noteWritten(results: readonly DeliveryResult[]): void {
+  /** The results are written. A read that began before may still show their rows as due, so it must end first. */
+  noteSettled(results: readonly DeliveryResult[]): void {
+    if (this.#settledWhileReading !== undefined) this.#settledWhileReading.push(...results);
+    else for (const result of results) this.#lanes.settle(result, result.id);
     let hasRetries = false;
     for (const result of results) {
       if (result.nextAttemptAt === null) continue;
-      this.expectRow(result, result.nextAttemptAt);
+      this.#expectRow(result, result.nextAttemptAt);
       hasRetries = true;
     }
-    if (hasRetries) this.wakeSleepers();
+    if (hasRetries) this.#wakeSleepers();
   }
 
-  wakeSleepers(): void {
+  #wakeSleepers(): void {
     const nowMs = this.#options.now().getTime();
     const earliestMs = this.#lanes.wakeSleepers(nowMs);
     if (Number.isFinite(earliestMs)) {
-      this.#setTimer('sleepers', Math.max(1, earliestMs - nowMs), () => this.wakeSleepers());
+      this.#setTimer('sleepers', Math.max(1, earliestMs - nowMs), () => this.#wakeSleepers());
     }
     this.pump();
   }
 
-  /** Claims as long as there is room and something due; asked again while it works, it looks once more at the end. */
+  /** Reads as long as there is room and something due; asked again while it works, it looks once more at the end. */
   pump(): void {
     this.#isAsked = true;
     if (!this.#isRunning || this.#pumping !== undefined) return;
@@ -170,11 +202,14 @@ export class DispatchLoop {
   async #run(): Promise<void> {
     this.#isAsked = false;
     try {
+      await this.#releaseIdle();
       while (this.#isRunning) {
+        const owner = this.#options.owner();
+        if (owner === undefined) return;
         if (this.#options.recorder.size > UNRECORDED_MAX) return this.#pause(UNRECORDED_PAUSE_MS);
-        const wishes = this.#lanes.chooseWishes();
-        if (wishes.length === 0) return;
-        await this.#claim(wishes);
+        const reads = this.#lanes.chooseReads();
+        if (reads.length === 0) return;
+        await this.#read(owner, await this.#acquire(owner, reads));
       }
     } catch (error) {
       this.#options.onError(error);
@@ -187,7 +222,7 @@ export class DispatchLoop {
     this.#isAsked = true;
   }
 
-  #setTimer(name: 'pump' | 'sleepers' | 'emptied', delayMs: number, work: () => void): void {
+  #setTimer(name: TimerName, delayMs: number, work: () => void): void {
     clearTimeout(this.#timers.get(name));
     const timer = setTimeout(() => {
       this.#timers.delete(name);
@@ -196,20 +231,49 @@ export class DispatchLoop {
     this.#timers.set(name, timer);
   }
 
-  async #claim(wishes: readonly LaneWish[]): Promise<void> {
-    const asked = wishes.map((wish) => {
-      const lane = this.#lanes.lane(wish);
-      return { lane, wakes: lane.wakes, slots: wish.slots };
-    });
+  async #releaseIdle(): Promise<void> {
     const owner = this.#options.owner();
-    const rows = await this.#options.store.claim(owner, wishes, this.#options.now());
-    const counts = new Map<string, number>();
-    for (const row of rows) counts.set(laneKey(row), (counts.get(laneKey(row)) ?? 0) + 1);
-    for (const { lane, wakes, slots } of asked) {
-      const isShort = (counts.get(lane.key) ?? 0) < slots;
-      if (isShort && this.#lanes.noteShort(lane, wakes)) this.#emptied.set(lane.key, lane);
+    const nowMs = performance.now();
+    const idle = this.#lanes.findIdle(nowMs, nowMs - this.#options.laneIdleMs);
+    if (owner === undefined || idle.length === 0) return;
+    await this.#options.store.releaseLanes(owner, idle);
+    for (const lane of idle) lane.isOwned = false;
+  }
+
+  async #acquire(
+    owner: string,
+    reads: readonly LaneRead<ReadyDelivery>[],
+  ): Promise<LaneRead<ReadyDelivery>[]> {
+    const wanted = reads.filter(({ lane }) => !lane.isOwned).map(({ lane }) => lane);
+    if (wanted.length > 0) {
+      const acquired = new Set((await this.#options.store.acquireLanes(owner, wanted)).map(laneKey));
+      for (const lane of wanted) {
+        lane.isOwned = acquired.has(lane.key) && owner === this.#options.owner();
+        if (!lane.isOwned) this.#lanes.leaveToOther(lane);
+      }
     }
-    if (rows.length > 0) await this.#prepare(rows, owner);
+    return reads.filter(({ lane }) => lane.isOwned);
+  }
+
+  async #read(owner: string, reads: readonly LaneRead<ReadyDelivery>[]): Promise<void> {
+    if (reads.length === 0) return;
+    const rows: FetchedDelivery[] = [];
+    const at = this.#options.now();
+    if (this.#emptied.size === 0) this.#emptiedSince = at;
+    this.#settledWhileReading = [];
+    try {
+      const wishes = reads.map(({ wish }) => wish);
+      const groups = groupByLane(await this.#options.store.fetchDue(owner, wishes, at));
+      for (const read of reads) {
+        rows.push(...this.#lanes.takeRead(read, groups.get(read.lane.key) ?? []));
+        if (!read.lane.isDue) this.#emptied.set(read.lane.key, read.lane);
+      }
+    } finally {
+      const settled = this.#settledWhileReading;
+      this.#settledWhileReading = undefined;
+      for (const result of settled) this.#lanes.settle(result, result.id);
+    }
+    if (rows.length > 0) await this.#prepare(rows);
     if (this.#emptied.size > 0 && !this.#timers.has('emptied')) {
       this.#setTimer('emptied', NEXT_DUE_DELAY_MS, () => void this.#askEmptied());
     }
@@ -217,18 +281,19 @@ export class DispatchLoop {
 
   async #askEmptied(): Promise<void> {
     const refs = [...this.#emptied.values()];
+    const since = this.#emptiedSince;
     this.#emptied.clear();
     try {
-      for (const { dueAt, ...ref } of await this.#options.store.nextDue(refs)) this.expectRow(ref, dueAt);
-      this.wakeSleepers();
-      for (const ref of refs) this.#lanes.forgetIfIdle(this.#lanes.lane(ref));
+      for (const { dueAt, ...ref } of await this.#options.store.nextDue(refs, since))
+        this.#expectRow(ref, dueAt);
+      this.#wakeSleepers();
     } catch (error) {
       // The next poll finds these rows as well.
       this.#options.onError(error);
     }
   }
 
-  async #prepare(rows: readonly ClaimedDelivery[], owner: string): Promise<void> {
+  async #prepare(rows: readonly DueDelivery[]): Promise<void> {
     const { loadEndpoints, loadEvents, recorder, rules, now } = this.#options;
     let loaded: [readonly EndpointTarget[], readonly EventBody[]];
     try {
@@ -237,7 +302,8 @@ export class DispatchLoop {
         loadEvents(uniqueBy(rows, eventKey)),
       ]);
     } catch (error) {
-      await this.#options.store.release(owner, rows, new Date(now().getTime() + UNREADABLE_DELAY_MS));
+      for (const row of rows) this.#lanes.settle(row, row.id);
+      await this.#options.store.delay(rows, new Date(now().getTime() + UNREADABLE_DELAY_MS));
       throw error;
     }
     const targets = new Map(loaded[0].map((target) => [laneKey(target), target]));
@@ -245,8 +311,8 @@ export class DispatchLoop {
     for (const row of rows) {
       const target = targets.get(laneKey(row));
       const body = bodies.get(eventKey(row));
-      if (target === undefined || body === undefined) recorder.add(toAbandoned(row, owner, rules, now()));
-      else this.#lanes.add(this.#lanes.lane(row), { row, owner, target, body });
+      if (target === undefined || body === undefined) recorder.add(toAbandoned(row, rules, now()));
+      else this.#lanes.add(this.#lanes.lane(row), { row, target, body });
     }
     this.#sendReady();
   }
@@ -279,11 +345,9 @@ export class DispatchLoop {
     this.#flights.remove(flight);
     this.#lanes.finish(lane, { wasSlow: flight.isSlow });
     if (!this.#isForgetting) {
-      const { row, owner, target } = ready;
       const durationMs = performance.now() - flight.startedAtMs;
-      recorder.add(
-        toResult({ row, owner, url: target.url, startedAt, durationMs, outcome }, rules, now(), random),
-      );
+      const finished = { row: ready.row, url: ready.target.url, startedAt, durationMs, outcome };
+      recorder.add(toResult(finished, rules, now(), random));
     }
     if (this.#flights.size === 0) this.#onGrounded?.();
     this.#sendReady();

@@ -52,7 +52,11 @@ export type DispatchStore = ReturnType<typeof createDispatchStore>;
 
 export function createDispatchStore(database: Database, schemaName: string) {
   const schema = checkSchemaName(schemaName);
-  return { ...laneStatements(database, schema), ...resultStatements(database, schema), ...ownerStatements(database, schema) };
+  return {
+    ...laneStatements(database, schema),
+    ...resultStatements(database, schema),
+    ...ownerStatements(database, schema),
+  };
 }
 
 function laneStatements(database: Database, schema: string) {
@@ -140,17 +144,17 @@ where lanes.tenant_id = given.tenant_id and lanes.endpoint_id = given.endpoint_i
       return rows;
     },
 
-    /** When the named lanes have their next row, for those that have one. */
-    async nextDue(refs: readonly EndpointRef[]): Promise<LaneDue[]> {
+    /** When the named lanes have their next row behind a time up to which they were read, for those that have one. */
+    async nextDue(refs: readonly EndpointRef[], after: Date): Promise<LaneDue[]> {
       const { rows } = await database.query<LaneDueRow>(
         `select lane.tenant_id, lane.endpoint_id, due.due_at
 from unnest($1::text[], $2::text[]) as lane (tenant_id, endpoint_id)
 cross join lateral (
   select d.next_attempt_at as due_at from ${table} d
-  where d.tenant_id = lane.tenant_id and d.endpoint_id = lane.endpoint_id and d.next_attempt_at is not null
+  where d.tenant_id = lane.tenant_id and d.endpoint_id = lane.endpoint_id and d.next_attempt_at > $3
   order by d.next_attempt_at limit 1
 ) as due`,
-        columns(refs),
+        [...columns(refs), after],
       );
       return rows.map(toLaneDue);
     },
@@ -232,7 +236,12 @@ where d.tenant_id = done.tenant_id and d.id = done.id and d.tries = done.tries`,
     },
 
     /** Notes the failures and gives the endpoints that have only failed since `since` or longer. */
-    async noteFailures(tx: Queryable, refs: readonly EndpointRef[], at: Date, since: Date): Promise<EndpointRef[]> {
+    async noteFailures(
+      tx: Queryable,
+      refs: readonly EndpointRef[],
+      at: Date,
+      since: Date,
+    ): Promise<EndpointRef[]> {
       const { rows } = await tx.query<{ tenant_id: string; endpoint_id: string; failing_since: Date }>(
         `insert into ${schema}.failing_endpoints as f (tenant_id, endpoint_id, failing_since)
 select tenant_id, endpoint_id, $3 from unnest($1::text[], $2::text[]) as e (tenant_id, endpoint_id)
@@ -284,7 +293,9 @@ function ownerStatements(database: Database, schema: string) {
     /** In a session of its own, which holds the lock until it ends: a killed process loses it at once. */
     async register(session: Queryable, owner: string): Promise<void> {
       await session.query('select pg_advisory_lock(hashtextextended($1, 0))', [owner]);
-      await session.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [owner]);
+      await session.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [
+        owner,
+      ]);
     },
 
     /** False when this dispatcher was taken for dead. */
@@ -318,8 +329,11 @@ returning id`,
 
     /** Gives all lanes back and tells the other dispatchers. */
     async unregister(session: Queryable, owner: string): Promise<void> {
-      await session.query(`with gone as (delete from ${schema}.dispatchers where id = $1)
-delete from ${schema}.lanes where owner = $1`, [owner]);
+      await session.query(
+        `with gone as (delete from ${schema}.dispatchers where id = $1)
+delete from ${schema}.lanes where owner = $1`,
+        [owner],
+      );
       await session.query('select pg_notify($1, $2)', [deliveryChannel(schema), LOOK_EVERYWHERE]);
       await session.query('select pg_advisory_unlock(hashtextextended($1, 0))', [owner]);
     },

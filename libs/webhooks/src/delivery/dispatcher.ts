@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from 'undici';
 import { readAnnouncement } from './announcement.ts';
 import type { EndpointRef, EndpointTarget, EventBody, EventRef } from './delivery.ts';
 import { DispatchLoop } from './dispatch-loop.ts';
 import { createDispatchStore, type DispatchStore } from './dispatch-store.ts';
+import { Identity } from './identity.ts';
 import { createQueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
 import type { ResultRules } from './results.ts';
@@ -34,9 +34,9 @@ export interface DeliveryDispatcherOptions {
   readonly totalConcurrency?: number;
   /** From when on a try counts as slow and no longer keeps others waiting. */
   readonly slowMs?: number;
-  /** How often rows are looked for that no announcement told of: late retries and claims of processes that died. */
+  /** How often rows are looked for that no announcement told of: late retries, and lanes of processes that died. */
   readonly pollMs?: number;
-  /** How long a process may be silent before its claims are freed. */
+  /** How long a process may be silent before its lanes go to others; one that is killed loses them at once. */
   readonly silenceMs?: number;
   /** How long a stop waits for tries that are under way. */
   readonly drainMs?: number;
@@ -56,7 +56,7 @@ export interface DeliveryDispatcher {
   stop(): Promise<void>;
   /** For rows that this process committed just now, where the queue does not notify. */
   wake(refs: readonly EndpointRef[]): void;
-  /** Looks for due rows and claims of dead processes now, instead of at the next poll. */
+  /** Looks for due rows and lanes of dead processes now, instead of at the next poll. */
   poll(): Promise<void>;
   /** Deletes rows whose time has run out; done every minute while started. Gives their number. */
   sweep(): Promise<number>;
@@ -67,7 +67,8 @@ const PER_ENDPOINT_CONCURRENCY = 64;
 const TOTAL_CONCURRENCY = 256;
 const SLOW_MS = 1_000;
 const POLL_MS = 5_000;
-const SILENCE_MS = 6_000;
+const SILENCE_MS = 10_000;
+const LANE_IDLE_MS = 10_000;
 const BEATS_PER_SILENCE = 5;
 const SWEEP_MS = 60_000;
 
@@ -90,27 +91,6 @@ function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: 
   };
 }
 
-/** The name under which this process holds claims, and the beats that keep it. */
-function createIdentity(store: DispatchStore, onRenewed: () => Promise<void>) {
-  let owner = '';
-  async function register(): Promise<void> {
-    const name = randomUUID();
-    await store.register(name);
-    owner = name;
-  }
-  return {
-    owner: () => owner,
-    register,
-    async beat(): Promise<void> {
-      if (await store.beat(owner)) return;
-      // Others took this process for dead and freed its claims; it goes on under a new name.
-      await register();
-      await onRenewed();
-    },
-    unregister: () => store.unregister(owner),
-  };
-}
-
 function buildRecorder(
   options: DeliveryDispatcherOptions,
   store: DispatchStore,
@@ -125,7 +105,7 @@ function buildRecorder(
     statusWhenAbandoned: options.rules.statusWhenAbandoned,
     disableAfterMs: options.disableAfterMs,
     keepUndeliveredMs: options.rules.keepUndeliveredMs,
-    onWritten: (results) => loop().noteWritten(results),
+    onSettled: (results) => loop().noteSettled(results),
     onError: options.onError,
   });
 }
@@ -138,7 +118,16 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const silenceMs = options.silenceMs ?? SILENCE_MS;
   const horizonMs = pollMs * 2;
   const recorder = buildRecorder(options, store, () => loop);
-  const identity = createIdentity(store, poll);
+  const identity = new Identity({
+    database,
+    store,
+    beatMs: silenceMs / BEATS_PER_SILENCE,
+    onNamed: () => {
+      loop.disown();
+      look();
+    },
+    onError,
+  });
   const loop = new DispatchLoop({
     ...options,
     store,
@@ -150,16 +139,15 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     },
     slowMs: Math.min(options.slowMs ?? SLOW_MS, options.timeoutMs / 2),
     horizonMs,
-    owner: identity.owner,
+    laneIdleMs: LANE_IDLE_MS,
+    owner: () => identity.owner(),
   });
   const stops: (() => Promise<unknown>)[] = [];
   let subscription: Subscription | undefined;
 
   async function poll(): Promise<void> {
     await store.reap(silenceMs);
-    const until = new Date(now().getTime() + horizonMs);
-    for (const { dueAt, ...ref } of await store.findDueLanes(until)) loop.expectRow(ref, dueAt);
-    loop.wakeSleepers();
+    loop.expectRows(await store.findDueLanes(new Date(now().getTime() + horizonMs)));
   }
 
   const look = () => void poll().catch(onError);
@@ -167,7 +155,6 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
 
   return {
     async start() {
-      await identity.register();
       loop.start();
       subscription = await database.listen(
         deliveryChannel(options.schema),
@@ -178,18 +165,17 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
         },
         { onReconnect: look },
       );
-      await poll();
-      stops.push(repeat(identity.beat, silenceMs / BEATS_PER_SILENCE, onError));
+      await identity.start();
       stops.push(repeat(poll, pollMs, onError));
       stops.push(repeat(sweep, SWEEP_MS, onError));
     },
 
     async stop() {
       await subscription?.stop();
+      await Promise.all(stops.map((stop) => stop()));
       await loop.stop(options.drainMs ?? options.timeoutMs);
       await recorder.idle();
-      await Promise.all(stops.map((stop) => stop()));
-      await identity.unregister();
+      await identity.stop();
     },
 
     wake: (refs) => loop.wake(refs),

@@ -55,6 +55,8 @@ export class Lanes<Item> {
   readonly #due = new Map<string, Lane<Item>>();
   readonly #sleeping = new Map<string, Lane<Item>>();
   readonly #sendable = new Set<Lane<Item>>();
+  /** Lanes of other processes, which hear of new rows as we do. */
+  readonly #foreign = new Set<string>();
   #buffered = 0;
   /** Under way and not slow. */
   #fresh = 0;
@@ -96,6 +98,7 @@ export class Lanes<Item> {
   }
 
   wake(ref: EndpointRef): void {
+    if (this.#foreign.has(laneKey(ref))) return;
     const lane = this.lane(ref);
     lane.wakes += 1;
     this.#sleeping.delete(lane.key);
@@ -107,6 +110,7 @@ export class Lanes<Item> {
 
   /** The lane has its next row at this time, if nothing earlier is known. */
   sleepUntil(ref: EndpointRef, dueAtMs: number): void {
+    if (this.#foreign.has(laneKey(ref))) return;
     const lane = this.lane(ref);
     if (lane.isDue || dueAtMs >= lane.dueAtMs) return;
     lane.dueAtMs = dueAtMs;
@@ -182,12 +186,14 @@ export class Lanes<Item> {
     this.#due.delete(lane.key);
   }
 
-  /** Another process sends to this endpoint: it hears of new rows as we do, and we forget about it. */
   leaveToOther(lane: Lane<Item>): void {
     this.#rest(lane);
-    this.#sleeping.delete(lane.key);
-    lane.isOwned = false;
-    if (lane.busy.size === 0) this.#lanes.delete(lane.key);
+    this.#foreign.add(lane.key);
+  }
+
+  /** Other processes may have ended or given lanes back. */
+  reconsiderForeign(): void {
+    this.#foreign.clear();
   }
 
   add(lane: Lane<Item>, item: Item): void {
@@ -241,7 +247,8 @@ export class Lanes<Item> {
   findIdle(nowMs: number, beforeMs: number): Lane<Item>[] {
     const idle: Lane<Item>[] = [];
     for (const lane of this.#lanes.values()) {
-      if (lane.busy.size > 0 || lane.isDue || this.#sleeping.has(lane.key)) lane.idleSinceMs = Number.POSITIVE_INFINITY;
+      if (lane.busy.size > 0 || lane.isDue || this.#sleeping.has(lane.key))
+        lane.idleSinceMs = Number.POSITIVE_INFINITY;
       else if (!lane.isOwned) this.#lanes.delete(lane.key);
       else {
         lane.idleSinceMs = Math.min(lane.idleSinceMs, nowMs);

@@ -123,7 +123,9 @@ export class Recorder {
   /** Where this fails too the rows are due at once: the owner of the lane sends them again. */
   async #giveBack(results: readonly DeliveryResult[]): Promise<void> {
     const notBefore = new Date(this.#options.now().getTime() + UNRECORDED_DELAY_MS);
-    await this.#options.store.delay(results, notBefore).catch((error: unknown) => this.#options.onError(error));
+    await this.#options.store
+      .delay(results, notBefore)
+      .catch((error: unknown) => this.#options.onError(error));
     this.#options.onSettled(results);
   }
 

@@ -13,7 +13,10 @@ const EventSchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('event'),
   type: EventType,
-  timestamp: Type.String({ format: 'date-time', description: "When it happened, in the organisation's time." }),
+  timestamp: Type.String({
+    format: 'date-time',
+    description: "When it happened, in the organisation's time.",
+  }),
   mode: Mode,
   created_at: Timestamp,
   data: Type.Unknown({ description: 'The object concerned, as it was then.' }),

@@ -45,11 +45,15 @@ export async function insertEvents(tx: Queryable, events: readonly PaymentsEvent
   );
 }
 
-export async function findEvent(db: Queryable, tenantId: string, id: string): Promise<PaymentsEvent | undefined> {
-  const { rows } = await db.query<EventRow>(`select ${COLUMNS} from events where tenant_id = $1 and id = $2`, [
-    tenantId,
-    id,
-  ]);
+export async function findEvent(
+  db: Queryable,
+  tenantId: string,
+  id: string,
+): Promise<PaymentsEvent | undefined> {
+  const { rows } = await db.query<EventRow>(
+    `select ${COLUMNS} from events where tenant_id = $1 and id = $2`,
+    [tenantId, id],
+  );
   return rows[0] && fromRow(rows[0]);
 }
 
@@ -60,7 +64,11 @@ export interface EventFilter {
   limit: number;
 }
 
-export async function listEvents(db: Queryable, tenantId: string, filter: EventFilter): Promise<PaymentsEvent[]> {
+export async function listEvents(
+  db: Queryable,
+  tenantId: string,
+  filter: EventFilter,
+): Promise<PaymentsEvent[]> {
   const { rows } = await db.query<EventRow>(
     `select ${COLUMNS} from events
      where tenant_id = $1 and ($2::text is null or type = $2) and ($3::text is null or subject_id = $3)

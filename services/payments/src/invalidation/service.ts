@@ -9,7 +9,7 @@ import { notify } from './store.ts';
 const BEAT_MS = 250;
 const SILENCE_MS_MAX = 700;
 
-export type Topic = 'key' | 'webhooks';
+export type Topic = 'key';
 
 /** `null` means: anything may have changed, forget everything. */
 export type InvalidationHandler = (id: string | null) => void;

@@ -1,5 +1,5 @@
-import { equalSecrets } from '@libs/seal';
 import type { RateLimit } from '@libs/http';
+import { equalSecrets } from '@libs/seal';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { errors } from '../errors.ts';
 import type { Caller, Scope } from './key.ts';
@@ -13,7 +13,10 @@ declare module 'fastify' {
 }
 
 /** Route options that let in callers with the scope: `app.get(path, { ...access('payments:read'), schema }, …)`. */
-export type Access = (scope: Scope, options?: { sandboxOnly?: boolean }) => { onRequest: onRequestHookHandler };
+export type Access = (
+  scope: Scope,
+  options?: { sandboxOnly?: boolean },
+) => { onRequest: onRequestHookHandler };
 
 interface Needs {
   readonly scope: Scope;

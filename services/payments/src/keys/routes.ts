@@ -2,9 +2,10 @@ import type { App } from '@libs/http';
 import Type from 'typebox';
 import { closed, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
+import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { createAdminAccess } from './access.ts';
 import { type ApiKey, scopes } from './key.ts';
-import type { KeyService, NewKey } from './service.ts';
+import type { KeyService, NewKey, NewOrganisation } from './service.ts';
 
 const NAME_LENGTH_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 24 * 60 * 60;
@@ -47,6 +48,18 @@ function toApiWithToken({ key, token }: NewKey) {
   return { ...toApi(key), key: token };
 }
 
+function organisationToApi({ organisation, test, live }: NewOrganisation) {
+  return {
+    organisation: {
+      id: organisation.id,
+      name: organisation.name,
+      created_at: organisation.createdAt.toISOString(),
+    },
+    keys: { test: test.token, live: live.token },
+    key_ids: { test: test.key.id, live: live.key.id },
+  };
+}
+
 /** A moment in time, which the schema has checked to be one. */
 function futureTime(text: string, now: Date): Date {
   const time = new Date(text);
@@ -56,14 +69,22 @@ function futureTime(text: string, now: Date): Date {
   });
 }
 
-/** The operator's endpoints. */
-export function registerAdminRoutes(
-  app: App,
-  options: { keys: KeyService; admin: ReturnType<typeof createAdminAccess>; now: () => Date },
-): void {
-  const { keys, admin, now } = options;
-  const tags = ['Admin'];
+export interface AdminRouteOptions {
+  keys: KeyService;
+  admin: ReturnType<typeof createAdminAccess>;
+  replyOnce: ReplyOnce;
+  now: () => Date;
+}
 
+/** The operator's endpoints. */
+export function registerAdminRoutes(app: App, options: AdminRouteOptions): void {
+  registerOrganisationRoutes(app, options);
+  registerKeyRoutes(app, options);
+}
+
+const tags = ['Admin'];
+
+function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminRouteOptions): void {
   app.post(
     '/v1/admin/organisations',
     {
@@ -81,18 +102,11 @@ export function registerAdminRoutes(
         },
       },
     },
-    async (request, reply) => {
-      const { organisation, test, live } = await keys.createOrganisation(request.body.name);
-      return reply.code(201).send({
-        organisation: {
-          id: organisation.id,
-          name: organisation.name,
-          created_at: organisation.createdAt.toISOString(),
-        },
-        keys: { test: test.token, live: live.token },
-        key_ids: { test: test.key.id, live: live.key.id },
-      });
-    },
+    async (request, reply) =>
+      replyOnce(request, reply, async (tx) => ({
+        status: 201,
+        body: organisationToApi(await keys.createOrganisation(tx, request.body.name)),
+      })),
   );
 
   app.get(
@@ -111,7 +125,9 @@ export function registerAdminRoutes(
       data: (await keys.listKeys(request.params.id)).map(toApi),
     }),
   );
+}
 
+function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRouteOptions): void {
   app.post(
     '/v1/admin/organisations/:id/keys',
     {
@@ -140,14 +156,16 @@ export function registerAdminRoutes(
     },
     async (request, reply) => {
       const { mode, expires_at: expiresAt } = request.body;
-      const added = await keys.createKey({
-        organisationId: request.params.id,
-        mode,
-        name: request.body.name ?? 'unnamed',
-        scopes: request.body.scopes ?? scopes,
-        expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
+      return replyOnce(request, reply, async (tx) => {
+        const added = await keys.createKey(tx, {
+          organisationId: request.params.id,
+          mode,
+          name: request.body.name ?? 'unnamed',
+          scopes: request.body.scopes ?? scopes,
+          expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
+        });
+        return { status: 201, body: toApiWithToken(added) };
       });
-      return reply.code(201).send(toApiWithToken(added));
     },
   );
 
@@ -166,10 +184,11 @@ export function registerAdminRoutes(
         response: { 201: apiKeyWithToken },
       },
     },
-    async (request, reply) => {
-      const added = await keys.rollKey(request.params.id, request.body.overlap_seconds);
-      return reply.code(201).send(toApiWithToken(added));
-    },
+    async (request, reply) =>
+      replyOnce(request, reply, async (tx) => {
+        const added = await keys.rollKey(tx, request.params.id, request.body.overlap_seconds);
+        return { status: 201, body: toApiWithToken(added) };
+      }),
   );
 
   app.delete(

@@ -6,6 +6,7 @@ import { type Mode, tenantOf } from '../tenant.ts';
 import { KeyCache, type KnownKey } from './cache.ts';
 import {
   type ApiKey,
+  scopes as allScopes,
   type Caller,
   looksLikeKey,
   type Organisation,
@@ -13,7 +14,6 @@ import {
   SANDBOX_ORGANISATION_ID,
   SANDBOX_TOKEN,
   type Scope,
-  scopes as allScopes,
   tokenPrefix,
 } from './key.ts';
 import {
@@ -46,6 +46,12 @@ export interface NewKey {
   token: string;
 }
 
+export interface NewOrganisation {
+  organisation: Organisation;
+  test: NewKey;
+  live: NewKey;
+}
+
 export interface KeyRequest {
   organisationId: string;
   mode: Mode;
@@ -57,10 +63,10 @@ export interface KeyRequest {
 export interface KeyService {
   /** Who the token belongs to; undefined for a token that is unknown, expired or revoked. Sync for a known key. */
   authenticate(token: string): Caller | undefined | Promise<Caller | undefined>;
-  createOrganisation(name: string): Promise<{ organisation: Organisation; test: NewKey; live: NewKey }>;
-  createKey(request: KeyRequest): Promise<NewKey>;
+  createOrganisation(tx: Queryable, name: string): Promise<NewOrganisation>;
+  createKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
   /** A new key takes over from an old one, which goes on working for the overlap. */
-  rollKey(id: string, overlapSeconds: number): Promise<NewKey>;
+  rollKey(tx: Queryable, id: string, overlapSeconds: number): Promise<NewKey>;
   revokeKey(id: string): Promise<void>;
   listKeys(organisationId: string): Promise<ApiKey[]>;
   /** Makes the published sandbox key work, where the sandbox is on. */
@@ -89,50 +95,47 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
   return {
     authenticate,
 
-    createOrganisation: (name) =>
-      database.transaction(async (tx) => {
-        const organisation = { id: newId('org'), name, createdAt: now() };
-        await insertOrganisation(tx, organisation);
-        const common = { organisationId: organisation.id, name: 'default', scopes: allScopes, expiresAt: null };
-        const test = await addKey(tx, { ...common, mode: 'test' });
-        const live = await addKey(tx, { ...common, mode: 'live' });
-        return { organisation, test, live };
-      }),
+    async createOrganisation(tx, name) {
+      const organisation = { id: newId('org'), name, createdAt: now() };
+      await insertOrganisation(tx, organisation);
+      const shared = { organisationId: organisation.id, name: 'default', scopes: allScopes, expiresAt: null };
+      const test = await addKey(tx, { ...shared, mode: 'test' });
+      const live = await addKey(tx, { ...shared, mode: 'live' });
+      return { organisation, test, live };
+    },
 
-    createKey: (request) =>
-      database.transaction(async (tx) => {
-        if (!(await organisationExists(tx, request.organisationId))) throw errors.not_found();
-        return addKey(tx, request);
-      }),
+    async createKey(tx, request) {
+      if (!(await organisationExists(tx, request.organisationId))) throw noOrganisation();
+      return addKey(tx, request);
+    },
 
-    rollKey: (id, overlapSeconds) =>
-      database.transaction(async (tx) => {
-        const old = await lockKey(tx, id);
-        if (old === undefined) throw errors.not_found();
-        const at = now();
-        if (hasEnded(old, at)) {
-          throw errors.state_conflict({ detail: 'A key that is revoked or expired cannot be rolled.' });
-        }
-        const { organisationId, mode, name, scopes, expiresAt } = old;
-        const added = await addKey(tx, { organisationId, mode, name, scopes, expiresAt });
-        const overlapEnd = new Date(at.getTime() + overlapSeconds * 1_000);
-        const end = expiresAt !== null && expiresAt < overlapEnd ? expiresAt : overlapEnd;
-        await endKey(tx, id, { expiresAt: end, revokedAt: overlapSeconds === 0 ? at : null });
-        await invalidations.publish(tx, 'key', id);
-        return added;
-      }),
+    async rollKey(tx, id, overlapSeconds) {
+      const old = await lockKey(tx, id);
+      if (old === undefined) throw noKey();
+      const at = now();
+      if (hasEnded(old, at)) {
+        throw errors.state_conflict({ detail: 'A key that is revoked or expired cannot be rolled.' });
+      }
+      const { organisationId, mode, name, scopes, expiresAt } = old;
+      const added = await addKey(tx, { organisationId, mode, name, scopes, expiresAt });
+      const overlapEnd = new Date(at.getTime() + overlapSeconds * 1_000);
+      const end = expiresAt !== null && expiresAt < overlapEnd ? expiresAt : overlapEnd;
+      await endKey(tx, id, { expiresAt: end, revokedAt: overlapSeconds === 0 ? at : null });
+      await invalidations.publish(tx, 'key', id);
+      return added;
+    },
 
     revokeKey: (id) =>
       database.transaction(async (tx) => {
         const key = await lockKey(tx, id);
-        if (key === undefined) throw errors.not_found();
+        if (key === undefined) throw noKey();
         if (key.revokedAt !== null) return;
         await endKey(tx, id, { expiresAt: key.expiresAt, revokedAt: now() });
         await invalidations.publish(tx, 'key', id);
       }),
 
     async listKeys(organisationId) {
-      if (!(await organisationExists(database, organisationId))) throw errors.not_found();
+      if (!(await organisationExists(database, organisationId))) throw noOrganisation();
       return listKeys(database, organisationId, KEYS_LISTED_MAX);
     },
 
@@ -156,6 +159,14 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       });
     },
   };
+}
+
+function noKey(): Error {
+  return errors.not_found({ detail: 'There is no such key.' });
+}
+
+function noOrganisation(): Error {
+  return errors.not_found({ detail: 'There is no such organisation.' });
 }
 
 function hasEnded(key: ApiKey, at: Date): boolean {

@@ -72,7 +72,10 @@ export interface NewMethod {
 }
 
 /** Adds methods that are not there yet; answers `tenant id` of those that were added. */
-export async function insertMethods(tx: Queryable, added: readonly NewMethod[]): Promise<ReadonlySet<string>> {
+export async function insertMethods(
+  tx: Queryable,
+  added: readonly NewMethod[],
+): Promise<ReadonlySet<string>> {
   if (added.length === 0) return new Set();
   const methods = added.map(({ method }) => method);
   const { rows } = await tx.query<{ tenant_id: string; id: string }>(
@@ -144,10 +147,10 @@ function viewFromRow(row: ViewRow): ViewedMethod {
 
 /** A method that is there, with what its balance holds. */
 export async function findView(db: Queryable, key: MethodKey): Promise<ViewedMethod | undefined> {
-  const { rows } = await db.query<ViewRow>(`${VIEW} where tenant_id = $1 and id = $2 and deleted_at is null`, [
-    key.tenantId,
-    key.id,
-  ]);
+  const { rows } = await db.query<ViewRow>(
+    `${VIEW} where tenant_id = $1 and id = $2 and deleted_at is null`,
+    [key.tenantId, key.id],
+  );
   return rows[0] && viewFromRow(rows[0]);
 }
 
@@ -183,15 +186,18 @@ export async function lockMethod(tx: Queryable, key: MethodKey): Promise<Payment
 }
 
 export async function markDeleted(tx: Queryable, key: MethodKey, at: Date): Promise<void> {
-  await tx.query('update payment_methods set deleted_at = $3, updated_at = $3 where tenant_id = $1 and id = $2', [
-    key.tenantId,
-    key.id,
-    at,
-  ]);
+  await tx.query(
+    'update payment_methods set deleted_at = $3, updated_at = $3 where tenant_id = $1 and id = $2',
+    [key.tenantId, key.id, at],
+  );
 }
 
 /** Writes what a notification of change may put right. */
-export async function updateBankAccount(tx: Queryable, method: PaymentMethod, bank: BankAccount): Promise<void> {
+export async function updateBankAccount(
+  tx: Queryable,
+  method: PaymentMethod,
+  bank: BankAccount,
+): Promise<void> {
   await tx.query(
     `update payment_methods set routing_number = $3, account_sealed = $4, account_last4 = $5, fingerprint = $6,
        account_type = $7, holder_name = $8, rails_send = $9, rails_receive = $10, updated_at = $11

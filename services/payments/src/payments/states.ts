@@ -33,11 +33,19 @@ export function nextMove(from: PaymentStatus | null, by: MoveName): Move | undef
   return moves.find((move) => move.from === from && move.by === by);
 }
 
-/** The same table as SQL, for the migration that makes the database refuse every other move. */
+/** Everything that a life can still come to from here. */
+export function reachableFrom(status: PaymentStatus): PaymentStatus[] {
+  const next = moves.filter((move) => move.from === status).map((move) => move.to);
+  return [...new Set(next.flatMap((to) => [to, ...reachableFrom(to)]))];
+}
+
+/**
+ * The same table as SQL, for the migration that makes the database refuse everything else. A transaction may make
+ * several moves and write the row once, so what it may write is what can be reached.
+ */
 export const stateFragments = {
   payment_statuses: paymentStatuses.map((status) => `'${status}'`).join(', '),
-  payment_moves: moves
-    .filter((move) => move.from !== null)
-    .map((move) => `(old.status = '${move.from}' and new.status = '${move.to}')`)
+  payment_moves: paymentStatuses
+    .flatMap((from) => reachableFrom(from).map((to) => `(old.status = '${from}' and new.status = '${to}')`))
     .join(' or '),
 };

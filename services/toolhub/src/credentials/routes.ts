@@ -1,4 +1,4 @@
-import { type App, baseErrors, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { type App, AppError, baseErrors, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { actorOf, type Outcome } from '../audit/entry.ts';
@@ -76,10 +76,8 @@ function registerReading(app: App, { credentials, access }: CredentialRoutesDeps
       const { customerId } = access.sessionOf(request);
       const after = cursor.decode(request.query.cursor)?.platform ?? '';
       const records = await credentials.list({ customerId, after, limit: limit + 1 });
-      return toPage(records, limit, {
-        toItem: toApi,
-        cursorOf: ({ platform }) => cursor.encode({ platform }),
-      });
+      const page = toPage(records, { limit, cursorOf: ({ platform }) => cursor.encode({ platform }) });
+      return { ...page, data: page.data.map(toApi) };
     },
   );
   app.get(
@@ -126,7 +124,8 @@ function registerPut(app: App, connector: Connector, deps: CredentialRoutesDeps)
         recordChange(request, deps, { action: 'credential.connected', platform, outcome: 'success' });
         return toApi(record);
       } catch (error) {
-        recordChange(request, deps, { action: 'credential.connected', platform, outcome: 'refused' });
+        const outcome = error instanceof AppError ? 'refused' : 'failure';
+        recordChange(request, deps, { action: 'credential.connected', platform, outcome });
         throw error;
       }
     },

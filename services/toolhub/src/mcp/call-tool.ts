@@ -2,9 +2,12 @@ import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter, Reservation } from '../billing/meter.ts';
 import { ConnectorError, type ToolContext } from '../connectors/connector.ts';
+import type { ConnectorService } from '../connectors/service.ts';
+import type { OpenResult } from '../credentials/credential.ts';
+import type { CredentialService } from '../credentials/service.ts';
 import type { InternalSession, Scope, Session } from '../customers/identity.ts';
 import type { ToolList, ToolLists } from '../tools/lists.ts';
-import { type CatalogueTool, isReadOnly } from '../tools/tool.ts';
+import { type AccountTool, type CatalogueTool, isReadOnly, type PlatformTool } from '../tools/tool.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
 import {
   fromConnector,
@@ -58,28 +61,6 @@ export type Admission =
   | { kind: 'unknown_tool' }
   | { kind: 'insufficient_scope'; scope: Scope };
 
-/** Opens the account that a call acts as; throws ConnectorError where the platform cannot be asked. */
-export type OpenAccount = (input: {
-  session: CallSession;
-  platform: string;
-  /** The choice of an internal session. */
-  account: string | undefined;
-  signal: AbortSignal;
-  progress: Progress;
-}) => Promise<OpenedAccount>;
-
-export type OpenedAccount =
-  | { kind: 'ready'; context: ToolContext }
-  | { kind: 'not_connected' }
-  | { kind: 'token_expired'; message: string };
-
-/** Runs a tool that belongs to no platform. */
-export type RunAccountTool = (
-  tool: CatalogueTool,
-  args: Record<string, unknown>,
-  session: CallSession,
-) => Promise<Record<string, unknown>>;
-
 export interface CallToolDeps {
   lists: Pick<ToolLists, 'checkFor'>;
   findTool(name: string): CatalogueTool | undefined;
@@ -87,8 +68,8 @@ export interface CallToolDeps {
   takeRate(customerId: string): RateVerdict | Promise<RateVerdict>;
   meter: Pick<Meter, 'checkLimit' | 'settle' | 'giveBack'>;
   idempotency: Pick<Idempotency, 'claim'>;
-  openAccount: OpenAccount;
-  runAccountTool: RunAccountTool;
+  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
+  connectors: Pick<ConnectorService, 'context'>;
   audit: Pick<AuditService, 'record'>;
   /** Tells of a call that failed at its platform, as an event. Never rejects. */
   tellFailure(call: { customerId: string; tool: string; platform: string; failure: Failure }): Promise<void>;
@@ -111,6 +92,7 @@ export interface CallTool {
 export const CALL_TIMEOUT_MS = 60_000;
 
 type Verdict = { outcome: Outcome; result: ToolResult };
+type Ran = { kind: 'done'; content: Record<string, unknown> } | { kind: 'failed'; failure: Failure };
 
 export function createCallTool(deps: CallToolDeps): CallTool {
   const { meter, audit, links, timeoutMs = CALL_TIMEOUT_MS } = deps;
@@ -194,13 +176,14 @@ export function createCallTool(deps: CallToolDeps): CallTool {
         throw error;
       }
     }
-    return runMetered(request, { tool, platform: tool.platform, reservation, key });
+    return runMetered(request, { tool, reservation, key });
   }
 
-  async function runUnmetered(request: CallRequest, tool: CatalogueTool): Promise<Verdict> {
+  async function runUnmetered(request: CallRequest, tool: AccountTool): Promise<Verdict> {
+    const { session, args } = request;
     try {
-      const content = await deps.runAccountTool(tool, request.args, request.session);
-      return { outcome: 'success', result: successResult(content, tool.definition.untrusted) };
+      const content = await withDeadline(request.signal, timeoutMs, (signal) => tool.run(args, { session, signal }));
+      return { outcome: 'success', result: successResult(content, tool.untrusted) };
     } catch (error) {
       return { outcome: 'failure', result: failureResult(explain(error, request, tool)) };
     }
@@ -208,16 +191,17 @@ export function createCallTool(deps: CallToolDeps): CallTool {
 
   async function runMetered(
     request: CallRequest,
-    run: { tool: CatalogueTool; platform: string; reservation: Reservation | null; key: ClaimedKey | null },
+    run: { tool: PlatformTool; reservation: Reservation | null; key: ClaimedKey | null },
   ): Promise<Verdict> {
-    const { tool, platform, reservation, key } = run;
+    const { tool, reservation, key } = run;
+    const { platform } = tool;
     const startedMs = performance.now();
     let failure: Failure | null = null;
     let result: ToolResult;
     try {
-      const ran = await callPlatform(request, tool, platform);
+      const ran = await withDeadline(request.signal, timeoutMs, (signal) => callPlatform(request, tool, signal));
       if (ran.kind === 'failed') failure = ran.failure;
-      result = ran.kind === 'failed' ? failureResult(ran.failure) : ran.result;
+      result = ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
     } catch (error) {
       failure = explain(error, request, tool);
       result = failureResult(failure);
@@ -235,25 +219,28 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     return { outcome: succeeded ? 'success' : 'failure', result };
   }
 
-  async function callPlatform(
-    request: CallRequest,
-    tool: CatalogueTool,
-    platform: string,
-  ): Promise<{ kind: 'done'; result: ToolResult } | { kind: 'failed'; failure: Failure }> {
+  /** A token that the platform refuses as expired is renewed once; nothing was done under it. */
+  async function callPlatform(request: CallRequest, tool: PlatformTool, signal: AbortSignal): Promise<Ran> {
     const { session } = request;
-    const { account, ...args } = session.kind === 'internal' ? request.args : { ...request.args, account: undefined };
-    return withDeadline(request.signal, timeoutMs, async (signal) => {
-      const opened = await deps.openAccount({
-        session,
-        platform,
-        account: account as string | undefined,
-        signal,
-        progress: request.progress,
-      });
-      if (opened.kind !== 'ready') return { kind: 'failed', failure: notReady(opened, links.connect(platform)) };
-      const content = await tool.definition.run(args, opened.context);
-      return { kind: 'done', result: successResult(content, tool.definition.untrusted) };
-    });
+    const { account, ...args } = request.args;
+    const choice = session.kind === 'internal' && typeof account === 'string' ? { account } : {};
+    const opened = await deps.credentials.open({ session, platform: tool.platform, ...choice });
+    if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
+    const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) =>
+      tool.run(args, deps.connectors.context({ ...credential, signal, progress: request.progress }));
+    try {
+      return { kind: 'done', content: await run(opened) };
+    } catch (error) {
+      if (!(error instanceof ConnectorError) || error.code !== 'token_expired') throw error;
+    }
+    signal.throwIfAborted();
+    const renewed = await deps.credentials.openAfterRefusal(opened.opened);
+    return renewed.kind === 'ok' ? { kind: 'done', content: await run(renewed) } : notOpened(renewed, tool.platform);
+  }
+
+  function notOpened(opened: Exclude<OpenResult, { kind: 'ok' }>, platform: string): Ran {
+    if (opened.kind === 'unavailable') throw opened.error;
+    return { kind: 'failed', failure: notReady(opened.kind, links.connect(platform)) };
   }
 
   /** What a caller may read of an exception; anything that is not a connector's own word is logged, not shown. */

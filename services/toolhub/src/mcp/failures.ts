@@ -31,13 +31,9 @@ export function overLimit(limit: { limit: number; used: number; resetsAt: Date; 
   };
 }
 
-export function notReady(opened: { kind: 'not_connected' } | { kind: 'token_expired'; message: string }, connectUrl: string): Failure {
-  const message = opened.kind === 'not_connected' ? 'No account is connected.' : opened.message;
-  return {
-    code: opened.kind,
-    message: `${message} Connect one at ${connectUrl}`,
-    details: { connect_url: connectUrl },
-  };
+export function notReady(code: 'not_connected' | 'token_expired', connectUrl: string): Failure {
+  const what = code === 'not_connected' ? 'No account is connected' : 'The connection has expired';
+  return { code, message: `${what}; connect one at ${connectUrl}`, details: { connect_url: connectUrl } };
 }
 
 export function fromConnector(error: ConnectorError, platform: string | null, links: Links): Failure {

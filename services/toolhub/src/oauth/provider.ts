@@ -39,14 +39,19 @@ export const oauthPaths = {
   interaction: '/oauth/interaction',
 } as const;
 
+/** Reaches metadata documents of clients; checks every address that it dials, and follows no redirect. */
+export type FetchDocument = (
+  url: string | URL,
+  init: { headers: Record<string, string>; signal: AbortSignal },
+) => Promise<Response>;
+
 export interface ProviderDeps {
   publicUrl: string;
   adapter: (model: string) => Adapter;
   /** The platform's session behind a request's cookie. */
   sessionOf(ctx: Context): Promise<CookieSession | undefined>;
   accountExists(customerId: string): Promise<boolean>;
-  /** Reaches metadata documents of clients; it checks every address that it dials. */
-  fetch(url: string | URL, init: RequestInit): Promise<Response>;
+  fetchDocument: FetchDocument;
   mayFetchDocument(ctx: Context): Promise<boolean>;
   renderError(ctx: Context, body: ErrorBody): void;
   /** Called before the answer leaves, when a code or a refresh token has become new tokens. */
@@ -146,8 +151,8 @@ function library(deps: ProviderDeps): Record<string, unknown> {
     },
     interactions: { url: async (_ctx: Context, { uid }: { uid: string }) => `${oauthPaths.interaction}/${uid}` },
     renderError: async (ctx: Context, body: ErrorBody) => deps.renderError(ctx, body),
-    fetch: (url: string | URL, { dispatcher: _unguarded, ...init }: RequestInit & { dispatcher?: unknown }) =>
-      deps.fetch(url, init),
+    fetch: (url: string | URL, { headers, signal }: { headers: Headers; signal: AbortSignal }) =>
+      deps.fetchDocument(url, { headers: Object.fromEntries(headers), signal }),
     fetchResponseBodyLimits: {
       'client_id metadata document': METADATA_DOCUMENT_BYTES_MAX,
       jwks_uri: METADATA_DOCUMENT_BYTES_MAX,

@@ -13,7 +13,7 @@ import { Arrivals } from './arrivals.ts';
 import { registerConnectRoutes } from './connect-routes.ts';
 import { registerInteractionRoutes } from './interaction-routes.ts';
 import { problemPage } from './pages.ts';
-import { createProvider, oauthPaths } from './provider.ts';
+import { createProvider, type FetchDocument, oauthPaths } from './provider.ts';
 import { registerOAuthRoutes } from './routes.ts';
 import type { OAuthService } from './service.ts';
 
@@ -28,13 +28,10 @@ export interface OAuthServerDeps {
   resolveBearer: BearerResolver;
   announceRevocation: AdapterDeps['announceRevocation'];
   addressLimit: RateLimit;
-  /** Reaches metadata documents of clients; checks every address that it dials. */
-  fetch(signal: AbortSignal): (url: string | URL, init?: RequestInit) => Promise<Response>;
+  fetchDocument: FetchDocument;
   newId: NewId;
   now: () => Date;
 }
-
-const DOCUMENT_TIMEOUT_MS = 5_000;
 
 /** Builds the authorization server and puts its endpoints and pages into the app. */
 export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
@@ -67,7 +64,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
       return cookie === undefined ? undefined : customers.resolveCookie(cookie);
     },
     accountExists: async (customerId) => (await customers.find(customerId)) !== undefined,
-    fetch: (url, init) => deps.fetch(init.signal ?? AbortSignal.timeout(DOCUMENT_TIMEOUT_MS))(url, init),
+    fetchDocument: deps.fetchDocument,
     // To name a document is a way to register, so it counts like one.
     mayFetchDocument: async ({ req }) => {
       const arrival = arrivals.of(req);

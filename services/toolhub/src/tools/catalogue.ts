@@ -1,9 +1,6 @@
 import type { Connector, ToolDefinition } from '../connectors/connector.ts';
 import { fullInputSchema, withErrorForm } from './schemas.ts';
-import { annotationsOf, type CatalogueTool } from './tool.ts';
-
-/** Platform → names of the accounts that the operator configured for internal sessions. */
-export type InternalAccountNames = Readonly<Record<string, readonly string[]>>;
+import { type AccountToolDefinition, annotationsOf, type CatalogueTool, type WireTool } from './tool.ts';
 
 /** Every tool there is, made once at start. The order is that of the platforms and of their definitions. */
 export interface Catalogue {
@@ -11,15 +8,15 @@ export interface Catalogue {
   readonly platforms: readonly { id: string; title: string }[];
   find(name: string): CatalogueTool | undefined;
   hasPlatform(id: string): boolean;
-  /** Whether the operator configured an account of this platform. */
+  /** The accounts of a platform that the operator configured for internal sessions. */
   internalAccounts(platform: string): readonly string[];
 }
 
 export interface CatalogueOptions {
-  connectors: readonly Connector[];
-  /** Tools of no platform; they are listed first, for everyone. */
-  accountTools: readonly ToolDefinition[];
-  internalAccounts: InternalAccountNames;
+  connectors: readonly Pick<Connector, 'id' | 'title' | 'tools'>[];
+  /** Listed first, for everyone. */
+  accountTools: readonly AccountToolDefinition[];
+  internalAccounts(platform: string): readonly string[];
 }
 
 const TOOLS_MAX = 1_000;
@@ -27,48 +24,44 @@ const TOOLS_MAX = 1_000;
 const TOOL_NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/;
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
-  const accountsOf = (platform: string): readonly string[] =>
-    Object.hasOwn(options.internalAccounts, platform) ? (options.internalAccounts[platform] ?? []) : [];
-  const tools = [
-    ...options.accountTools.map((definition) => toTool(definition, { platform: null, accounts: null })),
-    ...options.connectors.flatMap(({ id, tools: definitions }) =>
-      definitions.map((definition) => toTool(definition, { platform: id, accounts: accountsOf(id) })),
-    ),
-  ];
+  const { connectors, internalAccounts } = options;
+  const tools: CatalogueTool[] = options.accountTools.map((definition) => ({
+    ...listed(definition, { prefix: 'accounts', accounts: null }),
+    platform: null,
+    run: definition.run,
+  }));
+  for (const { id, tools: definitions } of connectors) {
+    const accounts = internalAccounts(id);
+    for (const definition of definitions)
+      tools.push({ ...listed(definition, { prefix: id, accounts }), platform: id, run: definition.run });
+  }
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   if (byName.size !== tools.length) throw new TypeError('two tools have the same name');
   if (tools.length > TOOLS_MAX) throw new RangeError(`there are more than ${TOOLS_MAX} tools`);
-  const platforms = options.connectors.map(({ id, title }) => ({ id, title }));
-  const platformIds = new Set(platforms.map(({ id }) => id));
+  const platformIds = new Set(connectors.map(({ id }) => id));
   return {
     tools,
-    platforms,
+    platforms: connectors.map(({ id, title }) => ({ id, title })),
     find: (name) => byName.get(name),
     hasPlatform: (id) => platformIds.has(id),
-    internalAccounts: accountsOf,
+    internalAccounts,
   };
 }
 
-function toTool(
-  definition: ToolDefinition,
-  place: { platform: string | null; accounts: readonly string[] | null },
-): CatalogueTool {
+function listed(
+  definition: Omit<ToolDefinition, 'run'>,
+  { prefix, accounts }: { prefix: string; accounts: readonly string[] | null },
+) {
   const { name, title, description } = definition;
-  const prefix = place.platform ?? 'accounts';
   if (!TOOL_NAME.test(name) || !name.startsWith(`${prefix}_`))
     throw new TypeError(`${name} is not a name of the form ${prefix}_verb_noun`);
-  return {
+  const wire: WireTool = {
     name,
-    class: definition.class,
-    platform: place.platform,
-    definition,
-    wire: {
-      name,
-      title,
-      description,
-      inputSchema: fullInputSchema(definition, place.accounts),
-      outputSchema: withErrorForm(definition.outputSchema),
-      annotations: annotationsOf(definition.class, { openWorld: place.platform !== null }),
-    },
+    title,
+    description,
+    inputSchema: fullInputSchema(definition, accounts),
+    outputSchema: withErrorForm(definition.outputSchema),
+    annotations: annotationsOf(definition.class, { openWorld: accounts !== null }),
   };
+  return { name, class: definition.class, untrusted: definition.untrusted, wire };
 }

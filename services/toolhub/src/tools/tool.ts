@@ -1,4 +1,5 @@
 import type { ToolClass, ToolDefinition } from '../connectors/connector.ts';
+import type { InternalSession, Session } from '../customers/identity.ts';
 
 /** A JSON Schema as it goes over the wire. */
 export type JsonSchema = { [keyword: string]: unknown };
@@ -27,13 +28,32 @@ export interface WireTool {
 }
 
 /** A tool of the catalogue. `wire` is the original: it has the parameter of internal sessions where there is one. */
-export interface CatalogueTool {
+export type CatalogueTool = PlatformTool | AccountTool;
+
+interface ListedTool {
   readonly name: string;
   readonly class: ToolClass;
-  /** Null for the tools that belong to no platform. */
-  readonly platform: string | null;
   readonly wire: WireTool;
-  readonly definition: ToolDefinition;
+  /** Whether results hold texts that strangers wrote. */
+  readonly untrusted: boolean;
+}
+
+export interface PlatformTool extends ListedTool {
+  readonly platform: string;
+  readonly run: ToolDefinition['run'];
+}
+
+/** Belongs to no platform: it looks at the caller's accounts and is not metered. */
+export interface AccountTool extends ListedTool {
+  readonly platform: null;
+  readonly run: AccountToolDefinition['run'];
+}
+
+export interface AccountToolDefinition extends Omit<ToolDefinition, 'run'> {
+  run(
+    args: Record<string, unknown>,
+    context: { session: Session | InternalSession; signal: AbortSignal },
+  ): Promise<Record<string, unknown>>;
 }
 
 const hintsByClass: Record<

@@ -1,0 +1,294 @@
+// Accepting and processing on a real database, with a rail that settles at once: batches, keys, balances, crashes.
+import { randomBytes } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { startWorker, type Worker } from '@libs/jobs';
+import { createIdFactory, createSealer } from '@libs/seal';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEventService } from '../events/service.ts';
+import { checkLedger, recordTransfers } from '../ledger/service.ts';
+import { OUTSIDE_SOURCES } from '../ledger/transfer.ts';
+import { paymentsMigrations } from '../migrations.ts';
+import { createDirectory, readParticipants } from '../payment-methods/directory.ts';
+import { createPaymentMethods } from '../payment-methods/service.ts';
+import { createBookRail } from '../rails/book/rail.ts';
+import type { Rail, RailOutcome } from '../rails/rail.ts';
+import { createRouting } from '../routing/service.ts';
+import { defaultTerms } from '../routing/terms.ts';
+import { findClocks } from '../sandbox/service.ts';
+import { tenantOf } from '../tenant.ts';
+import { type AcceptRequest, createAcceptance } from './accept.ts';
+import { createProcessing, type Processing } from './processing.ts';
+import { createPaymentsService, type PaymentsService } from './service.ts';
+import { hasOpenPayments } from './store.ts';
+
+const tenant = tenantOf('org_test', 'test');
+const other = tenantOf('org_other', 'test');
+const now = () => new Date();
+const newId = createIdFactory({ now, randomBytes });
+
+/** A rail whose network answers within the transaction. */
+const instantRail: Rail = {
+  id: 'rtp',
+  possible: ({ at }) => ({
+    rail: 'rtp',
+    obstacles: [],
+    options: [{ fee: 45, settlesAt: at, sameDay: false }],
+  }),
+  async submit(_tx, submissions) {
+    const outcomes = submissions.flatMap(({ payment, attemptId, at }): RailOutcome[] => {
+      const key = { tenantId: payment.tenantId, paymentId: payment.id, attemptId };
+      const sent: RailOutcome = { ...key, kind: 'submitted', reference: `ref ${payment.id}`, at };
+      if (payment.description !== 'refuse me') return [sent, { ...key, kind: 'settled', at }];
+      return [
+        sent,
+        {
+          ...key,
+          kind: 'rejected',
+          networkCode: 'AC04',
+          code: 'account_closed',
+          detail: 'Closed.',
+          mayWorkOnAch: false,
+        },
+      ];
+    });
+    return { outcomes, jobs: [] };
+  },
+};
+
+let testDatabase: TestDatabase;
+let database: Database;
+let payments: PaymentsService;
+let processing: Processing;
+let methods: ReturnType<typeof createPaymentMethods>;
+
+function createProcess(db: Database) {
+  const rails = [instantRail, createBookRail(defaultTerms)];
+  const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
+  const events = createEventService({ database: db, now, deliver: async () => {} });
+  const owned = createPaymentMethods({
+    database: db,
+    sealer: createSealer({ keys: [Buffer.alloc(32, 7)] }),
+    directory: createDirectory(readParticipants()),
+    now,
+    newId,
+    recordEvents: events.record,
+    hasOpenPayments,
+  });
+  const shared = { database: db, routing, now, newId, findMethods: owned.find, findClocks };
+  const machinery = createProcessing({ ...shared, rails, recordEvents: events.record });
+  const accept = createAcceptance({
+    ...shared,
+    methodAtFirstUse: owned.atFirstUse,
+    insertMethods: owned.insert,
+    loadSubscriptions: async () => null,
+    hasSubscribers: () => false,
+    enqueueDeliveries: async () => {},
+  });
+  const service = createPaymentsService({
+    ...shared,
+    accept,
+    processing: machinery,
+    methodAtFirstUse: owned.atFirstUse,
+    insertMethods: owned.insert,
+  });
+  return { service, machinery, owned };
+}
+
+function request(key: string, more: Partial<AcceptRequest['input']> = {}, owner = tenant): AcceptRequest {
+  const input = {
+    amount: 1_000,
+    currency: 'usd',
+    sourceId: 'pm_alice',
+    destinationId: 'pm_bob',
+    rail: 'auto' as const,
+    prefer: 'balanced' as const,
+    fallback: true,
+    description: null,
+    metadata: {},
+    ...more,
+  };
+  return { tenant: owner, key, fingerprint: Buffer.from(JSON.stringify(input)), input };
+}
+
+/** A balance with test money in it. */
+async function openFunded(amount: number): Promise<string> {
+  return database.transaction(async (tx) => {
+    const { method } = await methods.create(tx, tenant, { bank: null, metadata: {} });
+    const fund = { kind: 'fund', paymentId: null, rail: null, debitAccount: OUTSIDE_SOURCES } as const;
+    await recordTransfers(tx, [
+      { ...fund, tenantId: tenant.id, id: newId('lt'), creditAccount: method.id, amount, createdAt: now() },
+    ]);
+    return method.id;
+  });
+}
+
+async function balanceOf(id: string) {
+  const { rows } = await database.query(
+    'select posted, held, incoming, owed from ledger_balances where payment_method_id = $1',
+    [id],
+  );
+  return rows[0];
+}
+
+async function withWorker(work: () => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  const worker: Worker = await startWorker({
+    database,
+    handlers: [processing.submitHandler],
+    now,
+    onError: (error) => failures.push(error),
+  });
+  try {
+    await work();
+  } finally {
+    await worker.drain();
+  }
+  expect(failures).toEqual([]);
+}
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(paymentsMigrations());
+  database = testDatabase.database;
+  const made = createProcess(database);
+  payments = made.service;
+  processing = made.machinery;
+  methods = made.owned;
+});
+afterAll(() => testDatabase.drop());
+
+describe('accepting', () => {
+  test('[P-4.1] a hundred parallel posts of one key over two processes make one payment and a hundred equal bodies', async () => {
+    const second = createProcess(database).service;
+    const responses = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => (n % 2 ? payments : second).create(request('same'))),
+    );
+    expect(new Set(responses.map((response) => response.body)).size).toBe(1);
+    expect(responses.filter((response) => !response.replayed).length).toBe(1);
+    const { rows } = await database.query('select count(*)::int as n from payments');
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('[P-4.2] the same key with another body is refused, and independent in another organisation', async () => {
+    await expect(payments.create(request('same', { amount: 2_000 }))).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+    const foreign = await payments.create(request('same', { amount: 2_000 }, other));
+    expect(foreign.replayed).toBe(false);
+  });
+
+  test('one bad request in a batch spoils no neighbour, and stores nothing', async () => {
+    const results = await Promise.allSettled([
+      payments.create(request('good 1')),
+      payments.create(request('bad', { sourceId: 'nobody' })),
+      payments.create(request('good 2')),
+    ]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const again = await payments.create(request('bad'));
+    expect(again.replayed).toBe(false);
+  });
+
+  test('[P-4.9] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {
+    const source = await openFunded(10_000);
+    const second = createProcess(database).service;
+    const results = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, n) =>
+        (n % 2 ? payments : second).create(request(`drain ${n}`, { sourceId: source, amount: 700 })),
+      ),
+    );
+    const accepted = results.filter((result) => result.status === 'fulfilled');
+    expect(accepted.length).toBe(14);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'insufficient_funds' });
+    }
+    expect(await balanceOf(source)).toEqual({ posted: 10_000, held: 9_800, incoming: 0, owed: 0 });
+  });
+});
+
+describe('processing', () => {
+  test('what was accepted reaches its end, and the books prove it', async () => {
+    const source = await openFunded(5_000);
+    const target = await openFunded(1);
+    const paid = JSON.parse((await payments.create(request('paid', { sourceId: source }))).body);
+    const refused = JSON.parse(
+      (await payments.create(request('refused', { sourceId: source, description: 'refuse me' }))).body,
+    );
+    const booked = JSON.parse(
+      (await payments.create(request('booked', { sourceId: source, destinationId: target, prefer: 'cost' })))
+        .body,
+    );
+    expect(booked.rail_selected).toBe('book');
+    expect(booked.currency).toBe('usd');
+    await withWorker(async () => {
+      await expect.poll(async () => (await payments.get(tenant, booked.id)).status).toBe('completed');
+      await expect.poll(async () => (await payments.get(tenant, paid.id)).status).toBe('completed');
+      await expect.poll(async () => (await payments.get(tenant, refused.id)).status).toBe('failed');
+    });
+    expect(await balanceOf(source)).toEqual({ posted: 3_000, held: 0, incoming: 0, owed: 0 });
+    expect(await balanceOf(target)).toEqual({ posted: 1_001, held: 0, incoming: 0, owed: 0 });
+    const failed = await payments.get(tenant, refused.id);
+    expect(failed.failure).toEqual({ code: 'account_closed', network_code: 'AC04', detail: 'Closed.' });
+    expect(failed.timeline.map((entry) => entry.status)).toEqual(['pending', 'processing', 'failed']);
+    const check = await checkLedger(database, tenant, now());
+    expect(check.checks.filter((one) => !one.ok)).toEqual([]);
+  });
+
+  test('a late return takes a balance below zero and shows what is owed', async () => {
+    const target = await openFunded(1);
+    const spender = JSON.parse(
+      (await payments.create(request('in', { destinationId: target, amount: 500 }))).body,
+    );
+    await withWorker(async () => {
+      await expect.poll(async () => (await payments.get(tenant, spender.id)).status).toBe('completed');
+      await payments.create(request('out', { sourceId: target, amount: 501 }));
+      await expect.poll(async () => (await balanceOf(target))?.posted).toBe(0);
+    });
+    const paid = await payments.get(tenant, spender.id);
+    await database.transaction((tx) =>
+      processing.applyOutcomes(tx, [
+        {
+          tenantId: tenant.id,
+          paymentId: paid.id,
+          attemptId: paid.attempts[0]?.id ?? '',
+          kind: 'returned',
+          networkCode: 'R01',
+          code: 'insufficient_funds',
+          detail: 'x',
+        },
+      ]),
+    );
+    expect((await payments.get(tenant, paid.id)).status).toBe('returned');
+    expect(await balanceOf(target)).toEqual({ posted: -500, held: 0, incoming: 0, owed: 500 });
+    expect((await checkLedger(database, tenant, now())).ok).toBe(true);
+    await expect(payments.create(request('more', { sourceId: target, amount: 1 }))).rejects.toMatchObject({
+      code: 'insufficient_funds',
+    });
+  });
+
+  test('[P-4.4] a pending payment can be canceled once, and a canceled one is never sent', async () => {
+    const created = JSON.parse((await payments.create(request('to cancel', {}, other))).body);
+    const canceled = await payments.cancel(other, created.id);
+    expect(canceled.status).toBe('canceled');
+    await expect(payments.cancel(other, created.id)).rejects.toMatchObject({
+      code: 'payment_not_cancelable',
+    });
+    await withWorker(async () => {
+      await expect.poll(async () => (await database.query('select 1 from jobs')).rowCount).toBe(0);
+    });
+    expect((await payments.get(other, created.id)).status).toBe('canceled');
+  });
+});
+
+describe('the database', () => {
+  test('[P-6.1] refuses every change and removal of a ledger row, and every move that is not in the table', async () => {
+    await expect(database.query('update ledger_transfers set amount = 1')).rejects.toThrow(/append-only/);
+    await expect(database.query('delete from ledger_transfers')).rejects.toThrow(/append-only/);
+    await expect(database.query('truncate ledger_transfers')).rejects.toThrow(/append-only/);
+    await expect(
+      database.query(`update payments set status = 'pending' where status = 'completed'`),
+    ).rejects.toThrow(/cannot go from/);
+    await expect(database.query('update ledger_balances set held = posted + 1')).rejects.toThrow(
+      /never_overdrawn/,
+    );
+  });
+});

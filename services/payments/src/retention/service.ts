@@ -1,0 +1,24 @@
+import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+
+export const SWEEP_JOB = 'retention.sweep';
+const ROWS_PER_TURN = 1_000;
+const TURNS_MAX = 500;
+const SWEEP_MINUTES = 15;
+
+/** Removes at most `limit` rows that are past their time, and answers how many it removed. */
+export type Sweep = (limit: number) => Promise<number>;
+
+/** Forgets what the service keeps for a promised time only, in bounded turns, so that no turn holds locks for long. */
+export function createRetention(sweeps: readonly Sweep[]): { handler: Handler; cron: CronEntry } {
+  async function sweepAll(signal: AbortSignal): Promise<void> {
+    for (const sweep of sweeps) {
+      for (let turn = 0; turn < TURNS_MAX && !signal.aborted; turn += 1) {
+        if ((await sweep(ROWS_PER_TURN)) < ROWS_PER_TURN) break;
+      }
+    }
+  }
+  return {
+    handler: { name: SWEEP_JOB, handle: (_jobs, { signal }) => sweepAll(signal) },
+    cron: { name: SWEEP_JOB, schedule: everyMinutes(SWEEP_MINUTES) },
+  };
+}

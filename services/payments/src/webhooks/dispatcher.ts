@@ -1,0 +1,76 @@
+import type { Database } from '@libs/db';
+import {
+  createDeliveryDispatcher,
+  createGuardedAgent,
+  type DeliveryDispatcher,
+  type EgressPolicy,
+} from '@libs/webhooks';
+import { webhookBody } from '../events/event-json.ts';
+import { findEvents } from '../events/service.ts';
+import { validSecrets } from './endpoint.ts';
+import { DELIVERY_SCHEMA, type DeliveryRules } from './rules.ts';
+import type { SecretVault } from './secrets.ts';
+import type { Webhooks } from './service.ts';
+import { findEnabledEndpoints } from './store.ts';
+
+export interface WebhookDispatcherOptions {
+  database: Database;
+  webhooks: Webhooks;
+  vault: SecretVault;
+  policy: EgressPolicy;
+  rules: DeliveryRules;
+  now: () => Date;
+  random: () => number;
+  onError: (error: unknown) => void;
+}
+
+export interface WebhookDispatcher extends Pick<DeliveryDispatcher, 'start' | 'stop' | 'poll' | 'stats'> {}
+
+const USER_AGENT = 'Payments-Webhooks/1.0';
+
+/** Sends what the queue holds, to the endpoints as they are at the time of each try. */
+export function createWebhookDispatcher(options: WebhookDispatcherOptions): WebhookDispatcher {
+  const { database, webhooks, vault, rules, now } = options;
+  const agent = createGuardedAgent(options.policy);
+  const dispatcher = createDeliveryDispatcher({
+    database,
+    schema: DELIVERY_SCHEMA,
+    agent,
+    userAgent: USER_AGENT,
+    rules,
+    timeoutMs: rules.timeoutMs,
+    disableAfterMs: rules.disableAfterMs,
+    drainMs: rules.drainMs,
+    async loadEndpoints(refs) {
+      const keys = refs.map(({ tenantId, endpointId }) => ({ tenantId, id: endpointId }));
+      const at = now();
+      return (await findEnabledEndpoints(database, keys)).map((endpoint) => ({
+        tenantId: endpoint.tenantId,
+        endpointId: endpoint.id,
+        url: endpoint.url,
+        secrets: validSecrets(vault.open(endpoint, endpoint.secretsSealed), at).map(({ secret }) => secret),
+      }));
+    },
+    async loadEvents(refs) {
+      const keys = refs.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
+      return (await findEvents(database, keys)).map((event) => ({
+        tenantId: event.tenantId,
+        eventId: event.id,
+        body: webhookBody(event),
+      }));
+    },
+    hooks: { onDisabled: webhooks.disable },
+    now,
+    random: options.random,
+    onError: options.onError,
+  });
+  return {
+    start: dispatcher.start,
+    poll: dispatcher.poll,
+    stats: dispatcher.stats,
+    async stop() {
+      await dispatcher.stop();
+      await agent.destroy();
+    },
+  };
+}

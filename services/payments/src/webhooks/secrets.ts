@@ -1,0 +1,28 @@
+import type { Sealer } from '@libs/seal';
+import type { SigningSecret } from './endpoint.ts';
+import type { EndpointKey } from './store.ts';
+
+function contextOf({ tenantId, id }: EndpointKey): string {
+  return `webhook_secrets ${tenantId} ${id}`;
+}
+
+/** Keeps an endpoint's secrets as one envelope, bound to that endpoint. */
+export function createSecretVault(sealer: Sealer) {
+  return {
+    seal: (key: EndpointKey, secrets: readonly SigningSecret[]): Buffer =>
+      sealer.seal(JSON.stringify(secrets), contextOf(key)),
+
+    open(key: EndpointKey, sealed: Buffer): SigningSecret[] {
+      const stored = JSON.parse(sealer.openText(sealed, contextOf(key))) as {
+        secret: string;
+        expiresAt: string | null;
+      }[];
+      return stored.map(({ secret, expiresAt }) => ({
+        secret,
+        expiresAt: expiresAt === null ? null : new Date(expiresAt),
+      }));
+    },
+  };
+}
+
+export type SecretVault = ReturnType<typeof createSecretVault>;

@@ -1,0 +1,261 @@
+import type { Database, Queryable } from '@libs/db';
+import type { NewId, RandomBytes } from '@libs/seal';
+import {
+  checkUrlResolved,
+  type Delivery,
+  type DeliveryQueue,
+  type DisableReason,
+  type EgressPolicy,
+  type EndpointRef,
+  newWebhookSecret,
+} from '@libs/webhooks';
+import { errors } from '../errors.ts';
+import type { EventType, PaymentsEvent } from '../events/event.ts';
+import { insertEvents } from '../events/service.ts';
+import type { Tenant } from '../tenant.ts';
+import {
+  ALL_EVENTS,
+  type EventChoice,
+  endpointToApi,
+  type SigningSecret,
+  validSecrets,
+  type WebhookEndpoint,
+} from './endpoint.ts';
+import { ENDPOINTS_MAX, ROTATION_OVERLAP_MS, SECRETS_MAX } from './rules.ts';
+import type { SecretVault } from './secrets.ts';
+import {
+  deleteEndpoint,
+  type EndpointKey,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  lockEndpointsOf,
+  updateEndpoint,
+} from './store.ts';
+
+export interface WebhooksOptions {
+  database: Database;
+  queue: DeliveryQueue;
+  vault: SecretVault;
+  policy: EgressPolicy;
+  now: () => Date;
+  newId: NewId;
+  randomBytes: RandomBytes;
+  /** Stores events with their deliveries. */
+  recordEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
+}
+
+export interface NewEndpoint {
+  url: string;
+  events: readonly EventChoice[] | null;
+  description: string | null;
+}
+
+/** What is absent stays as it is. */
+export interface EndpointPatch {
+  url?: string;
+  events?: readonly EventChoice[];
+  description?: string | null;
+  status?: WebhookEndpoint['status'];
+}
+
+export function createWebhooks(options: WebhooksOptions) {
+  const { database, queue, vault, now, newId } = options;
+
+  function eventOf(type: EventType, endpoint: WebhookEndpoint): PaymentsEvent {
+    const at = now();
+    return {
+      tenantId: endpoint.tenantId,
+      id: newId('evt'),
+      type,
+      subjectId: endpoint.id,
+      data: JSON.stringify(endpointToApi(endpoint)),
+      occurredAt: at,
+      createdAt: at,
+    };
+  }
+
+  async function locked(tx: Queryable, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
+    const endpoint = await lockEndpoint(tx, { tenantId: tenant.id, id });
+    if (endpoint === undefined) throw notFound();
+    return endpoint;
+  }
+
+  return {
+    /** Throws 422 for an address that webhooks may not go to. Looks names up, so call it outside transactions. */
+    async checkUrl(url: string): Promise<void> {
+      const checked = await checkUrlResolved(url, options.policy);
+      if (checked.ok) return;
+      throw errors.webhook_url_refused({
+        detail: `This address is refused: ${checked.detail}.`,
+        errors: [{ pointer: '/url', code: checked.reason, detail: `Refused: ${checked.detail}.` }],
+      });
+    },
+
+    async create(
+      tx: Queryable,
+      tenant: Tenant,
+      input: NewEndpoint,
+    ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+      if ((await lockEndpointsOf(tx, tenant.id)) >= ENDPOINTS_MAX) {
+        throw errors.limit_reached({ detail: `At most ${ENDPOINTS_MAX} webhook endpoints are possible.` });
+      }
+      const secret = newWebhookSecret(options.randomBytes);
+      const key = { tenantId: tenant.id, id: newId('we') };
+      const at = now();
+      const endpoint: WebhookEndpoint = {
+        ...key,
+        url: input.url,
+        events: input.events ?? [ALL_EVENTS],
+        description: input.description,
+        status: 'enabled',
+        disabledReason: null,
+        secretsSealed: vault.seal(key, [{ secret, expiresAt: null }]),
+        createdAt: at,
+        updatedAt: at,
+      };
+      await insertEndpoint(tx, endpoint);
+      return { endpoint, secret };
+    },
+
+    async get(tenant: Tenant, id: string): Promise<WebhookEndpoint> {
+      const endpoint = await findEndpoint(database, { tenantId: tenant.id, id });
+      if (endpoint === undefined) throw notFound();
+      return endpoint;
+    },
+
+    list(tenant: Tenant, page: { beforeId: string | null; limit: number }): Promise<WebhookEndpoint[]> {
+      return listEndpoints(database, tenant.id, page);
+    },
+
+    update(tenant: Tenant, id: string, patch: EndpointPatch): Promise<WebhookEndpoint> {
+      return database.transaction(async (tx) => {
+        const before = await locked(tx, tenant, id);
+        const after = patched(before, patch, now());
+        await updateEndpoint(tx, after);
+        const ref = { tenantId: tenant.id, endpointId: id };
+        if (after.status === 'disabled' && before.status === 'enabled') await queue.abandonEndpoint(tx, ref);
+        const isNewStart = after.status !== before.status || after.url !== before.url;
+        if (after.status === 'enabled' && isNewStart) await queue.forgetFailures(tx, ref);
+        return after;
+      });
+    },
+
+    remove(tenant: Tenant, id: string): Promise<void> {
+      return database.transaction(async (tx) => {
+        await locked(tx, tenant, id);
+        await queue.abandonEndpoint(tx, { tenantId: tenant.id, endpointId: id });
+        await deleteEndpoint(tx, { tenantId: tenant.id, id });
+      });
+    },
+
+    /** A new secret signs from now on; those before it sign along for a day. */
+    async rotateSecret(
+      tx: Queryable,
+      tenant: Tenant,
+      id: string,
+    ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+      const endpoint = await locked(tx, tenant, id);
+      const at = now();
+      const old = validSecrets(vault.open(endpoint, endpoint.secretsSealed), at);
+      if (old.length >= SECRETS_MAX) {
+        throw errors.limit_reached({ detail: `At most ${SECRETS_MAX} secrets can be valid at once.` });
+      }
+      const secret = newWebhookSecret(options.randomBytes);
+      const overlapEnd = new Date(at.getTime() + ROTATION_OVERLAP_MS);
+      const secrets: SigningSecret[] = [
+        { secret, expiresAt: null },
+        ...old.map((one) => ({ ...one, expiresAt: one.expiresAt ?? overlapEnd })),
+      ];
+      const rotated = { ...endpoint, secretsSealed: vault.seal(endpoint, secrets), updatedAt: at };
+      await updateEndpoint(tx, rotated);
+      return { endpoint: rotated, secret };
+    },
+
+    /** Sends an event to this endpoint alone, whatever it has subscribed to. */
+    async sendTest(tx: Queryable, tenant: Tenant, id: string): Promise<Delivery> {
+      const endpoint = await locked(tx, tenant, id);
+      refuseDisabled(endpoint);
+      const event = eventOf('webhook_endpoint.test', endpoint);
+      await insertEvents(tx, [event]);
+      const [deliveryId = ''] = await queue.enqueue(tx, [
+        { tenantId: tenant.id, endpointId: id, eventId: event.id, eventType: event.type },
+      ]);
+      return found(await queue.find(tx, { tenantId: tenant.id, id: deliveryId }));
+    },
+
+    async listDeliveries(
+      tenant: Tenant,
+      id: string,
+      page: { beforeId: string | null; limit: number },
+    ): Promise<Delivery[]> {
+      const { beforeId, limit } = page;
+      if ((await findEndpoint(database, { tenantId: tenant.id, id })) === undefined) throw notFound();
+      const filter = { tenantId: tenant.id, endpointId: id, limit };
+      return queue.list(database, beforeId === null ? filter : { ...filter, beforeId });
+    },
+
+    /** Tries one again now, also one that was given up or had arrived. */
+    async retry(tx: Queryable, tenant: Tenant, id: string): Promise<Delivery> {
+      const key = { tenantId: tenant.id, id };
+      const { endpointId } = found(await queue.find(tx, key));
+      const endpoint = await findEndpoint(tx, { tenantId: tenant.id, id: endpointId });
+      if (endpoint === undefined) throw errors.state_conflict({ detail: 'The endpoint was deleted.' });
+      refuseDisabled(endpoint);
+      return found(await queue.retry(tx, key));
+    },
+
+    /** The dispatcher gave up on an endpoint: switches it off and tells the others. */
+    async disable(tx: Queryable, ref: EndpointRef, reason: DisableReason): Promise<void> {
+      const endpoint = await lockEndpoint(tx, keyOf(ref));
+      if (endpoint === undefined || endpoint.status === 'disabled') return;
+      const disabled: WebhookEndpoint = {
+        ...endpoint,
+        status: 'disabled',
+        disabledReason: reason,
+        updatedAt: now(),
+      };
+      await updateEndpoint(tx, disabled);
+      await options.recordEvents(tx, [eventOf('webhook_endpoint.disabled', disabled)]);
+    },
+  };
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+function keyOf({ tenantId, endpointId }: EndpointRef): EndpointKey {
+  return { tenantId, id: endpointId };
+}
+
+function patched(endpoint: WebhookEndpoint, patch: EndpointPatch, at: Date): WebhookEndpoint {
+  const status = patch.status ?? endpoint.status;
+  return {
+    ...endpoint,
+    url: patch.url ?? endpoint.url,
+    events: patch.events ?? endpoint.events,
+    description: patch.description === undefined ? endpoint.description : patch.description,
+    status,
+    disabledReason: status === 'enabled' ? null : (endpoint.disabledReason ?? 'manual'),
+    updatedAt: at,
+  };
+}
+
+function refuseDisabled(endpoint: WebhookEndpoint): void {
+  if (endpoint.status === 'disabled') {
+    throw errors.state_conflict({ detail: 'The endpoint is disabled; enable it first.' });
+  }
+}
+
+function notFound(): Error {
+  return errors.not_found({ detail: 'There is no such webhook endpoint.' });
+}
+
+function noDelivery(): Error {
+  return errors.not_found({ detail: 'There is no such delivery.' });
+}
+
+function found(delivery: Delivery | undefined): Delivery {
+  if (delivery === undefined) throw noDelivery();
+  return delivery;
+}

@@ -1,0 +1,57 @@
+// The tools against a real mail system. Where it is not installed, this file says so and holds no test.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import type { Connector, ToolContext } from '../connector.ts';
+import { closeTestContexts, testContext } from '../test/tool-runner.ts';
+import { createEmailConnector } from './connector.ts';
+import type { EmailCredential } from './credential.ts';
+import { connectImap } from './imap-connection.ts';
+import { missingForRealMail, type RealMailServer, startRealMail } from './test/real-mail-server.ts';
+import { itDoesTheRoundTrip } from './test/scenarios.ts';
+
+const missing = missingForRealMail();
+if (missing === null) describe('e-mail over Dovecot and OpenSMTPD', runAll);
+else console.warn(`LEFT OUT: the round trip over Dovecot and OpenSMTPD (${missing})`);
+
+const ODD_FOLDER = 'Entwürfe & Co/漢字';
+
+function runAll(): void {
+  let mail: RealMailServer;
+  let tokenInfo: Server;
+  let connector: Connector;
+  let alice: ToolContext<EmailCredential>;
+  let bob: ToolContext<EmailCredential>;
+
+  function contextOf(user: string, from: string, secret: { password: string } | { access_token: string }) {
+    const server = (port: number) => ({ host: '127.0.0.1', port, secure: false, user, ...secret });
+    const credential: EmailCredential = { imap: server(mail.imapPort), smtp: server(mail.submissionPort), from };
+    const allow = [`127.0.0.1:${mail.imapPort}`, `127.0.0.1:${mail.submissionPort}`];
+    return testContext({ platform: 'email', credential, allow, customerId: user }) as ToolContext<EmailCredential>;
+  }
+
+  beforeAll(async () => {
+    tokenInfo = createServer((_request, response) => response.end('{"active":false}'));
+    await new Promise<void>((resolve) => tokenInfo.listen(0, '127.0.0.1', resolve));
+    const { port } = tokenInfo.address() as AddressInfo;
+    const users = { 'alice@mail.test': 'pass-a', 'bob@mail.test': 'pass-b', 'carol@mail.test': 'pass-c' };
+    mail = await startRealMail({ users, tokenInfoUrl: `http://127.0.0.1:${port}/?token=` });
+    connector = createEmailConnector();
+    alice = contextOf('alice@mail.test', 'Alice Ärmel <alice@mail.test>', { password: 'pass-a' });
+    bob = contextOf('bob@mail.test', 'bob@mail.test', { password: 'pass-b' });
+    const client = await connectImap(bob.credential.imap, bob);
+    await client.mailboxCreate(ODD_FOLDER);
+    await client.logout();
+  });
+
+  afterAll(async () => {
+    await connector.close?.();
+    await closeTestContexts();
+    await mail.stop();
+    await new Promise((resolve) => tokenInfo.close(resolve));
+  });
+
+  itDoesTheRoundTrip(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
+
+  it('placeholder', () => {});
+}

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { notifyChannel } from './store.ts';
+
+/**
+ * In the eras with a handshake a client cancels by a notification, which is a request of its own and may reach another
+ * process than the call did. Calls are found by who sent them and their id. Ids are only unique per client, so a
+ * notification that fits more than one running call cancels none.
+ */
+export interface Cancellations {
+  /** Returns what ends the tracking. */
+  track(key: string, controller: AbortController): () => void;
+  cancel(key: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const CANCELED_CHANNEL = 'toolhub_canceled';
+
+export async function createCancellations(deps: {
+  database: Database;
+  onError: (error: unknown) => void;
+}): Promise<Cancellations> {
+  const running = new Map<string, Set<AbortController>>();
+
+  function cancelHere(key: string): boolean {
+    const controllers = running.get(key);
+    if (controllers === undefined) return false;
+    const [only] = controllers;
+    if (controllers.size === 1) only?.abort(new DOMException('The client canceled the call.', 'AbortError'));
+    return true;
+  }
+
+  const subscription = await deps.database.listen(CANCELED_CHANNEL, cancelHere);
+  return {
+    track(key, controller) {
+      const controllers = running.get(key) ?? new Set();
+      controllers.add(controller);
+      running.set(key, controllers);
+      return () => {
+        controllers.delete(controller);
+        if (controllers.size === 0 && running.get(key) === controllers) running.delete(key);
+      };
+    },
+    async cancel(key) {
+      if (!cancelHere(key)) await notifyChannel(deps.database, CANCELED_CHANNEL, key).catch(deps.onError);
+    },
+    close: () => subscription.stop(),
+  };
+}
+
+export function cancellationKey(sender: {
+  principal: string;
+  ip: string;
+  userAgent: string | undefined;
+  id: string | number;
+}): string {
+  return hash('sha256', JSON.stringify([sender.principal, sender.ip, sender.userAgent ?? '', sender.id]), 'hex');
+}

@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
+import {
+  type AuthInfo,
+  type CallToolResult,
+  createMcpHandler,
+  type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerCapabilities,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import type { Admission, CallRequest, CallTool } from './call-tool.ts';
+import { INSTRUCTIONS, LEGACY_VERSIONS, type ServerInfo } from './protocol.ts';
+
+/** One request on its way through the SDK, with what was found out before. */
+export interface Exchange {
+  call: CallRequest | undefined;
+  admission: Admission | undefined;
+  list: CallRequest['list'];
+}
+
+/** Adds to a server what a profile has beside the tools (the conformance suite's fixtures, for one). */
+export interface ServerExtension {
+  capabilities: ServerCapabilities;
+  /** Called for each server, after its own handlers are in place. */
+  extend(server: Server, context: McpRequestContext): void;
+}
+
+export interface SdkPathDeps {
+  serverInfo: ServerInfo;
+  callTool: CallTool;
+  extension?: ServerExtension;
+  onError: (error: unknown) => void;
+}
+
+export interface SdkPath {
+  serve(exchange: Exchange, parts: { request: IncomingMessage; response: ServerResponse; body: unknown }): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SUBSCRIPTIONS_MAX = 256;
+
+/** The official SDK: both eras from one factory, a low-level server per request. */
+export function createSdkPath(deps: SdkPathDeps): SdkPath {
+  const { serverInfo, extension, callTool } = deps;
+  const capabilities: ServerCapabilities = { tools: {}, ...extension?.capabilities };
+
+  function newServer(context: McpRequestContext): Server {
+    const exchange = exchangeOf(context.authInfo);
+    const server = new Server(serverInfo, {
+      capabilities,
+      instructions: INSTRUCTIONS,
+      supportedProtocolVersions: [...LEGACY_VERSIONS],
+    });
+    server.setRequestHandler('tools/list', ({ params }) => {
+      if (params?.cursor !== undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The list has one page: send no cursor.');
+      return { tools: exchange.list.tools as unknown as Tool[] };
+    });
+    server.setRequestHandler('tools/call', ({ params }, handlerContext) =>
+      runAdmitted(exchange, params.name, handlerContext),
+    );
+    extension?.extend(server, context);
+    return server;
+  }
+
+  async function runAdmitted(exchange: Exchange, name: string, context: ServerContext): Promise<CallToolResult> {
+    const { admission, call } = exchange;
+    if (admission?.kind === 'refused') return admission.result;
+    if (admission?.kind !== 'admitted' || call === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, NAME_SHOWN_MAX)} here`);
+    const signal = AbortSignal.any([call.signal, context.mcpReq.signal]);
+    return callTool.runCall({ ...call, signal, progress: progressOf(context, deps.onError) }, admission.tool);
+  }
+
+  const handler = createMcpHandler(newServer, {
+    legacy: 'stateless',
+    maxSubscriptions: SUBSCRIPTIONS_MAX,
+  });
+
+  return {
+    async serve(exchange, { request, response, body }) {
+      const authInfo: AuthInfo = { token: '', clientId: '', scopes: [], extra: { exchange } };
+      const serveNode = toNodeHandler(
+        { fetch: (webRequest, options) => handler.fetch(webRequest, { ...options, authInfo }) },
+        { onerror: deps.onError },
+      );
+      await serveNode(request as unknown as NodeIncomingMessageLike, response, body);
+    },
+    close: () => handler.close(),
+  };
+}
+
+const NAME_SHOWN_MAX = 100;
+
+function exchangeOf(authInfo: AuthInfo | undefined): Exchange {
+  const exchange = authInfo?.extra?.exchange as Exchange | undefined;
+  if (exchange === undefined) throw new Error('a request came to the SDK without its exchange');
+  return exchange;
+}
+
+/** Only steps forward are passed on: the protocol wants every number to be larger than the one before. */
+function progressOf(context: ServerContext, onError: (error: unknown) => void): CallRequest['progress'] {
+  const progressToken = context.mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  let last = Number.NEGATIVE_INFINITY;
+  return (done, total, message) => {
+    if (!(done > last)) return;
+    last = done;
+    const params = {
+      progressToken,
+      progress: done,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    };
+    context.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError);
+  };
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '@libs/db';
+import { openDatabase } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createToolhub } from '../src/app.ts';
+import { loadConfig } from '../src/config.ts';
+import { migrationSource, SCHEMA } from '../src/schema.ts';
+
+export const ADMIN_TOKEN = 'tha_test-admin-token';
+export const INTERNAL_TOKEN = 'thi_test-internal-token';
+const ENCRYPTION_KEY = randomBytes(32).toString('base64');
+
+export interface Instance {
+  /** Where it listens, which is also its public address. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+export function createToolhubDatabase(): Promise<TestDatabase> {
+  return createTestDatabase(migrationSource);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function environment(databaseUrl: string, publicPort: number, extra: Record<string, string>): Record<string, string> {
+  return {
+    TOOLHUB_PORT: String(publicPort),
+    TOOLHUB_DATABASE_URL: databaseUrl,
+    TOOLHUB_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
+    TOOLHUB_INTERNAL_TOKENS: `tests:${INTERNAL_TOKEN}`,
+    TOOLHUB_LOG_LEVEL: 'error',
+    TOOLHUB_RATE_ADDRESS: '0',
+    ...extra,
+  };
+}
+
+export interface InstanceOptions {
+  env?: Record<string, string>;
+  now?: () => Date;
+  /** Shares the public address of another one, as processes behind one balancer do. */
+  publicUrl?: string;
+}
+
+/** The whole service in this process, on a port of its own. */
+export async function startInstance(databaseUrl: string, options: InstanceOptions = {}): Promise<Instance> {
+  const port = await freePort();
+  const env = environment(databaseUrl, port, options.env ?? {});
+  if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
+  const config = await loadConfig(env);
+  const database: Database = await openDatabase({ url: databaseUrl, schema: SCHEMA });
+  const toolhub = await createToolhub({ config, database, ...(options.now ? { now: options.now } : {}) });
+  await toolhub.app.listen({ host: '127.0.0.1', port });
+  return {
+    url: `http://localhost:${port}`,
+    async stop() {
+      await toolhub.app.drain();
+      await toolhub.close();
+      await database.close();
+    },
+  };
+}
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** The whole service as the process that `npm start` runs. */
+export async function spawnInstance(databaseUrl: string, options: InstanceOptions = {}): Promise<Instance> {
+  const port = await freePort();
+  const env = environment(databaseUrl, port, options.env ?? {});
+  if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    env: { ...env, PATH: process.env.PATH },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const url = `http://localhost:${port}`;
+  await Promise.race([
+    untilReady(url),
+    exited.then(([code]) => {
+      throw new Error(`the service stopped with ${code}`);
+    }),
+  ]);
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+const READY_TRIES_MAX = 400;
+
+async function untilReady(url: string): Promise<void> {
+  for (let tries = 0; tries < READY_TRIES_MAX; tries += 1) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+  throw new Error(`${url} did not become ready`);
+}
