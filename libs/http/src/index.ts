@@ -40,8 +40,8 @@ export {
   toPage,
 } from './pagination.ts';
 export { PROBLEM_TYPE, type Problem, toProblem } from './problem.ts';
+export type { RateDecision } from './rate-bucket.ts';
 export {
-  type RateDecision,
   type RateDelta,
   type RateLimit,
   RateLimits,

@@ -1,20 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { baseErrors } from './errors.ts';
+import {
+  adopt,
+  type Bucket,
+  type CompiledPolicy,
+  giveBackHeld,
+  newBucket,
+  permission,
+  type RateDecision,
+  refill,
+  refusal,
+  reportOf,
+} from './rate-bucket.ts';
 
 /*
  * Rate limits that hold over all processes without a round trip per request.
  *
  * The truth is one token bucket per key in the shared store. Each process reports in the background what it spent and
  * learns the level (all keys in one statement, every SYNC_MS while there is something to report). In between it spends
- * only its share: the level it last saw, divided by the number of live processes. A process alone has the whole level.
- * When a burst uses up the share while the level says that there is more, the requests in question wait for one
- * sync that they share (at most WAIT_MS); everything else is decided at once.
+ * only a share of the level it last saw; a process alone has the whole. When a burst uses up the share while the level
+ * says that there is more, the requests in question wait for one sync that they share (at most WAIT_MS) and that
+ * charges them exactly; all others are decided at once.
  *
- * Bound: shares are promises made from slightly old levels. If one process drains the bucket while the others still
- * hold a share from before, those shares may be spent too: at worst (P - 1) / P of one burst beyond the limit, over all
- * processes together. What was overspent is a debt in the shared bucket and is paid back before anything else passes, so
- * the average rate holds. Without the store every process limits by itself until it is back.
+ * Bound: shares come from slightly old levels. If one process drains the bucket while the others still hold a share
+ * from before, those may be spent too: at worst half a burst beyond the limit, over all processes together. What was
+ * overspent is a debt in the shared bucket and is paid back before anything else passes, so the average rate holds.
+ * Without the store every process limits by itself until it is back.
  */
 const SYNC_MS = 200;
 const HEARTBEAT_MS = 1_000;
@@ -45,12 +57,11 @@ export type RatePolicy = {
   burst?: number;
 };
 
-export type RateDecision = { allowed: boolean; remaining: number; retryAfterSeconds: number };
-
 export type RateLimit = {
   readonly isOff: boolean;
+  /** Decides at once, except where a burst has to ask the store first. */
   take(key: string): RateDecision | Promise<RateDecision>;
-  /** Takes one, sets the `RateLimit` headers, and throws 429 `rate_limited` over the limit. Sync unless a sync is due. */
+  /** Takes one, sets the `RateLimit` headers, and throws 429 `rate_limited` beyond the limit. */
   enforce(key: string, reply: FastifyReply): void | Promise<void>;
 };
 
@@ -61,22 +72,6 @@ export type RateLimitsOptions = {
   nowMs?: () => number;
   /** Told when the store fails; the limits go on locally. */
   onError?: (error: unknown) => void;
-};
-
-type Bucket = {
-  key: string;
-  policy: CompiledPolicy;
-  level: number;
-  share: number;
-  atMs: number;
-  unsynced: number;
-};
-type CompiledPolicy = {
-  name: string;
-  ratePerSecond: number;
-  burst: number;
-  windowSeconds: number;
-  header: string;
 };
 
 const UNLIMITED: RateDecision = Object.freeze({
@@ -95,6 +90,7 @@ export class RateLimits {
   readonly #timers: NodeJS.Timeout[] = [];
   #processes = 1;
   #syncing: Promise<void> | undefined;
+  #soon: Promise<void> | undefined;
   #lastSyncMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RateLimitsOptions = {}) {
@@ -119,15 +115,9 @@ export class RateLimits {
 
   limit(policy: RatePolicy): RateLimit {
     if (policy.limit === 0) return { isOff: true, take: () => UNLIMITED, enforce: () => {} };
-    const windowSeconds = policy.windowSeconds ?? 1;
-    const compiled: CompiledPolicy = {
-      name: policy.name,
-      ratePerSecond: policy.limit / windowSeconds,
-      burst: policy.burst ?? policy.limit * 2,
-      windowSeconds,
-      header: `"${policy.name}";q=${policy.limit};w=${windowSeconds}`,
-    };
-    const take = (key: string) => this.#take(this.#bucket(compiled, key));
+    const compiled = compilePolicy(policy);
+    const take = (key: string): RateDecision | Promise<RateDecision> =>
+      this.#take(this.#bucket(compiled, key));
     const enforce = (key: string, reply: FastifyReply): void | Promise<void> => {
       const decision = take(key);
       if (decision instanceof Promise) return decision.then((later) => apply(compiled, later, reply));
@@ -136,26 +126,22 @@ export class RateLimits {
     return { isOff: false, take, enforce };
   }
 
+  #now(): { nowMs: number; processes: number } {
+    return { nowMs: this.#nowMs(), processes: this.#processes };
+  }
+
   #bucket(policy: CompiledPolicy, key: string): Bucket {
     const id = `${policy.name}:${key}`;
     let bucket = this.#buckets.get(id);
     if (bucket !== undefined) return bucket;
     if (this.#buckets.size >= KEYS_MAX) this.#forgetOldest();
-    const { burst } = policy;
-    bucket = {
-      key: id,
-      policy,
-      level: burst,
-      share: burst / this.#processes,
-      atMs: this.#nowMs(),
-      unsynced: 0,
-    };
+    bucket = newBucket(id, policy, this.#now());
     this.#buckets.set(id, bucket);
     return bucket;
   }
 
   #take(bucket: Bucket): RateDecision | Promise<RateDecision> {
-    this.#refill(bucket);
+    refill(bucket, this.#now());
     if (bucket.level < 1) return refusal(bucket);
     if (this.#processes === 1 || bucket.share >= 1) return this.#spend(bucket);
     return this.#takeAfterSync(bucket);
@@ -167,37 +153,50 @@ export class RateLimits {
     bucket.unsynced++;
     this.#dirty.add(bucket);
     // Ask early, so that the next share is there before this one is gone.
-    if (this.#processes > 1 && bucket.unsynced > bucket.share) this.#syncSoon();
-    return { allowed: true, remaining: Math.floor(bucket.level), retryAfterSeconds: 0 };
+    if (this.#processes > 1 && bucket.unsynced > bucket.share) void this.#syncSoon();
+    return permission(bucket);
   }
 
   async #takeAfterSync(bucket: Bucket): Promise<RateDecision> {
-    const deadlineMs = this.#nowMs() + WAIT_MS;
-    this.#dirty.add(bucket);
-    while (bucket.level >= 1 && bucket.share < 1 && this.#nowMs() < deadlineMs) {
-      await Promise.race([this.#syncSoon(), pause(deadlineMs - this.#nowMs())]);
-      this.#refill(bucket);
+    if (bucket.level - bucket.waiting < 1) return refusal(bucket);
+    const deadline = AbortSignal.timeout(WAIT_MS);
+    const timedOut = new Promise<void>((resolve) => deadline.addEventListener('abort', () => resolve()));
+    bucket.waiting++;
+    try {
+      while (!deadline.aborted) {
+        this.#dirty.add(bucket);
+        await Promise.race([this.#syncSoon(), timedOut]);
+        refill(bucket, this.#now());
+        if (bucket.held >= 1) {
+          bucket.held--;
+          return permission(bucket);
+        }
+        if (bucket.level < 1) return refusal(bucket);
+      }
+      return this.#spend(bucket);
+    } finally {
+      bucket.waiting--;
+      if (bucket.waiting === 0 && giveBackHeld(bucket)) this.#dirty.add(bucket);
     }
-    return bucket.level < 1 ? refusal(bucket) : this.#spend(bucket);
-  }
-
-  #refill(bucket: Bucket): void {
-    const nowMs = this.#nowMs();
-    const gained = ((nowMs - bucket.atMs) / 1000) * bucket.policy.ratePerSecond;
-    bucket.atMs = nowMs;
-    bucket.level = Math.min(bucket.policy.burst, bucket.level + gained);
-    bucket.share = Math.min(bucket.level, bucket.share + gained / this.#processes);
   }
 
   #syncWhenDue(): void {
     if (this.#dirty.size > 0 || this.#nowMs() - this.#lastSyncMs >= HEARTBEAT_MS) void this.sync();
   }
 
-  async #syncSoon(): Promise<void> {
-    if (this.#syncing === undefined) {
-      const gapMs = this.#lastSyncMs + SYNC_GAP_MS - this.#nowMs();
-      if (gapMs > 0) await pause(gapMs);
-    }
+  /** One sync for all who ask for it, a little apart from the one before. */
+  #syncSoon(): Promise<void> {
+    this.#soon ??= this.#syncAfterGap().finally(() => {
+      this.#soon = undefined;
+    });
+    return this.#soon;
+  }
+
+  async #syncAfterGap(): Promise<void> {
+    // What is under way may have left before the caller spent, so it does not count.
+    if (this.#syncing !== undefined) await this.#syncing;
+    const gapMs = this.#lastSyncMs + SYNC_GAP_MS - this.#nowMs();
+    if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
     await this.sync();
   }
 
@@ -212,49 +211,40 @@ export class RateLimits {
 
   async #syncNow(): Promise<void> {
     if (this.#store === undefined) return;
-    const buckets = [...this.#dirty];
+    const reports = [...this.#dirty].map(reportOf);
     this.#dirty.clear();
-    const reported = buckets.map((bucket) => bucket.unsynced);
-    const deltas = buckets.map(({ key, policy, unsynced }) => ({
+    const deltas = reports.map(({ bucket: { key, policy }, spent, asked }) => ({
       key,
-      used: unsynced,
+      used: spent + asked,
       ratePerSecond: policy.ratePerSecond,
       burst: policy.burst,
     }));
     try {
       const { levels, processes } = await this.#store.sync(this.#processId, deltas);
       this.#processes = Math.max(1, processes);
-      for (const [index, bucket] of buckets.entries()) {
-        bucket.unsynced -= reported[index] as number;
-        this.#adopt(bucket, levels.get(bucket.key));
+      for (const report of reports) {
+        const isOwed = adopt(report, levels.get(report.bucket.key) ?? 0, this.#now());
+        if (isOwed) this.#dirty.add(report.bucket);
       }
     } catch (error) {
       this.#onError(error);
-      for (const bucket of buckets) this.#dirty.add(bucket);
+      for (const { bucket } of reports) this.#dirty.add(bucket);
     }
-  }
-
-  #adopt(bucket: Bucket, level: number | undefined): void {
-    if (level === undefined) return;
-    bucket.atMs = this.#nowMs();
-    bucket.level = Math.min(bucket.policy.burst, level) - bucket.unsynced;
-    // Less than one token each would starve everybody while the bucket still has one.
-    bucket.share = Math.max(bucket.level / this.#processes, Math.min(1, bucket.level));
   }
 
   /** A full bucket with nothing to report is the same as none. */
   #forgetFull(): void {
+    const now = this.#now();
     for (const bucket of this.#buckets.values()) {
-      if (bucket.unsynced > 0 || this.#dirty.has(bucket)) continue;
-      this.#refill(bucket);
+      if (bucket.unsynced !== 0 || bucket.waiting > 0 || this.#dirty.has(bucket)) continue;
+      refill(bucket, now);
       if (bucket.level >= bucket.policy.burst) this.#buckets.delete(bucket.key);
     }
   }
 
   #forgetOldest(): void {
     const [oldest] = this.#buckets.values();
-    if (oldest === undefined) return;
-    this.#buckets.delete(oldest.key);
+    if (oldest !== undefined) this.#buckets.delete(oldest.key);
   }
 
   async close(): Promise<void> {
@@ -264,24 +254,21 @@ export class RateLimits {
   }
 }
 
-function refusal({ level, policy }: Bucket): RateDecision {
+function compilePolicy(policy: RatePolicy): CompiledPolicy {
+  const windowSeconds = policy.windowSeconds ?? 1;
   return {
-    allowed: false,
-    remaining: 0,
-    retryAfterSeconds: Math.max(1, Math.ceil((1 - level) / policy.ratePerSecond)),
+    name: policy.name,
+    ratePerSecond: policy.limit / windowSeconds,
+    burst: policy.burst ?? policy.limit * 2,
+    windowSeconds,
+    header: `"${policy.name}";q=${policy.limit};w=${windowSeconds}`,
   };
 }
 
 function apply(policy: CompiledPolicy, decision: RateDecision, reply: FastifyReply): void {
   const { allowed, remaining, retryAfterSeconds } = decision;
+  const seconds = allowed ? policy.windowSeconds : retryAfterSeconds;
   reply.header('ratelimit-policy', policy.header);
-  reply.header(
-    'ratelimit',
-    `"${policy.name}";r=${remaining};t=${allowed ? policy.windowSeconds : retryAfterSeconds}`,
-  );
+  reply.header('ratelimit', `"${policy.name}";r=${remaining};t=${seconds}`);
   if (!allowed) throw baseErrors.rate_limited({ retryAfterSeconds });
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, milliseconds)));
 }

@@ -29,47 +29,162 @@ create table rail_quarantine (
   received_at timestamptz not null
 );
 
--- One leg of an ACH payment: the debit of an outside source, or the credit of an outside destination.
+-- ACH ---------------------------------------------------------------------------------------------------------------
+
+-- One leg of an ACH payment: the debit of an outside source, the credit of an outside destination, or the refund of
+-- what was debited when the credit came back. `scope` says in whose time and in whose files it travels: `live`, `test`
+-- (every test organisation without a clock), or the tenant whose clock it follows.
 create table ach_entries (
   tenant_id text collate "C" not null,
   payment_id text collate "C" not null,
   attempt_id text collate "C" not null,
-  leg text not null check (leg in ('debit', 'credit')),
-  state text not null check (state in ('queued', 'sent', 'settled', 'returned', 'canceled')),
-  amount bigint not null,
+  leg text not null check (leg in ('debit', 'credit', 'refund')),
+  scope text collate "C" not null,
+  -- `canceled` never left; `refused` was in a file that the bank did not take; `overruled` left, but the sandbox was
+  -- told to end its payment otherwise.
+  state text not null
+    check (state in ('queued', 'sent', 'settled', 'returned', 'refused', 'canceled', 'overruled')),
+  amount bigint not null check (amount > 0),
   same_day boolean not null,
-  -- When the file with this entry leaves and when it settles, in the organisation's time.
+  -- When the file with this entry leaves and when it settles, in the time of its scope.
   due_at timestamptz not null,
   settles_at timestamptz not null,
   trace text collate "C",
+  -- Eight digits of the bank that it went to: an answer must come from there.
+  rdfi text,
   file_id text collate "C",
-  primary key (tenant_id, payment_id, attempt_id, leg)
+  message_id text collate "C",
+  return_code text,
+  primary key (tenant_id, payment_id, attempt_id, leg),
+  check ((state in ('queued', 'canceled')) = (trace is null)),
+  check (num_nulls(trace, rdfi, file_id, message_id) in (0, 4))
 );
-create index ach_entries_queued on ach_entries (tenant_id, due_at) where state = 'queued';
-create index ach_entries_sent on ach_entries (tenant_id, settles_at) where state = 'sent';
+create index ach_entries_queued on ach_entries (scope, due_at) where state = 'queued';
+create index ach_entries_sent on ach_entries (scope, settles_at) where state = 'sent';
+create index ach_entries_trace on ach_entries (scope, trace) where trace is not null;
+create index ach_entries_file on ach_entries (file_id) where file_id is not null;
 
+-- Files that we send. They hold account numbers, so what is kept of them is sealed.
 create table ach_files (
   id text collate "C" primary key,
-  -- Set where the file belongs to one organisation with a clock of its own; other files are shared.
-  tenant_id text collate "C",
-  mode text not null,
+  scope text collate "C" not null,
   name text not null,
-  content text not null,
+  content_sealed bytea not null,
   entries int not null,
   debit_total bigint not null,
   credit_total bigint not null,
-  window_at timestamptz not null,
+  -- The time of its scope at which the file left.
+  as_of timestamptz not null,
   created_at timestamptz not null,
-  sent_at timestamptz
+  sent_at timestamptz,
+  -- Why the bank took none of it.
+  refusal text,
+  unique (scope, name)
+);
+create index ach_files_unsent on ach_files (scope, id) where sent_at is null;
+
+-- Traces go on from day to day, so that a late answer finds one entry; files are counted by the day.
+create table ach_counters (
+  scope text collate "C" primary key,
+  last_trace int not null,
+  day date not null,
+  files int not null
 );
 
--- Traces never repeat within a day: one counter per mode and banking day.
-create table ach_counters (
-  mode text not null,
+-- Files that came back and were read; the same content is read once.
+create table ach_answers (
+  id text collate "C" primary key,
+  scope text collate "C" not null,
+  name text not null,
+  content_hash bytea not null,
+  content_sealed bytea not null,
+  as_of timestamptz not null,
+  created_at timestamptz not null,
+  -- Null until the network was told that we have it.
+  acknowledged_at timestamptz,
+  unique (scope, content_hash)
+);
+
+-- What those files said of each entry.
+create table ach_replies (
+  tenant_id text collate "C" not null,
+  payment_id text collate "C" not null,
+  id text collate "C" not null,
+  attempt_id text collate "C" not null,
+  leg text not null,
+  kind text not null check (kind in ('return', 'noc')),
+  code text not null,
+  trace text collate "C" not null,
+  answer_id text collate "C" not null,
+  created_at timestamptz not null,
+  primary key (tenant_id, payment_id, id)
+);
+
+-- The sandbox's ACH operator: its own books, which know files and nothing of tenants or payments. A mailbox is one
+-- line to it, as a bank gives each customer a folder.
+create table sandbox_ach_files (
+  mailbox text collate "C" not null,
+  name text not null,
+  -- Origin, day and modifier: the bank takes each once.
+  identity text not null,
+  content_hash bytea not null,
+  received_at timestamptz not null,
+  refusals jsonb,
+  primary key (mailbox, name)
+);
+create unique index sandbox_ach_files_identity on sandbox_ach_files (mailbox, identity) where refusals is null;
+
+create table sandbox_ach_entries (
+  mailbox text collate "C" not null,
+  trace text collate "C" not null,
+  -- The day of the file: a trace may come again on another day.
   day date not null,
-  entries int not null default 0,
-  files int not null default 0,
-  primary key (mode, day)
+  direction text not null check (direction in ('debit', 'credit')),
+  amount bigint not null check (amount > 0),
+  reference text not null,
+  settles_at timestamptz not null,
+  returned_at timestamptz,
+  return_code text,
+  primary key (mailbox, trace, day)
+);
+create index sandbox_ach_entries_reference on sandbox_ach_entries (mailbox, reference);
+create index sandbox_ach_entries_settlement on sandbox_ach_entries (mailbox, settles_at);
+
+-- What it will answer and when, written as the batch that will stand in the file.
+create table sandbox_ach_answers (
+  mailbox text collate "C" not null,
+  id bigint generated always as identity,
+  due_at timestamptz not null,
+  kind text not null check (kind in ('return', 'noc')),
+  code text not null,
+  trace text collate "C" not null,
+  day date not null,
+  batch json not null,
+  outbox_name text,
+  primary key (mailbox, id)
+);
+create index sandbox_ach_answers_due on sandbox_ach_answers (mailbox, due_at) where outbox_name is null;
+
+-- Files that wait to be fetched.
+create table sandbox_ach_outbox (
+  mailbox text collate "C" not null,
+  name text not null,
+  content text not null,
+  created_at timestamptz not null,
+  fetched_at timestamptz,
+  primary key (mailbox, name)
+);
+create index sandbox_ach_outbox_waiting on sandbox_ach_outbox (mailbox, created_at) where fetched_at is null;
+
+-- What our entries and the network's books said of a day, and where they differ.
+create table reconciliations (
+  day date not null,
+  rail text not null,
+  mode text not null,
+  agrees boolean not null,
+  report json not null,
+  made_at timestamptz not null,
+  primary key (day, rail, mode)
 );
 
 -- Whether a rail is up; one that fails or is signed off is not chosen until it recovers.

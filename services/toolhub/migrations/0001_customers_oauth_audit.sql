@@ -85,6 +85,8 @@ create table oauth_auth_codes (
   used_at timestamptz,
   -- When the tokens for this code were stored: a request that came in later is a late reuse.
   exchanged_at timestamptz,
+  -- Until when requests that lost a race for this code are kept waiting; who comes in before that is one of them.
+  contended_until timestamptz,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   primary key (customer_id, code_hash)
@@ -105,8 +107,9 @@ create table oauth_tokens (
   payload jsonb not null,
   used boolean not null default false,
   used_at timestamptz,
-  -- When the successor of a used refresh token was stored.
+  -- As for codes, when a refresh token is exchanged for its successor.
   exchanged_at timestamptz,
+  contended_until timestamptz,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   primary key (customer_id, id)

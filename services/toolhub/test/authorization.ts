@@ -148,3 +148,8 @@ export async function obtainTokens(
   if (status !== 200) throw new Error(`the token endpoint answered ${status}: ${JSON.stringify(body)}`);
   return body;
 }
+
+/** Opens connections that the next requests find ready, so that what is sent together arrives together. */
+export async function warmUp(url: string, connections: number): Promise<void> {
+  await Promise.all(Array.from({ length: connections }, async () => (await fetch(`${url}/healthz`)).text()));
+}

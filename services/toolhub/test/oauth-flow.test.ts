@@ -308,7 +308,8 @@ describe('login and consent', () => {
 describe('authorization requests', () => {
   const errorOf = async (extra: Record<string, string | undefined>) => {
     const visit = await account.browser.open(authorizeUrl(url, client, newPkce(), extra));
-    return locationOf(visit).searchParams.get('error');
+    const { searchParams, hash } = locationOf(visit);
+    return searchParams.get('error') ?? new URLSearchParams(hash.slice(1)).get('error');
   };
 
   test('[TH-4] PKCE with S256 is required', async () => {

@@ -60,44 +60,44 @@ export function createDispatchStore(database: Database, schemaName: string) {
 }
 
 function laneStatements(database: Database, schema: string) {
-  const table = `${schema}.deliveries`;
+  const queue = `${schema}.queue`;
 
   /*
    * Each lane gives up to its own number of rows, so a lane with a long queue takes no place from another; one query
    * over all rows ordered by time would be filled by that lane alone. The join with `lanes` gives nothing to a process
    * that was taken for dead and does not know it yet.
    */
-  const fetchDue = `select due.* from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::text[])
+  const fetchDue = `select due.tenant_id as "tenantId", due.endpoint_id as "endpointId", due.id, due.event_id as "eventId",
+  due.tries, due.step, due.early, due.due_at::text as at
+from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::text[])
   as wish (tenant_id, endpoint_id, rows_max, after_at, after_id)
 join ${schema}.lanes using (tenant_id, endpoint_id)
 cross join lateral (
-  select d.tenant_id as "tenantId", d.endpoint_id as "endpointId", d.id, d.event_id as "eventId", d.tries, d.step,
-    d.early, d.next_attempt_at::text as at
-  from ${table} d
-  where d.tenant_id = wish.tenant_id and d.endpoint_id = wish.endpoint_id
-    and d.next_attempt_at is not null and d.next_attempt_at <= $6
-    and (d.next_attempt_at, d.id) > (wish.after_at, wish.after_id)
-  order by d.next_attempt_at, d.id limit wish.rows_max
+  select * from ${queue} q
+  where q.tenant_id = wish.tenant_id and q.endpoint_id = wish.endpoint_id and q.due_at <= $6
+    and (q.due_at, q.id) > (wish.after_at, wish.after_id)
+  order by q.due_at, q.id limit wish.rows_max
 ) as due
-where lanes.owner = $7`;
+where lanes.owner = $7
+order by due.due_at, due.id`;
 
   /* Steps from lane to lane through the index, so the cost grows with the lanes and not with the rows that wait. */
   const dueLanes = `with recursive lane as (
-  (select tenant_id, endpoint_id from ${table}
-   where next_attempt_at is not null and (tenant_id, endpoint_id) > ($1, $2)
+  (select tenant_id, endpoint_id from ${queue} where (tenant_id, endpoint_id) > ($1, $2)
    order by tenant_id, endpoint_id limit 1)
   union all
   (select next.tenant_id, next.endpoint_id from lane cross join lateral (
-     select d.tenant_id, d.endpoint_id from ${table} d
-     where d.next_attempt_at is not null and (d.tenant_id, d.endpoint_id) > (lane.tenant_id, lane.endpoint_id)
-     order by d.tenant_id, d.endpoint_id limit 1
+     select q.tenant_id, q.endpoint_id from ${queue} q
+     where (q.tenant_id, q.endpoint_id) > (lane.tenant_id, lane.endpoint_id)
+     order by q.tenant_id, q.endpoint_id limit 1
    ) as next)
 )
-select page.tenant_id, page.endpoint_id, (
-  select min(d.next_attempt_at) from ${table} d
-  where d.tenant_id = page.tenant_id and d.endpoint_id = page.endpoint_id and d.next_attempt_at is not null
-) as due_at
-from (select tenant_id, endpoint_id from lane limit ${LANES_PER_PAGE}) as page`;
+select page.tenant_id, page.endpoint_id, first.due_at
+from (select tenant_id, endpoint_id from lane limit ${LANES_PER_PAGE}) as page
+cross join lateral (
+  select q.due_at from ${queue} q where q.tenant_id = page.tenant_id and q.endpoint_id = page.endpoint_id
+  order by q.due_at limit 1
+) as first`;
 
   return {
     /**
@@ -150,9 +150,9 @@ where lanes.tenant_id = given.tenant_id and lanes.endpoint_id = given.endpoint_i
         `select lane.tenant_id, lane.endpoint_id, due.due_at
 from unnest($1::text[], $2::text[]) as lane (tenant_id, endpoint_id)
 cross join lateral (
-  select d.next_attempt_at as due_at from ${table} d
-  where d.tenant_id = lane.tenant_id and d.endpoint_id = lane.endpoint_id and d.next_attempt_at > $3
-  order by d.next_attempt_at limit 1
+  select q.due_at from ${queue} q
+  where q.tenant_id = lane.tenant_id and q.endpoint_id = lane.endpoint_id and q.due_at > $3
+  order by q.due_at limit 1
 ) as due`,
         [...columns(refs), after],
       );
@@ -180,57 +180,59 @@ cross join lateral (
  * sent the same row, because one was taken for dead, the first to write wins and the other changes nothing.
  */
 function resultStatements(database: Database, schema: string) {
-  const table = `${schema}.deliveries`;
-  const attemptsKept = `(case when jsonb_array_length(d.attempts) < ${ATTEMPTS_KEPT_MAX} then d.attempts
-    else d.attempts - 0 end)`;
+  const attempts = `(case when jsonb_array_length(q.attempts) < ${ATTEMPTS_KEPT_MAX} then q.attempts
+    else q.attempts - 0 end) || coalesce(done.attempt, '[]')`;
 
   return {
-    async recordDelivered(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
-      const answering = [...new Map(results.map((result) => [laneKey(result), result])).values()];
+    /** From the queue to the log, in one statement; endpoints that answered well are healthy again. */
+    async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+      const delivered = results.filter((result) => result.kind === 'delivered');
+      const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
       await tx.query(
         `with healthy as (
-  delete from ${schema}.failing_endpoints f using unnest($7::text[], $8::text[]) as e (tenant_id, endpoint_id)
+  delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
   where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
+), taken as (
+  delete from ${schema}.queue q
+  using unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::timestamptz[],
+    $8::timestamptz[]) as done (tenant_id, id, tries, status, attempt, url, finished_at, expires_at)
+  where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries
+  returning q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.created_at, q.tries + 1,
+    ${attempts}, done.status, coalesce(done.url, q.url), done.finished_at, done.expires_at
 )
-update ${table} d set status = 'delivered', attempts = ${attemptsKept} || done.attempt, tries = d.tries + 1,
-  next_attempt_at = null, url = done.url, finished_at = done.finished_at, expires_at = done.expires_at
-from unnest($1::text[], $2::text[], $3::int[], $4::jsonb[], $5::text[], $6::timestamptz[], $9::timestamptz[])
-  as done (tenant_id, id, tries, attempt, url, finished_at, expires_at)
-where d.tenant_id = done.tenant_id and d.id = done.id and d.tries = done.tries`,
+insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, created_at, tries, attempts, status,
+  url, finished_at, expires_at)
+select * from taken`,
         [
           results.map((result) => result.tenantId),
           results.map((result) => result.id),
           results.map((result) => result.tries),
-          results.map((result) => JSON.stringify(result.attempt)),
+          results.map((result) => result.status),
+          results.map((result) => result.attempt && JSON.stringify(result.attempt)),
           results.map((result) => result.url),
           results.map((result) => result.finishedAt),
-          ...columns(answering),
           results.map((result) => result.expiresAt),
+          ...columns(healthy),
         ],
       );
     },
 
-    async recordUndelivered(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+    async recordRetries(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
       await tx.query(
-        `update ${table} d set status = done.status, attempts = ${attemptsKept} || coalesce(done.attempt, '[]'),
-  tries = d.tries + 1, next_attempt_at = done.next_attempt_at, step = done.step, early = done.early,
-  url = coalesce(done.url, d.url), finished_at = done.finished_at, expires_at = done.expires_at
-from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[], $5::timestamptz[], $6::int[], $7::boolean[], $8::text[],
-  $9::timestamptz[], $10::timestamptz[], $11::int[])
-  as done (tenant_id, id, status, attempt, next_attempt_at, step, early, url, finished_at, expires_at, tries)
-where d.tenant_id = done.tenant_id and d.id = done.id and d.tries = done.tries`,
+        `update ${schema}.queue q set due_at = done.due_at, tries = q.tries + 1, step = done.step, early = done.early,
+  attempts = ${attempts}, url = done.url
+from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::int[], $6::boolean[], $7::jsonb[], $8::text[])
+  as done (tenant_id, id, tries, due_at, step, early, attempt, url)
+where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries`,
         [
           results.map((result) => result.tenantId),
           results.map((result) => result.id),
-          results.map((result) => result.status),
-          results.map((result) => (result.attempt === null ? null : JSON.stringify(result.attempt))),
+          results.map((result) => result.tries),
           results.map((result) => result.nextAttemptAt),
           results.map((result) => result.step),
           results.map((result) => result.early),
+          results.map((result) => JSON.stringify(result.attempt)),
           results.map((result) => result.url),
-          results.map((result) => result.finishedAt),
-          results.map((result) => result.expiresAt),
-          results.map((result) => result.tries),
         ],
       );
     },
@@ -258,8 +260,8 @@ returning tenant_id, endpoint_id, failing_since`,
     /** Puts rows off that could not be sent or written down. */
     async delay(refs: readonly { tenantId: string; id: string }[], notBefore: Date): Promise<void> {
       await database.query(
-        `update ${table} d set next_attempt_at = $3 from unnest($1::text[], $2::text[]) as given (tenant_id, id)
-where d.tenant_id = given.tenant_id and d.id = given.id and d.next_attempt_at < $3`,
+        `update ${schema}.queue q set due_at = $3 from unnest($1::text[], $2::text[]) as given (tenant_id, id)
+where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
         [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.id), notBefore],
       );
     },
@@ -271,21 +273,27 @@ where d.tenant_id = given.tenant_id and d.id = given.id and d.next_attempt_at < 
       );
     },
 
-    /** Deletes what has run out; gives how many rows that were. */
-    async expire(at: Date): Promise<number> {
-      let total = 0;
-      for (let turn = 0; turn < EXPIRE_STATEMENTS_MAX; turn += 1) {
-        const { rowCount } = await database.query(
-          `delete from ${table} where ctid = any (array(
-  select ctid from ${table} where expires_at <= $1 limit ${EXPIRED_PER_STATEMENT} for update skip locked))`,
-          [at],
-        );
-        total += rowCount;
-        if (rowCount < EXPIRED_PER_STATEMENT) break;
-      }
-      return total;
+    /** Deletes what has run out, and what was delivered before a time; gives how many rows that were. */
+    async expire(at: Date, deliveredBefore: Date | undefined): Promise<number> {
+      const dead = await deleteInSteps('expires_at <= $1', at);
+      if (deliveredBefore === undefined) return dead;
+      return dead + (await deleteInSteps("status = 'delivered' and finished_at < $1", deliveredBefore));
     },
   };
+
+  async function deleteInSteps(condition: string, before: Date): Promise<number> {
+    let total = 0;
+    for (let turn = 0; turn < EXPIRE_STATEMENTS_MAX; turn += 1) {
+      const { rowCount } = await database.query(
+        `delete from ${schema}.deliveries where ctid = any (array(
+  select ctid from ${schema}.deliveries where ${condition} limit ${EXPIRED_PER_STATEMENT} for update skip locked))`,
+        [before],
+      );
+      total += rowCount;
+      if (rowCount < EXPIRED_PER_STATEMENT) break;
+    }
+    return total;
+  }
 }
 
 function ownerStatements(database: Database, schema: string) {

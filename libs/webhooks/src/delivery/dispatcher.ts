@@ -23,6 +23,8 @@ export interface DeliveryDispatcherOptions {
   readonly timeoutMs: number;
   /** An endpoint that has only failed for this long is switched off; without it, never. */
   readonly disableAfterMs?: number;
+  /** How long delivered rows are kept; without it they stay. */
+  readonly keepDeliveredMs?: number;
   /** Endpoints that are missing in the answer are gone or switched off: their deliveries are abandoned. */
   readonly loadEndpoints: (refs: readonly EndpointRef[]) => Promise<readonly EndpointTarget[]>;
   readonly loadEvents: (refs: readonly EventRef[]) => Promise<readonly EventBody[]>;
@@ -151,7 +153,14 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   }
 
   const look = () => void poll().catch(onError);
-  const sweep = () => store.expire(now());
+  const sweep = () => {
+    const at = now();
+    const { keepDeliveredMs } = options;
+    return store.expire(
+      at,
+      keepDeliveredMs === undefined ? undefined : new Date(at.getTime() - keepDeliveredMs),
+    );
+  };
 
   return {
     async start() {

@@ -19,8 +19,10 @@ interface DeliveryRow {
   expires_at: Date | null;
 }
 
-const COLUMNS = `tenant_id, id, endpoint_id, event_id, event_type, status, attempts, next_attempt_at, url, created_at,
-  finished_at, expires_at`;
+const SHARED_COLUMNS = 'tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at';
+const QUEUE_COLUMNS = `${SHARED_COLUMNS}, 'pending' as status, due_at as next_attempt_at, null::timestamptz as finished_at,
+  null::timestamptz as expires_at`;
+const LOG_COLUMNS = `${SHARED_COLUMNS}, status, null::timestamptz as next_attempt_at, finished_at, expires_at`;
 
 function fromRow(row: DeliveryRow): Delivery {
   return {
@@ -51,13 +53,15 @@ export type QueueStore = ReturnType<typeof createQueueStore>;
 
 export function createQueueStore(schemaName: string) {
   const schema = checkSchemaName(schemaName);
-  const channel = deliveryChannel(schema);
-  const table = `${schema}.deliveries`;
+  return { ...writeStatements(schema), ...readStatements(schema) };
+}
 
+function writeStatements(schema: string) {
+  const channel = deliveryChannel(schema);
   const insert = {
-    name: `${schema}.deliveries.insert`,
+    name: `${schema}.queue.insert`,
     text: `with added as (
-  insert into ${table} (tenant_id, id, endpoint_id, event_id, event_type, next_attempt_at, created_at)
+  insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, due_at, created_at)
   select tenant_id, id, endpoint_id, event_id, event_type, $6, $6
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
     as new (tenant_id, id, endpoint_id, event_id, event_type)
@@ -83,63 +87,49 @@ select pg_notify('${channel}', message) from unnest($7::text[]) as message`,
       ]);
     },
 
-    /** A row that waits keeps its place in the schedule; a finished one starts over. */
-    async retry(tx: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
+    /** A row that waits keeps its place in the schedule. */
+    async hurry(tx: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
       const { rows } = await tx.query<DeliveryRow>(
-        `update ${table}
-set status = 'pending', next_attempt_at = $3, step = case when next_attempt_at is null then 0 else step end,
-  early = false, finished_at = null, expires_at = null
-where tenant_id = $1 and id = $2 and (expires_at is null or expires_at > $3)
-returning ${COLUMNS}`,
+        `update ${schema}.queue set due_at = $3 where tenant_id = $1 and id = $2 returning ${QUEUE_COLUMNS}`,
+        [tenantId, id, at],
+      );
+      return rows[0] && fromRow(rows[0]);
+    },
+
+    /** A finished row starts over; of two that ask for the same row at once, one finds it gone. */
+    async revive(tx: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
+      const { rows } = await tx.query<DeliveryRow>(
+        `with taken as (
+  delete from ${schema}.deliveries
+  where tenant_id = $1 and id = $2 and (expires_at is null or expires_at > $3)
+  returning tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries
+)
+insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries, due_at)
+select taken.*, $3 from taken
+returning ${QUEUE_COLUMNS}`,
         [tenantId, id, at],
       );
       return rows[0] && fromRow(rows[0]);
     },
 
     async notify(tx: Queryable, message: string): Promise<void> {
-      await tx.query(`select pg_notify('${channel}', $1)`, [message]);
+      await tx.query('select pg_notify($1, $2)', [channel, message]);
     },
 
-    async find(db: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
-      const { rows } = await db.query<DeliveryRow>(
-        `select ${COLUMNS} from ${table}
-where tenant_id = $1 and id = $2 and (expires_at is null or expires_at > $3)`,
-        [tenantId, id, at],
-      );
-      return rows[0] && fromRow(rows[0]);
-    },
-
-    async list(db: Queryable, filter: DeliveryFilter, at: Date): Promise<Delivery[]> {
-      const { rows } = await db.query<DeliveryRow>(
-        `select ${COLUMNS} from ${table}
-where tenant_id = $1 and ($2::text is null or endpoint_id = $2) and ($3::text is null or id < $3)
-  and (expires_at is null or expires_at > $5)
-order by id desc limit $4`,
-        [filter.tenantId, filter.endpointId ?? null, filter.beforeId ?? null, filter.limit, at],
-      );
-      return rows.map(fromRow);
-    },
-
-    async listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>, at: Date): Promise<Delivery[]> {
-      const { rows } = await db.query<DeliveryRow>(
-        `select ${COLUMNS} from ${table}
-where tenant_id = $1 and status = 'dead' and ($2::text is null or id < $2)
-  and (expires_at is null or expires_at > $4)
-order by id desc limit $3`,
-        [filter.tenantId, filter.beforeId ?? null, filter.limit, at],
-      );
-      return rows.map(fromRow);
-    },
-
-    /** A try that is under way still writes its result; if it wants another, that one finds no endpoint. */
+    /** Also takes rows whose try is under way: the result of that try finds no row and changes nothing. */
     async abandon(
       tx: Queryable,
       ref: EndpointRef,
       change: { status: DeliveryStatus; at: Date; expiresAt: Date | null },
     ): Promise<number> {
       const { rowCount } = await tx.query(
-        `update ${table} set status = $3, next_attempt_at = null, finished_at = $4, expires_at = $5
-where tenant_id = $1 and endpoint_id = $2 and next_attempt_at is not null`,
+        `with taken as (
+  delete from ${schema}.queue where tenant_id = $1 and endpoint_id = $2
+  returning tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries
+)
+insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries,
+  status, finished_at, expires_at)
+select taken.*, $3, $4, $5 from taken`,
         [ref.tenantId, ref.endpointId, change.status, change.at, change.expiresAt],
       );
       return rowCount;
@@ -150,6 +140,45 @@ where tenant_id = $1 and endpoint_id = $2 and next_attempt_at is not null`,
         ref.tenantId,
         ref.endpointId,
       ]);
+    },
+  };
+}
+
+function readStatements(schema: string) {
+  return {
+    async find(db: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
+      const { rows } = await db.query<DeliveryRow>(
+        `select ${QUEUE_COLUMNS} from ${schema}.queue where tenant_id = $1 and id = $2
+union all
+select ${LOG_COLUMNS} from ${schema}.deliveries
+where tenant_id = $1 and id = $2 and (expires_at is null or expires_at > $3)`,
+        [tenantId, id, at],
+      );
+      return rows[0] && fromRow(rows[0]);
+    },
+
+    async list(db: Queryable, filter: DeliveryFilter, at: Date): Promise<Delivery[]> {
+      const matches = `tenant_id = $1 and ($2::text is null or endpoint_id = $2) and ($3::text is null or id < $3)`;
+      const { rows } = await db.query<DeliveryRow>(
+        `(select ${QUEUE_COLUMNS} from ${schema}.queue where ${matches} order by id desc limit $4)
+union all
+(select ${LOG_COLUMNS} from ${schema}.deliveries
+ where ${matches} and (expires_at is null or expires_at > $5) order by id desc limit $4)
+order by id desc limit $4`,
+        [filter.tenantId, filter.endpointId ?? null, filter.beforeId ?? null, filter.limit, at],
+      );
+      return rows.map(fromRow);
+    },
+
+    async listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>, at: Date): Promise<Delivery[]> {
+      const { rows } = await db.query<DeliveryRow>(
+        `select ${LOG_COLUMNS} from ${schema}.deliveries
+where tenant_id = $1 and status = 'dead' and ($2::text is null or id < $2)
+  and (expires_at is null or expires_at > $4)
+order by id desc limit $3`,
+        [filter.tenantId, filter.beforeId ?? null, filter.limit, at],
+      );
+      return rows.map(fromRow);
     },
   };
 }

@@ -52,7 +52,9 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
     },
 
     async retry(tx, { tenantId, id }) {
-      const delivery = await store.retry(tx, tenantId, id, now());
+      const at = now();
+      const delivery =
+        (await store.hurry(tx, tenantId, id, at)) ?? (await store.revive(tx, tenantId, id, at));
       if (delivery !== undefined && notify) {
         for (const message of announce([delivery])) await store.notify(tx, message);
       }

@@ -138,29 +138,28 @@ export class Recorder {
     const { store, hooks, database } = this.#options;
     if (hooks.onDelivered === undefined && results.every(isDelivered)) {
       // The common case is a single statement, which needs no transaction around it.
-      await store.recordDelivered(database, results);
+      await store.recordFinished(database, results);
       return;
     }
     await database.transaction(async (tx) => {
-      const delivered = results.filter(isDelivered);
-      const others = results.filter((result) => !isDelivered(result));
-      if (delivered.length > 0) {
-        await store.recordDelivered(tx, delivered);
-        await hooks.onDelivered?.(tx, delivered);
-      }
-      if (others.length > 0) await this.#writeUndelivered(tx, others, delivered);
+      const finished = results.filter((result) => result.kind !== 'retry');
+      const retried = results.filter((result) => result.kind === 'retry');
+      if (finished.length > 0) await store.recordFinished(tx, finished);
+      if (retried.length > 0) await store.recordRetries(tx, retried);
+      await this.#tellHooks(tx, results);
     });
   }
 
-  async #writeUndelivered(
-    tx: Queryable,
-    results: readonly DeliveryResult[],
-    delivered: readonly DeliveryResult[],
-  ): Promise<void> {
-    const { store, hooks } = this.#options;
+  async #tellHooks(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+    const { hooks } = this.#options;
     const ofKind = (kind: DeliveryResult['kind']) => results.filter((result) => result.kind === kind);
-    const [retried, exhausted, gone] = [ofKind('retry'), ofKind('exhausted'), ofKind('gone')];
-    await store.recordUndelivered(tx, results);
+    const [delivered, retried, exhausted, gone] = [
+      ofKind('delivered'),
+      ofKind('retry'),
+      ofKind('exhausted'),
+      ofKind('gone'),
+    ];
+    if (delivered.length > 0) await hooks.onDelivered?.(tx, delivered);
     if (retried.length > 0) await hooks.onFailed?.(tx, retried);
     if (exhausted.length > 0) await hooks.onDead?.(tx, exhausted);
     for (const ref of uniqueRefs(gone)) await this.#disable(tx, ref, 'gone');

@@ -3,8 +3,6 @@ import { decide, type RetryRules, type TryOutcome } from './schedule.ts';
 
 export interface ResultRules extends RetryRules {
   readonly statusWhenAbandoned: DeliveryStatus;
-  /** How long delivered rows are kept; without it they stay. */
-  readonly keepDeliveredMs?: number;
   /** How long dead letters and other rows that were given up are kept; without it they stay. */
   readonly keepUndeliveredMs?: number;
 }
@@ -65,7 +63,7 @@ export function toResult(
     step: row.step,
     early: row.early,
     finishedAt: now,
-    expiresAt: later(now, isDelivered ? rules.keepDeliveredMs : rules.keepUndeliveredMs),
+    expiresAt: isDelivered ? null : later(now, rules.keepUndeliveredMs),
   };
 }
 

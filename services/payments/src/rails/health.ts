@@ -64,8 +64,7 @@ export async function createRailHealth(options: RailHealthOptions): Promise<Rail
     else log.warn({ rail, mode }, 'a rail is up again');
   }
 
-  const isOnTrial = ({ changedAt }: StoredHealth) =>
-    now().getTime() - changedAt.getTime() >= trialAfterMs;
+  const isOnTrial = ({ changedAt }: StoredHealth) => now().getTime() - changedAt.getTime() >= trialAfterMs;
 
   await refresh();
   const timer = setInterval(() => void refresh().catch(options.onError), options.pollMs ?? POLL_MS);
@@ -80,7 +79,13 @@ export async function createRailHealth(options: RailHealthOptions): Promise<Rail
     async reportFailure(rail, mode, { cause, detail, decisive }) {
       const key = `${rail} ${mode}`;
       const health = known.get(key);
-      const down: StoredHealth = { rail, mode, state: 'down', reason: `${cause}: ${detail}`, changedAt: now() };
+      const down: StoredHealth = {
+        rail,
+        mode,
+        state: 'down',
+        reason: `${cause}: ${detail}`,
+        changedAt: now(),
+      };
       if (health?.state === 'down') {
         if (isOnTrial(health)) await change(down);
         return;

@@ -1,4 +1,4 @@
-import { acceptedHosts, acceptedOrigins, type AppError } from '@libs/http';
+import { type AppError, acceptedHosts, acceptedOrigins } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import { bearerToken } from '../customers/access.ts';
 import type { BearerResolver, InternalSession, Scope, Session } from '../customers/identity.ts';

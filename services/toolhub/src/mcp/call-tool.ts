@@ -158,7 +158,11 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     }
   }
 
-  async function runGated(request: CallRequest, tool: CatalogueTool, key: ClaimedKey | null): Promise<Verdict> {
+  async function runGated(
+    request: CallRequest,
+    tool: CatalogueTool,
+    key: ClaimedKey | null,
+  ): Promise<Verdict> {
     const { session } = request;
     if (tool.platform === null) return runUnmetered(request, tool);
     let reservation: Reservation | null = null;
@@ -182,7 +186,9 @@ export function createCallTool(deps: CallToolDeps): CallTool {
   async function runUnmetered(request: CallRequest, tool: AccountTool): Promise<Verdict> {
     const { session, args } = request;
     try {
-      const content = await withDeadline(request.signal, timeoutMs, (signal) => tool.run(args, { session, signal }));
+      const content = await withDeadline(request.signal, timeoutMs, (signal) =>
+        tool.run(args, { session, signal }),
+      );
       return { outcome: 'success', result: successResult(content, tool.untrusted) };
     } catch (error) {
       return { outcome: 'failure', result: failureResult(explain(error, request, tool)) };
@@ -199,9 +205,12 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     let failure: Failure | null = null;
     let result: ToolResult;
     try {
-      const ran = await withDeadline(request.signal, timeoutMs, (signal) => callPlatform(request, tool, signal));
+      const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
+        callPlatform(request, tool, signal),
+      );
       if (ran.kind === 'failed') failure = ran.failure;
-      result = ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
+      result =
+        ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
     } catch (error) {
       failure = explain(error, request, tool);
       result = failureResult(failure);
@@ -235,7 +244,9 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     }
     signal.throwIfAborted();
     const renewed = await deps.credentials.openAfterRefusal(opened.opened);
-    return renewed.kind === 'ok' ? { kind: 'done', content: await run(renewed) } : notOpened(renewed, tool.platform);
+    return renewed.kind === 'ok'
+      ? { kind: 'done', content: await run(renewed) }
+      : notOpened(renewed, tool.platform);
   }
 
   function notOpened(opened: Exclude<OpenResult, { kind: 'ok' }>, platform: string): Ran {

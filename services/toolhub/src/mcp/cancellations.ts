@@ -54,5 +54,9 @@ export function cancellationKey(sender: {
   userAgent: string | undefined;
   id: string | number;
 }): string {
-  return hash('sha256', JSON.stringify([sender.principal, sender.ip, sender.userAgent ?? '', sender.id]), 'hex');
+  return hash(
+    'sha256',
+    JSON.stringify([sender.principal, sender.ip, sender.userAgent ?? '', sender.id]),
+    'hex',
+  );
 }

@@ -11,8 +11,10 @@ export const KEY_TAKEN: ArgumentFault = {
 export const OUTCOME_UNKNOWN =
   'An earlier call with this idempotency_key was cut off, and whether it was carried out is not known. Nothing was ' +
   'sent now. Look at the platform, and use a new key to do it again.';
-export const STILL_RUNNING = 'An earlier call with this idempotency_key still runs. Nothing was sent now; ask again later.';
-export const MAYBE_DONE = 'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
+export const STILL_RUNNING =
+  'An earlier call with this idempotency_key still runs. Nothing was sent now; ask again later.';
+export const MAYBE_DONE =
+  'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
 
 export function tooFast(retryAfterSeconds: number): Failure {
   return {
@@ -22,7 +24,12 @@ export function tooFast(retryAfterSeconds: number): Failure {
   };
 }
 
-export function overLimit(limit: { limit: number; used: number; resetsAt: Date; upgradeUrl: string }): Failure {
+export function overLimit(limit: {
+  limit: number;
+  used: number;
+  resetsAt: Date;
+  upgradeUrl: string;
+}): Failure {
   const resetsAt = limit.resetsAt.toISOString();
   return {
     code: 'limit_exceeded',

@@ -55,7 +55,8 @@ export function createFastReader(): ReadFast {
 
   function isModern(message: JsonObject, params: JsonObject, headers: IncomingHttpHeaders): boolean {
     const meta = params._meta;
-    if (headers['mcp-protocol-version'] !== MODERN_VERSION || headers['mcp-method'] !== message.method) return false;
+    if (headers['mcp-protocol-version'] !== MODERN_VERSION || headers['mcp-method'] !== message.method)
+      return false;
     if (message.method === 'tools/call' && headers['mcp-name'] !== params.name) return false;
     if (!isObject(meta) || meta[VERSION_KEY] !== MODERN_VERSION || 'progressToken' in meta) return false;
     return isAcceptedEnvelope(message, meta, headers);
@@ -104,7 +105,10 @@ export interface FastAnswers {
 
 export function createFastAnswers(serverInfo: ServerInfo): FastAnswers {
   const stamp = `"_meta":${JSON.stringify({ 'io.modelcontextprotocol/serverInfo': serverInfo })}`;
-  const listEnd = { modern: `,"resultType":"complete","ttlMs":0,"cacheScope":"private",${stamp}`, legacy: '' };
+  const listEnd = {
+    modern: `,"resultType":"complete","ttlMs":0,"cacheScope":"private",${stamp}`,
+    legacy: '',
+  };
   const callEnd = { modern: `,"resultType":"complete",${stamp}`, legacy: '' };
   const wrap = (result: string, id: string | number) =>
     `{"result":${result},"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)}}`;

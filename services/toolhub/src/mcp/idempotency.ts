@@ -3,7 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { everyMinutes } from '@libs/jobs';
 import type { Holder } from '../billing/holder.ts';
-import { deleteExpiredCalls, deleteIntent, findCall, insertIntent, type KeyedCall, storeResult } from './store.ts';
+import {
+  deleteExpiredCalls,
+  deleteIntent,
+  findCall,
+  insertIntent,
+  type KeyedCall,
+  storeResult,
+} from './store.ts';
 
 export interface ClaimedKey {
   kind: 'claimed';

@@ -1,12 +1,15 @@
-import { AppError, type FieldError, parseJson } from '@libs/http';
+import { AppError, parseJson } from '@libs/http';
+import type { ArgumentFault } from '../tools/arguments.ts';
 
 export type JsonObject = { [member: string]: unknown };
 
 /** A body as far as it can be read without knowing the era of its sender. */
 export type ReadBody =
-  | { kind: 'message'; message: JsonObject; badText: readonly FieldError[] }
+  | { kind: 'message'; message: JsonObject; badText: readonly ArgumentFault[] }
   | { kind: 'refused'; code: number; detail: string };
 
+/** Callers know the arguments of a tool, not the message around them. */
+const ARGUMENTS = /^\/params\/arguments(?=\/)/;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
@@ -17,17 +20,25 @@ const INVALID_REQUEST = -32600;
  */
 export function readBody(body: Buffer): ReadBody {
   let value: unknown;
-  let badText: readonly FieldError[] = [];
+  let badText: readonly ArgumentFault[] = [];
   try {
     value = parseJson(body);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.kind !== 'invalid') return { kind: 'refused', code: PARSE_ERROR, detail: error.detail };
     value = JSON.parse(body.toString('utf8'));
-    badText = error.details ?? [];
+    badText = (error.details ?? []).map(({ pointer = '', code, detail }) => ({
+      pointer: pointer.replace(ARGUMENTS, ''),
+      code,
+      detail,
+    }));
   }
   if (Array.isArray(value))
-    return { kind: 'refused', code: INVALID_REQUEST, detail: 'Batches are not taken: send one message per request.' };
+    return {
+      kind: 'refused',
+      code: INVALID_REQUEST,
+      detail: 'Batches are not taken: send one message per request.',
+    };
   if (!isObject(value))
     return { kind: 'refused', code: INVALID_REQUEST, detail: 'The body is not a JSON-RPC message.' };
   return { kind: 'message', message: value, badText };

@@ -35,12 +35,18 @@ export function successResult(structuredContent: Record<string, unknown>, untrus
 }
 
 export function failureResult({ code, message, details = {} }: Failure): ToolResult {
-  const structuredContent = { error: { ...details, code, message } };
-  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent, isError: true };
+  const structuredContent = { error: { code, message, ...details } };
+  return {
+    content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+    structuredContent,
+    isError: true,
+  };
 }
 
 export function invalidArguments(faults: readonly ArgumentFault[]): Failure {
-  const places = faults.map(({ pointer, detail }) => `${pointer === '' ? 'the arguments' : pointer} ${detail}`);
+  const places = faults.map(
+    ({ pointer, detail }) => `${pointer === '' ? 'the arguments' : pointer} ${detail}`,
+  );
   return {
     code: 'invalid_arguments',
     message: `The arguments do not fit this tool: ${places.join(' ')}`,

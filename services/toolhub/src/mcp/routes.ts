@@ -1,44 +1,53 @@
 import { type App, baseErrors } from '@libs/http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PlatformFilter } from '../tools/lists.ts';
-import type { CallSession } from './call-tool.ts';
+import type { FastifyRequest } from 'fastify';
+import type { McpAccess } from './access.ts';
+import { createEndpoint, type Entry } from './endpoint.ts';
+import type { ServerInfo } from './protocol.ts';
+import type { ServerExtension } from './sdk-path.ts';
 import type { McpService } from './service.ts';
 
 export interface McpRoutesDeps {
   mcp: McpService;
+  access: McpAccess;
+  serverInfo: ServerInfo;
+  onError: (error: unknown) => void;
   /** Mail with attachments arrives here as base64. */
   bodyLimitBytes?: number;
+  extension?: ServerExtension;
 }
 
-const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+export const MCP_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 const PATH = '/mcp';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    mcpEntry: { session: CallSession; platforms: PlatformFilter | null } | null;
-  }
-}
-
 export async function registerMcpRoutes(app: App, deps: McpRoutesDeps): Promise<void> {
-  const { mcp, bodyLimitBytes = BODY_LIMIT_BYTES } = deps;
+  const { bodyLimitBytes: bodyLimit = MCP_BODY_LIMIT_BYTES, ...rest } = deps;
+  const endpoint = createEndpoint({ ...rest, drainSignal: app.drainSignal });
+  const entries = new WeakMap<FastifyRequest, Entry>();
+  app.addHook('onClose', () => endpoint.close());
   // A scope of its own: here a body stays bytes until the protocol has looked at it.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    scope.decorateRequest('mcpEntry', null);
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    );
     scope.post(
       PATH,
       {
-        bodyLimit: bodyLimitBytes,
+        bodyLimit,
         schema: { hide: true },
         onRequest: async (request: FastifyRequest) => {
-          request.mcpEntry = await mcp.enter(request);
+          entries.set(request, await endpoint.enter(request));
         },
       },
-      (request, reply) => answer(mcp, request, reply),
+      async (request, reply) => {
+        const answer = await endpoint.answer(entries.get(request) as Entry, request, reply);
+        // Where the SDK answers, it writes to the socket itself.
+        if (answer.kind === 'sent') return reply;
+        return reply.code(answer.status).header('content-type', 'application/json').send(answer.body);
+      },
     );
-    // Streams that the server opens belong to sessions, and there are none. The catch-all of the dashboard would
-    // answer otherwise.
+    // Streams that the server opens belong to sessions, and there are none. Marked as a catch-all, because the one of
+    // the dashboard would answer otherwise, and because this route must not make GET a method to recommend.
     scope.route({
       method: ['GET', 'DELETE'],
       url: PATH,
@@ -49,13 +58,4 @@ export async function registerMcpRoutes(app: App, deps: McpRoutesDeps): Promise<
       },
     });
   });
-}
-
-async function answer(mcp: McpService, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const entry = request.mcpEntry;
-  if (entry === null) throw new Error('the hook of this route did not run');
-  const outcome = await mcp.answer({ ...entry, request, reply });
-  // The SDK has written, or is writing, to the socket itself.
-  if (outcome.kind === 'sent') return reply;
-  return reply.code(outcome.status).header('content-type', 'application/json').send(outcome.body);
 }

@@ -37,7 +37,10 @@ export interface SdkPathDeps {
 }
 
 export interface SdkPath {
-  serve(exchange: Exchange, parts: { request: IncomingMessage; response: ServerResponse; body: unknown }): Promise<void>;
+  serve(
+    exchange: Exchange,
+    parts: { request: IncomingMessage; response: ServerResponse; body: unknown },
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,13 +70,32 @@ export function createSdkPath(deps: SdkPathDeps): SdkPath {
     return server;
   }
 
-  async function runAdmitted(exchange: Exchange, name: string, context: ServerContext): Promise<CallToolResult> {
+  async function runAdmitted(
+    exchange: Exchange,
+    name: string,
+    context: ServerContext,
+  ): Promise<CallToolResult> {
     const { admission, call } = exchange;
     if (admission?.kind === 'refused') return admission.result;
     if (admission?.kind !== 'admitted' || call === undefined)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, NAME_SHOWN_MAX)} here`);
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no tool ${name.slice(0, NAME_SHOWN_MAX)} here`,
+      );
     const signal = AbortSignal.any([call.signal, context.mcpReq.signal]);
-    return callTool.runCall({ ...call, signal, progress: progressOf(context, deps.onError) }, admission.tool);
+    try {
+      return await callTool.runCall(
+        { ...call, signal, progress: progressOf(context, deps.onError) },
+        admission.tool,
+      );
+    } catch (error) {
+      // The SDK would send the message of any error as it is, with whatever a driver wrote into it.
+      deps.onError(error);
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        `Internal error, logged under ${call.requestId}`,
+      );
+    }
   }
 
   const handler = createMcpHandler(newServer, {

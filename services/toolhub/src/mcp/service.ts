@@ -1,0 +1,89 @@
+import type { Database } from '@libs/db';
+import { baseErrors } from '@libs/http';
+import type { AuditService } from '../audit/service.ts';
+import type { Meter } from '../billing/meter.ts';
+import type { ConnectorService } from '../connectors/service.ts';
+import type { CredentialService } from '../credentials/service.ts';
+import type { EmitEvent } from '../events/service.ts';
+import { type PlatformFilter, platformFilter, type ToolList } from '../tools/lists.ts';
+import type { ToolsService } from '../tools/service.ts';
+import { type CallSession, type CallTool, createCallTool, type RateVerdict } from './call-tool.ts';
+import { type Cancellations, createCancellations } from './cancellations.ts';
+import { createIdempotency, type Idempotency } from './idempotency.ts';
+import { createLinks } from './links.ts';
+
+export interface McpServiceDeps {
+  database: Database;
+  publicUrl: string;
+  tools: ToolsService;
+  meter: Meter;
+  /** Takes one call of a customer's rate. */
+  takeRate(customerId: string): RateVerdict | Promise<RateVerdict>;
+  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
+  connectors: Pick<ConnectorService, 'context'>;
+  audit: Pick<AuditService, 'record'>;
+  emitEvent: EmitEvent;
+  onError: (error: unknown, context?: { tool: string; requestId: string }) => void;
+  callTimeoutMs?: number;
+}
+
+/** Tool calls and lists, without any HTTP. */
+export interface McpService {
+  readonly callTool: CallTool;
+  readonly cancellations: Cancellations;
+  readonly jobs: Idempotency['jobs'];
+  /** Not a promise where the customer's switches are in the cache. */
+  listFor(session: CallSession, platforms: PlatformFilter | null): ToolList | Promise<ToolList>;
+  /** Reads `?platforms=`; throws 400 for a name that is no platform. */
+  readPlatforms(value: string | readonly string[] | undefined): PlatformFilter | null;
+  close(): Promise<void>;
+}
+
+export async function createMcpService(deps: McpServiceDeps): Promise<McpService> {
+  const { database, tools, meter, onError } = deps;
+  const { catalogue, lists } = tools;
+  const idempotency = createIdempotency({ database, holder: meter.holder, onError });
+  const cancellations = await createCancellations({ database, onError });
+  const callTool = createCallTool({
+    lists,
+    findTool: catalogue.find,
+    takeRate: deps.takeRate,
+    meter,
+    idempotency,
+    credentials: deps.credentials,
+    connectors: deps.connectors,
+    audit: deps.audit,
+    async tellFailure({ customerId, tool, platform, failure }) {
+      const data = { tool, platform, code: failure.code, message: failure.message };
+      await deps.emitEvent(database, { customerId, type: 'tool.call.failed', data }).catch(onError);
+    },
+    links: createLinks(deps.publicUrl),
+    onError,
+    ...(deps.callTimeoutMs === undefined ? {} : { timeoutMs: deps.callTimeoutMs }),
+  });
+
+  return {
+    callTool,
+    cancellations,
+    jobs: idempotency.jobs,
+    listFor(session, platforms) {
+      if (session.kind === 'internal') return lists.forInternal(platforms);
+      const switches = tools.switchesOf(session.customerId);
+      return switches instanceof Promise
+        ? switches.then((loaded) => lists.forCustomer(loaded, platforms))
+        : lists.forCustomer(switches, platforms);
+    },
+    readPlatforms(value) {
+      if (value === undefined) return null;
+      const ids = [value].flat().flatMap((text) => text.split(','));
+      const unknown = ids.find((id) => !catalogue.hasPlatform(id));
+      if (unknown !== undefined) {
+        const known = catalogue.platforms.map(({ id }) => id).join(', ');
+        const detail = `Must be a comma-separated list of platforms: ${known}.`;
+        throw baseErrors.invalid_query({ errors: [{ parameter: 'platforms', code: 'not_allowed', detail }] });
+      }
+      return platformFilter(ids);
+    },
+    close: () => cancellations.close(),
+  };
+}

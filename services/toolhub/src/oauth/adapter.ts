@@ -4,6 +4,7 @@ import { type Adapter, type AdapterPayload, errors as oauthErrors } from 'oidc-p
 import type { CustomerService } from '../customers/service.ts';
 import type { Arrivals } from './arrivals.ts';
 import { findClient, upsertClient } from './clients-store.ts';
+import { isLateReuse, waitOutRace } from './spending.ts';
 import {
   consumeCode,
   consumeRefreshToken,
@@ -16,7 +17,7 @@ import {
   findToken,
   insertCode,
   insertToken,
-  type StoredCode,
+  type Spendable,
   upsertGrant,
   upsertInteraction,
 } from './store.ts';
@@ -32,9 +33,6 @@ export interface AdapterDeps {
   returnTo(interactionId: string): string;
   onFamilyRevoked(family: { customerId: string; clientId: string }): void;
 }
-
-/** A process that died between the use of a code and its tokens leaves no time of exchange; this stands in for it. */
-const EXCHANGE_MS_MAX = 10_000;
 
 /** The library's storage interface over this service's tables. Secrets are looked up by hash and never stored. */
 export function createAdapter(deps: AdapterDeps): (model: string) => Adapter {
@@ -78,17 +76,7 @@ function expiryOf(payload: AdapterPayload): Date {
   return new Date(payload.exp * 1000);
 }
 
-/**
- * A use that began before the tokens of the first one were stored is one of several that ran side by side: refused,
- * no more. One that began later is a reuse, which the library answers by revoking the family.
- */
-function isLateReuse(stored: StoredCode, arrivedAt: Date): boolean {
-  if (!stored.used) return false;
-  const exchangedMs = stored.exchangedAt?.getTime() ?? (stored.usedAt?.getTime() ?? 0) + EXCHANGE_MS_MAX;
-  return arrivedAt.getTime() > exchangedMs;
-}
-
-function withUse(id: string, stored: StoredCode | undefined, deps: AdapterDeps): AdapterPayload | undefined {
+function withUse(id: string, stored: Spendable | undefined, deps: AdapterDeps): AdapterPayload | undefined {
   if (stored === undefined) return undefined;
   const arrivedAt = deps.arrivals.current()?.at ?? deps.now();
   const consumed = isLateReuse(stored, arrivedAt) ? { consumed: true as const } : {};
@@ -138,8 +126,10 @@ function codes(deps: AdapterDeps): Partial<Adapter> {
     },
     find: async (id) => withUse(id, await findCode(database, hashToken(id)), deps),
     async consume(id) {
-      if (!(await consumeCode(database, hashToken(id), now())))
-        throw new oauthErrors.InvalidGrant('authorization code already consumed');
+      const hash = hashToken(id);
+      if (await consumeCode(database, hash, now())) return;
+      await waitOutRace(deps, 'code', hash);
+      throw new oauthErrors.InvalidGrant('authorization code already consumed');
     },
     // The access tokens' call takes the whole family, in one transaction.
     revokeByGrantId: async () => {},
@@ -167,8 +157,10 @@ function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter>
     },
     find: async (id) => withUse(id, await findToken(database, hashToken(id), kind), deps),
     async consume(id) {
-      if (!(await consumeRefreshToken(database, hashToken(id), now())))
-        throw new oauthErrors.InvalidGrant('refresh token already used');
+      const hash = hashToken(id);
+      if (await consumeRefreshToken(database, hash, now())) return;
+      await waitOutRace(deps, 'refresh', hash);
+      throw new oauthErrors.InvalidGrant('refresh token already used');
     },
     destroy: (id) =>
       database.transaction(async (tx) => {

@@ -33,7 +33,7 @@ declare module 'oidc-provider' {
     readonly clientIdMetadataDocument?: true;
     readonly redirectUris: readonly string[];
     redirectUriAllowed(uri: string): boolean;
-    responseModeAllowed(mode: string): boolean;
+    responseModeAllowed(mode: string, responseType: string): boolean;
     compareClientSecret(secret: string): boolean;
     grantTypeAllowed(type: string): boolean;
   }

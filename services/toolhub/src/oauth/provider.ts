@@ -209,7 +209,8 @@ function ruleClients(provider: Provider, publicUrl: string): void {
       ? isOwnRedirect(uri, publicUrl)
       : isRegisteredRedirect(uri, this.redirectUris);
   };
-  prototype.responseModeAllowed = (mode) => mode === 'query';
+  // Other response types are refused as such, a step later.
+  prototype.responseModeAllowed = (mode, responseType) => mode === 'query' || responseType !== 'code';
   // The stored form of a secret is its hash; see the adapter.
   prototype.compareClientSecret = function compareClientSecret(this: Client, secret: string) {
     return equalSecrets(hashToken(secret).toString('hex'), this.clientSecret ?? '');

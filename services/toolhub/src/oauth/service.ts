@@ -11,8 +11,8 @@ import {
   deleteExpired,
   findLiveAccessToken,
   insertConnect,
-  markCodeExchanged,
-  markTokenExchanged,
+  markExchanged,
+  type SpendableKind,
   takeConnect,
 } from './store.ts';
 
@@ -23,7 +23,7 @@ const CONNECT_SCOPES = 'tools:read tools:write';
 export interface OAuthService extends TokenSource {
   /** Writes the platform's own client as this version wants it; every start does. */
   upsertOwnClient(): Promise<void>;
-  markExchanged(spent: { kind: 'code' | 'refresh'; value: string }): Promise<void>;
+  markExchanged(spent: { kind: SpendableKind; value: string }): Promise<void>;
   /** The address that starts the connector's flow; what proves its end stays here. */
   beginConnect(): Promise<string>;
   /** The form that redeems the code, if the state is one that waits; it works once. */
@@ -81,8 +81,7 @@ export function createOAuthService(deps: {
     },
 
     async markExchanged({ kind, value }) {
-      const mark = kind === 'code' ? markCodeExchanged : markTokenExchanged;
-      await mark(database, hashToken(value), now());
+      await markExchanged(database, kind, hashToken(value), now());
     },
 
     async beginConnect() {

@@ -3,22 +3,33 @@ import type { Queryable } from '@libs/db';
 /** What the library wants kept, without the secret itself: rows are found by its hash. */
 export type Payload = Record<string, unknown>;
 
-export interface StoredCode {
+/** What can be spent once: a code, or a refresh token. */
+export interface Spendable {
   payload: Payload;
   used: boolean;
   usedAt: Date | null;
   exchangedAt: Date | null;
+  contendedUntil: Date | null;
 }
 
-interface UseRow {
+interface SpendableRow {
   payload: Payload;
   used: boolean;
   used_at: Date | null;
   exchanged_at: Date | null;
+  contended_until: Date | null;
 }
 
-function fromUseRow(row: UseRow): StoredCode {
-  return { payload: row.payload, used: row.used, usedAt: row.used_at, exchangedAt: row.exchanged_at };
+const SPENDABLE = 'payload, used, used_at, exchanged_at, contended_until';
+
+function fromSpendableRow(row: SpendableRow): Spendable {
+  return {
+    payload: row.payload,
+    used: row.used,
+    usedAt: row.used_at,
+    exchangedAt: row.exchanged_at,
+    contendedUntil: row.contended_until,
+  };
 }
 
 export async function insertCode(
@@ -52,12 +63,12 @@ export async function insertCode(
   );
 }
 
-export async function findCode(db: Queryable, codeHash: Buffer): Promise<StoredCode | undefined> {
-  const { rows } = await db.query<UseRow>(
-    'select payload, used, used_at, exchanged_at from oauth_auth_codes where code_hash = $1',
+export async function findCode(db: Queryable, codeHash: Buffer): Promise<Spendable | undefined> {
+  const { rows } = await db.query<SpendableRow>(
+    `select ${SPENDABLE} from oauth_auth_codes where code_hash = $1`,
     [codeHash],
   );
-  return rows[0] && fromUseRow(rows[0]);
+  return rows[0] && fromSpendableRow(rows[0]);
 }
 
 /** The one statement that redeems a code: of all that try, in all processes, one changes the row. */
@@ -69,8 +80,49 @@ export async function consumeCode(db: Queryable, codeHash: Buffer, at: Date): Pr
   return rowCount === 1;
 }
 
-export async function markCodeExchanged(db: Queryable, codeHash: Buffer, at: Date): Promise<void> {
-  await db.query('update oauth_auth_codes set exchanged_at = $2 where code_hash = $1', [codeHash, at]);
+const spendables = {
+  code: { table: 'oauth_auth_codes', hash: 'code_hash' },
+  refresh: { table: 'oauth_tokens', hash: 'token_hash' },
+} as const;
+export type SpendableKind = keyof typeof spendables;
+
+/** Prolongs the time in which racing requests wait for each other; null when the row is gone. */
+export async function contend(
+  db: Queryable,
+  kind: SpendableKind,
+  hash: Buffer,
+  until: Date,
+): Promise<Date | null> {
+  const { table, hash: column } = spendables[kind];
+  const { rows } = await db.query<{ contended_until: Date }>(
+    `update ${table} set contended_until = greatest(contended_until, $2) where ${column} = $1
+     returning contended_until`,
+    [hash, until],
+  );
+  return rows[0]?.contended_until ?? null;
+}
+
+export async function readContention(
+  db: Queryable,
+  kind: SpendableKind,
+  hash: Buffer,
+): Promise<Date | null> {
+  const { table, hash: column } = spendables[kind];
+  const { rows } = await db.query<{ contended_until: Date | null }>(
+    `select contended_until from ${table} where ${column} = $1`,
+    [hash],
+  );
+  return rows[0]?.contended_until ?? null;
+}
+
+export async function markExchanged(
+  db: Queryable,
+  kind: SpendableKind,
+  hash: Buffer,
+  at: Date,
+): Promise<void> {
+  const { table, hash: column } = spendables[kind];
+  await db.query(`update ${table} set exchanged_at = $2 where ${column} = $1`, [hash, at]);
 }
 
 export interface NewOAuthToken {
@@ -118,12 +170,12 @@ export async function findToken(
   db: Queryable,
   tokenHash: Buffer,
   kind: 'access' | 'refresh',
-): Promise<StoredCode | undefined> {
-  const { rows } = await db.query<UseRow>(
-    'select payload, used, used_at, exchanged_at from oauth_tokens where token_hash = $1 and kind = $2',
+): Promise<Spendable | undefined> {
+  const { rows } = await db.query<SpendableRow>(
+    `select ${SPENDABLE} from oauth_tokens where token_hash = $1 and kind = $2`,
     [tokenHash, kind],
   );
-  return rows[0] && fromUseRow(rows[0]);
+  return rows[0] && fromSpendableRow(rows[0]);
 }
 
 export interface AccessTokenRecord {
@@ -175,10 +227,6 @@ export async function consumeRefreshToken(db: Queryable, tokenHash: Buffer, at: 
     [tokenHash, at],
   );
   return rowCount === 1;
-}
-
-export async function markTokenExchanged(db: Queryable, tokenHash: Buffer, at: Date): Promise<void> {
-  await db.query('update oauth_tokens set exchanged_at = $2 where token_hash = $1', [tokenHash, at]);
 }
 
 export async function deleteOAuthToken(

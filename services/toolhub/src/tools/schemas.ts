@@ -37,7 +37,7 @@ function toWire(schema: object): ObjectSchema {
  * accounts that the operator configured.
  */
 export function fullInputSchema(
-  definition: ToolDefinition,
+  definition: Omit<ToolDefinition, 'run'>,
   accounts: readonly string[] | null,
 ): ObjectSchema {
   const own = toWire(definition.inputSchema);

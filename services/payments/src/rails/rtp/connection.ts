@@ -1,5 +1,5 @@
 import type { Mode } from '../../tenant.ts';
-import type { InquiryPolicy } from './submission.ts';
+import { type InquiryPolicy, LIVE_POLICY, SANDBOX_POLICY } from './submission.ts';
 import type { RtpTransport } from './transport.ts';
 
 /** How we appear in the network: the sponsor bank that sends for us, and its account that holds balances. */
@@ -31,3 +31,15 @@ export interface RtpConnection {
 
 /** Null where a mode has no network: the sandbox is switched off, or the gateway is not configured. */
 export type RtpConnections = Readonly<Record<Mode, RtpConnection | null>>;
+
+/** The sandbox never forgets what it has seen, so a message may be sent again as often as it takes. */
+const SANDBOX_RESENDS_MAX = 10;
+
+export function sandboxConnection(transport: RtpTransport): RtpConnection {
+  const policy = { ...SANDBOX_POLICY, resendsMax: SANDBOX_RESENDS_MAX };
+  return { identity: SANDBOX_IDENTITY, policy, transport };
+}
+
+export function liveConnection(identity: RtpIdentity, transport: RtpTransport): RtpConnection {
+  return { identity, policy: LIVE_POLICY, transport };
+}

@@ -42,10 +42,7 @@ export interface MessageKey {
 }
 
 /** The text of stored messages by their id. */
-export async function findContents(
-  db: Queryable,
-  keys: readonly MessageKey[],
-): Promise<Map<string, string>> {
+export async function findContents(db: Queryable, keys: readonly MessageKey[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; content: string }>(
     {
       name: 'rtp.contents',

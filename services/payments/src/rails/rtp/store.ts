@@ -77,10 +77,7 @@ export async function drawSerials(tx: Queryable, count: number): Promise<number[
 }
 
 /** The instruction, its text and the reference by which the network will answer, for many payments at once. */
-export async function insertSubmissions(
-  tx: Queryable,
-  submissions: readonly NewSubmission[],
-): Promise<void> {
+export async function insertSubmissions(tx: Queryable, submissions: readonly NewSubmission[]): Promise<void> {
   if (submissions.length === 0) return;
   await tx.query({ name: 'rtp.submit', text: INSERT_SUBMISSIONS }, [
     submissions.map((one) => one.tenantId),
@@ -178,8 +175,8 @@ join rail_messages m on m.tenant_id = h.tenant_id and m.payment_id = h.payment_i
 
 /** Everyone locks submissions in this order, so that two workers never wait for each other in a ring. */
 function inOrder<Key extends SubmissionKey>(keys: readonly Key[]): Key[] {
-  return keys.toSorted((a, b) =>
-    compareText(a.tenantId, b.tenantId) || compareText(a.instructionId, b.instructionId),
+  return keys.toSorted(
+    (a, b) => compareText(a.tenantId, b.tenantId) || compareText(a.instructionId, b.instructionId),
   );
 }
 
@@ -225,10 +222,7 @@ export interface ChangedSubmission extends SubmissionKey {
   submission: Submission;
 }
 
-export async function updateSubmissions(
-  tx: Queryable,
-  changed: readonly ChangedSubmission[],
-): Promise<void> {
+export async function updateSubmissions(tx: Queryable, changed: readonly ChangedSubmission[]): Promise<void> {
   if (changed.length === 0) return;
   await tx.query(
     {

@@ -16,7 +16,7 @@ import {
   type RtpWorkerDependencies,
   reportDeliveries,
   retryDelayMs,
-} from './worker.ts';
+} from './worker-context.ts';
 
 /**
  * Between the commit that says "handed over" and the handing over itself a process may be held up. After this long it
@@ -104,7 +104,11 @@ async function noteHandOver(
     });
     const repeated = handed.filter((one) => one.resends > 0);
     if (repeated.length > 0) {
-      const times = await loadTimes(deps, tx, repeated.map((one) => one.tenantId));
+      const times = await loadTimes(
+        deps,
+        tx,
+        repeated.map((one) => one.tenantId),
+      );
       const copies = repeated.map(({ tenantId, paymentId, xml }) => ({
         tenantId,
         paymentId,
@@ -134,7 +138,9 @@ async function takeDeliveries(deps: RtpWorkerDependencies, taken: Taken): Promis
   const { mode, sent, deliveries } = taken;
   const answers = deliveries.flatMap((delivery) => (delivery.kind === 'delivered' ? delivery.answers : []));
   // Only at the first attempt: later, an earlier one may have arrived.
-  const neverLeft = sent.filter((one, index) => deliveries[index]?.kind === 'never_left' && one.resends === 0);
+  const neverLeft = sent.filter(
+    (one, index) => deliveries[index]?.kind === 'never_left' && one.resends === 0,
+  );
   if (answers.length === 0 && neverLeft.length === 0) return;
   await deps.database.transaction(async (tx) => {
     const locked = neverLeft.length === 0 ? [] : await lockOpen(tx, neverLeft);

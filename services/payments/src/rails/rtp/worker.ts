@@ -1,100 +1,12 @@
-import type { Database, Queryable } from '@libs/db';
 import type { Handler } from '@libs/jobs';
-import { clockNow, realClock, type SandboxClock } from '../../sandbox/clock.ts';
-import { type Mode, parseTenantId } from '../../tenant.ts';
-import type { RailLog } from '../alert.ts';
-import type { RailHealth } from '../health.ts';
-import type { ApplyOutcomes } from '../rail.ts';
-import type { RtpConnection, RtpConnections } from './connection.ts';
-import type { Delivery } from './transport.ts';
 import { createAskHandler } from './worker-ask.ts';
+import type { RtpWorkerDependencies } from './worker-context.ts';
 import { createReadHandler } from './worker-read.ts';
 import { createSendHandler } from './worker-send.ts';
 
-export interface RtpWorkerDependencies {
-  database: Database;
-  connections: RtpConnections;
-  applyOutcomes: ApplyOutcomes;
-  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
-  health: Pick<RailHealth, 'reportFailure' | 'reportSuccess'>;
-  now: () => Date;
-  newId: (prefix: string) => string;
-  log: RailLog;
-}
+export type { RtpWorkerDependencies } from './worker-context.ts';
 
+/** What the rail does after the commit: it sends, reads what comes back, and asks after what does not. */
 export function createRtpHandlers(deps: RtpWorkerDependencies): Handler[] {
   return [createSendHandler(deps), createReadHandler(deps), createAskHandler(deps)];
-}
-
-/** These jobs hold payments: they are tried until they succeed, and every failure is reported on the way. */
-export const ATTEMPTS_WITHOUT_END = Number.MAX_SAFE_INTEGER;
-const RETRY_MS = 250;
-const RETRY_MS_MAX = 60_000;
-
-export function retryDelayMs(attempt: number): number {
-  return Math.min(RETRY_MS * 2 ** Math.min(attempt - 1, 10), RETRY_MS_MAX);
-}
-
-/** A mode whose settings were taken away while messages wait: they wait for the settings to come back. */
-export class RtpNotConnected extends Error {
-  override readonly name = 'RtpNotConnected';
-
-  constructor(mode: Mode) {
-    super(`there is no RTP network for ${mode} mode, and messages for it are waiting`);
-  }
-}
-
-export function connectionOf(deps: RtpWorkerDependencies, mode: Mode): RtpConnection {
-  const connection = deps.connections[mode];
-  if (!connection) throw new RtpNotConnected(mode);
-  return connection;
-}
-
-/** The time of each tenant's organisation, and whether it has set a clock of its own. */
-export interface TenantTimes {
-  at(tenantId: string): Date;
-  clockIsSet(tenantId: string): boolean;
-}
-
-export async function loadTimes(
-  deps: RtpWorkerDependencies,
-  tx: Queryable,
-  tenantIds: Iterable<string>,
-): Promise<TenantTimes> {
-  const tenants = [...new Set(tenantIds)].map(parseTenantId);
-  const tests = tenants.filter((tenant) => tenant.mode === 'test').map((tenant) => tenant.organisationId);
-  const clocks = tests.length === 0 ? new Map<string, SandboxClock>() : await deps.findClocks(tx, tests);
-  const realNow = deps.now();
-  const clockOf = (tenantId: string) => {
-    const { organisationId, mode } = parseTenantId(tenantId);
-    return mode === 'test' ? (clocks.get(organisationId) ?? realClock) : realClock;
-  };
-  return {
-    at: (tenantId) => clockNow(clockOf(tenantId), realNow),
-    clockIsSet: (tenantId) => clockOf(tenantId).state !== 'real',
-  };
-}
-
-export function inChunks<Item>(items: readonly Item[], size: number): Item[][] {
-  const chunks: Item[][] = [];
-  for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
-  return chunks;
-}
-
-/** Tells the rail's health what the connection did. The sandbox is no connection: it is part of this program. */
-export async function reportDeliveries(
-  deps: RtpWorkerDependencies,
-  mode: Mode,
-  deliveries: readonly Delivery[],
-): Promise<void> {
-  if (mode === 'test') return;
-  for (const delivery of deliveries) {
-    if (delivery.kind === 'delivered') {
-      await deps.health.reportSuccess('rtp', mode, 'connection');
-    } else {
-      deps.log.warn({ mode, outcome: delivery.kind, reason: delivery.reason }, 'an RTP message may not have arrived');
-      const failure = { cause: 'unreachable', detail: delivery.reason, decisive: false } as const;
-      await deps.health.reportFailure('rtp', mode, failure);
-    }
-  }
 }

@@ -29,7 +29,7 @@ export function listFolders(
 ): Promise<{ items: Folder[]; next_cursor: string | null }> {
   const position = decodeCursor(cursorSchema, args.cursor);
   return pool.use(context, async (client) => {
-    const folders = (await client.list({ listOnly: true })).sort(byPath);
+    const folders = (await client.list()).sort(byPath);
     const start =
       position === undefined
         ? 0

@@ -85,7 +85,10 @@ export function reportOn(
  * Whether a report speaks of this very transfer. Matching the instruction alone would let a report that
  * was garbled on its way, or is about another amount, settle a payment.
  */
-export function isReportOn(report: StatusReport, transfer: TransferReference): boolean {
+export function isReportOn(
+  report: StatusReport,
+  transfer: Pick<TransferReference, 'messageId' | 'instructionId' | 'transactionId' | 'amountCents'>,
+): boolean {
   const { original } = report;
   return (
     original.messageName === DEFINITIONS['pacs.008'].id &&

@@ -37,7 +37,8 @@ function storage() {
     INBOX: {},
     '': {
       separator: '/',
-      folders: { Archive: { 'special-use': '\\Archive' }, 'Entwürfe & Co': {} },
+      // The second is `Entwürfe & Co` in IMAP's own encoding.
+      folders: { Archive: { 'special-use': '\\Archive' }, 'Entw&APw-rfe &- Co': {} },
     },
   };
 }

@@ -127,13 +127,14 @@ service anvil {
 `;
 }
 
-function smtpdConfig(folder: string, ports: Record<'lmtp' | 'smtp', number>): string {
+/** Delivery as a local action hands over one recipient at a time; as a relay, 6.8 stumbles over two (for LMTP answers twice). */
+function smtpdConfig(ports: Record<'lmtp' | 'smtp', number>): string {
   return `
 listen on 127.0.0.1 port ${ports.smtp} hostname mail.test
 smtp max-message-size "40M"
-action "deliver" relay host "lmtp://127.0.0.1:${ports.lmtp}"
+table everyone { "@" = "dovenull" }
+action "deliver" lmtp "127.0.0.1:${ports.lmtp}" rcpt-to virtual <everyone>
 match from any for any action "deliver"
-# ${folder}
 `;
 }
 
@@ -182,7 +183,7 @@ export async function startRealMail({ users, tokenInfoUrl }: RealMailOptions): P
     { mode: 0o644 },
   );
   await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, ports));
-  await writeFile(join(folder, 'smtpd.conf'), smtpdConfig(folder, ports), { mode: 0o600 });
+  await writeFile(join(folder, 'smtpd.conf'), smtpdConfig(ports), { mode: 0o600 });
   const output: string[] = [];
   const children = [
     spawn(DOVECOT_PATH, ['-F', '-c', join(folder, 'dovecot.conf')]),
@@ -198,7 +199,8 @@ export async function startRealMail({ users, tokenInfoUrl }: RealMailOptions): P
   };
   const stop = async () => {
     await Promise.all(children.map(end));
-    await rm(folder, { recursive: true, force: true });
+    // Children of Dovecot may still write while they end.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   };
   try {
     await waitForPort(imap, children[0], 'dovecot');

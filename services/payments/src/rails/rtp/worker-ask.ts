@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import type { Queryable } from '@libs/db';
+import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
+import type { Mode } from '../../tenant.ts';
+import type { RailOutcome } from '../rail.ts';
+import type { RtpConnection } from './connection.ts';
+import { ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs } from './jobs.ts';
+import { findContents, insertMessages, type RailMessage } from './message-store.ts';
+import { markAsDuplicate } from './messages/envelope.ts';
+import { readCreditTransfer } from './messages/read.ts';
+import { writeStatusRequest } from './outgoing.ts';
+import {
+  drawSerials,
+  lockOpen,
+  oldestWaiting,
+  type StoredSubmission,
+  type SubmissionKey,
+  updateSubmissions,
+} from './store.ts';
+import { nextSubmission, type Step, type Submission } from './submission.ts';
+import type { OutgoingMessage } from './transport.ts';
+import {
+  ATTEMPTS_WITHOUT_END,
+  connectionOf,
+  inChunks,
+  loadTimes,
+  type RtpWorkerDependencies,
+  reportDeliveries,
+  retryDelayMs,
+} from './worker-context.ts';
+
+/** How often to look again while answers that came in time wait to be read, and how long that may go on. */
+const LOOK_AGAIN_MS = 500;
+const LOOK_AGAIN_FOR_MS_MAX = 30_000;
+
+/**
+ * Asks after instructions that nothing was heard of. The question, its text and the next time to ask commit together
+ * before it leaves; one that is lost on the way is asked again by the next.
+ */
+export function createAskHandler(deps: RtpWorkerDependencies): Handler {
+  return {
+    name: ASK_JOB,
+    batchMax: 50,
+    attemptsMax: ATTEMPTS_WITHOUT_END,
+    retryDelayMs,
+    async handle(jobs) {
+      for (const [mode, group] of Map.groupBy(jobs, (job) => (job.payload as AskPayload).mode)) {
+        const connection = connectionOf(deps, mode);
+        const messages = await deps.database.transaction(async (tx) => {
+          const messages = await ask(deps, tx, { mode, connection, keys: keysIn(group) });
+          await completeJobs(tx, group);
+          return messages;
+        });
+        await send(deps, { mode, connection, messages });
+      }
+    },
+  };
+}
+
+function keysIn(jobs: readonly Job[]): SubmissionKey[] {
+  return jobs.flatMap((job) =>
+    (job.payload as AskPayload).submissions.map(([tenantId, instructionId]) => ({ tenantId, instructionId })),
+  );
+}
+
+interface Asking {
+  mode: Mode;
+  connection: RtpConnection;
+  keys: readonly SubmissionKey[];
+}
+
+async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): Promise<OutgoingMessage[]> {
+  const { mode, connection, keys } = asking;
+  const open = await lockOpen(tx, keys);
+  if (open.length === 0) return [];
+  const at = deps.now();
+  const oldest = await oldestWaiting(tx, [READ_JOB, ...connection.transport.answerJobs]);
+  const due: Due[] = [];
+  const next: { key: SubmissionKey; runAt: Date }[] = [];
+  for (const stored of open) {
+    const dueAt = stored.submission?.dueAt;
+    if (!stored.submission || !dueAt) continue;
+    const lookAgainAt = whenToLookAgain({ dueAt, at, oldest });
+    if (lookAgainAt) {
+      next.push({ key: stored, runAt: lookAgainAt });
+      continue;
+    }
+    const moved = nextSubmission(stored.submission, { type: 'due', at }, connection.policy);
+    due.push({ stored, before: stored.submission, ...moved });
+    if (moved.submission.dueAt) next.push({ key: stored, runAt: moved.submission.dueAt });
+  }
+  await enqueueJobs(tx, deps.database.schema, jobsAt(mode, next));
+  return due.length === 0 ? [] : record(deps, tx, { connection, due });
+}
+
+interface Due {
+  stored: StoredSubmission;
+  before: Submission;
+  submission: Submission;
+  step: Step;
+}
+
+/**
+ * Null when it is time to ask. An answer that came before its time was up may still wait to be read, behind others;
+ * to ask then would only make the queue longer.
+ */
+function whenToLookAgain({ dueAt, at, oldest }: { dueAt: Date; at: Date; oldest: Date | null }): Date | null {
+  if (at < dueAt) return dueAt;
+  const overdueMs = at.getTime() - dueAt.getTime();
+  const answersMayWait = oldest !== null && oldest < dueAt && overdueMs < LOOK_AGAIN_FOR_MS_MAX;
+  return answersMayWait ? new Date(at.getTime() + LOOK_AGAIN_MS) : null;
+}
+
+/** Submissions that were sent together are due together: one job for each moment. */
+function jobsAt(mode: Mode, next: readonly { key: SubmissionKey; runAt: Date }[]): NewJob[] {
+  return [...Map.groupBy(next, ({ runAt }) => runAt.getTime())].map(([runAtMs, group]) =>
+    askJob(
+      mode,
+      group.map(({ key }) => key),
+      new Date(runAtMs),
+    ),
+  );
+}
+
+async function record(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  { connection, due }: { connection: RtpConnection; due: readonly Due[] },
+): Promise<OutgoingMessage[]> {
+  const sending = due.filter(({ step }) => step.do === 'inquire' || step.do === 'resend_identical');
+  const written = await writeMessages(deps, tx, { connection, due: sending });
+  const asked = due.filter(({ before, submission }) => before.state !== submission.state);
+  const outcomes = asked.map(({ stored }): RailOutcome => {
+    const { tenantId, paymentId, attemptId } = stored;
+    return { tenantId, paymentId, attemptId, kind: 'unknown' };
+  });
+  await updateSubmissions(
+    tx,
+    due.map(({ stored, submission }) => ({ ...stored, submission })),
+  );
+  await insertMessages(
+    tx,
+    written.map(({ message }) => message),
+  );
+  await deps.applyOutcomes(tx, outcomes);
+  for (const { stored, step } of due) {
+    if (step.do !== 'escalate') continue;
+    const fields = { alert: 'rtp_unknown', payment: stored.paymentId, instruction: stored.instructionId };
+    deps.log.error(fields, 'the network does not say what became of a payment: someone has to ask');
+  }
+  return written.map(({ message, clockIsSet }) => ({ xml: message.content, clockIsSet }));
+}
+
+async function writeMessages(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  { connection, due }: { connection: RtpConnection; due: readonly Due[] },
+): Promise<{ message: RailMessage; clockIsSet: boolean }[]> {
+  if (due.length === 0) return [];
+  const contents = await findContents(
+    tx,
+    due.map(({ stored: { tenantId, paymentId, storedMessageId } }) => ({
+      tenantId,
+      paymentId,
+      id: storedMessageId,
+    })),
+  );
+  const times = await loadTimes(
+    deps,
+    tx,
+    due.map(({ stored }) => stored.tenantId),
+  );
+  const serials = await drawSerials(tx, due.length);
+  return due.map(({ stored, step }, index) => {
+    const { tenantId, paymentId } = stored;
+    const sent = contents.get(stored.storedMessageId);
+    assert(sent, 'the text of a message is stored with its submission');
+    const createdAt = times.at(tenantId);
+    const again = step.do === 'resend_identical';
+    const content = again
+      ? markAsDuplicate(sent)
+      : writeStatusRequest(transferIn(sent), {
+          identity: connection.identity,
+          serial: serials[index] as number,
+          at: createdAt,
+        });
+    const kind = again ? ('pacs.008' as const) : ('pacs.028' as const);
+    const id = deps.newId('msg');
+    return {
+      message: { tenantId, paymentId, id, direction: 'out' as const, kind, content, createdAt },
+      clockIsSet: times.clockIsSet(tenantId),
+    };
+  });
+}
+
+/** A request repeats the original to the letter, so it is read from what was sent. */
+function transferIn(xml: string) {
+  const reading = readCreditTransfer(xml);
+  assert(reading.ok, 'a transfer that we have written can be read');
+  return reading.message;
+}
+
+interface Sending {
+  mode: Mode;
+  connection: RtpConnection;
+  messages: readonly OutgoingMessage[];
+}
+
+async function send(deps: RtpWorkerDependencies, { mode, connection, messages }: Sending): Promise<void> {
+  const { transport } = connection;
+  for (const chunk of inChunks(messages, transport.inFlightMax)) {
+    const deliveries = await transport.send(chunk);
+    const answers = deliveries.flatMap((delivery) => (delivery.kind === 'delivered' ? delivery.answers : []));
+    await enqueueJobs(deps.database, deps.database.schema, readJobs(mode, answers));
+    await reportDeliveries(deps, mode, deliveries);
+  }
+}

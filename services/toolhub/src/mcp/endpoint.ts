@@ -1,0 +1,177 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PlatformFilter, ToolList } from '../tools/lists.ts';
+import type { McpAccess } from './access.ts';
+import type { CallRequest, CallSession } from './call-tool.ts';
+import { cancellationKey } from './cancellations.ts';
+import { createFastAnswers, createFastReader, type FastRequest } from './fast-path.ts';
+import { calledTool, errorBody, idOf, isObject, type JsonObject, readBody } from './message.ts';
+import type { ServerInfo } from './protocol.ts';
+import { createSdkPath, type ServerExtension } from './sdk-path.ts';
+import type { McpService } from './service.ts';
+
+export interface EndpointDeps {
+  mcp: McpService;
+  access: McpAccess;
+  serverInfo: ServerInfo;
+  /** Aborted when the server drains: streams that never end by themselves end then. */
+  drainSignal: AbortSignal;
+  extension?: ServerExtension;
+  onError: (error: unknown) => void;
+}
+
+/** Who asks, found out before the body is read. */
+export interface Entry {
+  session: CallSession;
+  platforms: PlatformFilter | null;
+}
+
+export type Answer = { kind: 'body'; status: number; body: string } | { kind: 'sent' };
+
+/** One POST to `/mcp`, from its headers to its answer. */
+export interface Endpoint {
+  enter(request: FastifyRequest): Promise<Entry>;
+  answer(entry: Entry, request: FastifyRequest, reply: FastifyReply): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export function createEndpoint(deps: EndpointDeps): Endpoint {
+  const { mcp, access, extension } = deps;
+  const { callTool, cancellations } = mcp;
+  const readFast = createFastReader();
+  const fastAnswers = createFastAnswers(deps.serverInfo);
+  const sdk = createSdkPath({ ...deps, callTool });
+
+  async function enter(request: FastifyRequest): Promise<Entry> {
+    access.checkPlace(request);
+    const session = await access.identify(request);
+    const { platforms } = request.query as { platforms?: string | string[] };
+    return { session, platforms: mcp.readPlatforms(platforms) };
+  }
+
+  async function answer(entry: Entry, request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
+    const read = readBody(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
+    if (read.kind === 'refused')
+      return { kind: 'body', status: 400, body: errorBody(null, read.code, read.detail) };
+    const { message } = read;
+    const list = await mcp.listFor(entry.session, entry.platforms);
+    const visit: Visit = { entry, request, reply, message, list, badText: read.badText };
+    const fast = readFast(message, request.headers);
+    if (fast?.call === null && extension === undefined)
+      return { kind: 'body', status: 200, body: fastAnswers.list(fast, list) };
+    if (fast !== undefined && fast.call !== null && list.has(fast.call.name))
+      return callFast(visit, fast, fast.call);
+    return passToSdk(visit);
+  }
+
+  async function callFast(
+    visit: Visit,
+    fast: FastRequest,
+    called: NonNullable<FastRequest['call']>,
+  ): Promise<Answer> {
+    return tracked(visit, async (signal) => {
+      const call = toCall(visit, called, signal);
+      const admission = await callTool.admitCall(call);
+      switch (admission.kind) {
+        case 'insufficient_scope':
+          throw access.insufficientScope(admission.scope);
+        case 'unknown_tool':
+          return passToSdk(visit);
+        case 'refused':
+          return { kind: 'body', status: 200, body: fastAnswers.call(fast, admission.result) };
+        case 'admitted': {
+          const result = await callTool.runCall(call, admission.tool);
+          return { kind: 'body', status: 200, body: fastAnswers.call(fast, result) };
+        }
+      }
+    });
+  }
+
+  /** Aborts the call when the client goes away, or cancels it in a request of its own. */
+  async function tracked<T>(visit: Visit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { raw } = visit.reply;
+    const controller = new AbortController();
+    const onClose = () => {
+      if (!raw.writableFinished) controller.abort(new DOMException('The client is gone.', 'AbortError'));
+    };
+    raw.once('close', onClose);
+    const id = idOf(visit.message);
+    const untrack = id === null ? undefined : cancellations.track(keyOf(visit, id), controller);
+    try {
+      return await work(controller.signal);
+    } finally {
+      untrack?.();
+      raw.off('close', onClose);
+    }
+  }
+
+  async function passToSdk(visit: Visit): Promise<Answer> {
+    const { message } = visit;
+    const called = calledTool(message);
+    if (called === undefined) {
+      await cancelIfAsked(visit);
+      return serve(visit, { call: undefined, admission: undefined, list: visit.list });
+    }
+    return tracked(visit, async (signal) => {
+      const call = toCall(visit, called, signal);
+      const admission = visit.list.has(called.name)
+        ? await callTool.admitCall(call)
+        : ({ kind: 'unknown_tool' } as const);
+      if (admission.kind === 'insufficient_scope') throw access.insufficientScope(admission.scope);
+      return serve(visit, { call, admission, list: visit.list });
+    });
+  }
+
+  async function serve(visit: Visit, exchange: Parameters<typeof sdk.serve>[0]): Promise<Answer> {
+    const { request, reply, message } = visit;
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    reply.hijack();
+    const endNow = () => reply.raw.destroy();
+    if (message.method === 'subscriptions/listen') deps.drainSignal.addEventListener('abort', endNow);
+    try {
+      await sdk.serve(exchange, { request: request.raw, response: reply.raw, body: message });
+    } finally {
+      deps.drainSignal.removeEventListener('abort', endNow);
+    }
+    return { kind: 'sent' };
+  }
+
+  async function cancelIfAsked(visit: Visit): Promise<void> {
+    const { method, params } = visit.message;
+    if (method !== 'notifications/cancelled' || !isObject(params)) return;
+    const { requestId: id } = params;
+    if (typeof id === 'string' || typeof id === 'number') await cancellations.cancel(keyOf(visit, id));
+  }
+
+  return { enter, answer, close: () => sdk.close() };
+}
+
+interface Visit {
+  entry: Entry;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  message: JsonObject;
+  list: ToolList;
+  badText: CallRequest['badText'];
+}
+
+function toCall(visit: Visit, called: { name: string; args: JsonObject }, signal: AbortSignal): CallRequest {
+  const { entry, request, list, badText } = visit;
+  return {
+    session: entry.session,
+    list,
+    name: called.name,
+    args: called.args,
+    badText,
+    signal,
+    progress: () => {},
+    ip: request.ip,
+    requestId: request.id,
+  };
+}
+
+function keyOf({ entry, request }: Visit, id: string | number): string {
+  const { session } = entry;
+  const principal = session.kind === 'customer' ? `${session.customerId} ${session.tokenId}` : session.name;
+  return cancellationKey({ principal, ip: request.ip, userAgent: request.headers['user-agent'], id });
+}

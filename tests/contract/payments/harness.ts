@@ -1,0 +1,177 @@
+// Boots the real service on a free port with a database of its own, and speaks HTTP to it.
+import { randomBytes } from 'node:crypto';
+import { type Database, openDatabase } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { listen } from '@libs/http';
+import { createIdFactory, createSealer } from '@libs/seal';
+import { buildApp } from '../../../services/payments/src/app.ts';
+import { loadConfig } from '../../../services/payments/src/config.ts';
+import { paymentsMigrations, SCHEMA } from '../../../services/payments/src/migrations.ts';
+import { createServices, type Dependencies, type Services } from '../../../services/payments/src/services.ts';
+import { startWorkers, type Workers } from '../../../services/payments/src/worker.ts';
+
+export const ADMIN_TOKEN = 'admin_token_of_the_tests';
+export const SANDBOX_KEY = 'sk_test_sandbox';
+const SEAL_KEY = Buffer.alloc(32, 7);
+
+/** Real time with an offset that tests move. */
+export interface TestTime {
+  now(): Date;
+  advance(milliseconds: number): void;
+}
+
+export function createTime(): TestTime {
+  let offsetMs = 0;
+  return {
+    now: () => new Date(Date.now() + offsetMs),
+    advance(milliseconds) {
+      offsetMs += milliseconds;
+    },
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely by the tests.
+  body: any;
+}
+
+export interface CallOptions {
+  key?: string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Sent as it is, instead of `body`. */
+  raw?: string;
+}
+
+export interface Instance {
+  url: string;
+  database: Database;
+  services: Services;
+  workers: Workers | undefined;
+  errors: unknown[];
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface InstanceOptions {
+  env?: Record<string, string>;
+  time?: TestTime;
+  dependencies?: Partial<Pick<Dependencies, 'resolveHost' | 'deliveryRules' | 'random' | 'sealer'>>;
+}
+
+/** One process of the service; several on one database are several processes. */
+export async function startInstance(
+  testDatabase: Pick<TestDatabase, 'url'>,
+  options: InstanceOptions = {},
+): Promise<Instance> {
+  const { now } = options.time ?? { now: () => new Date() };
+  const config = loadConfig({
+    PAYMENTS_PORT: '0',
+    PAYMENTS_LOG_LEVEL: 'silent',
+    PAYMENTS_RATE_LIVE: '0',
+    PAYMENTS_RATE_TEST: '0',
+    ...options.env,
+  });
+  const errors: unknown[] = [];
+  const database = await openDatabase({ url: testDatabase.url, schema: SCHEMA, connectionsMax: 10 });
+  const dependencies: Dependencies = {
+    config,
+    database,
+    sealer: createSealer({ keys: [SEAL_KEY] }),
+    adminToken: ADMIN_TOKEN,
+    now,
+    newId: createIdFactory({ now: () => new Date(), randomBytes }),
+    randomBytes,
+    random: () => 0,
+    onError: (error) => errors.push(error),
+    ...options.dependencies,
+  };
+  const services = await createServices(dependencies);
+  const workers = config.role === 'api' ? undefined : await startWorkers(dependencies, services);
+  const app = await buildApp(dependencies, services, { defaultMetrics: false });
+  const { url } = await listen(app, { host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    database,
+    services,
+    workers,
+    errors,
+    call: (method, path, call) => callApi(url, method, path, call),
+    async stop() {
+      await app.drain({ timeoutMs: 2_000 });
+      await workers?.drain();
+      await services.close();
+      await database.close();
+    },
+  };
+}
+
+async function callApi(
+  url: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const { key = SANDBOX_KEY, body, raw } = options;
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(sent === undefined ? {} : { body: sent }),
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
+}
+
+export interface Harness extends Instance {
+  testDatabase: TestDatabase;
+  time: TestTime;
+  /** Another process on the same database; stopped with the harness. */
+  another(options?: InstanceOptions): Promise<Instance>;
+  /** An organisation with a test and a live key. */
+  organisation(): Promise<{ id: string; test: string; live: string; keyIds: { test: string; live: string } }>;
+  /** A key of an organisation, restricted to some scopes. */
+  key(organisationId: string, request: Record<string, unknown>): Promise<{ id: string; key: string }>;
+}
+
+/** A fresh database with one process on it. */
+export async function startHarness(options: InstanceOptions = {}): Promise<Harness> {
+  const time = options.time ?? createTime();
+  const testDatabase = await createTestDatabase(paymentsMigrations());
+  const instance = await startInstance(testDatabase, { ...options, time });
+  const others: Instance[] = [];
+  const admin = async (path: string, body: unknown) => {
+    const answer = await instance.call('POST', path, { key: ADMIN_TOKEN, body });
+    if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    ...instance,
+    testDatabase,
+    time,
+    async another(more) {
+      const other = await startInstance(testDatabase, { ...options, time, ...more });
+      others.push(other);
+      return other;
+    },
+    async organisation() {
+      const made = await admin('/v1/admin/organisations', { name: 'Acme' });
+      return { id: made.organisation.id, ...made.keys, keyIds: made.key_ids };
+    },
+    key: (organisationId, request) => admin(`/v1/admin/organisations/${organisationId}/keys`, request),
+    async stop() {
+      for (const other of others) await other.stop();
+      await instance.stop();
+      await testDatabase.drop();
+    },
+  };
+}
