@@ -204,7 +204,6 @@ async function renderReference(title: string): Promise<Reference> {
       "img-src 'self' data: blob:",
       "font-src 'self' data:",
       "connect-src 'self'",
-      'worker-src blob:',
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",

@@ -11,13 +11,18 @@ export function observeRoute(
   route: RouteOptions,
   parts: { metrics: Metrics; accessLog: AccessLog | undefined },
 ): void {
-  const observe = parts.metrics.durations.forRoute(route.url, String(route.method));
   const isHealth = route.config?.whileDraining === true;
-  const writeLine = isHealth ? undefined : parts.accessLog?.forRoute(String(route.method), route.url);
+  const watchers = new Map(
+    [route.method].flat().map((method) => {
+      const writeLine = isHealth ? undefined : parts.accessLog?.forRoute(method, route.url);
+      return [method, { observe: parts.metrics.durations.forRoute(route.url, method), writeLine }];
+    }),
+  );
   const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const watcher = watchers.get(request.method);
     const durationMs = reply.elapsedTime;
-    observe(reply.statusCode, durationMs);
-    writeLine?.({
+    watcher?.observe(reply.statusCode, durationMs);
+    watcher?.writeLine?.({
       requestId: request.id,
       trace: parseTraceparent(request.raw.headers.traceparent),
       status: reply.statusCode,

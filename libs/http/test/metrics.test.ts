@@ -27,6 +27,20 @@ test('requests are counted by route, method and status, never by address', async
   await app.close();
 });
 
+test('HEAD and routes of several methods are counted once, under their own method', async () => {
+  const app = await createTestApp();
+  app.route({ method: ['GET', 'POST'], url: '/both', handler: async () => ({}) });
+  await app.inject({ method: 'HEAD', url: '/v1/things' });
+  await app.inject({ method: 'POST', url: '/both' });
+  await app.inject({ method: 'HEAD', url: '/both' });
+  const text = (await app.inject('/metrics')).body;
+  const counts = [...text.matchAll(/_count\{method="(\w+)",route="([^"]+)",status="200".*\} (\d+)/g)].map(
+    ([, method, route, count]) => `${method} ${route} ${count}`,
+  );
+  expect(counts.toSorted()).toEqual(['HEAD /both 1', 'HEAD /v1/things 1', 'POST /both 1']);
+  await app.close();
+});
+
 test('buckets are cumulative and end with the count', async () => {
   const app = await createTestApp();
   for (let i = 0; i < 20; i++) await app.inject('/v1/things');

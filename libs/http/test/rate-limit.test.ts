@@ -154,7 +154,7 @@ describe('several processes', () => {
     expect(store.syncs).toBeLessThan(20);
   });
 
-  test('overspending is bounded by one burst and paid back', async () => {
+  test('overspending is bounded by half a burst and paid back', async () => {
     const clock = { ms: 0 };
     const store = new SharedStore(clock);
     const processes = [await start({ clock, store }), await start({ clock, store })];

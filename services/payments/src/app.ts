@@ -5,8 +5,12 @@ import { registerEventRoutes } from './events/routes.ts';
 import { createReplyOnce } from './idempotency/reply.ts';
 import { createAdminAccess } from './keys/access.ts';
 import { registerAdminRoutes } from './keys/routes.ts';
+import { registerLedgerRoutes } from './ledger/routes.ts';
+import { methodToApi } from './payment-methods/method.ts';
 import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
+import { registerPaymentRoutes } from './payments/routes.ts';
 import { checkDatabase } from './readiness-store.ts';
+import { registerSandboxRoutes } from './sandbox/routes.ts';
 import type { Dependencies, Services } from './services.ts';
 import { registerWebhookRoutes } from './webhooks/routes.ts';
 
@@ -51,5 +55,15 @@ function registerApi(app: App, dependencies: Dependencies, services: Services): 
   registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce });
   registerEventRoutes(app, { events, access });
   registerWebhookRoutes(app, { webhooks, access, replyOnce });
-  // Further features register here: registerPaymentRoutes(app, { payments: services.payments, access }), …
+  const { payments, sandbox } = services.money;
+  registerPaymentRoutes(app, { payments, access });
+  registerLedgerRoutes(app, { database: dependencies.database, access, now });
+  registerSandboxRoutes(app, {
+    sandbox,
+    access,
+    showMethod: async (tenant, id) => {
+      const { method, balance } = await paymentMethods.get(tenant, id);
+      return methodToApi(method, balance);
+    },
+  });
 }

@@ -9,6 +9,7 @@ import { createIdempotency, type Idempotency } from './idempotency/service.ts';
 import { createInvalidations } from './invalidation/service.ts';
 import { type Access, createAccess } from './keys/access.ts';
 import { createKeyService, type KeyService } from './keys/service.ts';
+import { createMoney, type Money } from './money.ts';
 import { createDirectory, readParticipants } from './payment-methods/directory.ts';
 import { createPaymentMethods, type PaymentMethods } from './payment-methods/service.ts';
 import { hasOpenPayments } from './payments/store.ts';
@@ -45,13 +46,24 @@ export interface Services {
   subscriptions: SubscriptionService;
   paymentMethods: PaymentMethods;
   webhooks: Webhooks;
+  money: Money;
   webhookParts: { vault: SecretVault; policy: EgressPolicy; rules: DeliveryRules };
   close(): Promise<void>;
 }
 
 export async function createServices(dependencies: Dependencies): Promise<Services> {
   const edge = await createEdge(dependencies);
-  return { ...edge, ...createFeatures(dependencies) };
+  const features = createFeatures(dependencies);
+  const money = await createMoney(dependencies, features);
+  return {
+    ...edge,
+    ...features,
+    money,
+    async close() {
+      await money.close();
+      await edge.close();
+    },
+  };
 }
 
 /** Who may come in, and how often. */
@@ -90,7 +102,7 @@ async function createEdge(dependencies: Dependencies): Promise<Pick<Services, 'a
   };
 }
 
-function createFeatures(dependencies: Dependencies): Omit<Services, 'access' | 'keys' | 'close'> {
+function createFeatures(dependencies: Dependencies): Omit<Services, 'access' | 'keys' | 'money' | 'close'> {
   const { config, database, sealer, now, newId } = dependencies;
   const rules = { ...deliveryRules, ...dependencies.deliveryRules };
   const queue = createDeliveryQueue({

@@ -16,8 +16,8 @@ export async function startWorkers(dependencies: Dependencies, services: Service
   const { webhooks, webhookParts } = services;
   const retention = createRetention([services.idempotency.sweep, services.events.sweep]);
   // Each feature adds its handlers and timers here.
-  const handlers: Handler[] = [retention.handler];
-  const cron: CronEntry[] = [retention.cron];
+  const handlers: Handler[] = [retention.handler, ...services.money.handlers];
+  const cron: CronEntry[] = [retention.cron, ...services.money.cron];
   const dispatcher = createWebhookDispatcher({
     ...webhookParts,
     database,

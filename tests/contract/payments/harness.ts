@@ -93,6 +93,13 @@ export async function startInstance(
   const workers = config.role === 'api' ? undefined : await startWorkers(dependencies, services);
   const app = await buildApp(dependencies, services, { defaultMetrics: false });
   const { url } = await listen(app, { host: '127.0.0.1', port: 0 });
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    await app.drain({ timeoutMs: 2_000 });
+    await workers?.drain();
+    await services.close();
+    await database.close();
+  };
   return {
     url,
     database,
@@ -100,11 +107,9 @@ export async function startInstance(
     workers,
     errors,
     call: (method, path, call) => callApi(url, method, path, call),
-    async stop() {
-      await app.drain({ timeoutMs: 2_000 });
-      await workers?.drain();
-      await services.close();
-      await database.close();
+    stop() {
+      stopping ??= stop();
+      return stopping;
     },
   };
 }

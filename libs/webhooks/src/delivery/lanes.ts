@@ -40,8 +40,9 @@ export interface LaneRead<Item> {
 const WINDOW_START = 8;
 /** What a slow endpoint keeps: a few at a time, so that it costs little and still gets on. */
 const WINDOW_SLOW = 4;
-/** From this window on an endpoint is quick enough to hold the next rows ready for it. */
+/** From this window on an endpoint is quick enough to hold the next rows ready for it: this many times the window. */
 const PREFETCH_WINDOW_MIN = 16;
+const PREFETCH_FACTOR = 4;
 /** Slow tries may be this many times the total; beyond it they count like any other. */
 const SLOW_FACTOR = 8;
 const ROWS_PER_READ_MAX = 500;
@@ -129,13 +130,13 @@ export class Lanes<Item> {
 
   // Rows are read in batches: a lane asks again when a part of what it may hold is gone.
   #missing(lane: Lane<Item>): number {
-    const target = lane.window >= PREFETCH_WINDOW_MIN ? lane.window * 2 : lane.window;
+    const target = lane.window >= PREFETCH_WINDOW_MIN ? lane.window * PREFETCH_FACTOR : lane.window;
     const missing = target - lane.inFlight - lane.buffer.length;
     return missing * 2 >= target ? missing : 0;
   }
 
   #room(): number {
-    return this.#limits.total * 2 - this.#fresh - this.#buffered;
+    return this.#limits.total * PREFETCH_FACTOR - this.#fresh - this.#buffered;
   }
 
   wantsRows(lane: Lane<Item>): boolean {

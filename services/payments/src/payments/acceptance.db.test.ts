@@ -91,6 +91,7 @@ function createProcess(db: Database) {
     processing: machinery,
     methodAtFirstUse: owned.atFirstUse,
     insertMethods: owned.insert,
+    deliverEvents: async () => {},
   });
   return { service, machinery, owned };
 }

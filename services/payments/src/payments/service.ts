@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
+import type { PaymentsEvent } from '../events/event.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { Routing } from '../routing/service.ts';
 import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
@@ -24,7 +25,8 @@ export interface PaymentsDependencies {
   now: () => Date;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   methodAtFirstUse: MethodAtFirstUse;
-  insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<unknown>;
+  insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<PaymentsEvent[]>;
+  deliverEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
   findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
 }
 
@@ -74,7 +76,11 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       const question = { mode: tenant.mode, amount: input.amount, source, destination, at };
       const decided = deps.routing.decide({ ...question, prefer: input.prefer, only });
       if (!decided.ok) throw routingRefusal(decided.candidates, only, tenant.mode);
-      if (created.length > 0) await database.transaction((tx) => deps.insertMethods(tx, created));
+      if (created.length > 0) {
+        await database.transaction(async (tx) =>
+          deps.deliverEvents(tx, await deps.insertMethods(tx, created)),
+        );
+      }
       return decided;
     },
   };

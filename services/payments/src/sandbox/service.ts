@@ -22,6 +22,9 @@ const CLOCK_YEAR_MAX = 2100;
 export type ClockMove = { now: Date } | { advance: string };
 export type ForcedOutcome = 'settle' | 'reject' | 'return' | 'notify_of_change';
 
+/** Clocks of organisations, by their id; one that has none is absent or real. */
+export type FindClocks = typeof findClocks;
+
 /** A network code in words, from the rail's own table. */
 export interface CodeMeaning {
   networkCode: string;

@@ -297,7 +297,7 @@ describe('bad input', () => {
   });
 
   test.each(ERAS)('%s: an unknown tool is -32602, an unknown method -32601', async (era) => {
-    for (const name of ['nope', 'constructor', '__proto__', 'alpha_get_note ', ''])
+    for (const name of ['nope', 'constructor', '__proto__', 'alpha-get-note', ''])
       expect((await callTool(hub.url, 'full', name, {}, { era })).body.error?.code).toBe(-32602);
     expect((await rpc(hub.url, 'full', { method: 'tools/burn' }, { era })).body.error?.code).toBe(-32601);
   });

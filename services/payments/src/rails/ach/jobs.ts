@@ -1,9 +1,9 @@
 import type { NewJob } from '@libs/jobs';
-import type { AchScope } from './scope.ts';
+import { type AchScope, LIVE_SCOPE } from './scope.ts';
 
 export const TICK_JOB = 'ach.tick';
-/** Asks the live bank for files. */
-export const FETCH_JOB = 'ach.fetch';
+/** A name of its own: a bank that answers slowly holds up no sandbox. It also runs at intervals, to fetch files. */
+export const LIVE_JOB = 'ach.live';
 
 export interface TickPayload {
   scope: AchScope;
@@ -12,6 +12,6 @@ export interface TickPayload {
 /** Something will be due in this scope; at once where no time is given. */
 export function wakeUp(scope: AchScope, runAt?: Date): NewJob {
   const payload: TickPayload = { scope };
-  const job: NewJob = { name: TICK_JOB, payload, key: scope };
+  const job: NewJob = { name: scope === LIVE_SCOPE ? LIVE_JOB : TICK_JOB, payload, key: scope };
   return runAt ? { ...job, runAt } : job;
 }

@@ -20,10 +20,7 @@ export interface AchRailDependencies {
 /** Files of many payments that leave at set times of the day and settle hours or a day later. */
 export function createAchRail(deps: AchRailDependencies): Rail {
   const { feeCents, sameDayFeeCents, sameDayAmountMax } = deps.terms.ach;
-  const pace: Pace = {
-    ...deps.pace,
-    terms: { ...deps.pace.terms, sameDayAmountMaxCents: sameDayAmountMax },
-  };
+  const { pace } = deps;
   const forecasts = new Forecasts(pace.terms);
 
   function optionsFor({ amount, at, source, destination }: RailRequest): Option[] {
@@ -98,5 +95,10 @@ function firstEntry(submission: Submission, sameDay: boolean, pace: Pace): AchEn
  * the clock anew and sees both.
  */
 function wakeUpsFor(entries: readonly AchEntry[]): NewJob[] {
-  return entries.map(({ scope, dueAt }) => wakeUp(scope, followsClock(scope) ? undefined : dueAt));
+  const earliest = new Map<string, Date>();
+  for (const { scope, dueAt } of entries) {
+    const known = earliest.get(scope);
+    if (!known || dueAt < known) earliest.set(scope, dueAt);
+  }
+  return [...earliest].map(([scope, dueAt]) => wakeUp(scope, followsClock(scope) ? undefined : dueAt));
 }

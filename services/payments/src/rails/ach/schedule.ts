@@ -1,6 +1,7 @@
+import type { RailTerms } from '../../routing/terms.ts';
 import { addBankingDays, type CivilDate, fromNewYork, toNewYork } from './calendar.ts';
 import { type AchScope, isCompressed } from './scope.ts';
-import type { AchTerms } from './terms.ts';
+import { type AchTerms, DEFAULT_ACH_TERMS } from './terms.ts';
 import { type AchWindow, nextWindow } from './windows.ts';
 
 /** When entries leave and settle, by the calendar or, in a sandbox without a clock, at a set pace. */
@@ -11,6 +12,15 @@ export interface Pace {
   terms: AchTerms;
   /** How long a payment takes from end to end where windows do not wait. */
   sandboxMs: number;
+}
+
+/** The limit of the same day is a matter of prices and limits, which are set in one place for all rails. */
+export function createPace(
+  rails: RailTerms,
+  sandboxMs: number,
+  terms: AchTerms = DEFAULT_ACH_TERMS,
+): Pace {
+  return { terms: { ...terms, sameDayAmountMaxCents: rails.ach.sameDayAmountMax }, sandboxMs };
 }
 
 export interface EntryTimes {

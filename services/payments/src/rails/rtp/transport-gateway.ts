@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { TLSSocket } from 'node:tls';
 import { receivedText } from './jobs.ts';
 import { MESSAGE_CHARACTERS_MAX } from './messages/xml.ts';
 import type { Delivery, RtpTransport } from './transport.ts';
@@ -98,12 +97,11 @@ function post({ url, agent, timeoutMs, body }: Post): Promise<Delivery> {
     sending.destroy(Object.assign(new Error('no answer in time'), { code: 'TIMEOUT' }));
   }, timeoutMs);
   sending.once('socket', (socket) => {
-    // Until the handshake is over the socket holds everything back.
-    if (sending.reusedSocket) hasLeft = true;
-    else
-      (socket as TLSSocket).once('secureConnect', () => {
-        hasLeft = true;
-      });
+    // Only a connection that is being made holds the message back, until the handshake is over.
+    if (!socket.connecting) hasLeft = true;
+    socket.once('secureConnect', () => {
+      hasLeft = true;
+    });
   });
   sending.once('error', fail);
   sending.once('response', (response) => {

@@ -34,7 +34,7 @@ function imapOptions(server: MailServer, place: GuardedAddress): ImapFlowOptions
     maxLineLength: RESPONSE_BYTES_MAX,
     maxLiteralSize: RESPONSE_BYTES_MAX,
     maxResponseSize: RESPONSE_BYTES_MAX + 64 * 1024,
-    clientInfo: { name: 'Toolhub' },
+    clientInfo: { name: 'Toolhub', version: false, vendor: false, 'support-url': false },
   };
 }
 

@@ -1,14 +1,14 @@
 // The tools against a real mail system. Where it is not installed, this file says so and holds no test.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import type { Connector, ToolContext } from '../connector.ts';
 import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { createEmailConnector } from './connector.ts';
 import type { EmailCredential } from './credential.ts';
 import { connectImap } from './imap-connection.ts';
 import { missingForRealMail, type RealMailServer, startRealMail } from './test/real-mail-server.ts';
-import { itDoesTheRoundTrip } from './test/scenarios.ts';
+import { itDoesTheRoundTrip, itReadsMime } from './test/scenarios.ts';
 
 const missing = missingForRealMail();
 if (missing === null) describe('e-mail over Dovecot and OpenSMTPD', runAll);
@@ -25,9 +25,18 @@ function runAll(): void {
 
   function contextOf(user: string, from: string, secret: { password: string } | { access_token: string }) {
     const server = (port: number) => ({ host: '127.0.0.1', port, secure: false, user, ...secret });
-    const credential: EmailCredential = { imap: server(mail.imapPort), smtp: server(mail.submissionPort), from };
+    const credential: EmailCredential = {
+      imap: server(mail.imapPort),
+      smtp: server(mail.submissionPort),
+      from,
+    };
     const allow = [`127.0.0.1:${mail.imapPort}`, `127.0.0.1:${mail.submissionPort}`];
-    return testContext({ platform: 'email', credential, allow, customerId: user }) as ToolContext<EmailCredential>;
+    return testContext({
+      platform: 'email',
+      credential,
+      allow,
+      customerId: user,
+    }) as ToolContext<EmailCredential>;
   }
 
   beforeAll(async () => {
@@ -52,6 +61,5 @@ function runAll(): void {
   });
 
   itDoesTheRoundTrip(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
-
-  it('placeholder', () => {});
+  itReadsMime(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
 }

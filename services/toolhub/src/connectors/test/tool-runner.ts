@@ -21,7 +21,9 @@ export async function runTool<Result = Record<string, unknown>>(
   }
   const result = await tool.run({ ...(tool.list ? { limit: 20 } : {}), ...args }, context);
   if (!Check(tool.outputSchema, result)) {
-    throw new Error(`${name} answered beside its schema: ${JSON.stringify(Errors(tool.outputSchema, result))}`);
+    throw new Error(
+      `${name} answered beside its schema: ${JSON.stringify(Errors(tool.outputSchema, result))}`,
+    );
   }
   return result as Result;
 }

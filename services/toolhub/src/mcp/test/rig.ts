@@ -262,7 +262,7 @@ export async function rpc(
 
 /** JSON, or the last message of an event stream. */
 export function readAnswer(text: string): RpcBody {
-  const events = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => data as string);
+  const events = [...text.matchAll(/^data: ([^\r\n]+)/gm)].map(([, data]) => data as string);
   const json = events.at(-1) ?? text;
   return json === '' ? {} : (JSON.parse(json) as RpcBody);
 }

@@ -20,7 +20,9 @@ const STOP_MS_MAX = 5_000;
 
 /** Null, or what keeps the real servers from being started here. */
 export function missingForRealMail(): string | null {
-  const absent = [DOVECOT_PATH, SUBMISSION_PATH, LMTP_PATH, OPENSMTPD_PATH].filter((path) => !existsSync(path));
+  const absent = [DOVECOT_PATH, SUBMISSION_PATH, LMTP_PATH, OPENSMTPD_PATH].filter(
+    (path) => !existsSync(path),
+  );
   if (absent.length > 0) return `${absent.join(', ')} not installed`;
   // Both servers drop their rights by themselves, which only root can.
   return process.getuid?.() === 0 ? null : 'they can be started by root only';
@@ -54,7 +56,10 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-function dovecotConfig(folder: string, ports: Record<'imap' | 'lmtp' | 'submission' | 'smtp', number>): string {
+function dovecotConfig(
+  folder: string,
+  ports: Record<'imap' | 'lmtp' | 'submission' | 'smtp', number>,
+): string {
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/state

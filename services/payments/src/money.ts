@@ -1,0 +1,72 @@
+import type { CronEntry, Handler } from '@libs/jobs';
+import { errors } from './errors.ts';
+import { createAcceptance } from './payments/accept.ts';
+import { createProcessing } from './payments/processing.ts';
+import { createPaymentsService, type PaymentsService } from './payments/service.ts';
+import { createBookRail } from './rails/book/rail.ts';
+import { createRails, type Rails } from './rails/service.ts';
+import { createRouting } from './routing/service.ts';
+import { defaultTerms } from './routing/terms.ts';
+import { createSandboxService, findClocks, type SandboxService } from './sandbox/service.ts';
+import type { Dependencies, Services } from './services.ts';
+
+/** What moves money: payments, the rails that carry them, and the sandbox that plays with both. */
+export interface Money {
+  payments: PaymentsService;
+  sandbox: SandboxService;
+  rails: Rails;
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+  close(): Promise<void>;
+}
+
+type Needed = Pick<Services, 'events' | 'subscriptions' | 'paymentMethods'>;
+
+export async function createMoney(dependencies: Dependencies, features: Needed): Promise<Money> {
+  const { database, now, newId } = dependencies;
+  const { events, subscriptions, paymentMethods } = features;
+  const rails = await createRails({ ...dependencies, terms: defaultTerms, paymentMethods, findClocks });
+  const carriers = [...rails.carriers, createBookRail(defaultTerms)];
+  const routing = createRouting({ rails: carriers, terms: defaultTerms, isUp: rails.isUp });
+  const shared = { database, routing, now, newId, findMethods: paymentMethods.find, findClocks };
+  const processing = createProcessing({ ...shared, rails: carriers, recordEvents: events.record });
+  const firstUse = { methodAtFirstUse: paymentMethods.atFirstUse, insertMethods: paymentMethods.insert };
+  const accept = createAcceptance({
+    ...shared,
+    ...firstUse,
+    loadSubscriptions: subscriptions.load,
+    hasSubscribers: subscriptions.hasSubscribers,
+    enqueueDeliveries: subscriptions.enqueue,
+  });
+  const payments = createPaymentsService({
+    ...shared,
+    ...firstUse,
+    accept,
+    processing,
+    deliverEvents: subscriptions.deliver,
+  });
+  const { handlers, cron } = rails.work({ processing });
+  const sandbox = createSandboxService({
+    database,
+    now,
+    newId,
+    processing,
+    getPayment: payments.get,
+    rejectMeaning: rails.rejectMeaning,
+    returnMeaning: rails.returnMeaning,
+    notifyOfChange: rails.notifyOfChange,
+    async getBalance(tenant, id) {
+      const { method } = await paymentMethods.get(tenant, id);
+      if (method.type !== 'balance') throw errors.not_a_balance();
+      return method;
+    },
+  });
+  return {
+    payments,
+    sandbox,
+    rails,
+    handlers: [processing.submitHandler, ...handlers],
+    cron,
+    close: rails.close,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Database, Queryable } from '@libs/db';
+import type { Sealer } from '@libs/seal';
+import type { Correction, MethodKey, PaymentMethod } from '../../payment-methods/method.ts';
+import type { Payment } from '../../payments/payment.ts';
+import type { SandboxClock } from '../../sandbox/clock.ts';
+import type { Mode } from '../../tenant.ts';
+import type { RailLog } from '../alert.ts';
+import type { RailHealth } from '../health.ts';
+import type { ApplyOutcomes } from '../rail.ts';
+import type { Originator } from './files.ts';
+import type { Pace } from './schedule.ts';
+import type { AchScope } from './scope.ts';
+import type { AchTransport } from './transport.ts';
+
+/** What the rail's background work needs from the rest of the house. */
+export interface AchContext {
+  database: Database;
+  now: () => Date;
+  newId: (prefix: string) => string;
+  log: RailLog;
+  pace: Pace;
+  originators: Readonly<Record<Mode, Originator | null>>;
+  /** Null where there is no bank to send to. */
+  transportFor: (scope: AchScope) => AchTransport | null;
+  health: Pick<RailHealth, 'reportFailure' | 'reportSuccess'>;
+  sealer: Pick<Sealer, 'seal' | 'openText'>;
+  lockPayments: (tx: Queryable, keys: readonly { tenantId: string; id: string }[]) => Promise<Payment[]>;
+  applyOutcomes: ApplyOutcomes;
+  findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
+  openAccountNumber: (method: PaymentMethod) => string;
+  applyCorrection: (tx: Queryable, key: MethodKey, correction: Correction, at: Date) => Promise<unknown>;
+  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+}
+
+/** The envelope of a file opens as that file alone. */
+export function fileSealContext(id: string): string {
+  return `ach_file ${id}`;
+}

@@ -1,0 +1,191 @@
+import type { Queryable } from '@libs/db';
+import type { AchEntry, AchEntryState, AchLeg } from './entry.ts';
+import type { AchScope } from './scope.ts';
+
+interface EntryRow {
+  tenant_id: string;
+  payment_id: string;
+  attempt_id: string;
+  leg: AchLeg;
+  scope: string;
+  state: AchEntryState;
+  amount: number;
+  same_day: boolean;
+  due_at: Date;
+  settles_at: Date;
+  trace: string | null;
+  rdfi: string | null;
+  file_id: string | null;
+  message_id: string | null;
+  return_code: string | null;
+}
+
+const COLUMNS = `tenant_id, payment_id, attempt_id, leg, scope, state, amount, same_day, due_at, settles_at, trace, rdfi,
+  file_id, message_id, return_code`;
+
+/** The table's check guarantees that what was sent has all four. */
+function sentAsFromRow({ trace, rdfi, file_id, message_id }: EntryRow): AchEntry['sentAs'] {
+  if (trace === null || rdfi === null || file_id === null || message_id === null) return null;
+  return { trace, rdfi, fileId: file_id, messageId: message_id };
+}
+
+function fromRow(row: EntryRow): AchEntry {
+  return {
+    tenantId: row.tenant_id,
+    paymentId: row.payment_id,
+    attemptId: row.attempt_id,
+    leg: row.leg,
+    scope: row.scope,
+    state: row.state,
+    amount: row.amount,
+    sameDay: row.same_day,
+    dueAt: row.due_at,
+    settlesAt: row.settles_at,
+    sentAs: sentAsFromRow(row),
+    returnCode: row.return_code,
+  };
+}
+
+export async function insertEntries(tx: Queryable, entries: readonly AchEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    {
+      name: 'ach.entries_insert',
+      text: `insert into ach_entries (tenant_id, payment_id, attempt_id, leg, scope, state, amount, same_day, due_at,
+          settles_at)
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+          $8::boolean[], $9::timestamptz[], $10::timestamptz[])
+        on conflict do nothing`,
+    },
+    [
+      entries.map((entry) => entry.tenantId),
+      entries.map((entry) => entry.paymentId),
+      entries.map((entry) => entry.attemptId),
+      entries.map((entry) => entry.leg),
+      entries.map((entry) => entry.scope),
+      entries.map((entry) => entry.state),
+      entries.map((entry) => entry.amount),
+      entries.map((entry) => entry.sameDay),
+      entries.map((entry) => entry.dueAt),
+      entries.map((entry) => entry.settlesAt),
+    ],
+  );
+}
+
+/** Writes what may change in entries. */
+export async function updateEntries(tx: Queryable, entries: readonly AchEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    {
+      name: 'ach.entries_update',
+      text: `update ach_entries e set state = c.state, due_at = c.due_at, settles_at = c.settles_at, trace = c.trace,
+          rdfi = c.rdfi, file_id = c.file_id, message_id = c.message_id, return_code = c.return_code
+        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[],
+            $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
+          as c (tenant_id, payment_id, attempt_id, leg, state, due_at, settles_at, trace, rdfi, file_id, message_id,
+            return_code)
+        where e.tenant_id = c.tenant_id and e.payment_id = c.payment_id and e.attempt_id = c.attempt_id
+          and e.leg = c.leg`,
+    },
+    [
+      entries.map((entry) => entry.tenantId),
+      entries.map((entry) => entry.paymentId),
+      entries.map((entry) => entry.attemptId),
+      entries.map((entry) => entry.leg),
+      entries.map((entry) => entry.state),
+      entries.map((entry) => entry.dueAt),
+      entries.map((entry) => entry.settlesAt),
+      entries.map((entry) => entry.sentAs?.trace ?? null),
+      entries.map((entry) => entry.sentAs?.rdfi ?? null),
+      entries.map((entry) => entry.sentAs?.fileId ?? null),
+      entries.map((entry) => entry.sentAs?.messageId ?? null),
+      entries.map((entry) => entry.returnCode),
+    ],
+  );
+}
+
+export interface DueQuery {
+  scope: AchScope;
+  /** Due by then. */
+  asOf: Date;
+  limit: number;
+}
+
+export async function findQueued(db: Queryable, { scope, asOf, limit }: DueQuery): Promise<AchEntry[]> {
+  const { rows } = await db.query<EntryRow>(
+    {
+      name: 'ach.entries_queued',
+      text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'queued' and due_at <= $2
+        order by due_at, payment_id limit $3`,
+    },
+    [scope, asOf, limit],
+  );
+  return rows.map(fromRow);
+}
+
+export async function findToSettle(db: Queryable, { scope, asOf, limit }: DueQuery): Promise<AchEntry[]> {
+  const { rows } = await db.query<EntryRow>(
+    {
+      name: 'ach.entries_to_settle',
+      text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'sent' and settles_at <= $2
+        order by settles_at, payment_id limit $3`,
+    },
+    [scope, asOf, limit],
+  );
+  return rows.map(fromRow);
+}
+
+/** When the next entry leaves or settles. */
+export async function nextEntryAt(db: Queryable, scope: AchScope): Promise<Date | null> {
+  const { rows } = await db.query<{ at: Date | null }>(
+    {
+      name: 'ach.entries_next',
+      text: `select least(
+          (select min(due_at) from ach_entries where scope = $1 and state = 'queued'),
+          (select min(settles_at) from ach_entries where scope = $1 and state = 'sent')) as at`,
+    },
+    [scope],
+  );
+  return rows[0]?.at ?? null;
+}
+
+/** Every leg of these payments. */
+export async function findEntriesOf(
+  db: Queryable,
+  keys: readonly { tenantId: string; id: string }[],
+): Promise<AchEntry[]> {
+  const { rows } = await db.query<EntryRow>(
+    {
+      name: 'ach.entries_of',
+      text: `select ${COLUMNS} from ach_entries
+        where (tenant_id, payment_id) in (select * from unnest($1::text[], $2::text[]))
+        order by tenant_id, payment_id, due_at`,
+    },
+    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
+  );
+  return rows.map(fromRow);
+}
+
+/** Traces come again after ten million, so one may have several entries: the latest stands first. */
+export async function findByTraces(
+  db: Queryable,
+  scope: AchScope,
+  traces: readonly string[],
+): Promise<AchEntry[]> {
+  const { rows } = await db.query<EntryRow>(
+    {
+      name: 'ach.entries_by_trace',
+      text: `select ${COLUMNS} from ach_entries where scope = $1 and trace = any($2) order by due_at desc`,
+    },
+    [scope, traces],
+  );
+  return rows.map(fromRow);
+}
+
+export async function findInFile(db: Queryable, fileId: string): Promise<AchEntry[]> {
+  const { rows } = await db.query<EntryRow>(
+    `select ${COLUMNS} from ach_entries where file_id = $1 order by tenant_id, payment_id`,
+    [fileId],
+  );
+  return rows.map(fromRow);
+}

@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto';
+import type { Queryable } from '@libs/db';
+import type { Correction as MethodCorrection } from '../../payment-methods/method.ts';
+import type { RailOutcome } from '../rail.ts';
+import {
+  findAnswer,
+  insertAnswer,
+  insertQuarantined,
+  insertReplies,
+  markAcknowledged,
+  type StoredReply,
+} from './answers-store.ts';
+import { returnReason, type Correction } from './codes.ts';
+import { type AchContext, fileSealContext } from './context.ts';
+import { findByTraces, findEntriesOf, insertEntries, updateEntries } from './entries-store.ts';
+import { type AchEntry, methodIdOf, paymentKeyOf } from './entry.ts';
+import { lockScope } from './files-store.ts';
+import { lockPaymentsOf, paymentOf } from './filing.ts';
+import { type Match, matchReplies, readReplies } from './matching.ts';
+import type { Reply, ReturnReply } from './nacha/replies.ts';
+import { findTransactionCode } from './nacha/transaction-codes.ts';
+import { byAttempt, refundsFor } from './refunds.ts';
+import { connectionFor } from './sending.ts';
+import { type AchScope, followsClock, modeOfScope } from './scope.ts';
+import type { InboundFile } from './transport.ts';
+
+/** What became of a file: a `known` one was read before and only its acknowledgement was lost. */
+export type Reading = { status: 'read' } | { status: 'known' } | { status: 'unusable'; reason: string };
+
+/** Fetches what the bank has for us and reads each file once. */
+export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
+  const transport = connectionFor(context, scope);
+  for (const file of await transport.collect(asOf)) {
+    const reading = await context.database.transaction((tx) => readAnswer(tx, context, { scope, file, asOf }));
+    if (reading.status === 'unusable') await quarantine(context, scope, file, reading.reason);
+    await transport.acknowledge(file.name);
+    await markAcknowledged(context.database, { scope, name: file.name }, context.now());
+  }
+}
+
+/** Kept whole, sealed because it may hold account numbers, for a person to look at; nothing of it was applied. */
+async function quarantine(
+  context: AchContext,
+  scope: AchScope,
+  file: InboundFile,
+  reason: string,
+): Promise<void> {
+  const id = `quarantine_${hash('sha256', `${scope}\n${file.name}\n${file.content}`, 'hex').slice(0, 32)}`;
+  const content = context.sealer.seal(file.content, fileSealContext(id)).toString('base64');
+  await insertQuarantined(context.database, { id, content, reason, receivedAt: context.now() });
+  const fields = { rail: 'ach', scope, file: file.name, quarantine: id, reason };
+  context.log.error(fields, 'a file from the bank was quarantined');
+}
+
+export interface AnswerToRead {
+  scope: AchScope;
+  file: InboundFile;
+  asOf: Date;
+}
+
+/** Applies everything that the file says, or nothing. */
+export async function readAnswer(
+  tx: Queryable,
+  context: AchContext,
+  { scope, file, asOf }: AnswerToRead,
+): Promise<Reading> {
+  await lockScope(tx, scope);
+  const contentHash = hash('sha256', file.content, 'buffer');
+  const known = await findAnswer(tx, scope, contentHash);
+  if (known) {
+    if (known.name === file.name && !known.isAcknowledged) return { status: 'known' };
+    return { status: 'unusable', reason: `The same file was read before as ${known.name}.` };
+  }
+  const originator = context.originators[modeOfScope(scope)];
+  const read = readReplies(file.content, originator);
+  if (!read.ok) return { status: 'unusable', reason: read.reason };
+  const traces = read.replies.map((reply) => reply.originalTrace);
+  const found = await findByTraces(tx, scope, traces);
+  const matched = matchReplies(read.replies, found);
+  if (!matched.ok) return { status: 'unusable', reason: matched.reason };
+  const id = context.newId('ach');
+  await insertAnswer(tx, {
+    id,
+    scope,
+    name: file.name,
+    contentHash,
+    contentSealed: context.sealer.seal(file.content, fileSealContext(id)),
+    asOf,
+    createdAt: context.now(),
+  });
+  await apply(tx, context, { scope, asOf, answerId: id, matches: matched.matches });
+  return { status: 'read' };
+}
+
+interface Applying {
+  scope: AchScope;
+  asOf: Date;
+  answerId: string;
+  matches: readonly Match[];
+}
+
+async function apply(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
+  const { scope, asOf, answerId, matches } = applying;
+  const payments = await lockPaymentsOf(
+    tx,
+    context,
+    matches.map((match) => match.entry),
+  );
+  const returns = matches.filter(isReturn);
+  const returned = returns.map(
+    ({ entry, reply }): AchEntry => ({ ...entry, state: 'returned', returnCode: reply.code }),
+  );
+  await updateEntries(tx, returned);
+  await followUp(tx, context, returned, { scope, asOf });
+  for (const { entry, reply } of matches) {
+    if (reply.kind !== 'noc') continue;
+    const key = { tenantId: entry.tenantId, id: methodIdOf(paymentOf(payments, entry), entry.leg) };
+    await context.applyCorrection(tx, key, toMethodCorrection(reply.correction), stampOf(context, scope, asOf));
+  }
+  await insertReplies(
+    tx,
+    matches.map((match) => toStoredReply(context, match, { answerId, asOf })),
+  );
+  await context.applyOutcomes(tx, returns.flatMap(returnedOutcome(context)));
+}
+
+function isReturn(match: Match): match is { entry: AchEntry; reply: ReturnReply } {
+  return match.reply.kind === 'return';
+}
+
+/** A debit that came back stops what it was to pay for; a credit that came back sends the debited money back. */
+async function followUp(
+  tx: Queryable,
+  context: AchContext,
+  returned: readonly AchEntry[],
+  { scope, asOf }: { scope: AchScope; asOf: Date },
+): Promise<void> {
+  if (returned.length === 0) return;
+  const siblings = await findEntriesOf(tx, returned.map(paymentKeyOf));
+  const canceled = byAttempt(siblings)
+    .flatMap((attempt) => attempt.toCancel())
+    .map((entry): AchEntry => ({ ...entry, state: 'canceled' }));
+  await updateEntries(tx, canceled);
+  const refunds = refundsFor(siblings, { scope, from: asOf, pace: context.pace });
+  await insertEntries(tx, refunds);
+}
+
+/** Where a clock is followed its time is the organisation's; elsewhere that is real time. */
+function stampOf(context: AchContext, scope: AchScope, asOf: Date): Date {
+  return followsClock(scope) ? asOf : context.now();
+}
+
+function toMethodCorrection({
+  routingNumber,
+  accountNumber,
+  name,
+  transactionCode,
+}: Correction): MethodCorrection {
+  const account = transactionCode === undefined ? undefined : findTransactionCode(transactionCode)?.account;
+  const accountType = account === 'checking' || account === 'savings' ? account : undefined;
+  return {
+    ...(routingNumber === undefined ? {} : { routingNumber }),
+    ...(accountNumber === undefined ? {} : { accountNumber }),
+    ...(name === undefined ? {} : { holderName: name }),
+    ...(accountType === undefined ? {} : { accountType }),
+  };
+}
+
+function toStoredReply(
+  context: AchContext,
+  { entry, reply }: { entry: AchEntry; reply: Reply },
+  { answerId, asOf }: { answerId: string; asOf: Date },
+): StoredReply {
+  const { tenantId, paymentId, attemptId, leg } = entry;
+  const { kind, code, originalTrace: trace } = reply;
+  const id = context.newId('msg');
+  return { tenantId, paymentId, id, attemptId, leg, kind, code, trace, answerId, createdAt: asOf };
+}
+
+function returnedOutcome(context: AchContext) {
+  return ({ entry, reply }: { entry: AchEntry; reply: ReturnReply }): RailOutcome[] => {
+    const { tenantId, paymentId, attemptId, leg } = entry;
+    if (leg === 'refund') {
+      const fields = { rail: 'ach', paymentId, returnCode: reply.code };
+      context.log.error(fields, 'a refund came back: the money is here and nobody can be paid');
+      return [];
+    }
+    const { failureCode: code, title } = returnReason(reply.code);
+    const who = leg === 'debit' ? 'source' : 'destination';
+    const detail = `The bank of the ${who} returned the entry: ${title}.`;
+    return [{ tenantId, paymentId, attemptId, kind: 'returned', networkCode: reply.code, code, detail }];
+  };
+}

@@ -1,0 +1,214 @@
+/** A payment's way over the rail and back, through the sandbox network, with the payments feature and a real worker. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { REJECT_REASONS } from '../codes.ts';
+import { readCreditTransfer, readStatusReport, readStatusRequest } from '../messages/read.ts';
+import { schemaErrors, vectorsPresent } from '../messages/testing.ts';
+import { networkDate } from '../network-time.ts';
+import { createHarness, type Harness, testTenant } from './harness.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await createHarness({ answerMs: 5, policy: { inquireAfterMs: 150 } });
+  await harness.work();
+});
+afterAll(() => harness.stop());
+
+async function settled(payment: Parameters<Harness['payment']>[0]) {
+  await expect
+    .poll(async () => (await harness.payment(payment)).status, { interval: 10, timeout: 10_000 })
+    .toMatch(/completed|failed/);
+  return harness.payment(payment);
+}
+
+describe('the way of a payment', () => {
+  test('it is sent, answered and completed, and both messages are kept', async () => {
+    const [payment] = await harness.pay([{ amount: 1_000_000_00, description: 'Rent — May' }]);
+    const done = await settled(payment!);
+    expect(done.timeline.map((entry) => entry.status)).toEqual(['pending', 'processing', 'completed']);
+    const [attempt] = done.attempts;
+    expect(attempt).toMatchObject({ rail: 'rtp', status: 'settled', code: null });
+    const messages = await harness.messagesOf(done);
+    expect(messages.map(({ direction, kind }) => `${direction} ${kind}`)).toEqual([
+      'out pacs.008',
+      'in pacs.002',
+    ]);
+    const sent = readCreditTransfer(messages[0]!.content);
+    expect(sent).toMatchObject({
+      ok: true,
+      header: { from: '110000026T1', to: '990000001T1', copy: null },
+      message: {
+        instructionId: attempt?.network_reference,
+        endToEndId: done.id,
+        amountCents: 1_000_000_00,
+        categoryPurpose: 'CONSUMER',
+        debtor: { name: 'Jose & Son' },
+        remittance: 'Rent - May',
+      },
+    });
+    const report = readStatusReport(messages[1]!.content);
+    expect(report).toMatchObject({
+      ok: true,
+      message: { status: 'ACTC', original: { amountCents: 1_000_000_00 } },
+    });
+    const [booked] = await harness.network.books.find(harness.database, [attempt!.network_reference!]);
+    expect(booked).toMatchObject({ status: 'ACTC', amountCents: 1_000_000_00, endToEndId: done.id });
+  });
+
+  test('many go together: every one is booked once', async () => {
+    const paid = await harness.pay(Array.from({ length: 300 }, (_, index) => ({ amount: index + 1 })));
+    await expect
+      .poll(
+        async () => {
+          const { rows } = await harness.database.query<{ n: number }>(
+            `select count(*)::int as n from payments where status = 'completed' and id = any($1)`,
+            [paid.map((payment) => payment.id)],
+          );
+          return rows[0]?.n;
+        },
+        { interval: 20, timeout: 15_000 },
+      )
+      .toBe(300);
+    const { rows } = await harness.database.query<{ n: number; amount: number }>(
+      `select count(*)::int as n, sum(amount)::int as amount from sandbox_rtp_transfers where end_to_end_id = any($1)`,
+      [paid.map((payment) => payment.id)],
+    );
+    expect(rows[0]).toEqual({ n: 300, amount: (300 * 301) / 2 });
+  });
+
+  test('the network, and our own record of it, agree by settlement date', async () => {
+    const day = networkDate(new Date());
+    const range = { from: '2020-01-01', to: '2099-12-31' };
+    const { acceptedByDay, acceptedOn } = await import('../message-store.ts');
+    const theirs = await harness.network.books.totalsByDay(harness.database, range);
+    expect(await acceptedByDay(harness.database, { mode: 'test', ...range })).toEqual(theirs);
+    expect(await acceptedByDay(harness.database, { mode: 'live', ...range })).toEqual([]);
+    const page = { day, afterInstructionId: '', limit: 5 };
+    const ours = await acceptedOn(harness.database, { mode: 'test', ...page });
+    const booked = await harness.network.books.acceptedTransfers(harness.database, page);
+    expect(ours.map((one) => one.instructionId)).toEqual(booked.map((one) => one.instructionId));
+    expect(ours).toHaveLength(5);
+  });
+
+  test.runIf(vectorsPresent)('everything that was sent and received is valid under the schemas', async () => {
+    const { rows } = await harness.database.query<{ content: string }>(
+      'select content from rail_messages order by id limit 20',
+    );
+    const found = await schemaErrors(rows.map((row) => row.content));
+    expect(found.flat()).toEqual([]);
+  });
+});
+
+describe('rejects', () => {
+  const cases = ['AC04', 'AM04', 'RC04', '9910', 'NARR', 'DUPL', 'MD07'];
+  test.each(cases)('%s fails the payment with its meaning', async (code) => {
+    const [payment] = await harness.pay([{ destination: `pm_test_rtp_reject_${code.toLowerCase()}` }]);
+    const failed = await settled(payment!);
+    const reason = REJECT_REASONS.get(code)!;
+    expect(failed.status).toBe('failed');
+    expect(failed.failure).toEqual({ code: reason.failureCode, network_code: code, detail: reason.title });
+    expect(failed.attempts).toMatchObject([{ status: 'rejected', code }]);
+  });
+
+  test('one that may work on ACH reroutes a payment that allows it, any other does not', async () => {
+    const [reroutable, final] = await harness.pay([
+      { destination: 'pm_test_rtp_reject_rc04', rail: 'auto', fallback: true },
+      { destination: 'pm_test_rtp_reject_ac04', rail: 'auto', fallback: true },
+    ]);
+    expect((await settled(final!)).attempts).toHaveLength(1);
+    await expect
+      .poll(
+        async () => (await harness.payment(reroutable!)).attempts.map((one) => `${one.rail} ${one.status}`),
+        {
+          timeout: 5_000,
+        },
+      )
+      .toEqual(['rtp rejected', 'ach submitted']);
+    expect((await harness.payment(reroutable!)).status).toBe('processing');
+  });
+});
+
+describe('time-outs', () => {
+  test('silence is asked after with a status request, which finds the payment accepted', async () => {
+    const [payment] = await harness.pay([
+      { destination: 'pm_test_rtp_timeout', rail: 'auto', fallback: true },
+    ]);
+    await expect
+      .poll(async () => (await harness.payment(payment!)).attempts[0]?.status, {
+        interval: 10,
+        timeout: 5_000,
+      })
+      .toMatch(/unknown|settled/);
+    const done = await settled(payment!);
+    expect(done.status).toBe('completed');
+    expect(done.attempts).toHaveLength(1);
+    const messages = await harness.messagesOf(done);
+    expect(messages.map(({ direction, kind }) => `${direction} ${kind}`)).toEqual([
+      'out pacs.008',
+      'out pacs.028',
+      'in pacs.002',
+    ]);
+    const request = readStatusRequest(messages[1]!.content);
+    expect(request).toMatchObject({
+      ok: true,
+      message: { transfer: { instructionId: done.attempts[0]?.network_reference } },
+    });
+    if (vectorsPresent) expect((await schemaErrors([messages[1]!.content])).flat()).toEqual([]);
+  });
+
+  test('or refused, and only then may another rail carry it', async () => {
+    const [account, bank] = await harness.pay([
+      { destination: 'pm_test_rtp_timeout_reject_ac04', rail: 'auto', fallback: true },
+      { destination: 'pm_test_rtp_timeout_reject_rc04', rail: 'auto', fallback: true },
+    ]);
+    const failed = await settled(account!);
+    expect(failed.failure).toMatchObject({ code: 'account_closed', network_code: 'AC04' });
+    await expect
+      .poll(async () => (await harness.payment(bank!)).attempts.map((one) => `${one.rail} ${one.status}`), {
+        timeout: 5_000,
+      })
+      .toEqual(['rtp rejected', 'ach submitted']);
+  });
+});
+
+describe('the sandbox clock', () => {
+  test('stamps everything, and nobody waits for the network', async () => {
+    const at = new Date('2031-07-04T16:00:00.000Z');
+    harness.clocks.set(testTenant.organisationId, { state: 'frozen', at });
+    const [payment, silent] = await harness.pay([{}, { destination: 'pm_test_rtp_timeout' }]);
+    const done = await settled(payment!);
+    const late = await settled(silent!);
+    harness.clocks.clear();
+    for (const one of [done, late]) {
+      expect(one.timeline.map((entry) => entry.timestamp)).toEqual(Array(3).fill(at.toISOString()));
+      expect(one.attempts[0]).toMatchObject({ submitted_at: at.toISOString(), settled_at: at.toISOString() });
+      const messages = await harness.messagesOf(one);
+      expect(messages.map((message) => message.created_at)).toEqual(messages.map(() => at));
+      for (const { content } of messages) expect(content).toContain('2031-07-04T12:00:00');
+    }
+    const range = { from: '2031-07-04', to: '2031-07-04' };
+    expect(await harness.network.books.totalsByDay(harness.database, range)).toMatchObject([{ count: 2 }]);
+  });
+});
+
+test('an outcome that a developer orders is what the network answers', async () => {
+  const before = '20261115110000026T1BPAY199999999999';
+  const { database, network } = harness;
+  await network.order(database, before, { status: 'RJCT', code: 'AC06' });
+  const [silent] = await harness.pay([{ destination: 'pm_test_rtp_timeout' }]);
+  await expect
+    .poll(async () => (await harness.payment(silent!)).attempts[0]?.network_reference, { interval: 5 })
+    .toBeTruthy();
+  const reference = (await harness.payment(silent!)).attempts[0]?.network_reference as string;
+  await network.order(database, reference, { status: 'RJCT', code: 'AC06' });
+  expect((await settled(silent!)).failure).toMatchObject({ network_code: 'AC06' });
+  const [booked] = await network.books.find(database, [reference]);
+  expect(booked).toMatchObject({ status: 'RJCT', code: 'AC06' });
+});
+
+test('nothing is left over: no job, no error, no message put aside', async () => {
+  await expect.poll(() => harness.jobsLeft(), { timeout: 10_000 }).toBe(0);
+  expect(harness.errors).toEqual([]);
+  expect(await harness.quarantine()).toEqual([]);
+  expect(harness.lines).toEqual([]);
+});

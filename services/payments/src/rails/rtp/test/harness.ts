@@ -1,0 +1,289 @@
+/** The rail, the sandbox network, the payments feature and a worker on a real database, as the service wires them. */
+import { randomBytes } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { createTestDatabase } from '@libs/db/testing';
+import { enqueueJobs, type Handler, startWorker, type Worker } from '@libs/jobs';
+import { createIdFactory } from '@libs/seal';
+import { insertEvents } from '../../../events/store.ts';
+import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
+import { paymentsMigrations } from '../../../migrations.ts';
+import type { PaymentMethod } from '../../../payment-methods/method.ts';
+import {
+  accountNumberFor,
+  behaviourOf,
+  TEST_ROUTING_NUMBER,
+} from '../../../payment-methods/test-accounts.ts';
+import { insertAccepted } from '../../../payments/accept-store.ts';
+import { eventOf, transferOf } from '../../../payments/moves.ts';
+import { newAttempt } from '../../../payments/outcomes.ts';
+import type { Payment, RailChoice } from '../../../payments/payment.ts';
+import { createProcessing, type Processing } from '../../../payments/processing.ts';
+import { findPayment } from '../../../payments/store.ts';
+import { createRouting } from '../../../routing/service.ts';
+import { defaultTerms } from '../../../routing/terms.ts';
+import type { SandboxClock } from '../../../sandbox/clock.ts';
+import { parseTenantId, type Tenant, tenantOf } from '../../../tenant.ts';
+import type { Rail } from '../../rail.ts';
+import { createSandboxRtpNetwork, type SandboxRtpNetwork } from '../../sandbox/rtp-network.ts';
+import { type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from '../connection.ts';
+import { readJobs } from '../jobs.ts';
+import { createRtpRail } from '../rail.ts';
+import type { InquiryPolicy } from '../submission.ts';
+import type { RtpTransport } from '../transport.ts';
+import { createSandboxTransport } from '../transport-sandbox.ts';
+import { createRtpHandlers } from '../worker.ts';
+
+export interface HarnessOptions {
+  answerMs?: number;
+  policy?: Partial<InquiryPolicy>;
+  live?: RtpConnections['live'];
+  wrapTransport?: (transport: RtpTransport) => RtpTransport;
+  wrapHandler?: (handler: Handler, database: Database) => Handler;
+}
+
+export interface PayInput {
+  destination?: string;
+  source?: string;
+  amount?: number;
+  rail?: RailChoice;
+  fallback?: boolean;
+  tenant?: Tenant;
+  description?: string | null;
+}
+
+export interface LogLine {
+  level: 'error' | 'warn';
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+export const testTenant = tenantOf('org_1', 'test');
+export const liveTenant = tenantOf('org_1', 'live');
+
+export async function createHarness(options: HarnessOptions = {}) {
+  const { database, url, drop } = await createTestDatabase(paymentsMigrations());
+  const now = () => new Date();
+  const newId = createIdFactory({ now, randomBytes });
+  const lines: LogLine[] = [];
+  const errors: unknown[] = [];
+  const log = {
+    error: (fields: object, message: string) =>
+      void lines.push({ level: 'error', fields: fields as Record<string, unknown>, message }),
+    warn: (fields: object, message: string) =>
+      void lines.push({ level: 'warn', fields: fields as Record<string, unknown>, message }),
+  };
+  const clocks = new Map<string, SandboxClock>();
+  const network: SandboxRtpNetwork = createSandboxRtpNetwork({
+    database,
+    participant: SANDBOX_NETWORK,
+    behaviourOf,
+    deliver: (messages) => readJobs('test', messages),
+    now,
+  });
+  const transport = createSandboxTransport({ network, answerMs: options.answerMs ?? 0, log });
+  const sandbox = sandboxConnection(options.wrapTransport?.(transport) ?? transport);
+  const connections: RtpConnections = {
+    test: { ...sandbox, policy: { ...sandbox.policy, ...options.policy } },
+    live: options.live ?? null,
+  };
+  const rtp = createRtpRail({
+    terms: defaultTerms,
+    connections,
+    openAccountNumber: (method) => method.bank?.accountSealed.toString() ?? '',
+    newId,
+    log,
+  });
+  const rails = [rtp, achThatTakesEverything()];
+  const processing: Processing = createProcessing({
+    database,
+    rails,
+    routing: createRouting({ rails, terms: defaultTerms, isUp: () => true }),
+    now,
+    newId,
+    findMethods: async (_db, keys) => keys.map(({ tenantId, id }) => methodOf(tenantId, id)),
+    findClocks: async () => clocks,
+    recordEvents: insertEvents,
+  });
+  const health = { failures: [] as string[], successes: 0 };
+  const handlers = createRtpHandlers({
+    database,
+    connections,
+    applyOutcomes: processing.applyOutcomes,
+    findClocks: async () => clocks,
+    health: {
+      reportFailure: async (_rail, _mode, failure) => void health.failures.push(failure.cause),
+      reportSuccess: async () => void (health.successes += 1),
+    },
+    now,
+    newId,
+    log,
+  });
+  const workers: Worker[] = [];
+
+  return {
+    database,
+    url,
+    network,
+    rtp,
+    processing,
+    handlers,
+    clocks,
+    lines,
+    errors,
+    health,
+    newId,
+
+    async work(): Promise<Worker> {
+      const all = [...handlers, ...network.handlers, processing.submitHandler];
+      const worker = await startWorker({
+        database,
+        handlers: all.map((handler) => options.wrapHandler?.(handler, database) ?? handler),
+        now,
+        onError: (error) => errors.push(error),
+      });
+      workers.push(worker);
+      return worker;
+    },
+
+    async pay(inputs: readonly PayInput[]): Promise<Payment[]> {
+      const at = now();
+      const drafts = inputs.map((input) => draftPayment(input, { at, newId, clocks }));
+      await insertAccepted(
+        database,
+        drafts.map((payment) => ({
+          key: payment.id,
+          fingerprint: Buffer.from(payment.id),
+          payment,
+          event: eventOf(payment, 'payment.pending', { at, realNow: at, newId }),
+          hold: transferOf(payment, 'hold', { at, newId }),
+        })),
+      );
+      return drafts;
+    },
+
+    async payment({ tenantId, id }: Payment): Promise<Payment> {
+      const found = await findPayment(database, { tenantId, id });
+      if (!found) throw new Error('the payment is not stored');
+      return found;
+    },
+
+    async messagesOf({ tenantId, id }: Payment) {
+      const { rows } = await database.query<{
+        direction: string;
+        kind: string;
+        content: string;
+        created_at: Date;
+      }>(
+        `select direction, kind, content, created_at from rail_messages
+         where tenant_id = $1 and payment_id = $2 order by id`,
+        [tenantId, id],
+      );
+      return rows;
+    },
+
+    async quarantine() {
+      const { rows } = await database.query<{ content: string; reason: string }>(
+        'select content, reason from rail_quarantine order by id',
+      );
+      return rows;
+    },
+
+    async read(mode: 'test' | 'live', messages: readonly string[]): Promise<void> {
+      await enqueueJobs(database, database.schema, readJobs(mode, messages));
+    },
+
+    async jobsLeft(): Promise<number> {
+      const { rows } = await database.query<{ n: number }>('select count(*)::int as n from jobs');
+      return rows[0]?.n ?? 0;
+    },
+
+    async stop(): Promise<void> {
+      await Promise.all(workers.map((worker) => worker.drain()));
+      await drop();
+    },
+  };
+}
+
+export type Harness = Awaited<ReturnType<typeof createHarness>>;
+
+export function methodOf(tenantId: string, id: string): PaymentMethod {
+  const at = new Date(0);
+  const accountNumber = accountNumberFor(id);
+  return {
+    tenantId,
+    id,
+    type: 'bank_account',
+    bank: {
+      routingNumber: TEST_ROUTING_NUMBER,
+      accountSealed: Buffer.from(accountNumber),
+      last4: accountNumber.slice(-4),
+      fingerprint: accountNumber,
+      accountType: 'checking',
+      holderName: 'José & Søn 🎉',
+      holderType: 'individual',
+    },
+    railsSend: ['rtp', 'ach'],
+    railsReceive: ['rtp', 'ach'],
+    metadata: {},
+    createdAt: at,
+    updatedAt: at,
+    deletedAt: null,
+  };
+}
+
+/** Stands in for the other rail, so that a reroute is seen in the payment. */
+function achThatTakesEverything(): Rail {
+  return {
+    id: 'ach',
+    possible: ({ at }) => ({
+      rail: 'ach',
+      obstacles: [],
+      options: [{ fee: 20, settlesAt: at, sameDay: false }],
+    }),
+    submit: async (_tx, submissions) => ({
+      outcomes: submissions.map(({ payment, attemptId, at }) => ({
+        tenantId: payment.tenantId,
+        paymentId: payment.id,
+        attemptId,
+        kind: 'submitted',
+        reference: `ach ${payment.id}`,
+        at,
+      })),
+      jobs: [],
+    }),
+  };
+}
+
+function draftPayment(
+  input: PayInput,
+  context: { at: Date; newId: (prefix: string) => string; clocks: ReadonlyMap<string, SandboxClock> },
+): Payment {
+  const tenant = input.tenant ?? testTenant;
+  const clock = context.clocks.get(tenant.organisationId);
+  const at = clock?.state === 'frozen' && tenant.mode === 'test' ? clock.at : context.at;
+  return {
+    tenantId: tenant.id,
+    mode: parseTenantId(tenant.id).mode,
+    id: context.newId('pay'),
+    status: 'pending',
+    amount: input.amount ?? 12_345,
+    currency: 'USD',
+    sourceId: input.source ?? 'pm_source',
+    destinationId: input.destination ?? 'pm_destination',
+    debitAccount: OUTSIDE_SOURCES,
+    creditAccount: OUTSIDE_DESTINATIONS,
+    rail: input.rail ?? 'rtp',
+    railSelected: 'rtp',
+    fallback: input.fallback ?? false,
+    railDecision: { prefer: 'speed', chosen: 'rtp', candidates: [] },
+    attempts: [newAttempt(context.newId('att'), 'rtp')],
+    timeline: [{ status: 'pending', timestamp: at.toISOString() }],
+    failure: null,
+    feeAmount: 45,
+    description: input.description ?? null,
+    metadata: {},
+    estimatedSettlementAt: at,
+    createdAt: at,
+    updatedAt: at,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Queryable } from '@libs/db';
+import { createLogger } from '@libs/http';
+import type { CronEntry, Handler } from '@libs/jobs';
+import type { PaymentMethods } from '../payment-methods/service.ts';
+import { behaviourOf } from '../payment-methods/test-accounts.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { Processing } from '../payments/processing.ts';
+import type { RailIsUp } from '../routing/service.ts';
+import type { RailTerms } from '../routing/terms.ts';
+import type { CodeMeaning, FindClocks } from '../sandbox/service.ts';
+import type { Dependencies } from '../services.ts';
+import { isReturnCode, returnReason } from './ach/codes.ts';
+import { createRailHealth } from './health.ts';
+import type { Rail } from './rail.ts';
+import { REJECT_REASONS, rejectReason } from './rtp/codes.ts';
+import {
+  liveConnection,
+  type RtpConnections,
+  SANDBOX_IDENTITY,
+  SANDBOX_NETWORK,
+  sandboxConnection,
+} from './rtp/connection.ts';
+import { readJobs } from './rtp/jobs.ts';
+import { createRtpRail } from './rtp/rail.ts';
+import { createRtpGateway, type RtpGateway } from './rtp/transport-gateway.ts';
+import { createSandboxTransport } from './rtp/transport-sandbox.ts';
+import { createRtpHandlers } from './rtp/worker.ts';
+import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
+
+export interface RailsDependencies extends Dependencies {
+  terms: RailTerms;
+  paymentMethods: PaymentMethods;
+  findClocks: FindClocks;
+}
+
+/** All rails that lead outside, with the networks behind them: the real ones live, the simulated ones in test mode. */
+export interface Rails {
+  carriers: readonly Rail[];
+  isUp: RailIsUp;
+  /** The jobs of the rails; they need the payments that they move. */
+  work(needs: { processing: Processing }): { handlers: readonly Handler[]; cron: readonly CronEntry[] };
+  rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
+  returnMeaning(code: string): CodeMeaning | undefined;
+  notifyOfChange(tx: Queryable, payment: Payment, code: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const RTP_REJECT_DEFAULT = 'AC04';
+const ACH_REJECT_DEFAULT = 'R03';
+
+export async function createRails(deps: RailsDependencies): Promise<Rails> {
+  const { config, database, now, newId, terms, paymentMethods, findClocks } = deps;
+  const log = createLogger({ name: 'payments', level: config.http.logLevel });
+  const onError = (error: unknown) => deps.onError(error, { where: 'rail health' });
+  const health = await createRailHealth({ database, now, log, onError });
+  const network = createSandboxRtpNetwork({
+    database,
+    participant: SANDBOX_NETWORK,
+    behaviourOf,
+    deliver: (messages) => readJobs('test', messages),
+    now,
+  });
+  const gateway = await openGateway(config.rails.rtp);
+  const connections: RtpConnections = {
+    test: config.sandbox.on
+      ? sandboxConnection(createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log }))
+      : null,
+    live: gateway ? liveConnection(SANDBOX_IDENTITY, gateway) : null,
+  };
+  const { openAccountNumber } = paymentMethods;
+  return {
+    carriers: [createRtpRail({ terms, connections, openAccountNumber, newId, log })],
+    isUp: health.isUp,
+    work({ processing }) {
+      const { applyOutcomes } = processing;
+      const rtp = createRtpHandlers({
+        database,
+        connections,
+        applyOutcomes,
+        findClocks,
+        health,
+        now,
+        newId,
+        log,
+      });
+      return { handlers: [...rtp, ...network.handlers], cron: [] };
+    },
+    rejectMeaning,
+    returnMeaning,
+    notifyOfChange: async () => false,
+    async close() {
+      health.close();
+      gateway?.close();
+    },
+  };
+}
+
+async function openGateway(options: Dependencies['config']['rails']['rtp']): Promise<RtpGateway | null> {
+  if (options.gatewayUrl === undefined) return null;
+  return createRtpGateway({ ...options, url: options.gatewayUrl });
+}
+
+function returnMeaning(code: string): CodeMeaning | undefined {
+  if (!isReturnCode(code)) return undefined;
+  const { failureCode, title } = returnReason(code);
+  return { networkCode: code, code: failureCode, detail: title };
+}
+
+function rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined {
+  if (rail === 'ach') return returnMeaning(code ?? ACH_REJECT_DEFAULT);
+  const wanted = code ?? RTP_REJECT_DEFAULT;
+  if (!REJECT_REASONS.has(wanted)) return undefined;
+  const { failureCode, title } = rejectReason(wanted);
+  return { networkCode: wanted, code: failureCode, detail: title };
+}

@@ -1,0 +1,178 @@
+// The same key sends nothing twice: one after the other, at once, over two processes, and after a crash.
+import type { TestDatabase } from '@libs/db/testing';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ConnectorError } from '../connectors/connector.ts';
+import type { InternalSession, Session } from '../customers/identity.ts';
+import { canonicalJson, createIdempotency } from './idempotency.ts';
+import { platformError, testPlatform } from './test/platform.ts';
+import {
+  addCustomer,
+  callTool,
+  createToolhubDatabase,
+  customerSession,
+  type Instance,
+  type RpcAnswer,
+  startInstance,
+} from './test/rig.ts';
+
+let db: TestDatabase;
+let hubs: [Instance, Instance];
+const alpha = testPlatform('alpha');
+const tokens = new Map<string, Session | InternalSession>([
+  ['one', customerSession('cus_1')],
+  ['two', customerSession('cus_2')],
+]);
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  for (const id of ['cus_1', 'cus_2']) await addCustomer(db.database, id);
+  const options = { databaseUrl: db.url, connectors: [alpha.connector], tokens };
+  hubs = [await startInstance(options), await startInstance({ ...options, callTimeoutMs: 250 })];
+});
+
+afterEach(() => {
+  alpha.log.during = async () => {};
+  alpha.log.calls.length = 0;
+});
+
+afterAll(async () => {
+  for (const hub of hubs) await hub.close();
+  await db?.drop();
+});
+
+const send = (args: Record<string, unknown>, { hub = 0, token = 'one', tool = 'alpha_send_note' } = {}) =>
+  callTool(hubs[hub]?.url ?? '', token, tool, { text: 'hello', ...args });
+const errorOf = (answer: RpcAnswer) => answer.body.result?.structuredContent?.error;
+
+test('a repeat returns the first result, sends nothing and costs nothing', async () => {
+  const first = await send({ idempotency_key: 'a' });
+  const used = (await hubs[0].billing.planState('cus_1')).used;
+  const again = await send({ idempotency_key: 'a' }, { hub: 1 });
+  expect(again.body.result).toEqual(first.body.result);
+  expect(alpha.log.calls).toHaveLength(1);
+  expect(alpha.log.calls[0]?.args).toEqual({ text: 'hello' });
+  expect((await hubs[0].billing.planState('cus_1')).used).toBe(used);
+});
+
+test.each(['alpha_send_note', 'alpha_edit_note', 'alpha_delete_note'])('%s: forty at once over two processes, one call', async (tool) => {
+  alpha.log.during = () => new Promise((done) => setTimeout(done, 60));
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => send({ idempotency_key: 'b' }, { hub: n % 2, tool })),
+  );
+  expect(alpha.log.calls).toHaveLength(1);
+  for (const { body } of answers) expect(body.result).toEqual(answers[0]?.body.result);
+});
+
+test('keys belong to one customer and one tool', async () => {
+  await send({ idempotency_key: 'c' });
+  await send({ idempotency_key: 'c' }, { token: 'two' });
+  await send({ idempotency_key: 'c' }, { tool: 'alpha_delete_note' });
+  expect(alpha.log.calls).toHaveLength(3);
+});
+
+test('the same key with other arguments is refused', async () => {
+  await send({ idempotency_key: 'd' });
+  const answer = await send({ idempotency_key: 'd', text: 'other' });
+  expect(errorOf(answer)).toMatchObject({ code: 'invalid_arguments', errors: [{ pointer: '/idempotency_key' }] });
+  expect(alpha.log.calls).toHaveLength(1);
+});
+
+test('tools that repeat without harm take no key', async () => {
+  for (const tool of ['alpha_mark_note', 'alpha_list_notes'])
+    expect(errorOf(await send({ idempotency_key: 'e' }, { tool }))).toMatchObject({ code: 'invalid_arguments' });
+});
+
+test('the word of the platform is a first result, too', async () => {
+  alpha.log.during = async () => {
+    throw platformError();
+  };
+  await send({ idempotency_key: 'f' });
+  alpha.log.during = async () => {};
+  expect(errorOf(await send({ idempotency_key: 'f' }))).toMatchObject({ code: 'platform_error' });
+  expect(alpha.log.calls).toHaveLength(1);
+});
+
+test('a refusal that did nothing leaves the key free', async () => {
+  alpha.log.during = async () => {
+    throw new ConnectorError('rate_limited', 'Slow down.', { retryAfterSeconds: 1 });
+  };
+  await send({ idempotency_key: 'g' });
+  alpha.log.during = async () => {};
+  expect(errorOf(await send({ idempotency_key: 'g' }))).toBeUndefined();
+  expect(alpha.log.calls).toHaveLength(2);
+});
+
+test('so does the gate', async () => {
+  await hubs[0].billing.changeLimit('cus_2', 0);
+  expect(errorOf(await send({ idempotency_key: 'h' }, { token: 'two' }))?.code).toBe('limit_exceeded');
+  await hubs[0].billing.changeLimit('cus_2', null);
+  expect(errorOf(await send({ idempotency_key: 'h' }, { token: 'two' }))).toBeUndefined();
+  expect(alpha.log.calls).toHaveLength(1);
+});
+
+test('a call that ran out of time is not sent again, and says why', async () => {
+  alpha.log.during = () => new Promise(() => {});
+  expect(errorOf(await send({ idempotency_key: 'i' }, { hub: 1 }))?.code).toBe('platform_unavailable');
+  alpha.log.during = async () => {};
+  const again = errorOf(await send({ idempotency_key: 'i' }));
+  expect(again).toMatchObject({ code: 'platform_unavailable', message: expect.stringContaining('not known') });
+  expect(alpha.log.calls).toHaveLength(1);
+});
+
+test('a crash between the intent and the result: nothing is sent again, and the answer says so', async () => {
+  const dead = await startInstance({ databaseUrl: db.url, connectors: [alpha.connector], tokens, leaseMs: 200 });
+  let started: () => void = () => {};
+  const running = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  alpha.log.during = () => {
+    started();
+    return new Promise(() => {});
+  };
+  const abort = new AbortController();
+  const args = { text: 'hello', idempotency_key: 'j' };
+  const lost = callTool(dead.url, 'one', 'alpha_send_note', args, { signal: abort.signal }).catch(() => {});
+  await running;
+  // What a kill leaves: the rows as they are, and nobody who renews the lease.
+  const holder = await dead.billing.meter.holder.current();
+  dead.billing.meter.holder.abandon(holder);
+  await new Promise((done) => setTimeout(done, 250));
+  alpha.log.during = async () => {};
+  const answer = await send({ idempotency_key: 'j' });
+  expect(errorOf(answer)).toMatchObject({ code: 'platform_unavailable', message: expect.stringContaining('cut off') });
+  expect(alpha.log.calls).toHaveLength(1);
+  abort.abort();
+  await lost;
+  await dead.close();
+});
+
+test('a call that still runs after the wait: nothing is sent, and the answer says so', async () => {
+  const { database, billing } = hubs[0];
+  const impatient = createIdempotency({ database, holder: billing.meter.holder, onError: () => {}, waitMs: 50 });
+  const call = { customerId: 'cus_1', tool: 't', key: 'k', args: {}, signal: new AbortController().signal };
+  expect((await impatient.claim(call)).kind).toBe('claimed');
+  expect((await impatient.claim(call)).kind).toBe('running');
+});
+
+test('after 24 hours a key is free again, and the job forgets it', async () => {
+  await send({ idempotency_key: 'l' });
+  await db.database.query(`update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`);
+  await send({ idempotency_key: 'l' });
+  expect(alpha.log.calls).toHaveLength(2);
+  await db.database.query(`update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`);
+  const { database, billing } = hubs[0];
+  const { jobs } = createIdempotency({ database, holder: billing.meter.holder, onError: () => {} });
+  await jobs.handlers[0]?.handle();
+  expect((await db.database.query(`select 1 from idempotent_calls where key = 'l'`)).rows).toEqual([]);
+});
+
+test('the order of members does not matter, their values do', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const reversed = Object.fromEntries(Object.entries(value).reverse());
+      expect(canonicalJson(reversed)).toBe(canonicalJson(value));
+      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});

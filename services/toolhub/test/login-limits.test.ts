@@ -1,0 +1,112 @@
+// How often a password may be guessed: per account over all processes, and per network address.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call, newEmail, PASSWORD, signUp } from './accounts.ts';
+import { authorizeUrl, newPkce, registerClient } from './authorization.ts';
+import { Browser } from './browser.ts';
+import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+let first: Instance;
+let second: Instance;
+let shiftMs = 0;
+const now = () => new Date(Date.now() + shiftMs);
+
+beforeAll(async () => {
+  database = await createToolhubDatabase();
+  first = await startInstance(database.url, { now });
+  second = await startInstance(database.url, { now });
+});
+
+afterAll(async () => {
+  await Promise.all([first.stop(), second.stop()]);
+  await database.drop();
+});
+
+const login = (instance: Instance, email: string, password: string) =>
+  call(`${instance.url}/api/auth/login`, { body: { email, password } });
+
+test('[TH-13] ten failures in 15 minutes close the account to further tries, right ones too, in every process', async () => {
+  const { email } = await signUp(first.url);
+  for (let count = 0; count < 10; count += 1) {
+    const { status } = await login(count % 2 === 0 ? first : second, email.toUpperCase(), 'wrong password');
+    expect(status).toBe(401);
+    shiftMs += MINUTE_MS;
+  }
+  for (const instance of [first, second]) {
+    const { status, body, headers } = await login(instance, email, PASSWORD);
+    expect([status, body.code]).toEqual([429, 'too_many_logins']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(4 * 60);
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(5 * 60);
+  }
+  // The oldest failure leaves the window after 15 minutes: one more try, and closed again.
+  shiftMs += 5 * MINUTE_MS + 1_000;
+  expect((await login(first, email, 'wrong password')).status).toBe(401);
+  expect((await login(second, email, PASSWORD)).status).toBe(429);
+  shiftMs += 15 * MINUTE_MS;
+  expect((await login(second, email, PASSWORD)).status).toBe(200);
+});
+
+test('[TH-13] the limit is the same for an account that does not exist', async () => {
+  const email = newEmail();
+  const statuses: number[] = [];
+  for (let count = 0; count < 12; count += 1) statuses.push((await login(first, email, 'wrong password')).status);
+  expect(statuses).toEqual([...new Array(10).fill(401), 429, 429]);
+});
+
+test('[TH-13] parallel guesses over two processes do not pass the limit together', async () => {
+  const { email } = await signUp(first.url);
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) => login(index % 2 === 0 ? first : second, email, 'wrong password')),
+  );
+  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
+  expect([count(401), count(429)]).toEqual([10, 14]);
+});
+
+test('[TH-13] parallel logins with the right password all succeed, and count as no failure', async () => {
+  const { email } = await signUp(first.url);
+  const answers = await Promise.all(Array.from({ length: 15 }, () => login(first, email, PASSWORD)));
+  expect(answers.map(({ status }) => status)).toEqual(new Array(15).fill(200));
+  const { rows } = await database.database.query('select 1 from login_attempts where failed is null');
+  expect(rows).toEqual([]);
+});
+
+test('[TH-13] failures on the login page count like the others', async () => {
+  const { email } = await signUp(first.url);
+  const browser = new Browser();
+  const client = await registerClient(first.url);
+  const page = await browser.open(authorizeUrl(first.url, client, newPkce()));
+  for (let count = 0; count < 10; count += 1)
+    expect((await browser.submit(page, '/login', { email, password: 'wrong password' })).status).toBe(401);
+  const closed = await browser.submit(page, '/login', { email, password: PASSWORD });
+  expect(closed.status).toBe(429);
+  expect(closed.text).toMatch(/Wait \d+ minutes/);
+  expect(Number(closed.headers.get('retry-after'))).toBeGreaterThan(60);
+  expect((await login(first, email, PASSWORD)).status).toBe(429);
+});
+
+test('[TH-1] sign-ups, registrations and logins share a limit per network address', async () => {
+  const limited = await startInstance(database.url, { env: { TOOLHUB_RATE_ADDRESS: '6' } });
+  const { url } = limited;
+  try {
+    const body = { redirect_uris: ['http://localhost/cb'], token_endpoint_auth_method: 'none' };
+    await signUp(url);
+    for (let count = 0; count < 2; count += 1)
+      expect((await call(`${url}/oauth/register`, { body })).status).toBe(201);
+    for (let count = 0; count < 3; count += 1)
+      expect((await login(limited, newEmail(), 'wrong password')).status).toBe(401);
+    const refused = await login(limited, newEmail(), 'wrong password');
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/);
+    const registration = await call(`${url}/oauth/register`, { body });
+    expect([registration.status, registration.body.error]).toEqual([429, 'temporarily_unavailable']);
+    expect(registration.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    // Everything else goes on.
+    expect((await call(`${url}/healthz`)).status).toBe(200);
+  } finally {
+    await limited.stop();
+  }
+});
