@@ -12,12 +12,11 @@ export function registerHealth(
 ): void {
   const hidden = { schema: { hide: true }, config: { whileDraining: true } };
   app.get('/healthz', hidden, async () => ({ status: 'ok' }));
-  app.get('/readyz', hidden, async (request) => {
+  app.get('/readyz', hidden, async () => {
     if (parts.drain.isDraining) throw baseErrors.not_ready({ detail: 'This server is stopping.' });
     try {
       await within(parts.readiness(), READINESS_TIMEOUT_MS);
     } catch (error) {
-      request.log.warn({ err: error }, 'not ready');
       throw baseErrors.not_ready({ cause: error, retryAfterSeconds: 1 });
     }
     return { status: 'ok' };

@@ -107,9 +107,12 @@ export function serializeError(error: unknown, depth = 3): unknown {
 
 export type LoggerOptions = { name: string; level: LogLevel; destination?: DestinationStream };
 
-/** JSON lines on stdout, written without blocking; pino flushes what is left when the process exits. */
+const BUFFER_BYTES = 4_096;
+const FLUSH_MS = 100;
+
+/** JSON lines on stdout, written in blocks and without blocking; pino writes what is left when the process exits. */
 export function logDestination(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false });
+  return pino.destination({ dest: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
 }
 
 export function createLogger(options: LoggerOptions): Logger {

@@ -86,7 +86,7 @@ export function sendProblem(
   typeBase: string,
 ): void {
   const appError = toAppError(error);
-  if (appError.kind === 'internal') request.log.error({ err: appError.cause ?? appError }, 'request failed');
+  logFailure(request, appError);
   if (reply.raw.headersSent) {
     // A stream that broke half-way cannot become a problem any more: the cut connection tells the client.
     reply.raw.destroy();
@@ -100,6 +100,14 @@ export function sendProblem(
   // Bytes, not a string: Fastify would add a charset to the type, which problem+json does not have.
   const body = Buffer.from(JSON.stringify(toProblem(appError, { requestId: request.id, typeBase })));
   reply.code(appError.status).header('content-type', PROBLEM_TYPE).send(body);
+}
+
+/** What is our fault is logged: a bug with its stack, an outage (a database, a rail) where its cause is known. */
+function logFailure(request: FastifyRequest, error: AppError): void {
+  if (error.kind === 'internal') request.log.error({ err: error.cause ?? error }, 'request failed');
+  else if (error.status >= 500 && error.cause !== undefined) {
+    request.log.warn({ err: error.cause, code: error.code }, 'request refused');
+  }
 }
 
 function discardBody(request: FastifyRequest): void {

@@ -1,6 +1,8 @@
 // Lines are JSON, carry the ids, and never a secret.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { createLogger, parseTraceparent, scrubText } from '../src/index.ts';
+import { AppError, createLogger, parseTraceparent, scrubText } from '../src/index.ts';
 import { createTestApp } from './test-app.ts';
 
 function memory(): { lines: Record<string, unknown>[]; text: () => string; write: (line: string) => void } {
@@ -85,6 +87,27 @@ describe('redaction', () => {
   });
 });
 
+test.each(['exit', 'throw', 'wait'])('no line is lost when the process ends: %s', async (ending) => {
+  const source = `
+    import { createLogger } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)};
+    const log = createLogger({ name: 'ending', level: 'info' });
+    for (let i = 0; i < 200; i++) log.info({ i }, 'line');
+    if (${JSON.stringify(ending)} === 'exit') process.exit(0);
+    if (${JSON.stringify(ending)} === 'throw') throw new Error('on purpose');
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  await once(child, 'close');
+  const lines = out.trimEnd().split('\n');
+  expect(lines).toHaveLength(200);
+  expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ i: 199 });
+});
+
 describe('requests', () => {
   test('leave one line with ids, route, status and time, and nothing of what was sent', async () => {
     const destination = memory();
@@ -139,6 +162,28 @@ describe('requests', () => {
       },
     });
     expect(destination.text()).not.toContain('sk_live_abcdef');
+  });
+
+  test('an outage is logged with its cause', async () => {
+    const destination = memory();
+    const app = await createTestApp({
+      logLevel: 'info',
+      logDestination: destination,
+      readiness: () => Promise.reject(new Error('no database')),
+    });
+    app.get('/down', async () => {
+      throw new AppError('unavailable', 'rail_down', 'The rail is down.', {
+        cause: new Error('connect timeout'),
+      });
+    });
+    expect((await app.inject('/down')).statusCode).toBe(503);
+    await app.inject('/readyz');
+    await app.close();
+    const warnings = destination.lines.filter((line) => line.level === 'warn');
+    expect(warnings).toMatchObject([
+      { msg: 'request refused', code: 'rail_down', err: { message: 'connect timeout' } },
+      { msg: 'request refused', code: 'not_ready', err: { message: 'no database' } },
+    ]);
   });
 
   test('the level is obeyed', async () => {

@@ -150,7 +150,7 @@ create table sandbox_ach_entries (
 create index sandbox_ach_entries_reference on sandbox_ach_entries (mailbox, reference);
 create index sandbox_ach_entries_settlement on sandbox_ach_entries (mailbox, settles_at);
 
--- What it will answer and when, written as the batch that will stand in the file.
+-- What it will answer and when, with the entry as it was received.
 create table sandbox_ach_answers (
   mailbox text collate "C" not null,
   id bigint generated always as identity,
@@ -159,7 +159,7 @@ create table sandbox_ach_answers (
   code text not null,
   trace text collate "C" not null,
   day date not null,
-  batch json not null,
+  original json not null,
   outbox_name text,
   primary key (mailbox, id)
 );

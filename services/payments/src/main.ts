@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { migrate, openDatabase, startEmbedded } from '@libs/db';
+import {
+  DatabaseUnreachable,
+  DataFolderError,
+  MigrationError,
+  migrate,
+  openDatabase,
+  startEmbedded,
+} from '@libs/db';
 import { type Closer, createLogger, listen, runMain, runUntilSignal } from '@libs/http';
-import { createIdFactory } from '@libs/seal';
+import { createIdFactory, SealError } from '@libs/seal';
 import { buildApp } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';
 import { paymentsMigrations, SCHEMA } from './migrations.ts';
@@ -71,7 +78,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   await running;
 }
 
-await runMain(async () => {
+async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const closers: Closer[] = [];
   try {
@@ -80,4 +87,6 @@ await runMain(async () => {
     await closeAll(closers);
     throw error;
   }
-});
+}
+
+await runMain(main, { startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError] });

@@ -17,6 +17,7 @@ import { createCustomerService } from './customers/service.ts';
 import { createTokenService } from './customers/tokens.ts';
 import { registerTokenRoutes } from './customers/tokens-routes.ts';
 import { errors } from './errors.ts';
+import type { FetchDocument } from './oauth/provider.ts';
 import { registerOAuthServer } from './oauth/server.ts';
 import { createOAuthService } from './oauth/service.ts';
 import { SCHEMA } from './schema.ts';
@@ -25,6 +26,8 @@ export interface ToolhubOptions {
   config: Config;
   database: Database;
   now?: () => Date;
+  /** How documents of OAuth clients are fetched; through the guard unless told otherwise. */
+  fetchDocument?: FetchDocument;
 }
 
 export interface Toolhub {
@@ -39,7 +42,8 @@ export interface Toolhub {
 
 const PURGE_MINUTES = 30;
 
-export async function createToolhub({ config, database, now = () => new Date() }: ToolhubOptions): Promise<Toolhub> {
+export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
+  const { config, database, now = () => new Date() } = options;
   const { publicUrl, logLevel, trustProxy } = config.server;
   const app = await createApp({
     name: 'toolhub',
@@ -107,7 +111,8 @@ export async function createToolhub({ config, database, now = () => new Date() }
     resolveBearer: bearer.resolve,
     announceRevocation,
     addressLimit,
-    fetchDocument: (url, { headers, signal }) => egress.fetch(signal)(url, { headers }),
+    fetchDocument:
+      options.fetchDocument ?? ((url, { headers, signal }) => egress.fetch(signal)(url, { headers })),
     newId,
     now,
   });

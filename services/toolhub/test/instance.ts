@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { createToolhub } from '../src/app.ts';
+import { createToolhub, type ToolhubOptions } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { migrationSource, SCHEMA } from '../src/schema.ts';
 
@@ -51,6 +51,7 @@ export interface InstanceOptions {
   now?: () => Date;
   /** Shares the public address of another one, as processes behind one balancer do. */
   publicUrl?: string;
+  fetchDocument?: ToolhubOptions['fetchDocument'];
 }
 
 /** The whole service in this process, on a port of its own. */
@@ -60,7 +61,13 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const config = await loadConfig(env);
   const database: Database = await openDatabase({ url: databaseUrl, schema: SCHEMA });
-  const toolhub = await createToolhub({ config, database, ...(options.now ? { now: options.now } : {}) });
+  const { now, fetchDocument } = options;
+  const toolhub = await createToolhub({
+    config,
+    database,
+    ...(now ? { now } : {}),
+    ...(fetchDocument ? { fetchDocument } : {}),
+  });
   await toolhub.app.listen({ host: '127.0.0.1', port });
   return {
     url: `http://localhost:${port}`,

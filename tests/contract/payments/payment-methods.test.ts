@@ -146,21 +146,21 @@ describe('balances', () => {
 
   test('[P-10.11] with money, on its way or owed, cannot be deleted', async () => {
     const { body } = await harness.call('POST', METHODS, { key, body: { type: 'balance' } });
-    const set = (posted: number, held: number, incoming: number, owed: number) =>
+    const set = (amounts: readonly number[]) =>
       harness.database.query(
         'update ledger_balances set posted = $2, held = $3, incoming = $4, owed = $5 where payment_method_id = $1',
-        [body.id, posted, held, incoming, owed],
+        [body.id, ...amounts],
       );
     for (const [amounts, code] of [
       [[1, 0, 0, 0], 'balance_not_empty'],
       [[-5, 0, 0, 5], 'balance_not_empty'],
       [[0, 0, 7, 0], 'payment_method_in_use'],
     ] as const) {
-      await set(...amounts);
+      await set(amounts);
       const answer = await remove(body.id);
       expect([answer.status, answer.body.code]).toEqual([409, code]);
     }
-    await set(0, 0, 0, 0);
+    await set([0, 0, 0, 0]);
     expect((await remove(body.id)).status).toBe(204);
   });
 });

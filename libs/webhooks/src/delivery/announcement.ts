@@ -36,7 +36,12 @@ export function readAnnouncement(message: string): EndpointRef[] | undefined {
   try {
     const pairs: unknown = JSON.parse(message);
     if (!Array.isArray(pairs)) return undefined;
-    return pairs.map(([tenantId, endpointId]: [string, string]) => ({ tenantId, endpointId }));
+    const refs: EndpointRef[] = [];
+    for (const [tenantId, endpointId] of pairs as unknown[][]) {
+      if (typeof tenantId !== 'string' || typeof endpointId !== 'string') return undefined;
+      refs.push({ tenantId, endpointId });
+    }
+    return refs;
   } catch {
     return undefined;
   }

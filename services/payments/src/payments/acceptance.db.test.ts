@@ -159,7 +159,7 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 
 describe('accepting', () => {
-  test('[P-4.1] a hundred parallel posts of one key over two processes make one payment and a hundred equal bodies', async () => {
+  test('[P-4.6] a hundred parallel posts of one key over two processes make one payment and a hundred equal bodies', async () => {
     const second = createProcess(database).service;
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, n) => (n % 2 ? payments : second).create(request('same'))),
@@ -170,7 +170,7 @@ describe('accepting', () => {
     expect(rows).toEqual([{ n: 1 }]);
   });
 
-  test('[P-4.2] the same key with another body is refused, and independent in another organisation', async () => {
+  test('[P-4.5] the same key with another body is refused, and independent in another organisation', async () => {
     await expect(payments.create(request('same', { amount: 2_000 }))).rejects.toMatchObject({
       code: 'idempotency_key_reused',
     });
@@ -189,7 +189,7 @@ describe('accepting', () => {
     expect(again.replayed).toBe(false);
   });
 
-  test('[P-4.9] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {
+  test('[P-4.28] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {
     const source = await openFunded(10_000);
     const second = createProcess(database).service;
     const results = await Promise.allSettled(
@@ -266,7 +266,7 @@ describe('processing', () => {
     });
   });
 
-  test('[P-4.4] a pending payment can be canceled once, and a canceled one is never sent', async () => {
+  test('[P-4.9] a pending payment can be canceled once, and a canceled one is never sent', async () => {
     const created = JSON.parse((await payments.create(request('to cancel', {}, other))).body);
     const canceled = await payments.cancel(other, created.id);
     expect(canceled.status).toBe('canceled');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { finalStatuses, moves, nextMove, paymentStatuses } from './states.ts';
 
-describe('[P-4.5] the table of moves', () => {
+describe('[P-4.11] the table of moves', () => {
   test('begins with pending and ends in the three final states', () => {
     expect(moves.filter((move) => move.from === null).map((move) => move.to)).toEqual(['pending']);
     expect([...finalStatuses].sort()).toEqual(['canceled', 'failed', 'returned']);

@@ -29,7 +29,7 @@ function choose(amount: number, prefer: Preference, hours: number) {
   return result.ok ? result.decision.chosen : null;
 }
 
-describe('[P-4.7] choosing the rail', () => {
+describe('[P-4.13] choosing the rail', () => {
   test('small payments go by ACH and large ones by RTP when balanced', () => {
     expect(choose(1_000, 'balanced', 24)).toBe('ach');
     expect(choose(10_000_000, 'balanced', 24)).toBe('rtp');

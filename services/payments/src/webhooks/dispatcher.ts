@@ -41,6 +41,7 @@ export function createWebhookDispatcher(options: WebhookDispatcherOptions): Webh
     timeoutMs: rules.timeoutMs,
     disableAfterMs: rules.disableAfterMs,
     drainMs: rules.drainMs,
+    keepDeliveredMs: rules.keepDeliveredMs,
     async loadEndpoints(refs) {
       const keys = refs.map(({ tenantId, endpointId }) => ({ tenantId, id: endpointId }));
       const at = now();

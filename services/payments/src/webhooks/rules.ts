@@ -16,6 +16,8 @@ export interface DeliveryRules extends ResultRules {
   readonly timeoutMs: number;
   /** An endpoint that has only failed for this long is switched off. */
   readonly disableAfterMs: number;
+  /** How long deliveries that arrived stay in the lists. */
+  readonly keepDeliveredMs: number;
   /** How long a stop waits for tries that are under way; what it cuts off is tried again. */
   readonly drainMs: number;
 }

@@ -55,7 +55,7 @@ function post(body: string | Buffer, headers: Record<string, string> = {}): Prom
       accept: 'application/json, text/event-stream',
       ...headers,
     },
-    body: body as BodyInit,
+    body: typeof body === 'string' ? body : new Uint8Array(body),
   });
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import type { Correction as MethodCorrection } from '../../payment-methods/method.ts';
+import type { Payment } from '../../payments/payment.ts';
 import type { RailOutcome } from '../rail.ts';
 import {
   findAnswer,
@@ -21,7 +22,8 @@ import type { Reply, ReturnReply } from './nacha/replies.ts';
 import { findTransactionCode } from './nacha/transaction-codes.ts';
 import { byAttempt, refundsFor } from './refunds.ts';
 import { connectionFor } from './sending.ts';
-import { type AchScope, followsClock, modeOfScope } from './scope.ts';
+import { type AchScope, modeOfScope } from './scope.ts';
+import { timeOf } from './time.ts';
 import type { InboundFile } from './transport.ts';
 
 /** What became of a file: a `known` one was read before and only its acknowledgement was lost. */
@@ -112,16 +114,23 @@ async function apply(tx: Queryable, context: AchContext, applying: Applying): Pr
   );
   await updateEntries(tx, returned);
   await followUp(tx, context, returned, { scope, asOf });
+  const stamp = await timeOf(context, tx, scope);
   for (const { entry, reply } of matches) {
     if (reply.kind !== 'noc') continue;
     const key = { tenantId: entry.tenantId, id: methodIdOf(paymentOf(payments, entry), entry.leg) };
-    await context.applyCorrection(tx, key, toMethodCorrection(reply.correction), stampOf(context, scope, asOf));
+    await context.applyCorrection(tx, key, toMethodCorrection(reply.correction), stamp.now);
   }
   await insertReplies(
     tx,
     matches.map((match) => toStoredReply(context, match, { answerId, asOf })),
   );
-  await context.applyOutcomes(tx, returns.flatMap(returnedOutcome(context)));
+  const telling = returns.filter(({ entry }) => isNews(entry, paymentOf(payments, entry)));
+  await context.applyOutcomes(tx, telling.flatMap(returnedOutcome(context)));
+}
+
+/** A payment that is completed although this entry was still under way was completed by order: that stands. */
+function isNews(entry: AchEntry, payment: Payment): boolean {
+  return payment.status !== 'completed' || entry.state === 'settled';
 }
 
 function isReturn(match: Match): match is { entry: AchEntry; reply: ReturnReply } {
@@ -143,11 +152,6 @@ async function followUp(
   await updateEntries(tx, canceled);
   const refunds = refundsFor(siblings, { scope, from: asOf, pace: context.pace });
   await insertEntries(tx, refunds);
-}
-
-/** Where a clock is followed its time is the organisation's; elsewhere that is real time. */
-function stampOf(context: AchContext, scope: AchScope, asOf: Date): Date {
-  return followsClock(scope) ? asOf : context.now();
 }
 
 function toMethodCorrection({

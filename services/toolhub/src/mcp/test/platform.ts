@@ -71,7 +71,7 @@ export function testPlatform(id: string): { connector: Connector; log: PlatformL
         inputSchema: Type.Object({}, closed),
         outputSchema: pageOf(Type.Object({ text: Type.String() }, closed)),
         async run(args, context) {
-          await enter(`${id}_list_notes`, args, context);
+          await enter(`${id}_list_notes`, { ...args }, context);
           return { items: [{ text: 'hello' }], next_cursor: null };
         },
       }),

@@ -192,9 +192,7 @@ describe('the sandbox clock', () => {
 });
 
 test('an outcome that a developer orders is what the network answers', async () => {
-  const before = '20261115110000026T1BPAY199999999999';
   const { database, network } = harness;
-  await network.order(database, before, { status: 'RJCT', code: 'AC06' });
   const [silent] = await harness.pay([{ destination: 'pm_test_rtp_timeout' }]);
   await expect
     .poll(async () => (await harness.payment(silent!)).attempts[0]?.network_reference, { interval: 5 })

@@ -112,7 +112,9 @@ export async function createHarness(options: HarnessOptions = {}) {
     findClocks: async () => clocks,
     health: {
       reportFailure: async (_rail, _mode, failure) => void health.failures.push(failure.cause),
-      reportSuccess: async () => void (health.successes += 1),
+      reportSuccess: async () => {
+        health.successes += 1;
+      },
     },
     now,
     newId,
@@ -145,9 +147,13 @@ export async function createHarness(options: HarnessOptions = {}) {
       return worker;
     },
 
-    async pay(inputs: readonly PayInput[]): Promise<Payment[]> {
+    async pay(
+      inputs: readonly PayInput[],
+      beforeStored: (payments: readonly Payment[]) => void = () => {},
+    ): Promise<Payment[]> {
       const at = now();
       const drafts = inputs.map((input) => draftPayment(input, { at, newId, clocks }));
+      beforeStored(drafts);
       await insertAccepted(
         database,
         drafts.map((payment) => ({

@@ -1,5 +1,5 @@
 import type { AddressInfo, Socket } from 'node:net';
-import hoodiecrow from 'hoodiecrow-imap';
+import hoodiecrow, { type HoodiecrowPlugin } from 'hoodiecrow-imap';
 import { SMTPServer } from 'smtp-server';
 
 export interface ReceivedMail {
@@ -17,6 +17,8 @@ export interface InProcessMailServer {
   /** Connections that IMAP has open now. */
   imapConnections(): number;
   dropImapConnections(): void;
+  /** Messages that were taken in whole and not answered. */
+  unanswered(): number;
   /** Refuses the next message at this step of SMTP. */
   failNext(failure: { step: 'rcpt' | 'data'; code: number } | { step: 'hang' } | { step: 'drop' }): void;
   stop(): Promise<void>;
@@ -40,7 +42,6 @@ const PLUGINS = [
   'LITERALPLUS',
   'UNSELECT',
   'SPECIAL-USE',
-  'XOAUTH2',
 ];
 
 function storage() {
@@ -54,18 +55,33 @@ function storage() {
   };
 }
 
+/** XOAUTH2 with tokens that tests change; the server's own plugin waits forever for an empty line after a refusal. */
+function tokenLogin(tokens: Record<string, string>): HoodiecrowPlugin {
+  return (server) => {
+    server.registerCapability('AUTH=XOAUTH2', (connection) => connection.state === 'Not Authenticated');
+    server.setCommandHandler('AUTHENTICATE XOAUTH2', (connection, parsed, data, done) => {
+      const initial = Buffer.from(parsed.attributes[0]?.value ?? '', 'base64').toString();
+      const [user = '', token = ''] = initial.split('\x01');
+      const good = tokens[user.replace('user=', '')];
+      const isGood = good !== undefined && token === `auth=Bearer ${good}`;
+      if (isGood) connection.state = 'Authenticated';
+      const value = isGood ? 'logged in' : 'invalid token';
+      const attributes = [{ type: 'TEXT', value }];
+      connection.send(
+        { tag: parsed.tag, command: isGood ? 'OK' : 'NO', attributes },
+        'XOAUTH2',
+        parsed,
+        data,
+      );
+      done();
+    });
+  };
+}
+
 export async function startInProcessMail(options: InProcessOptions): Promise<InProcessMailServer> {
   const imap = hoodiecrow({
-    plugins: [...PLUGINS, ...(options.plugins ?? ['MOVE', 'UIDPLUS'])],
-    users: Object.fromEntries(
-      Object.entries(options.users).map(([user, password]) => {
-        const accessToken = options.tokens?.[user];
-        return [
-          user,
-          { password, ...(accessToken ? { xoauth2: { accessToken, sessionTimeout: 3_600_000 } } : {}) },
-        ];
-      }),
-    ),
+    plugins: [...PLUGINS, ...(options.plugins ?? ['MOVE', 'UIDPLUS']), tokenLogin(options.tokens ?? {})],
+    users: Object.fromEntries(Object.entries(options.users).map(([user, password]) => [user, { password }])),
     storage: storage(),
     ...(options.tls ? { secureConnection: true, credentials: options.tls } : {}),
   });
@@ -80,6 +96,7 @@ export async function startInProcessMail(options: InProcessOptions): Promise<InP
   await new Promise<void>((resolve) => imap.listen(0, '127.0.0.1', resolve));
 
   const received: ReceivedMail[] = [];
+  let unanswered = 0;
   let failure: Parameters<InProcessMailServer['failNext']>[0] | undefined;
   const smtp = new SMTPServer({
     authOptional: false,
@@ -111,7 +128,10 @@ export async function startInProcessMail(options: InProcessOptions): Promise<InP
         failure = undefined;
         if (current?.step === 'data')
           return done(Object.assign(new Error('refused'), { responseCode: current.code }));
-        if (current?.step === 'hang') return undefined;
+        if (current?.step === 'hang') {
+          unanswered += 1;
+          return undefined;
+        }
         if (current?.step === 'drop') return void dropSmtp();
         const raw = Buffer.concat(chunks).toString('latin1');
         const { mailFrom, rcptTo } = session.envelope;
@@ -145,6 +165,7 @@ export async function startInProcessMail(options: InProcessOptions): Promise<InP
     dropImapConnections: () => {
       for (const socket of sockets) socket.destroy();
     },
+    unanswered: () => unanswered,
     failNext: (next) => {
       failure = next;
     },

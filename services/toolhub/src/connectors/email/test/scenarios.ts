@@ -181,9 +181,9 @@ export function itDoesTheRoundTrip(setup: () => MailSetup): void {
     expect(second.subject).toBe('Re: thread start');
     await call('email_reply_message', { folder: 'INBOX', uid: second.uid, text: 'three' }, alice);
     const headers = await lastHeaders(bob);
-    expect(headers).toMatch(new RegExp(`^In-Reply-To: ${escape(reply.message_id)}`, 'im'));
+    expect(headers).toMatch(new RegExp(`^In-Reply-To: ${literal(reply.message_id)}`, 'im'));
     expect(headers.replaceAll(/\r\n\s+/g, ' ')).toMatch(
-      new RegExp(`^References: ${escape(first.message_id ?? '')} ${escape(reply.message_id)}`, 'im'),
+      new RegExp(`^References: ${literal(first.message_id ?? '')} ${literal(reply.message_id)}`, 'im'),
     );
     expect(headers).toMatch(/^Subject: Re: thread start/im);
   });
@@ -479,7 +479,7 @@ async function lastHeaders(context: ToolContext<EmailCredential>): Promise<strin
   }
 }
 
-function escape(text: string): string {
+function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 

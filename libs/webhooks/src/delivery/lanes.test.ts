@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type EndpointRef, laneKey } from './delivery.ts';
+import type { FetchedDelivery } from './dispatch-store.ts';
+import { type Lane, Lanes } from './lanes.ts';
+
+const refOf = (name: string): EndpointRef => ({ tenantId: 'org', endpointId: name });
+
+/** Stands for the table: rows per lane in order, from which written ones vanish. */
+class Table {
+  readonly queues = new Map<string, string[]>();
+  #next = 0;
+
+  add(name: string, count: number): void {
+    const queue = this.queues.get(name) ?? [];
+    for (let index = 0; index < count; index += 1) queue.push(String(this.#next++).padStart(8, '0'));
+    this.queues.set(name, queue);
+  }
+
+  read(name: string, rowsMax: number, after: string | undefined): FetchedDelivery[] {
+    const rows = (this.queues.get(name) ?? []).filter((id) => after === undefined || id > after);
+    const shape = { eventId: 'evt', tries: 0, step: 0, early: false, at: 't' };
+    return rows.slice(0, rowsMax).map((id) => ({ ...refOf(name), id, ...shape }));
+  }
+
+  remove(name: string, id: string): void {
+    this.queues.set(
+      name,
+      (this.queues.get(name) ?? []).filter((other) => other !== id),
+    );
+  }
+}
+
+function readAll(lanes: Lanes<FetchedDelivery>, table: Table): void {
+  for (;;) {
+    const reads = lanes.chooseReads();
+    if (reads.length === 0) return;
+    for (const read of reads) {
+      const rows = table.read(read.lane.endpointId, read.wish.rowsMax, read.wish.after?.id);
+      for (const row of lanes.takeRead(read, rows)) lanes.add(read.lane, row);
+    }
+  }
+}
+
+type Sent = { lane: Lane<FetchedDelivery>; item: FetchedDelivery };
+
+function sendAll(lanes: Lanes<FetchedDelivery>): Sent[] {
+  const sent: Sent[] = [];
+  for (let next = lanes.takeNext(); next !== undefined; next = lanes.takeNext()) sent.push(next);
+  return sent;
+}
+
+describe('Lanes', () => {
+  it('sends every row exactly once, whatever arrives and ends in which order', () => {
+    const names = ['a', 'b', 'c'];
+    const step = fc.oneof(
+      fc.record({ add: fc.constantFrom(...names), count: fc.integer({ min: 1, max: 40 }) }),
+      fc.record({ end: fc.nat() }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 20, total: 30 });
+        const table = new Table();
+        const seen = new Set<string>();
+        let flying: Sent[] = [];
+        let added = 0;
+        const turn = () => {
+          readAll(lanes, table);
+          for (const sent of sendAll(lanes)) {
+            expect(seen.has(sent.item.id)).toBe(false);
+            seen.add(sent.item.id);
+            flying.push(sent);
+          }
+          expect(flying.length).toBeLessThanOrEqual(30);
+        };
+        const end = ({ lane, item }: Sent) => {
+          lanes.finish(lane, { wasSlow: false });
+          table.remove(lane.endpointId, item.id);
+          lanes.settle(lane, item.id);
+        };
+        for (const one of steps) {
+          if ('add' in one) {
+            table.add(one.add, one.count);
+            added += one.count;
+            lanes.wake(refOf(one.add));
+          } else if (flying.length > 0) {
+            end(...(flying.splice(one.end % flying.length, 1) as [Sent]));
+          }
+          turn();
+        }
+        for (let round = 0; round < 10_000 && flying.length > 0; round += 1) {
+          end(flying[0] as Sent);
+          flying = flying.slice(1);
+          turn();
+        }
+        expect(seen.size).toBe(added);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('gives a lane with one row its turn beside a lane with ten thousand', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 64, total: 64 });
+    const table = new Table();
+    table.add('long', 10_000);
+    lanes.wake(refOf('long'));
+    readAll(lanes, table);
+    const first = sendAll(lanes);
+    table.add('short', 1);
+    lanes.wake(refOf('short'));
+    readAll(lanes, table);
+    const sent = sendAll(lanes);
+    expect(first.length).toBeLessThan(64);
+    expect(sent.map(({ item }) => item.endpointId)).toContain('short');
+  });
+
+  it('takes slow tries out of the count, so that hanging endpoints leave room', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 8, total: 16 });
+    const table = new Table();
+    for (const name of ['x', 'y']) {
+      table.add(name, 100);
+      lanes.wake(refOf(name));
+    }
+    readAll(lanes, table);
+    const hanging = sendAll(lanes);
+    expect(hanging).toHaveLength(16);
+    table.add('z', 5);
+    lanes.wake(refOf('z'));
+    readAll(lanes, table);
+    expect(sendAll(lanes)).toEqual([]);
+    for (const { lane } of hanging) lanes.noteSlow(lane);
+    expect(sendAll(lanes).map(({ item }) => item.endpointId)).toEqual(Array(5).fill('z'));
+    for (const { lane } of hanging.slice(0, 4)) lanes.finish(lane, { wasSlow: true });
+    // Four of eight came back, and a slow lane keeps four at a time: it may not send more yet.
+    expect(sendAll(lanes)).toEqual([]);
+  });
+
+  it('grows the window of a quick endpoint and shrinks that of a slow one', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 32, total: 100 });
+    const table = new Table();
+    table.add('q', 1_000);
+    lanes.wake(refOf('q'));
+    const lane = lanes.lane(refOf('q'));
+    for (let round = 0; round < 10; round += 1) {
+      readAll(lanes, table);
+      for (const sent of sendAll(lanes)) lanes.finish(sent.lane, { wasSlow: false });
+    }
+    expect(lane.window).toBe(32);
+    readAll(lanes, table);
+    const [one] = sendAll(lanes);
+    lanes.noteSlow((one as Sent).lane);
+    expect(lane.window).toBe(4);
+  });
+
+  it('finds rows that a late commit put before the place it has read up to', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const table = new Table();
+    table.add('a', 1);
+    const [late] = table.queues.get('a') as [string];
+    table.queues.set('a', []);
+    table.add('a', 6);
+    lanes.wake(refOf('a'));
+    const seen: string[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      readAll(lanes, table);
+      for (const { lane, item } of sendAll(lanes)) {
+        seen.push(item.id);
+        lanes.finish(lane, { wasSlow: false });
+        table.remove('a', item.id);
+        lanes.settle(lane, item.id);
+      }
+      if (round === 0) table.queues.get('a')?.unshift(late);
+    }
+    expect(seen).toHaveLength(7);
+    expect(seen).toContain(late);
+  });
+
+  it('wakes sleepers at their time and tells the next one', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    lanes.sleepUntil(refOf('a'), 100);
+    lanes.sleepUntil(refOf('a'), 300);
+    lanes.sleepUntil(refOf('b'), 200);
+    expect(lanes.wakeSleepers(99)).toBe(100);
+    expect(lanes.chooseReads()).toEqual([]);
+    expect(lanes.wakeSleepers(100)).toBe(200);
+    expect(lanes.chooseReads().map(({ lane }) => lane.endpointId)).toEqual(['a']);
+    expect(lanes.wakeSleepers(200)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('ignores lanes of others until it looks again', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    lanes.wake(refOf('a'));
+    lanes.leaveToOther(lanes.lane(refOf('a')));
+    lanes.wake(refOf('a'));
+    expect(lanes.chooseReads()).toEqual([]);
+    lanes.reconsiderForeign();
+    lanes.wake(refOf('a'));
+    expect(lanes.chooseReads()).toHaveLength(1);
+  });
+
+  it('calls a lane idle only after it has rested for a while', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const table = new Table();
+    table.add('a', 1);
+    lanes.wake(refOf('a'));
+    lanes.lane(refOf('a')).isOwned = true;
+    readAll(lanes, table);
+    expect(lanes.findIdle(1_000, 900)).toEqual([]);
+    const [sent] = sendAll(lanes) as [Sent];
+    lanes.finish(sent.lane, { wasSlow: false });
+    lanes.settle(sent.lane, sent.item.id);
+    expect(lanes.findIdle(2_000, 1_900)).toEqual([]);
+    expect(lanes.findIdle(2_200, 2_100).map((lane) => lane.key)).toEqual([laneKey(refOf('a'))]);
+    sent.lane.isOwned = false;
+    expect(lanes.findIdle(2_300, 2_200)).toEqual([]);
+    expect(lanes.size).toBe(0);
+  });
+});

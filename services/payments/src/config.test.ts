@@ -1,0 +1,95 @@
+import { SettingsError } from '@libs/http';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+
+describe('settings', () => {
+  test('nothing set is a development instance on port 4000 with an embedded database', () => {
+    expect(loadConfig({})).toMatchObject({
+      development: true,
+      role: 'all',
+      http: { host: '127.0.0.1', port: 4000, portIsSet: false, publicUrl: 'http://localhost:4000' },
+      database: { url: undefined },
+      dataDir: '.data',
+      encryptionKeys: undefined,
+      adminToken: undefined,
+      egress: { allow: [], development: true },
+      rates: { live: 100, test: 25 },
+      sandbox: { on: true, rtpMs: 200, achMs: 2_000 },
+      rails: { ach: { sftpUrl: undefined }, rtp: { gatewayUrl: undefined } },
+    });
+  });
+
+  test('every setting is read', () => {
+    const config = loadConfig({
+      NODE_ENV: 'production',
+      PAYMENTS_ROLE: 'worker',
+      PAYMENTS_PORT: '4100',
+      PAYMENTS_HOST: '0.0.0.0',
+      PAYMENTS_PUBLIC_URL: 'https://pay.example/',
+      DATABASE_URL: 'postgres://shared/db',
+      PAYMENTS_DATABASE_URL: 'postgres://own/db',
+      DATA_DIR: '/srv/data',
+      PAYMENTS_ENCRYPTION_KEY: `${Buffer.alloc(32, 1).toString('base64')},${Buffer.alloc(32, 2).toString('base64')}`,
+      PAYMENTS_ADMIN_TOKEN: 'a-token-of-the-operator',
+      PAYMENTS_EGRESS_ALLOW: 'hooks.internal:8443, 127.0.0.1:9000',
+      PAYMENTS_ACH_SFTP_URL: 'sftp://bank@files.bank.example/outbox',
+      PAYMENTS_ACH_SFTP_KEY: '/etc/keys/sftp',
+      PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
+      PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
+      PAYMENTS_RTP_CLIENT_CERT: '/etc/keys/cert.pem',
+      PAYMENTS_RTP_CLIENT_KEY: '/etc/keys/key.pem',
+      PAYMENTS_RATE_LIVE: '0',
+      PAYMENTS_RATE_TEST: '7',
+      PAYMENTS_SANDBOX: 'off',
+      PAYMENTS_SANDBOX_RTP_MS: '0',
+      PAYMENTS_SANDBOX_ACH_MS: '3s',
+    });
+    expect(config).toMatchObject({
+      development: false,
+      role: 'worker',
+      http: { host: '0.0.0.0', port: 4100, portIsSet: true, publicUrl: 'https://pay.example' },
+      database: { url: 'postgres://own/db' },
+      dataDir: '/srv/data',
+      adminToken: 'a-token-of-the-operator',
+      egress: { allow: ['hooks.internal:8443', '127.0.0.1:9000'], development: false },
+      rates: { live: 0, test: 7 },
+      sandbox: { on: false, rtpMs: 0, achMs: 3_000 },
+      rails: {
+        ach: { sftpUrl: 'sftp://bank@files.bank.example/outbox', keyPath: '/etc/keys/sftp' },
+        rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath: '/etc/keys/cert.pem' },
+      },
+    });
+    expect(config.encryptionKeys).toHaveLength(2);
+    expect(loadConfig({ DATABASE_URL: 'postgres://shared/db' }).database.url).toBe('postgres://shared/db');
+  });
+
+  test('one message names every setting that is wrong, and repeats no value', () => {
+    const wrong = {
+      PAYMENTS_ROLE: 'boss',
+      PAYMENTS_PORT: 'http',
+      DATABASE_URL: 'mysql://secret@x/y',
+      PAYMENTS_ENCRYPTION_KEY: 'c2VjcmV0',
+      PAYMENTS_EGRESS_ALLOW: 'nowhere',
+      PAYMENTS_ACH_SFTP_URL: 'https://x',
+      PAYMENTS_RTP_GATEWAY_URL: 'http://x',
+      PAYMENTS_RATE_TEST: '-1',
+      PAYMENTS_SANDBOX_ACH_MS: 'soon',
+    };
+    let message = '';
+    try {
+      loadConfig(wrong);
+    } catch (error) {
+      expect(error).toBeInstanceOf(SettingsError);
+      message = (error as Error).message;
+    }
+    for (const name of Object.keys(wrong)) expect(message).toContain(name);
+    expect(message).not.toMatch(/c2VjcmV0|secret/);
+  });
+
+  test('settings that do not go together are named, too', () => {
+    expect(() => loadConfig({ PAYMENTS_RTP_CLIENT_CERT: '/a' })).toThrow(/PAYMENTS_RTP_CLIENT_KEY/);
+    expect(() => loadConfig({ PAYMENTS_ADMIN_TOKEN: 'with space' })).toThrow(/PAYMENTS_ADMIN_TOKEN/);
+    expect(() => loadConfig({ NODE_ENV: 'production', PAYMENTS_ADMIN_TOKEN: 'short' })).toThrow(/16/);
+    expect(loadConfig({ PAYMENTS_ADMIN_TOKEN: 'short' }).adminToken).toBe('short');
+  });
+});

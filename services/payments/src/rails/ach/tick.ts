@@ -1,0 +1,60 @@
+import { realTimeOf } from '../../sandbox/clock.ts';
+import type { AchContext } from './context.ts';
+import { nextEntryAt } from './entries-store.ts';
+import { fileDue } from './filing.ts';
+import { readAnswers } from './reading.ts';
+import { type AchScope, followsClock, isCompressed, LIVE_SCOPE } from './scope.ts';
+import { connectionFor, sendFiles } from './sending.ts';
+import { settleDue } from './settling.ts';
+import { timeOf } from './time.ts';
+
+/** A clock that jumps over a year of daily payments needs about a thousand. */
+const STEPS_MAX = 2_000;
+const BITES_PER_STEP_MAX = 10_000;
+/** Without a clock something may be due every millisecond; what falls due within this is done together. */
+const SHARED_PAUSE_MS = 25;
+
+/**
+ * Does everything in a scope that has become due, in the order of its times. Each step is a transaction of its own
+ * that finds out anew what is due, so a process may die anywhere, and two may work side by side.
+ * Answers the real time at which it should be called again, or null where nothing waits or the clock stands still.
+ */
+export async function tick(context: AchContext, scope: AchScope): Promise<Date | null> {
+  // A bank puts its files there at times of its own.
+  if (scope === LIVE_SCOPE) await readAnswers(context, scope, context.now());
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    // Nothing is settled before the files that could be answered with returns have left.
+    await sendFiles(context, scope);
+    const { clock, now } = await timeOf(context, context.database, scope);
+    const due = await nextDueAt(context, scope);
+    if (due === null) return null;
+    if (due > now) return wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
+    await takeStep(context, scope, followsClock(scope) ? due : now);
+  }
+  return context.now();
+}
+
+async function nextDueAt(context: AchContext, scope: AchScope): Promise<Date | null> {
+  const entry = await nextEntryAt(context.database, scope);
+  const answer = await connectionFor(context, scope).nextAnswerAt();
+  if (entry === null || answer === null) return entry ?? answer;
+  return entry < answer ? entry : answer;
+}
+
+/** What comes back at an hour is read before what settles at that hour, and both before the next file leaves. */
+async function takeStep(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
+  await readAnswers(context, scope, asOf);
+  await inBites(() => settleDue(context, scope, asOf));
+  await inBites(() => fileDue(context, scope, asOf));
+}
+
+async function inBites(bite: () => Promise<number>): Promise<void> {
+  for (let count = 0; count < BITES_PER_STEP_MAX; count += 1) {
+    if ((await bite()) === 0) return;
+  }
+}
+
+function wakeAt(scope: AchScope, at: Date | null, now: Date): Date | null {
+  if (at === null || !isCompressed(scope)) return at;
+  return new Date(Math.max(at.getTime(), now.getTime() + SHARED_PAUSE_MS));
+}

@@ -1,0 +1,99 @@
+// The audit log: entries of concurrent calls go out together, and none is lost while the database is away.
+import { randomBytes } from 'node:crypto';
+import type { Queryable } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createIdFactory } from '@libs/seal';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrationSource } from '../schema.ts';
+import type { NewAuditEntry } from './entry.ts';
+import { createAuditService } from './service.ts';
+
+let database: TestDatabase;
+const now = () => new Date();
+const newId = createIdFactory({ now, randomBytes });
+
+beforeAll(async () => {
+  database = await createTestDatabase(migrationSource);
+});
+
+afterAll(() => database.drop());
+
+function entryOf(customerId: string, target: string): NewAuditEntry {
+  return {
+    customerId,
+    actor: { type: 'customer', id: customerId },
+    action: 'test',
+    target,
+    outcome: 'success',
+    ip: '203.0.113.7',
+    requestId: 'req_1',
+  };
+}
+
+function counting(inner: Queryable): Queryable & { statements: number; failures: number } {
+  const proxy = {
+    statements: 0,
+    failures: 0,
+    query: (async (statement: never, values: never) => {
+      proxy.statements += 1;
+      if (proxy.failures > 0) {
+        proxy.failures -= 1;
+        throw new Error('connection lost');
+      }
+      return inner.query(statement, values);
+    }) as Queryable['query'],
+  };
+  return proxy;
+}
+
+test('[TH-12] a thousand concurrent entries are written by few statements, in order', async () => {
+  const db = counting(database.database);
+  const audit = createAuditService({ database: db, newId, now, onError: () => {} });
+  await Promise.all(Array.from({ length: 1_000 }, (_, index) => audit.record([entryOf('cus_many', String(index))])));
+  expect(db.statements).toBeLessThanOrEqual(3);
+  const newest = await audit.list({ customerId: 'cus_many', before: undefined, limit: 3 });
+  expect(newest.map(({ target }) => target)).toEqual(['999', '998', '997']);
+  const next = await audit.list({ customerId: 'cus_many', before: newest.at(-1)?.id, limit: 1 });
+  expect(next[0]).toMatchObject({ ...entryOf('cus_many', '996'), id: expect.stringMatching(/^aud_/) });
+});
+
+test('[TH-12] entries survive a database that is away for a moment', async () => {
+  const db = counting(database.database);
+  db.failures = 2;
+  const reported: unknown[] = [];
+  const audit = createAuditService({ database: db, newId, now, onError: (error) => reported.push(error) });
+  await Promise.all([audit.record([entryOf('cus_away', 'a')]), audit.record([entryOf('cus_away', 'b')])]);
+  expect(reported).toHaveLength(2);
+  const stored = await audit.list({ customerId: 'cus_away', before: undefined, limit: 10 });
+  expect(stored.map(({ target }) => target)).toEqual(['b', 'a']);
+});
+
+test('[TH-12] closing waits for what still has to be written', async () => {
+  const audit = createAuditService({ database: database.database, newId, now, onError: () => {} });
+  void audit.record([entryOf('cus_close', 'last')]);
+  await audit.close();
+  expect(await audit.list({ customerId: 'cus_close', before: undefined, limit: 10 })).toHaveLength(1);
+});
+
+test('[TH-12] without a database the queue is bounded, and what is given up is reported', async () => {
+  const db = counting(database.database);
+  db.failures = Number.POSITIVE_INFINITY;
+  let dropped = 0;
+  const audit = createAuditService({
+    database: db,
+    newId,
+    now,
+    onError: (_error, context) => {
+      dropped += context.dropped;
+    },
+  });
+  const batch = Array.from({ length: 500 }, (_, index) => entryOf('cus_full', String(index)));
+  for (let count = 0; count < 110; count += 1) void audit.record(batch);
+  expect(dropped).toBeGreaterThanOrEqual(4_000);
+  db.failures = 0;
+  await audit.close();
+  const { rows } = await database.database.query<{ count: number }>(
+    `select count(*)::int as count from audit_entries where customer_id = 'cus_full'`,
+  );
+  expect((rows[0]?.count ?? 0) + dropped).toBe(55_000);
+});

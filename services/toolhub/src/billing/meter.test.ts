@@ -1,0 +1,325 @@
+// The gate: exactly N of any number of calls pass, failed ones cost nothing, and what a dead process held comes back.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type Database, openDatabase } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createIdFactory } from '@libs/seal';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createEmitEvent } from '../events/service.ts';
+import { migrationSource, SCHEMA } from '../schema.ts';
+import type { LimitCheck } from './meter.ts';
+import { type BillingService, createBillingService } from './service.ts';
+
+let db: TestDatabase;
+let pools: Database[];
+let now = () => new Date();
+const newId = createIdFactory({ now: () => now(), randomBytes });
+const failures: unknown[] = [];
+const services: BillingService[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase(migrationSource);
+  const open = () => openDatabase({ url: db.url, schema: SCHEMA, connectionsMax: 4 });
+  pools = [await open(), await open()];
+});
+
+afterAll(async () => {
+  for (const service of services) await service.close();
+  for (const pool of pools) await pool.close();
+  await db.drop();
+  expect(failures).toEqual([]);
+});
+
+/** One process' worth: own pool, own lease. */
+function newService(pool = 0, leaseMs?: number): BillingService {
+  const service = createBillingService({
+    database: pools[pool] as Database,
+    newId,
+    now: () => now(),
+    emitEvent: createEmitEvent({ newId, now: () => now() }),
+    onError: (error) => void failures.push(error),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+  });
+  services.push(service);
+  return service;
+}
+
+let customers = 0;
+async function newCustomer(limit: number | null, plan = 'free'): Promise<string> {
+  customers += 1;
+  const id = `cus_${String(customers).padStart(4, '0')}`;
+  await db.database.query(
+    `insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $1, 'x', 'x', $2, now())`,
+    [id, plan],
+  );
+  if (limit !== null) await newService().changeLimit(id, limit);
+  return id;
+}
+
+async function counter(customerId: string) {
+  const { rows } = await db.database.query<{ used: number; kept: number }>(
+    'select used, kept from usage_counters where customer_id = $1',
+    [customerId],
+  );
+  return rows[0];
+}
+
+async function openUnits(customerId: string): Promise<number> {
+  const { rows } = await db.database.query<{ units: number }>(
+    'select coalesce(sum(units), 0)::bigint as units from usage_reservations where customer_id = $1',
+    [customerId],
+  );
+  return rows[0]?.units ?? 0;
+}
+
+async function settle(service: BillingService, check: LimitCheck, succeeded: boolean): Promise<void> {
+  if (check.kind !== 'reserved') throw new Error('only what was reserved is settled');
+  const { reservation } = check;
+  await service.meter.settle({
+    ...{ customerId: reservation.customerId, reservation, platform: 'alpha', tool: 'alpha_send_note' },
+    ...{ succeeded, durationMs: 3 },
+  });
+}
+
+const PROCESS = fileURLToPath(new URL('./test/meter-process.ts', import.meta.url));
+
+function startProcess(mode: string, customerId: string, calls: number) {
+  const child = spawn(process.execPath, [PROCESS, mode, db.url, customerId, String(calls)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const reserved = once(child.stdout, 'data').then(([line]) => Number(String(line)));
+  return { child, reserved };
+}
+
+describe('at a limit of N', () => {
+  test('3,000 calls over two processes at a limit of 1,000: exactly 1,000 pass', async () => {
+    const id = await newCustomer(1_000);
+    const processes = [startProcess('calls', id, 1_500), startProcess('calls', id, 1_500)];
+    const passed = await Promise.all(processes.map(({ reserved }) => reserved));
+    await Promise.all(processes.map(({ child }) => child.exitCode ?? once(child, 'exit')));
+    expect((passed[0] ?? 0) + (passed[1] ?? 0)).toBe(1_000);
+    expect(await counter(id)).toEqual({ used: 1_000, kept: 1_000 });
+    expect(await openUnits(id)).toBe(0);
+    const { rows } = await db.database.query('select count(*)::int as count from call_holders');
+    expect(rows).toEqual([{ count: 0 }]);
+  });
+
+  test('the refused are told the limit, what is used, and when it begins anew', async () => {
+    const id = await newCustomer(0);
+    now = () => new Date('2026-12-31T23:59:59.999Z');
+    const check = await newService().meter.checkLimit(id);
+    now = () => new Date();
+    expect(check).toEqual({
+      kind: 'limit_exceeded',
+      limit: 0,
+      used: 0,
+      resetsAt: new Date('2027-01-01T00:00:00Z'),
+    });
+  });
+
+  test('customers of one batch do not touch each other', async () => {
+    const ids = [await newCustomer(3), await newCustomer(0), await newCustomer(7)];
+    const { meter } = newService();
+    const checks = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => ids[n % 3] as string).map(async (id) => [id, await meter.checkLimit(id)] as const),
+    );
+    const passed = ids.map((id) => checks.filter(([of, check]) => of === id && check.kind === 'reserved').length);
+    expect(passed).toEqual([3, 0, 7]);
+  });
+
+  test('any order of reserving, keeping and giving back, over two processes, stays within it', async () => {
+    const pair = [newService(0), newService(1)];
+    const step = fc.record({
+      process: fc.constantFrom(0, 1),
+      customer: fc.constantFrom(0, 1),
+      calls: fc.integer({ min: 1, max: 6 }),
+      keep: fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
+      waits: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 12 }), fc.array(step, { maxLength: 12 }), async (limit, steps) => {
+        const ids = [await newCustomer(limit), await newCustomer(limit)];
+        const kept = [0, 0];
+        const runs = steps.map(async ({ process: p, customer, calls, keep, waits }) => {
+          const service = pair[p] as BillingService;
+          const id = ids[customer] as string;
+          if (waits) await new Promise((done) => setImmediate(done));
+          const checks = await Promise.all(Array.from({ length: calls }, () => service.meter.checkLimit(id)));
+          const passed = checks.filter((check) => check.kind === 'reserved');
+          expect((await counter(id))?.used ?? 0).toBeLessThanOrEqual(limit);
+          await Promise.all(passed.map((check, n) => settle(service, check, keep[n] === true)));
+          kept[customer] = (kept[customer] ?? 0) + passed.filter((_, n) => keep[n] === true).length;
+        });
+        await Promise.all(runs);
+        for (const [n, id] of ids.entries()) {
+          const { used = 0, kept: stored = 0 } = (await counter(id)) ?? {};
+          expect([used, stored]).toEqual([kept[n], kept[n]]);
+          expect(used).toBeLessThanOrEqual(limit);
+          expect(await openUnits(id)).toBe(0);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('what a process holds', () => {
+  test('a kill gives it back within the lease', async () => {
+    const id = await newCustomer(40);
+    const { child, reserved } = startProcess('hang', id, 60);
+    expect(await reserved).toBe(40);
+    const service = newService();
+    // Alive, it keeps them longer than a lease lasts.
+    await new Promise((done) => setTimeout(done, 900));
+    await service.sweep();
+    expect(await counter(id)).toEqual({ used: 40, kept: 0 });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await vi.waitFor(
+      async () => {
+        await service.sweep();
+        expect(await counter(id)).toEqual({ used: 0, kept: 0 });
+      },
+      { timeout: 5_000, interval: 100 },
+    );
+    expect((await service.meter.checkLimit(id)).kind).toBe('reserved');
+  });
+
+  test('a process that was only slow counts what it kept, once', async () => {
+    const id = await newCustomer(10);
+    const slow = newService(0, 100_000);
+    const checks = await Promise.all(Array.from({ length: 4 }, () => slow.meter.checkLimit(id)));
+    await db.database.query(`update call_holders set expires_at = now() - interval '1 second'`);
+    await newService(1).sweep();
+    expect(await counter(id)).toEqual({ used: 0, kept: 0 });
+    await Promise.all(checks.map((check, n) => settle(slow, check, n < 3)));
+    expect(await counter(id)).toEqual({ used: 3, kept: 3 });
+    // It goes on under a new lease.
+    const next = await slow.meter.checkLimit(id);
+    await settle(slow, next, true);
+    expect(await counter(id)).toEqual({ used: 4, kept: 4 });
+    expect(await openUnits(id)).toBe(0);
+  });
+
+  test('settling and sweeping at the same moment counts once', async () => {
+    const id = await newCustomer(1_000);
+    for (let round = 0; round < 10; round += 1) {
+      const service = newService(0, 100_000);
+      const checks = await Promise.all(Array.from({ length: 5 }, () => service.meter.checkLimit(id)));
+      await db.database.query(`update call_holders set expires_at = now() - interval '1 second'`);
+      await Promise.all([newService(1).sweep(), ...checks.map((check) => settle(service, check, true))]);
+      await newService(1).sweep();
+      expect(await counter(id)).toEqual({ used: 5 * (round + 1), kept: 5 * (round + 1) });
+    }
+  });
+
+  test('a call of one month that ends in the next is counted where it began', async () => {
+    const id = await newCustomer(5);
+    const service = newService();
+    now = () => new Date('2026-03-31T23:59:59Z');
+    const check = await service.meter.checkLimit(id);
+    now = () => new Date('2026-04-01T00:00:01Z');
+    await settle(service, check, true);
+    const { rows } = await db.database.query('select month, used from usage_counters where customer_id = $1', [id]);
+    expect(rows).toEqual([{ month: '2026-03-01', used: 1 }]);
+    expect((await service.planState(id)).used).toBe(0);
+    now = () => new Date();
+  });
+
+  test('a database that fails gives the error to the callers, and nothing stays reserved', async () => {
+    const id = await newCustomer(5);
+    const service = newService();
+    await service.meter.checkLimit(id);
+    const holder = await service.meter.holder.current();
+    await db.database.query('alter table usage_reservations rename to away');
+    await expect(service.meter.checkLimit(id)).rejects.toThrow(/usage_reservations/);
+    await db.database.query('alter table away rename to usage_reservations');
+    expect((await service.meter.checkLimit(id)).kind).toBe('reserved');
+    expect(await service.meter.holder.current()).not.toBe(holder);
+  });
+});
+
+describe('thresholds', () => {
+  const told = async (id: string) => {
+    const { rows } = await db.database.query<{ percent: number }>(
+      `select (data->>'threshold_percent')::int as percent from events
+       where customer_id = $1 and type = 'usage.threshold' order by 1`,
+      [id],
+    );
+    return rows.map(({ percent }) => percent);
+  };
+
+  test('80 and 100 percent are told once each, whoever passes them', async () => {
+    const id = await newCustomer(50);
+    const pair = [newService(0), newService(1)];
+    const run = async (calls: number) => {
+      await Promise.all(
+        Array.from({ length: calls }, async (_, n) => {
+          const service = pair[n % 2] as BillingService;
+          await settle(service, await service.meter.checkLimit(id), true);
+        }),
+      );
+    };
+    await run(39);
+    expect(await told(id)).toEqual([]);
+    await run(1);
+    await vi.waitFor(async () => expect(await told(id)).toEqual([80]));
+    await run(10);
+    await vi.waitFor(async () => expect(await told(id)).toEqual([80, 100]));
+  });
+
+  test('a larger limit is told anew; what a crash left untold, the job tells', async () => {
+    const id = await newCustomer(10);
+    const service = newService();
+    for (let n = 0; n < 10; n += 1) await settle(service, await service.meter.checkLimit(id), true);
+    await vi.waitFor(async () => expect(await told(id)).toEqual([80, 100]));
+    await service.changeLimit(id, 12);
+    expect(await told(id)).toEqual([80, 80, 100]);
+    await db.database.query('update usage_counters set notified_percent = 0 where customer_id = $1', [id]);
+    await service.tellUntoldThresholds();
+    expect(await told(id)).toEqual([80, 80, 80, 100]);
+    expect(await service.tellUntoldThresholds()).toBe(0);
+  });
+});
+
+describe('limits by plan', () => {
+  const states: [string, number | null, { limit: number; stopsAtLimit: boolean }][] = [
+    ['free', null, { limit: 1_000, stopsAtLimit: true }],
+    ['free', 5_000, { limit: 1_000, stopsAtLimit: true }],
+    ['starter', null, { limit: 50_000, stopsAtLimit: false }],
+    ['starter', 0, { limit: 50_000, stopsAtLimit: true }],
+    ['starter', 2_900, { limit: 50_000, stopsAtLimit: true }],
+    ['starter', 2_960, { limit: 51_000, stopsAtLimit: true }],
+    ['scale', null, { limit: 1_000_000, stopsAtLimit: false }],
+    ['scale', 22_925, { limit: 1_001_000, stopsAtLimit: true }],
+  ];
+  test.each(states)('%s with a cap of %s cents', async (plan, spendCapCents, expected) => {
+    const id = await newCustomer(null);
+    expect(await newService().changePlan(id, { plan, spendCapCents })).toMatchObject({ plan, ...expected, used: 0 });
+  });
+
+  test('a new limit holds at once, and every change is kept with its moment', async () => {
+    const id = await newCustomer(null);
+    const service = newService();
+    await service.changeLimit(id, 0);
+    expect((await service.meter.checkLimit(id)).kind).toBe('limit_exceeded');
+    await service.changeLimit(id, null);
+    await service.changePlan(id, { plan: 'starter', spendCapCents: 4_000 });
+    await service.changePlan(id, { plan: 'scale' });
+    expect((await service.planState(id)).spendCapCents).toBe(4_000);
+    expect((await service.meter.checkLimit(id)).kind).toBe('reserved');
+    const { rows } = await db.database.query(
+      'select previous_plan, plan, spend_cap_cents, monthly_calls from plan_changes where customer_id = $1 order by id',
+      [id],
+    );
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      ['free', 'free', null, 0],
+      ['free', 'free', null, null],
+      ['free', 'starter', 4_000, null],
+      ['starter', 'scale', 4_000, null],
+    ]);
+  });
+});

@@ -1,0 +1,113 @@
+// The settings: defaults, secrets made once, and one message for all mistakes.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolhub-config-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('[TH-1] an empty environment gives the documented defaults', async () => {
+  const config = await loadConfig({ DATA_DIR: folder });
+  expect(config).toMatchObject({
+    development: true,
+    server: { host: '127.0.0.1', port: 4100, publicUrl: 'http://localhost:4100' },
+    databaseUrl: undefined,
+    internalAccounts: {},
+    mail: { smtpUrl: undefined },
+    egressAllow: [],
+    rate: { callsPerSecond: 20, addressPerMinute: 30 },
+    connectorUrls: {},
+    whatsapp: { appSecret: undefined, verifyToken: undefined },
+  });
+});
+
+test('[TH-1] secrets are made once under the data folder, for this user alone', async () => {
+  const [first, second] = await Promise.all([loadConfig({ DATA_DIR: folder }), loadConfig({ DATA_DIR: folder })]);
+  expect(second.secrets).toEqual(first.secrets);
+  expect(first.secrets.encryptionKeys[0]).toHaveLength(32);
+  expect(first.secrets.adminToken).toMatch(/^tha_[A-Za-z0-9]{43}$/);
+  expect(first.secrets.internalTokens).toHaveLength(1);
+  const path = join(folder, 'toolhub', 'admin-token');
+  expect((await readFile(path, 'utf8')).trim()).toBe(first.secrets.adminToken);
+  expect((await stat(path)).mode & 0o077).toBe(0);
+});
+
+test('[TH-1] given secrets are used, and the data folder is left alone', async () => {
+  const keys = [randomBytes(32), randomBytes(32)];
+  const config = await loadConfig({
+    DATA_DIR: join(folder, 'untouched'),
+    NODE_ENV: 'production',
+    TOOLHUB_ENCRYPTION_KEY: keys.map((key) => key.toString('base64')).join(','),
+    TOOLHUB_ADMIN_TOKEN: 'an-admin-token-of-length',
+    TOOLHUB_INTERNAL_TOKENS: 'a:token-number-one,b:token-number-two',
+    TOOLHUB_DATABASE_URL: 'postgres://one/db',
+    DATABASE_URL: 'postgres://two/db',
+    TOOLHUB_CONNECTOR_TELEGRAM_URL: 'http://127.0.0.1:9/',
+    TOOLHUB_PUBLIC_URL: 'https://hub.example.com/',
+  });
+  expect(config.secrets.encryptionKeys).toEqual(keys);
+  expect(config.secrets.internalTokens).toEqual([
+    { name: 'a', token: 'token-number-one' },
+    { name: 'b', token: 'token-number-two' },
+  ]);
+  expect(config.development).toBe(false);
+  expect(config.databaseUrl).toBe('postgres://one/db');
+  expect(config.connectorUrls).toEqual({ telegram: 'http://127.0.0.1:9' });
+  expect(config.server.publicUrl).toBe('https://hub.example.com');
+  await expect(stat(join(folder, 'untouched'))).rejects.toThrow('ENOENT');
+});
+
+test('[TH-1] every bad setting is named in one message, and no value is repeated', async () => {
+  const env = {
+    DATA_DIR: folder,
+    TOOLHUB_PORT: '70000',
+    TOOLHUB_PUBLIC_URL: 'https://user:hunter2@hub.example.com/path',
+    DATABASE_URL: 'mysql://secret-host/db',
+    TOOLHUB_ENCRYPTION_KEY: 'c2hvcnQ=',
+    TOOLHUB_ADMIN_TOKEN: 'hunter2',
+    TOOLHUB_INTERNAL_TOKENS: 'nocolon',
+    TOOLHUB_INTERNAL_ACCOUNTS: join(folder, 'missing.json'),
+    SMTP_URL: 'http://mail',
+    TOOLHUB_EGRESS_ALLOW: 'nohostport',
+    TOOLHUB_RATE: '-1',
+    TOOLHUB_RATE_ADDRESS: 'many',
+    TOOLHUB_CONNECTOR_FAX_URL: 'http://x',
+    TOOLHUB_CONNECTOR_SLACK_URL: 'not a url',
+    TOOLHUB_LOG_LEVEL: 'loud',
+  };
+  const message = await loadConfig(env).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  for (const name of Object.keys(env).filter((key) => key !== 'DATA_DIR')) expect(message).toContain(name);
+  expect(message).not.toMatch(/hunter2|secret-host|nohostport/);
+  expect(message).not.toContain('\n');
+});
+
+test.each([
+  ['not JSON', '{'],
+  ['a list', '[]'],
+  ['an unknown platform', '{"fax":{}}'],
+  ['an account that is no object', '{"email":{"office":1}}'],
+])('[TH-1] a file of internal accounts that holds %s is refused', async (_name, text) => {
+  const path = join(folder, 'accounts.json');
+  await writeFile(path, text);
+  await expect(loadConfig({ DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path })).rejects.toThrow(
+    /TOOLHUB_INTERNAL_ACCOUNTS names a file/,
+  );
+});
+
+test('[TH-1] internal accounts are read', async () => {
+  const path = join(folder, 'accounts.json');
+  await writeFile(path, JSON.stringify({ telegram: { office: { bot_token: 'x' } } }));
+  const { internalAccounts } = await loadConfig({ DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path });
+  expect(internalAccounts).toEqual({ telegram: { office: { bot_token: 'x' } } });
+});

@@ -1,0 +1,211 @@
+// The books, and the controls of the sandbox: clock, forced outcomes, funding.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Harness, startHarness } from './harness.ts';
+
+let harness: Harness;
+let keys = 0;
+
+beforeAll(async () => {
+  harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0', PAYMENTS_SANDBOX_ACH_MS: '60000' } });
+});
+afterAll(() => harness.stop());
+
+async function newOrganisation() {
+  const { test: key } = await harness.organisation();
+  const call = (method: string, path: string, body?: unknown) =>
+    harness.call(method, path, body === undefined ? { key } : { key, body });
+  const pay = async (more: object = {}): Promise<Answer> => {
+    keys += 1;
+    return harness.call('POST', '/v1/payments', {
+      key,
+      headers: { 'idempotency-key': `k${keys}` },
+      body: {
+        amount: 2_500,
+        currency: 'USD',
+        source: { payment_method_id: 'pm_alice' },
+        destination: { payment_method_id: 'pm_bob' },
+        ...more,
+      },
+    });
+  };
+  const status = async (id: string) => (await call('GET', `/v1/payments/${id}`)).body.status as string;
+  const balance = async (amount: number) => {
+    const made = await call('POST', '/v1/payment_methods', { type: 'balance' });
+    const funded = await call('POST', `/v1/sandbox/payment_methods/${made.body.id}/fund`, { amount });
+    expect(funded.status).toBe(200);
+    return { id: made.body.id as string, funded: funded.body };
+  };
+  return { key, call, pay, status, balance };
+}
+
+test('[P-7.3] [P-6.2] a funded balance pays, and its account shows pending and posted apart', async () => {
+  const { call, pay, status, balance } = await newOrganisation();
+  const from = await balance(10_000);
+  const to = await balance(1);
+  expect(from.funded.balance).toMatchObject({ posted: 10_000, available: 10_000 });
+  await call('POST', '/v1/sandbox/clock', { advance: 'PT0S' });
+  const held = await pay({ source: { payment_method_id: from.id }, rail: 'ach' });
+  expect(held.status).toBe(202);
+  const accounts = async () => {
+    const list = (await call('GET', '/v1/ledger/accounts?limit=100')).body.data as Answer['body'][];
+    return Object.fromEntries(list.map((account) => [account.payment_method_id ?? account.id, account]));
+  };
+  expect((await accounts())[from.id]).toMatchObject({
+    type: 'balance',
+    posted: 10_000,
+    pending: -2_500,
+    available: 7_500,
+  });
+  const booked = await pay({
+    source: { payment_method_id: from.id },
+    destination: { payment_method_id: to.id },
+    amount: 500,
+  });
+  expect(booked.body.rail_selected).toBe('book');
+  await expect.poll(() => status(booked.body.id)).toBe('completed');
+  const after = await accounts();
+  expect(after[from.id]).toMatchObject({ posted: 9_500, pending: -2_500, available: 7_000 });
+  expect(after[to.id]).toMatchObject({ posted: 501, pending: 0, available: 501 });
+  const entries = (await call('GET', `/v1/ledger/entries?payment_id=${booked.body.id}`)).body
+    .data as Answer['body'][];
+  expect(
+    entries.map(({ account_id, direction, amount, state }) => [account_id, direction, amount, state]),
+  ).toEqual([
+    [to.id, 'credit', 500, 'posted'],
+    [from.id, 'debit', 500, 'posted'],
+    [to.id, 'credit', 500, 'pending'],
+    [from.id, 'debit', 500, 'pending'],
+  ]);
+  const tooMuch = await pay({ source: { payment_method_id: from.id }, amount: 7_001 });
+  expect([tooMuch.status, tooMuch.body.code]).toEqual([422, 'insufficient_funds']);
+});
+
+test('[P-6.2] entries come in pages that visit each once', async () => {
+  const { call, pay } = await newOrganisation();
+  for (let n = 0; n < 4; n += 1) await pay({ rail: 'ach' });
+  const all = (await call('GET', '/v1/ledger/entries?limit=100')).body.data.map(
+    (entry: { id: string }) => entry.id,
+  );
+  const visited: string[] = [];
+  for (let cursor = ''; ; ) {
+    const page = (await call('GET', `/v1/ledger/entries?limit=3${cursor && `&cursor=${cursor}`}`)).body;
+    visited.push(...page.data.map((entry: { id: string }) => entry.id));
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  expect(all.length).toBe(8);
+  expect(visited).toEqual(all);
+});
+
+test('[P-6.3] the check is clean after every kind of end, and finds a balance that someone changed by hand', async () => {
+  const { key, call, pay, status, balance } = await newOrganisation();
+  const from = await balance(100_000);
+  const source = { payment_method_id: from.id };
+  const done = (await pay({ source, rail: 'rtp' })).body;
+  const failed = (
+    await pay({ source, rail: 'rtp', destination: { payment_method_id: 'pm_test_rtp_reject_ac04' } })
+  ).body;
+  await expect.poll(() => status(done.id)).toBe('completed');
+  await expect.poll(() => status(failed.id)).toBe('failed');
+  const check = await call('GET', '/v1/ledger/check');
+  expect(check.body).toMatchObject({ ok: true, checked_at: expect.any(String) });
+  expect(check.body.checks.length).toBeGreaterThanOrEqual(3);
+  await harness.database.query(
+    'update ledger_balances set posted = posted + 1 where payment_method_id = $1',
+    [from.id],
+  );
+  const broken = await harness.call('GET', '/v1/ledger/check', { key });
+  expect(broken.body.ok).toBe(false);
+  expect(broken.body.checks.find((one: Answer['body']) => !one.ok)).toMatchObject({
+    name: 'balances_match_entries',
+    detail: expect.stringContaining(from.id),
+  });
+});
+
+test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only forward, and runs on when set free', async () => {
+  const { call, pay, status } = await newOrganisation();
+  const now = '2027-03-01T15:00:00.000Z';
+  const set = await call('POST', '/v1/sandbox/clock', { now });
+  expect([set.status, set.body.now, set.body.state]).toEqual([200, now, 'frozen']);
+  const before = (await pay({ rail: 'ach' })).body;
+  const instant = (await pay({ rail: 'rtp' })).body;
+  expect([before.created_at, instant.created_at]).toEqual([now, now]);
+  await expect.poll(() => status(instant.id)).toBe('completed');
+  const stamped = (await call('GET', `/v1/payments/${instant.id}`)).body;
+  expect(new Set(stamped.timeline.map((entry: Answer['body']) => entry.timestamp))).toEqual(new Set([now]));
+  const back = await call('POST', '/v1/sandbox/clock', { now: '2027-02-28T00:00:00Z' });
+  expect([back.status, back.body.code]).toEqual([422, 'clock_backwards']);
+  const moved = await call('POST', '/v1/sandbox/clock', { advance: 'P1DT1H' });
+  expect(moved.body.now).toBe('2027-03-02T16:00:00.000Z');
+  expect((await call('DELETE', '/v1/sandbox/clock')).status).toBe(204);
+  const running = await call('GET', '/v1/sandbox/clock');
+  expect(running.body.state).toBe('running');
+  expect(Date.parse(running.body.now) - Date.parse('2027-03-02T16:00:00.000Z')).toBeLessThan(60_000);
+  const later = (await pay({ rail: 'rtp' })).body;
+  expect(later.created_at > '2027-03-02T16:00:00.000Z').toBe(true);
+  const ids = (await call('GET', '/v1/payments')).body.data.map((one: { id: string }) => one.id);
+  expect(ids).toEqual([later.id, instant.id, before.id]);
+  for (const bad of [
+    {},
+    { now, advance: 'P1D' },
+    { now: 'soon' },
+    { advance: '3 days' },
+    { advance: '-P1D' },
+  ]) {
+    expect((await call('POST', '/v1/sandbox/clock', bad)).status, JSON.stringify(bad)).toBe(422);
+  }
+});
+
+test('[P-7.2] outcomes can be forced where the state allows them, and are 409 where it does not', async () => {
+  const { call, pay } = await newOrganisation();
+  await call('POST', '/v1/sandbox/clock', { now: '2027-03-01T15:00:00.000Z' });
+  const force = (id: string, outcome: string, body: object = {}) =>
+    call('POST', `/v1/sandbox/payments/${id}/${outcome}`, body);
+  const settle = await force((await pay({ rail: 'ach' })).body.id, 'settle');
+  expect(settle.status).toBe(200);
+  expect(settle.body.timeline.map((one: Answer['body']) => one.status)).toEqual([
+    'pending',
+    'processing',
+    'completed',
+  ]);
+  const returned = await force(settle.body.id, 'return', { code: 'R01' });
+  expect(returned.body).toMatchObject({ status: 'returned', failure: { network_code: 'R01' } });
+  expect((await force(settle.body.id, 'return', { code: 'R01' })).status).toBe(409);
+  expect((await force(settle.body.id, 'settle')).status).toBe(409);
+  const rejected = await force((await pay({ rail: 'ach' })).body.id, 'reject', { code: 'R03' });
+  expect(rejected.body).toMatchObject({ status: 'failed', failure: { network_code: 'R03' } });
+  const waiting = (await pay({ rail: 'ach' })).body;
+  expect((await force(waiting.id, 'return', { code: 'R01' })).status).toBe(409);
+  expect((await force(settle.body.id, 'return')).status).toBe(422);
+  expect((await force(waiting.id, 'reject', { code: 'R99' })).status).toBe(422);
+  expect((await force('pay_nothing', 'settle')).status).toBe(404);
+  expect((await call('GET', '/v1/ledger/check')).body.ok).toBe(true);
+});
+
+test('[P-7.4] a time-out is asked after, and ends as the network says', async () => {
+  const { call, pay, status } = await newOrganisation();
+  const accepted = (await pay({ rail: 'rtp', destination: { payment_method_id: 'pm_test_rtp_timeout' } }))
+    .body;
+  const refused = (
+    await pay({ rail: 'rtp', destination: { payment_method_id: 'pm_test_rtp_timeout_reject_ac04' } })
+  ).body;
+  await expect.poll(() => status(accepted.id), { timeout: 15_000 }).toBe('completed');
+  await expect.poll(() => status(refused.id), { timeout: 15_000 }).toBe('failed');
+  const attempt = (await call('GET', `/v1/payments/${accepted.id}`)).body.attempts;
+  expect(attempt.length).toBe(1);
+});
+
+test('[P-7.5] live keys have no sandbox', async () => {
+  const { live } = await harness.organisation();
+  const calls: [string, string, object?][] = [
+    ['GET', '/v1/sandbox/clock'],
+    ['POST', '/v1/sandbox/clock', { advance: 'P1D' }],
+    ['DELETE', '/v1/sandbox/clock'],
+    ['POST', '/v1/sandbox/payments/pay_x/settle', {}],
+    ['POST', '/v1/sandbox/payment_methods/pm_x/fund', { amount: 1 }],
+  ];
+  for (const [method, path, body] of calls) {
+    const answer = await harness.call(method, path, body ? { key: live, body } : { key: live });
+    expect([answer.status, answer.body.code], path).toEqual([403, 'wrong_mode']);
+  }
+});

@@ -1,0 +1,385 @@
+// Payments over HTTP: accepting, replaying, choosing the rail, listing, canceling.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Harness, type Instance, startHarness } from './harness.ts';
+
+let harness: Harness;
+let second: Instance;
+let keys = 0;
+
+beforeAll(async () => {
+  // Networks that answer at once keep the tests short; their timing has tests of its own.
+  harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0', PAYMENTS_SANDBOX_ACH_MS: '100' } });
+  second = await harness.another();
+});
+afterAll(() => harness.stop());
+
+const payment = (more: object = {}) => ({
+  amount: 2_500,
+  currency: 'USD',
+  source: { payment_method_id: 'pm_alice' },
+  destination: { payment_method_id: 'pm_bob' },
+  ...more,
+});
+
+interface PostOptions {
+  idempotencyKey?: string;
+  on?: Instance;
+  key?: string;
+}
+
+function post(body: unknown, { idempotencyKey, on = harness, key }: PostOptions = {}): Promise<Answer> {
+  keys += 1;
+  return on.call('POST', '/v1/payments', {
+    body,
+    headers: { 'idempotency-key': idempotencyKey ?? `key-${keys}` },
+    ...(key === undefined ? {} : { key }),
+  });
+}
+
+async function settled(id: string, status = 'completed', key?: string): Promise<Answer['body']> {
+  const read = async () =>
+    (await harness.call('GET', `/v1/payments/${id}`, key === undefined ? {} : { key })).body;
+  await expect.poll(async () => (await read()).status, { timeout: 10_000, interval: 25 }).toBe(status);
+  return read();
+}
+
+describe('creating', () => {
+  test('[P-4.1] [P-4.2] [P-2.3] answers 202 with the whole payment, pending, as the request spelled it', async () => {
+    const answer = await post(
+      payment({ currency: 'usD', description: 'Rent', metadata: { order: '7' }, rail: 'rtp' }),
+    );
+    expect(answer.status).toBe(202);
+    const { body } = answer;
+    expect(Object.keys(body).sort()).toEqual(
+      [
+        'id object mode status amount currency source destination rail rail_selected rail_decision attempts timeline',
+        'failure fee description metadata estimated_settlement_at created_at updated_at',
+      ]
+        .join(' ')
+        .split(' ')
+        .sort(),
+    );
+    expect(body).toMatchObject({
+      object: 'payment',
+      mode: 'test',
+      status: 'pending',
+      amount: 2_500,
+      currency: 'usD',
+      rail: 'rtp',
+      rail_selected: 'rtp',
+      failure: null,
+      description: 'Rent',
+      metadata: { order: '7' },
+      fee: { amount: 45, currency: 'USD' },
+    });
+    expect(body.id).toMatch(/^pay_/);
+    expect(body.timeline).toEqual([{ status: 'pending', timestamp: body.created_at }]);
+    expect(body.attempts).toEqual([
+      {
+        id: expect.stringMatching(/^att_/),
+        rail: 'rtp',
+        status: 'waiting',
+        network_reference: null,
+        submitted_at: null,
+        settled_at: null,
+        code: null,
+        detail: null,
+      },
+    ]);
+  });
+
+  test('[P-4.11] moves through processing to completed, with an event for each entry of the timeline', async () => {
+    const { body } = await post(payment({ rail: 'rtp' }));
+    const done = await settled(body.id);
+    expect(done.timeline.map((entry: { status: string }) => entry.status)).toEqual([
+      'pending',
+      'processing',
+      'completed',
+    ]);
+    const stamps = done.timeline.map((entry: { timestamp: string }) => entry.timestamp);
+    expect(stamps).toEqual([...stamps].sort());
+    expect(done.attempts[0]).toMatchObject({ status: 'settled', network_reference: expect.any(String) });
+    const events = await harness.call('GET', '/v1/events?limit=100');
+    const own = events.body.data.filter((event: Answer['body']) => event.data.id === body.id);
+    expect(own.map((event: Answer['body']) => event.type).reverse()).toEqual([
+      'payment.pending',
+      'payment.processing',
+      'payment.completed',
+    ]);
+    expect(own[0].data).toEqual(done);
+  });
+
+  test('[P-2.2] [P-2.3] [P-10.7] [P-10.13] refuses what cannot be meant, by pointer', async () => {
+    const refused: [object, string, string][] = [
+      [{ amount: 10_000_000_000 }, 'amount_too_large', '/amount'],
+      [{ currency: 'EUR' }, 'currency_not_supported', '/currency'],
+      [
+        { destination: { payment_method_id: 'pm_alice' } },
+        'same_payment_method',
+        '/destination/payment_method_id',
+      ],
+      [{ rail: 'ach', routing: { fallback: true } }, 'invalid_request', '/routing/fallback'],
+      [{ amount: 0 }, 'invalid_request', '/amount'],
+      [{ amount: 1.5 }, 'invalid_request', '/amount'],
+      [{ amount: '5' }, 'invalid_request', '/amount'],
+      [{ currency: 'USDX' }, 'invalid_request', '/currency'],
+      [{ rail: 'wire' }, 'invalid_request', '/rail'],
+      [{ routing: { prefer: 'luck' } }, 'invalid_request', '/routing/prefer'],
+      [{ description: 'x'.repeat(141) }, 'invalid_request', '/description'],
+      [{ metadata: { a: 1 } }, 'invalid_request', '/metadata/a'],
+      [{ colour: 'blue' }, 'invalid_request', '/colour'],
+      [{ source: {} }, 'invalid_request', '/source/payment_method_id'],
+    ];
+    for (const [more, code, pointer] of refused) {
+      const answer = await post(payment(more));
+      expect([answer.status, answer.body.code], JSON.stringify(more)).toEqual([422, code]);
+      expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+    }
+    expect((await post(payment({ amount: 9_999_999_999, rail: 'ach' }))).status).toBe(202);
+  });
+
+  test('[P-4.15] [P-4.27] live money needs a configured rail and stored payment methods', async () => {
+    const { live } = await harness.organisation();
+    const unknown = await post(payment(), { key: live });
+    expect([unknown.status, unknown.body.code]).toEqual([422, 'payment_method_not_found']);
+    const account = (number: string) => ({
+      type: 'bank_account',
+      bank_account: {
+        routing_number: '021000021',
+        account_number: number,
+        account_type: 'checking',
+        holder_name: 'Ada',
+        holder_type: 'individual',
+      },
+    });
+    const [a, b] = await Promise.all(
+      ['123456789', '987654321'].map((number) =>
+        harness.call('POST', '/v1/payment_methods', { key: live, body: account(number) }),
+      ),
+    );
+    const ready = payment({
+      source: { payment_method_id: a?.body.id },
+      destination: { payment_method_id: b?.body.id },
+    });
+    const answer = await post(ready, { key: live });
+    expect([answer.status, answer.body.code]).toEqual([503, 'rail_not_configured']);
+  });
+});
+
+describe('idempotency', () => {
+  test('[P-4.3] [P-10.2] a key is required, may be quoted, and must be printable', async () => {
+    const without = await harness.call('POST', '/v1/payments', { body: payment() });
+    expect([without.status, without.body.code]).toEqual([400, 'idempotency_key_required']);
+    for (const bad of ['', '""', 'x'.repeat(256), 'caf\u00e9']) {
+      const answer = await post(payment(), { idempotencyKey: bad });
+      expect(answer.status, bad).toBe(400);
+    }
+    const bare = await post(payment(), { idempotencyKey: 'spelled' });
+    const quoted = await post(payment(), { idempotencyKey: '"spelled"' });
+    expect(quoted.text).toBe(bare.text);
+    const longest = await post(payment(), { idempotencyKey: `"${'y'.repeat(255)}"` });
+    expect(longest.status).toBe(202);
+  });
+
+  test('[P-4.4] the same body in another order gets the first response byte for byte, also after the payment moved on', async () => {
+    const first = await post(payment({ rail: 'rtp', metadata: { a: '1', b: '2' } }), {
+      idempotencyKey: 'again',
+    });
+    await settled(first.body.id);
+    const reordered = {
+      metadata: { b: '2', a: '1' },
+      rail: 'rtp',
+      destination: { payment_method_id: 'pm_bob' },
+      source: { payment_method_id: 'pm_alice' },
+      currency: 'USD',
+      amount: 2_500,
+    };
+    const replay = await post(reordered, { idempotencyKey: 'again', on: second });
+    expect(replay.status).toBe(202);
+    expect(replay.text).toBe(first.text);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+  });
+
+  test('[P-4.5] another body under the same key is refused', async () => {
+    await post(payment(), { idempotencyKey: 'mine' });
+    const answer = await post(payment({ amount: 1 }), { idempotencyKey: 'mine' });
+    expect([answer.status, answer.body.code]).toEqual([422, 'idempotency_key_reused']);
+  });
+
+  test('[P-4.6] a hundred parallel posts of one key over two processes make one payment and a hundred equal bodies', async () => {
+    const { test: key } = await harness.organisation();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        post(payment(), { idempotencyKey: 'one', key, on: n % 2 ? harness : second }),
+      ),
+    );
+    expect(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
+    const list = await harness.call('GET', '/v1/payments', { key });
+    expect(list.body.data.length).toBe(1);
+  });
+
+  test('[P-4.7] keys of organisations are independent, and a refused request leaves its key free', async () => {
+    const [one, two] = await Promise.all([harness.organisation(), harness.organisation()]);
+    const bad = await post(payment({ source: { payment_method_id: 'nobody' } }), {
+      idempotencyKey: 'free',
+      key: one.test,
+    });
+    expect([bad.status, bad.body.code]).toEqual([422, 'payment_method_not_found']);
+    const a = await post(payment(), { idempotencyKey: 'free', key: one.test });
+    const b = await post(payment({ amount: 7 }), { idempotencyKey: 'free', key: two.test });
+    expect([a.status, b.status]).toEqual([202, 202]);
+  });
+});
+
+describe('the rail', () => {
+  test('[P-4.13] [P-4.10] auto takes ACH for little money and RTP for much, and a quote says the same without a payment', async () => {
+    const before = (await harness.call('GET', '/v1/payments?limit=1')).body.data[0]?.id;
+    for (const [amount, rail] of [
+      [1_000, 'ach'],
+      [50_000_000, 'rtp'],
+    ] as const) {
+      const quote = await harness.call('POST', '/v1/payments/quote', { body: payment({ amount }) });
+      expect(quote.status).toBe(200);
+      expect(quote.body).toMatchObject({ object: 'quote', amount, currency: 'USD', rail_selected: rail });
+      const chosen = quote.body.rail_decision.candidates.find((one: { rail: string }) => one.rail === rail);
+      expect(quote.body.estimated_settlement_at).toBe(chosen.settles_at);
+      expect(quote.body.fee).toEqual(chosen.fee);
+    }
+    expect((await harness.call('GET', '/v1/payments?limit=1')).body.data[0]?.id).toBe(before);
+    expect((await post(payment({ amount: 1_000 }))).body.rail_selected).toBe('ach');
+    expect((await post(payment({ amount: 50_000_000 }))).body.rail_selected).toBe('rtp');
+    const fast = await post(payment({ amount: 1_000, routing: { prefer: 'speed' } }));
+    expect(fast.body.rail_decision).toMatchObject({ prefer: 'speed', chosen: 'rtp' });
+    const cheap = await post(payment({ amount: 50_000_000, routing: { prefer: 'cost' } }));
+    expect(cheap.body.rail_decision).toMatchObject({ prefer: 'cost', chosen: 'ach' });
+  });
+
+  test('[P-4.12] a rail that cannot carry the payment is refused with its reasons', async () => {
+    const noRtp = payment({ rail: 'rtp', destination: { payment_method_id: 'pm_test_no_rtp' } });
+    const answer = await post(noRtp);
+    expect([answer.status, answer.body.code]).toEqual([422, 'rail_not_available']);
+    const rtp = answer.body.candidates.find((one: { rail: string }) => one.rail === 'rtp');
+    expect(rtp).toMatchObject({ possible: false, reasons: ['destination_cannot_receive'] });
+    const over = await post(payment({ rail: 'rtp', amount: 1_000_000_001 }));
+    expect(over.body.candidates.find((one: { rail: string }) => one.rail === 'rtp').reasons).toEqual([
+      'amount_over_limit',
+    ]);
+    const automatic = await post(
+      payment({ amount: 50_000_000, destination: { payment_method_id: 'pm_test_no_rtp' } }),
+    );
+    expect(automatic.body.rail_selected).toBe('ach');
+  });
+
+  test('[P-4.14] [P-7.4] a refusal that may not hold on ACH reroutes, one about the account fails', async () => {
+    const large = { amount: 50_000_000, rail: 'auto' };
+    const bank = await post(
+      payment({ ...large, destination: { payment_method_id: 'pm_test_rtp_reject_ag03' } }),
+    );
+    expect(bank.body.rail_selected).toBe('rtp');
+    await expect
+      .poll(async () => (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body.rail_selected, {
+        timeout: 10_000,
+      })
+      .toBe('ach');
+    const rerouted = (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body;
+    expect(rerouted.attempts.map((one: Answer['body']) => one.rail)).toEqual(['rtp', 'ach']);
+    expect(rerouted.attempts[0]).toMatchObject({ status: 'rejected', code: 'AG03' });
+    const closed = await post(
+      payment({ ...large, destination: { payment_method_id: 'pm_test_rtp_reject_ac04' } }),
+    );
+    const failed = await settled(closed.body.id, 'failed');
+    expect(failed.failure).toMatchObject({ network_code: 'AC04', code: expect.any(String) });
+    expect(failed.attempts.length).toBe(1);
+    const alone = await post(
+      payment({
+        ...large,
+        routing: { fallback: false },
+        destination: { payment_method_id: 'pm_test_rtp_reject_ag03' },
+      }),
+    );
+    expect((await settled(alone.body.id, 'failed')).attempts.length).toBe(1);
+    const done = await settled(bank.body.id);
+    expect(done.timeline.map((one: Answer['body']) => one.status)).toEqual([
+      'pending',
+      'processing',
+      'completed',
+    ]);
+    const events = await harness.call('GET', '/v1/events?type=payment.rerouted&limit=100');
+    expect(events.body.data.map((event: Answer['body']) => event.data.id)).toEqual([bank.body.id]);
+  });
+});
+
+describe('reading', () => {
+  test('[P-4.8] [P-10.8] [P-2.4] lists by every filter, in pages that visit each payment once', async () => {
+    const { test: key } = await harness.organisation();
+    const made: Answer['body'][] = [];
+    for (let n = 0; n < 7; n += 1) {
+      const rail = n % 2 ? 'rtp' : 'ach';
+      const destination = { payment_method_id: n < 3 ? 'pm_few' : 'pm_bob' };
+      made.push((await post(payment({ rail, destination, metadata: { n: String(n) } }), { key })).body);
+    }
+    const list = async (query: string) => {
+      const answer = await harness.call('GET', `/v1/payments?${query}`, { key });
+      expect(answer.status, query).toBe(200);
+      return answer.body;
+    };
+    const ids = (page: Answer['body']) => page.data.map((one: { id: string }) => one.id);
+    const newestFirst = made.map((one) => one.id).reverse();
+    expect(ids(await list('limit=100'))).toEqual(newestFirst);
+    expect(ids(await list('rail=rtp'))).toEqual([5, 3, 1].map((n) => made[n].id));
+    expect(ids(await list('payment_method=pm_few'))).toEqual([2, 1, 0].map((n) => made[n].id));
+    expect(ids(await list('metadata[n]=4'))).toEqual([made[4].id]);
+    expect(ids(await list('metadata[n]=4&metadata[m]=1'))).toEqual([]);
+    const at = encodeURIComponent(made[3].created_at);
+    expect(ids(await list(`created_after=${at}`))).toContain(made[3].id);
+    expect(ids(await list(`created_before=${at}`))).not.toContain(made[3].id);
+    await settled(made[5].id, 'completed', key);
+    expect(ids(await list('status=completed'))).toContain(made[5].id);
+    expect(ids(await list('status=canceled'))).toEqual([]);
+    const visited: string[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await list(`limit=3${cursor && `&cursor=${cursor}`}`);
+      visited.push(...ids(page));
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    expect(visited).toEqual(newestFirst);
+    for (const bad of [
+      'limit=0',
+      'status=nice',
+      'created_after=soon',
+      'cursor=abc',
+      'colour=blue',
+      'metadata[]=x',
+    ]) {
+      const answer = await harness.call('GET', `/v1/payments?${bad}`, { key });
+      expect([answer.status, answer.body.code], bad).toEqual([400, 'invalid_query']);
+    }
+  });
+
+  test('[P-4.8] exports as CSV that spreadsheets do not run', async () => {
+    const { test: key } = await harness.organisation();
+    await post(payment({ description: '=1+1, "quoted"' }), { key });
+    const answer = await harness.call('GET', '/v1/payments/export?format=csv', { key });
+    expect(answer.headers.get('content-type')).toMatch(/^text\/csv/);
+    const lines = answer.text.trim().split('\r\n');
+    expect(lines.length).toBe(2);
+    expect(lines[0]).toMatch(/^id,created_at,status,amount,currency/);
+    expect(lines[1]).toContain(`"'=1+1, ""quoted"""`);
+    expect((await harness.call('GET', '/v1/payments/export?format=pdf', { key })).status).toBe(400);
+  });
+
+  test('[P-4.9] cancels only what is pending', async () => {
+    const { test: key } = await harness.organisation();
+    await harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'PT0S' } });
+    const waiting = (await post(payment({ rail: 'ach' }), { key })).body;
+    const canceled = await harness.call('POST', `/v1/payments/${waiting.id}/cancel`, { key });
+    expect(canceled.status).toBe(200);
+    expect(canceled.body.timeline.map((one: Answer['body']) => one.status)).toEqual(['pending', 'canceled']);
+    const again = await harness.call('POST', `/v1/payments/${waiting.id}/cancel`, { key });
+    expect([again.status, again.body.code]).toEqual([409, 'payment_not_cancelable']);
+    const unknown = await harness.call('POST', '/v1/payments/pay_nothing/cancel', { key });
+    expect(unknown.status).toBe(404);
+  });
+});
