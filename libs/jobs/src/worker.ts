@@ -56,7 +56,7 @@ export interface Worker {
 }
 
 const POLL_MS = 5_000;
-const LEASE_MS = 30_000;
+const LEASE_MS = 10_000;
 const BATCH_MAX = 100;
 const ATTEMPTS_MAX = 25;
 const ERROR_TEXT_MAX = 1_000;

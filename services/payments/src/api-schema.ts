@@ -10,6 +10,15 @@ export const IdParams = Type.Object({ id: Type.String({ maxLength: ID_LENGTH_MAX
 export const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });
 export const Mode = oneOf(['test', 'live']);
 
+/** For POSTs that do their work once per key, where one is sent. */
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description: 'A string of your own; a repeat with the same one gets the first answer again.',
+    }),
+  ),
+});
+
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }

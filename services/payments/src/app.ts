@@ -9,6 +9,7 @@ import { registerLedgerRoutes } from './ledger/routes.ts';
 import { methodToApi } from './payment-methods/method.ts';
 import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
 import { registerPaymentRoutes } from './payments/routes.ts';
+import { registerRailRoutes } from './rails/routes.ts';
 import { checkDatabase } from './readiness-store.ts';
 import { registerSandboxRoutes } from './sandbox/routes.ts';
 import type { Dependencies, Services } from './services.ts';
@@ -36,7 +37,14 @@ export async function buildApp(
     openapi: {
       title: 'Payments API',
       description: 'Moves money between payment methods over RTP and ACH.',
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A key that begins with sk_test_ or sk_live_.',
+        },
+        adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
+      },
       security: [{ apiKey: [] }],
     },
   });
@@ -55,8 +63,9 @@ function registerApi(app: App, dependencies: Dependencies, services: Services): 
   registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce });
   registerEventRoutes(app, { events, access });
   registerWebhookRoutes(app, { webhooks, access, replyOnce });
-  const { payments, sandbox } = services.money;
+  const { payments, sandbox, rails } = services.money;
   registerPaymentRoutes(app, { payments, access });
+  registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
   registerLedgerRoutes(app, { database: dependencies.database, access, now });
   registerSandboxRoutes(app, {
     sandbox,

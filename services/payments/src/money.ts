@@ -45,7 +45,7 @@ export async function createMoney(dependencies: Dependencies, features: Needed):
     processing,
     deliverEvents: subscriptions.deliver,
   });
-  const { handlers, cron } = rails.work({ processing });
+  const { handlers, cron, notifyOfChange } = rails.work({ processing });
   const sandbox = createSandboxService({
     database,
     now,
@@ -54,7 +54,7 @@ export async function createMoney(dependencies: Dependencies, features: Needed):
     getPayment: payments.get,
     rejectMeaning: rails.rejectMeaning,
     returnMeaning: rails.returnMeaning,
-    notifyOfChange: rails.notifyOfChange,
+    notifyOfChange,
     async getBalance(tenant, id) {
       const { method } = await paymentMethods.get(tenant, id);
       if (method.type !== 'balance') throw errors.not_a_balance();

@@ -1,14 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
-import { everyMinutes, type Handler, startWorker, type Worker } from '@libs/jobs';
-import { createIdFactory, createSealer } from '@libs/seal';
+import { type CronEntry, everyMinutes, type Handler, startWorker, type Worker } from '@libs/jobs';
+import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
 import { registerAuditRoutes } from './audit/routes.ts';
-import { createAuditService } from './audit/service.ts';
+import { type AuditService, createAuditService } from './audit/service.ts';
+import { registerBillingRoutes } from './billing/routes.ts';
+import { createBillingService } from './billing/service.ts';
 import type { Config } from './config.ts';
+import type { Connector } from './connectors/connector.ts';
 import { createEgress } from './connectors/egress.ts';
-import { createAccess } from './customers/access.ts';
+import { createConnectors } from './connectors/index.ts';
+import { createConnectorService } from './connectors/service.ts';
+import { readInternalAccounts } from './credentials/internal-accounts.ts';
+import { registerCredentialRoutes } from './credentials/routes.ts';
+import { createCredentialService } from './credentials/service.ts';
+import { type Access, createAccess } from './customers/access.ts';
 import { createBearer } from './customers/bearer.ts';
+import type { BearerResolver } from './customers/identity.ts';
 import { createLoginLimit } from './customers/login-limit.ts';
 import { createPasswords } from './customers/passwords.ts';
 import { announceRevocation } from './customers/revocations-store.ts';
@@ -17,14 +26,23 @@ import { createCustomerService } from './customers/service.ts';
 import { createTokenService } from './customers/tokens.ts';
 import { registerTokenRoutes } from './customers/tokens-routes.ts';
 import { errors } from './errors.ts';
+import { createEmitEvent } from './events/service.ts';
+import { createMcpAccess } from './mcp/access.ts';
+import { registerMcpRoutes } from './mcp/routes.ts';
+import { createMcpService } from './mcp/service.ts';
 import type { FetchDocument } from './oauth/provider.ts';
 import { registerOAuthServer } from './oauth/server.ts';
 import { createOAuthService } from './oauth/service.ts';
 import { SCHEMA } from './schema.ts';
+import { createAccountTools } from './tools/account-tools.ts';
+import { createCatalogue } from './tools/catalogue.ts';
+import { registerToolsRoutes } from './tools/routes.ts';
+import { createToolsService } from './tools/service.ts';
 
 export interface ToolhubOptions {
   config: Config;
   database: Database;
+  connectors?: readonly Connector[];
   now?: () => Date;
   /** How documents of OAuth clients are fetched; through the guard unless told otherwise. */
   fetchDocument?: FetchDocument;
@@ -40,14 +58,63 @@ export interface Toolhub {
   close(): Promise<void>;
 }
 
+/** What every feature is built from. */
+interface Base {
+  app: App;
+  config: Config;
+  database: Database;
+  rates: RateLimits;
+  audit: AuditService;
+  sealer: Sealer;
+  newId: NewId;
+  now: () => Date;
+}
+
+/** One or more features that are in place: what runs in the background for them, and how they end. */
+interface Part {
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+  close(): Promise<void>;
+}
+
+const VERSION = '0.1.0';
 const PURGE_MINUTES = 30;
 
 export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
-  const { config, database, now = () => new Date() } = options;
+  const base = await createBase(options);
+  const { app, database, now, audit, rates } = base;
+  const accounts = await addAccounts(base, options.fetchDocument);
+  const tools = await addTools(base, options.connectors ?? createConnectors(), accounts);
+  const parts: Part[] = [tools, accounts];
+  let worker: Worker | undefined;
+  return {
+    app,
+    async startJobs() {
+      worker = await startWorker({
+        database,
+        handlers: parts.flatMap(({ handlers }) => handlers),
+        cron: parts.flatMap(({ cron }) => cron),
+        now,
+        onError: (error, context) => app.log.error({ err: error, ...context }, 'job failed'),
+      });
+    },
+    async stopJobs() {
+      await worker?.drain();
+      worker = undefined;
+    },
+    async close() {
+      for (const part of parts) await part.close();
+      await audit.close();
+      await rates.close();
+    },
+  };
+}
+
+async function createBase({ config, database, now = () => new Date() }: ToolhubOptions): Promise<Base> {
   const { publicUrl, logLevel, trustProxy } = config.server;
   const app = await createApp({
     name: 'toolhub',
-    version: '0.1.0',
+    version: VERSION,
     publicUrl,
     logLevel,
     ...(trustProxy === undefined ? {} : { trustProxy }),
@@ -58,44 +125,45 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
     },
   });
   const newId = createIdFactory({ now, randomBytes });
-  const sealer = createSealer({ keys: config.secrets.encryptionKeys });
   const rates = new RateLimits({
     store: postgresRateStore({ query: (text, values) => database.query(text, values), schema: SCHEMA }),
     onError: (error) => app.log.warn({ err: error }, 'rate limits are local'),
   });
   await rates.start();
-  const addressLimit = rates.limit({
-    name: 'address',
-    limit: config.rate.addressPerMinute,
-    windowSeconds: 60,
-    burst: config.rate.addressPerMinute,
-  });
   const audit = createAuditService({
     database,
     newId,
     now,
     onError: (error, context) => app.log.error({ err: error, ...context }, 'audit entries could not be written'),
   });
+  const sealer = createSealer({ keys: config.secrets.encryptionKeys });
+  return { app, config, database, rates, audit, sealer, newId, now };
+}
 
+type Accounts = Part & { access: Access; resolveBearer: BearerResolver };
+
+/** Customers, their sessions and tokens, the audit log and the OAuth server. */
+async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<Accounts> {
+  const { app, config, database, rates, audit, sealer, newId, now } = base;
+  const { publicUrl } = config.server;
+  const addressLimit = rates.limit({
+    name: 'address',
+    limit: config.rate.addressPerMinute,
+    windowSeconds: 60,
+    burst: config.rate.addressPerMinute,
+  });
   const loginLimit = createLoginLimit({ database, newId, now });
   const passwords = await createPasswords();
   const customers = createCustomerService({ database, passwords, loginLimit, newId, randomBytes, now });
   const tokens = createTokenService({ database, newId, randomBytes, now });
-  const egress = createEgress({ allow: config.egressAllow });
   const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, now });
   await oauth.upsertOwnClient();
-  const bearer = await createBearer({
-    database,
-    sources: [tokens, oauth],
-    internalTokens: config.secrets.internalTokens,
-    now,
-  });
-  const access = createAccess({
-    publicUrl,
-    adminToken: config.secrets.adminToken,
-    resolveBearer: bearer.resolve,
-    resolveCookie: customers.resolveCookie,
-  });
+  const { internalTokens, adminToken } = config.secrets;
+  const bearer = await createBearer({ database, sources: [tokens, oauth], internalTokens, now });
+  const resolveBearer = bearer.resolve;
+  const { resolveCookie } = customers;
+  const access = createAccess({ publicUrl, adminToken, resolveBearer, resolveCookie });
+  const egress = createEgress({ allow: config.egressAllow });
 
   registerCustomerRoutes(app, { customers, access, audit, addressLimit });
   registerTokenRoutes(app, { tokens, access, audit });
@@ -108,11 +176,10 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
     tokens,
     access,
     audit,
-    resolveBearer: bearer.resolve,
+    resolveBearer,
     announceRevocation,
     addressLimit,
-    fetchDocument:
-      options.fetchDocument ?? ((url, { headers, signal }) => egress.fetch(signal)(url, { headers })),
+    fetchDocument: fetchDocument ?? ((url, { headers, signal }) => egress.fetch(signal)(url, { headers })),
     newId,
     now,
   });
@@ -123,27 +190,85 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
       await Promise.all([loginLimit.purge(), customers.purge(), tokens.purge(), oauth.purge()]);
     },
   };
-  let worker: Worker | undefined;
   return {
-    app,
-    async startJobs() {
-      worker = await startWorker({
-        database,
-        handlers: [purge],
-        cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
-        now,
-        onError: (error, context) => app.log.error({ err: error, ...context }, 'job failed'),
-      });
-    },
-    async stopJobs() {
-      await worker?.drain();
-      worker = undefined;
-    },
+    access,
+    resolveBearer,
+    handlers: [purge],
+    cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     async close() {
-      await audit.close();
       await bearer.close();
-      await rates.close();
       await egress.close();
+    },
+  };
+}
+
+/** Platforms, their credentials, the tools, what calls cost, and the endpoint that AI clients talk to. */
+async function addTools(base: Base, definitions: readonly Connector[], accounts: Accounts): Promise<Part> {
+  const { app, config, database, rates, audit, sealer, newId, now } = base;
+  const { publicUrl } = config.server;
+  const { access, resolveBearer } = accounts;
+  const onError = (error: unknown, context?: object) => app.log.error({ err: error, ...context }, 'a call failed');
+  const emitEvent = createEmitEvent({ newId, now });
+  const billing = createBillingService({ database, newId, now, emitEvent, onError });
+  const connectors = createConnectorService({
+    connectors: definitions,
+    database,
+    egressAllow: config.egressAllow,
+    baseUrls: config.connectorUrls,
+    now,
+  });
+  const internalAccounts = readInternalAccounts(config.internalAccounts, definitions);
+  const credentials = createCredentialService({
+    database,
+    sealer,
+    connectors,
+    internalAccounts,
+    emitEvent,
+    newLeaseId: () => newId('lse'),
+    now,
+    onUnreadable: (error, key) =>
+      app.log.error({ err: error, customer: key.customerId, platform: key.platform }, 'a credential does not open'),
+  });
+  const tools = await createToolsService({
+    database,
+    now,
+    catalogue: createCatalogue({
+      connectors: definitions,
+      accountTools: createAccountTools({ connectors, credentials, now }),
+      internalAccounts: internalAccounts.names,
+    }),
+  });
+  const callRate = rates.limit({ name: 'calls', limit: config.rate.callsPerSecond });
+  const mcp = await createMcpService({
+    database,
+    publicUrl,
+    tools,
+    meter: billing.meter,
+    takeRate: callRate.take,
+    credentials,
+    connectors,
+    audit,
+    emitEvent,
+    onError,
+  });
+
+  registerCredentialRoutes(app, { credentials, connectors: definitions, access, audit });
+  registerToolsRoutes(app, { tools, access, audit });
+  registerBillingRoutes(app, { billing, access, audit, now });
+  await registerMcpRoutes(app, {
+    mcp,
+    access: createMcpAccess({ publicUrl, resolveBearer }),
+    serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },
+    onError,
+  });
+  return {
+    handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers],
+    cron: [...billing.jobs.cron, ...mcp.jobs.cron],
+    async close() {
+      await mcp.close();
+      await tools.close();
+      await billing.close();
+      await connectors.close();
     },
   };
 }

@@ -65,9 +65,6 @@ const spec = {
   encryptionKeys: settings.keys('TOOLHUB_ENCRYPTION_KEY', { bytes: SEAL_KEY_BYTES, optional: true }),
   adminToken: settings.custom<string | undefined>('TOOLHUB_ADMIN_TOKEN', readBearer, { default: undefined }),
   internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
-  internalAccounts: settings.custom<InternalAccounts>('TOOLHUB_INTERNAL_ACCOUNTS', readAccountsFile, {
-    default: {},
-  }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
   mailFrom: settings.text('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
   egressAllow: settings.hostPorts('TOOLHUB_EGRESS_ALLOW', { default: [] }),
@@ -128,11 +125,23 @@ function readConnectorUrls(env: Env, problems: string[]): Record<string, string>
   return urls;
 }
 
-function readSettings(env: Env) {
+/** What is wrong with the credentials of internal accounts; only their platforms know. */
+export type CheckInternalAccounts = (accounts: InternalAccounts) => readonly string[];
+
+function readSettings(env: Env, checkAccounts: CheckInternalAccounts) {
   const problems: string[] = [];
   const connectorUrls = readConnectorUrls(env, problems);
+  const internalAccounts = settings.custom<InternalAccounts>(
+    'TOOLHUB_INTERNAL_ACCOUNTS',
+    (path) => {
+      const accounts = readAccountsFile(path);
+      const faults = accounts instanceof Error ? [] : checkAccounts(accounts);
+      return faults.length > 0 ? new Error(`names a file with faults: ${faults.join(', ')}`) : accounts;
+    },
+    { default: {} },
+  );
   try {
-    const values = loadSettings(env, spec);
+    const values = loadSettings(env, { ...spec, internalAccounts });
     if (problems.length === 0) return { ...values, connectorUrls };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
@@ -142,8 +151,8 @@ function readSettings(env: Env) {
 }
 
 /** Reads the environment once; secrets that it does not name are made once under the data folder. */
-export async function loadConfig(env: Env): Promise<Config> {
-  const values = readSettings(env);
+export async function loadConfig(env: Env, checkAccounts: CheckInternalAccounts = () => []): Promise<Config> {
+  const values = readSettings(env, checkAccounts);
   const file = (name: string, make: () => string) =>
     loadOrCreateSecretFile(join(values.dataDir, 'toolhub', name), make);
   const encryptionKeys = values.encryptionKeys ?? [

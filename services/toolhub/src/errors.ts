@@ -1,7 +1,13 @@
 import { defineErrors } from '@libs/http';
+import { billingErrorDefinitions } from './billing/errors.ts';
+import { credentialErrorDefinitions } from './credentials/errors.ts';
+import { toolErrorDefinitions } from './tools/errors.ts';
 
 /** Every code that Toolhub's HTTP interface can answer with. Tool results have codes of their own. */
 export const errors = defineErrors({
+  ...billingErrorDefinitions,
+  ...credentialErrorDefinitions,
+  ...toolErrorDefinitions,
   unauthenticated: {
     kind: 'unauthenticated',
     title: 'Not authenticated',
@@ -34,12 +40,6 @@ export const errors = defineErrors({
     kind: 'conflict',
     title: 'Too many tokens',
     detail: 'An account can have 100 personal tokens; revoke one first.',
-  },
-  address_refused: {
-    kind: 'refused',
-    title: 'Address refused',
-    detail: 'This address is not one that the service connects to.',
-    help: 'Private, local and reserved addresses are refused unless the operator allows them.',
   },
   not_configured: {
     kind: 'unavailable',

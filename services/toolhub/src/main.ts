@@ -1,20 +1,24 @@
 import { openDatabase, migrate, startEmbedded } from '@libs/db';
 import { type Closer, listen, runMain, runUntilSignal } from '@libs/http';
 import { createToolhub } from './app.ts';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, type InternalAccounts, loadConfig } from './config.ts';
+import type { Connector } from './connectors/connector.ts';
+import { createConnectors } from './connectors/index.ts';
+import { InternalAccountsError, readInternalAccounts } from './credentials/internal-accounts.ts';
 import { migrationSource, SCHEMA } from './schema.ts';
 
 const CONNECTIONS_MAX = 20;
 
 async function main(): Promise<void> {
-  const config = await loadConfig(process.env);
+  const connectors = createConnectors();
+  const config = await loadConfig(process.env, (accounts) => faultsOf(accounts, connectors));
   const closers: Closer[] = [];
   try {
     const url = config.databaseUrl ?? (await startDatabase(config, closers));
     await migrate(url, migrationSource);
     const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: CONNECTIONS_MAX });
     closers.unshift({ name: 'database', close: () => database.close() });
-    const toolhub = await createToolhub({ config, database });
+    const toolhub = await createToolhub({ config, database, connectors });
     closers.unshift({ name: 'toolhub', close: () => toolhub.close() });
     await toolhub.startJobs();
     await listen(toolhub.app, {
@@ -28,6 +32,16 @@ async function main(): Promise<void> {
   } catch (error) {
     // A start that fails half-way must not leave the embedded server behind.
     for (const closer of closers) await closer.close();
+    throw error;
+  }
+}
+
+function faultsOf(accounts: InternalAccounts, connectors: readonly Connector[]): readonly string[] {
+  try {
+    readInternalAccounts(accounts, connectors);
+    return [];
+  } catch (error) {
+    if (error instanceof InternalAccountsError) return error.problems;
     throw error;
   }
 }

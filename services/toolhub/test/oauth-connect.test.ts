@@ -190,7 +190,6 @@ test('[TH-4] the own client: every registered form works over HTTP, near-misses 
     'https://claude.ai/api/mcp/auth_callback/',
     'http://localhost:3118/callback?x=1',
     'https://localhost:3118/callback',
-    `${url}/oauth/mcp-callback/`,
     'http://localhost:*',
     'https://chatgpt.com/aip/*/oauth/callback',
   ]) {

@@ -270,10 +270,12 @@ describe('rate limits', () => {
       );
       return { passed: answers.filter(({ status }) => status === 200), answers };
     };
-    const { passed, answers } = await burst(testKey, 60);
+    const began = performance.now();
+    const { passed, answers } = await burst(testKey, 120);
+    const refilled = (5 * (performance.now() - began)) / 1_000;
     expect(passed.length).toBeGreaterThanOrEqual(10);
-    // One more burst's half at worst, when both processes spend what they knew of at the same moment.
-    expect(passed.length).toBeLessThanOrEqual(18);
+    // Part of a second burst at worst, when processes spend what they knew of at the same moment.
+    expect(passed.length).toBeLessThanOrEqual(20 + refilled);
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.body.code).toBe('rate_limited');
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);

@@ -184,11 +184,14 @@ function resultStatements(database: Database, schema: string) {
     else q.attempts - 0 end) || coalesce(done.attempt, '[]')`;
 
   return {
-    /** From the queue to the log, in one statement; endpoints that answered well are healthy again. */
-    async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+    /**
+     * From the queue to the log, in one statement; endpoints that answered well are healthy again. Gives the ids of the
+     * results that counted.
+     */
+    async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
       const delivered = results.filter((result) => result.kind === 'delivered');
       const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
-      await tx.query(
+      const { rows } = await tx.query<{ id: string }>(
         `with healthy as (
   delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
   where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
@@ -202,7 +205,8 @@ function resultStatements(database: Database, schema: string) {
 )
 insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, created_at, tries, attempts, status,
   url, finished_at, expires_at)
-select * from taken`,
+select * from taken
+returning id`,
         [
           results.map((result) => result.tenantId),
           results.map((result) => result.id),
@@ -215,15 +219,17 @@ select * from taken`,
           ...columns(healthy),
         ],
       );
+      return rows.map((row) => row.id);
     },
 
-    async recordRetries(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
-      await tx.query(
+    async recordRetries(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
+      const { rows } = await tx.query<{ id: string }>(
         `update ${schema}.queue q set due_at = done.due_at, tries = q.tries + 1, step = done.step, early = done.early,
   attempts = ${attempts}, url = done.url
 from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::int[], $6::boolean[], $7::jsonb[], $8::text[])
   as done (tenant_id, id, tries, due_at, step, early, attempt, url)
-where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries`,
+where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries
+returning q.id`,
         [
           results.map((result) => result.tenantId),
           results.map((result) => result.id),
@@ -235,6 +241,7 @@ where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries`,
           results.map((result) => result.url),
         ],
       );
+      return rows.map((row) => row.id);
     },
 
     /** Notes the failures and gives the endpoints that have only failed since `since` or longer. */

@@ -40,6 +40,8 @@ export interface DeliveryDispatcherOptions {
   readonly pollMs?: number;
   /** How long a process may be silent before its lanes go to others; one that is killed loses them at once. */
   readonly silenceMs?: number;
+  /** An endpoint without work is given back after this long. */
+  readonly laneIdleMs?: number;
   /** How long a stop waits for tries that are under way. */
   readonly drainMs?: number;
 }
@@ -141,7 +143,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     },
     slowMs: Math.min(options.slowMs ?? SLOW_MS, options.timeoutMs / 2),
     horizonMs,
-    laneIdleMs: LANE_IDLE_MS,
+    laneIdleMs: options.laneIdleMs ?? LANE_IDLE_MS,
     owner: () => identity.owner(),
   });
   const stops: (() => Promise<unknown>)[] = [];

@@ -9,7 +9,7 @@ import {
 import type { DispatchStore } from './dispatch-store.ts';
 import type { QueueStore } from './queue-store.ts';
 
-/** All run inside the transaction that records the results; what they write commits with it. */
+/** All run inside the transaction that records the results, for results that count; what they write commits with it. */
 export interface DeliveryHooks {
   readonly onDelivered?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
   /** A try failed and another will follow. */
@@ -54,7 +54,8 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): I
 }
 
 function uniqueRefs(results: readonly DeliveryResult[]): EndpointRef[] {
-  return [...new Map(results.map((result) => [laneKey(result), result])).values()];
+  const refs = results.map(({ tenantId, endpointId }) => ({ tenantId, endpointId }));
+  return [...new Map(refs.map((ref) => [laneKey(ref), ref])).values()];
 }
 
 /** Writes down what ended, all that ended meanwhile in one go. A result is kept until the database has it. */
@@ -144,9 +145,14 @@ export class Recorder {
     await database.transaction(async (tx) => {
       const finished = results.filter((result) => result.kind !== 'retry');
       const retried = results.filter((result) => result.kind === 'retry');
-      if (finished.length > 0) await store.recordFinished(tx, finished);
-      if (retried.length > 0) await store.recordRetries(tx, retried);
-      await this.#tellHooks(tx, results);
+      const counted = new Set([
+        ...(finished.length > 0 ? await store.recordFinished(tx, finished) : []),
+        ...(retried.length > 0 ? await store.recordRetries(tx, retried) : []),
+      ]);
+      await this.#tellHooks(
+        tx,
+        results.filter((result) => counted.has(result.id)),
+      );
     });
   }
 

@@ -1,6 +1,6 @@
 import type { App } from '@libs/http';
 import Type from 'typebox';
-import { closed, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
+import { closed, IdempotencyHeaders, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { createAdminAccess } from './access.ts';
@@ -82,7 +82,7 @@ export function registerAdminRoutes(app: App, options: AdminRouteOptions): void 
   registerKeyRoutes(app, options);
 }
 
-const tags = ['Admin'];
+const shared = { tags: ['Admin'], security: [{ adminToken: [] }] };
 
 function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminRouteOptions): void {
   app.post(
@@ -90,8 +90,9 @@ function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminR
     {
       ...admin,
       schema: {
-        tags,
+        ...shared,
         summary: 'Create an organisation with a test and a live key',
+        headers: IdempotencyHeaders,
         body: Type.Object({ name }, closed),
         response: {
           201: Type.Object({
@@ -114,7 +115,7 @@ function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminR
     {
       ...admin,
       schema: {
-        tags,
+        ...shared,
         summary: 'List the keys of an organisation',
         params: IdParams,
         response: { 200: Type.Object({ object: Type.Literal('list'), data: Type.Array(apiKey) }) },
@@ -133,9 +134,10 @@ function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRoute
     {
       ...admin,
       schema: {
-        tags,
+        ...shared,
         summary: 'Create a key',
         params: IdParams,
+        headers: IdempotencyHeaders,
         body: Type.Object(
           {
             mode: Mode,
@@ -174,9 +176,10 @@ function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRoute
     {
       ...admin,
       schema: {
-        tags,
+        ...shared,
         summary: 'Replace a key by a new one; the old one works on for the overlap',
         params: IdParams,
+        headers: IdempotencyHeaders,
         body: Type.Object(
           { overlap_seconds: Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: 0 }) },
           closed,
@@ -195,7 +198,7 @@ function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRoute
     '/v1/admin/keys/:id',
     {
       ...admin,
-      schema: { tags, summary: 'Revoke a key', params: IdParams, response: { 204: Type.Null() } },
+      schema: { ...shared, summary: 'Revoke a key', params: IdParams, response: { 204: Type.Null() } },
     },
     async (request, reply) => {
       await keys.revokeKey(request.params.id);

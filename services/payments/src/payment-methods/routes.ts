@@ -1,6 +1,15 @@
 import { type App, cursorCodec, listQuery, objectListSchema, stringMap, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
-import { closed, ID_LENGTH_MAX, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
+import {
+  closed,
+  ID_LENGTH_MAX,
+  IdempotencyHeaders,
+  IdParams,
+  Mode,
+  nullable,
+  oneOf,
+  Timestamp,
+} from '../api-schema.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
 import { METADATA_LIMITS } from '../payments/schemas.ts';
@@ -113,6 +122,7 @@ export function registerPaymentMethodRoutes(app: App, options: PaymentMethodRout
       schema: {
         tags,
         summary: 'Add a bank account, or open a balance',
+        headers: IdempotencyHeaders,
         body: CreateMethod,
         response: { 201: MethodSchema },
       },

@@ -31,6 +31,7 @@ export interface ProcessingDependencies {
 /** What happens to payments after they were accepted: handed to their rails, and moved by what the rails answer. */
 export interface Processing {
   applyOutcomes: ApplyOutcomes;
+  lockPayments: typeof lockPayments;
   /** Changes payments that the caller decides on one by one; answers those that changed. */
   changePayments(
     tx: Queryable,
@@ -94,6 +95,7 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
   return {
     changePayments,
     applyOutcomes,
+    lockPayments,
     submitHandler: {
       name: SUBMIT_JOB,
       batchMax: 20,

@@ -9,8 +9,16 @@ import type { RailIsUp } from '../routing/service.ts';
 import type { RailTerms } from '../routing/terms.ts';
 import type { CodeMeaning, FindClocks } from '../sandbox/service.ts';
 import type { Dependencies } from '../services.ts';
-import { isReturnCode, returnReason } from './ach/codes.ts';
+import { createTransportFor } from './ach/connections.ts';
+import type { AchContext } from './ach/context.ts';
+import { createAchHandlers } from './ach/handlers.ts';
+import { entryRefusalMeaning, returnMeaning } from './ach/meanings.ts';
+import { createNotifyOfChange } from './ach/notify.ts';
+import { SANDBOX_ORIGINATOR } from './ach/originator.ts';
+import { createAchRail } from './ach/rail.ts';
+import { createPace } from './ach/schedule.ts';
 import { createRailHealth } from './health.ts';
+import { createRailMessages, type RailMessages } from './messages.ts';
 import type { Rail } from './rail.ts';
 import { REJECT_REASONS, rejectReason } from './rtp/codes.ts';
 import {
@@ -25,6 +33,7 @@ import { createRtpRail } from './rtp/rail.ts';
 import { createRtpGateway, type RtpGateway } from './rtp/transport-gateway.ts';
 import { createSandboxTransport } from './rtp/transport-sandbox.ts';
 import { createRtpHandlers } from './rtp/worker.ts';
+import { createAchOperator } from './sandbox/ach-operator.ts';
 import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
 
 export interface RailsDependencies extends Dependencies {
@@ -37,16 +46,22 @@ export interface RailsDependencies extends Dependencies {
 export interface Rails {
   carriers: readonly Rail[];
   isUp: RailIsUp;
+  messages: RailMessages;
   /** The jobs of the rails; they need the payments that they move. */
-  work(needs: { processing: Processing }): { handlers: readonly Handler[]; cron: readonly CronEntry[] };
+  work(needs: { processing: Processing }): RailWork;
   rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
   returnMeaning(code: string): CodeMeaning | undefined;
-  notifyOfChange(tx: Queryable, payment: Payment, code: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
+export interface RailWork {
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+  /** Tells of a change as a bank would; false where there is no such code. */
+  notifyOfChange(tx: Queryable, payment: Payment, code: string): Promise<boolean>;
+}
+
 const RTP_REJECT_DEFAULT = 'AC04';
-const ACH_REJECT_DEFAULT = 'R03';
 
 export async function createRails(deps: RailsDependencies): Promise<Rails> {
   const { config, database, now, newId, terms, paymentMethods, findClocks } = deps;
@@ -67,27 +82,46 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
       : null,
     live: gateway ? liveConnection(SANDBOX_IDENTITY, gateway) : null,
   };
+  const pace = createPace(terms, config.sandbox.achMs);
+  const operator = config.sandbox.on
+    ? createAchOperator({
+        database,
+        now,
+        behaviourOf,
+        terms: pace.terms,
+        originator: SANDBOX_ORIGINATOR,
+        sandboxMs: config.sandbox.achMs,
+      })
+    : null;
+  const originators = { test: operator && SANDBOX_ORIGINATOR, live: null };
   const { openAccountNumber } = paymentMethods;
   return {
-    carriers: [createRtpRail({ terms, connections, openAccountNumber, newId, log })],
+    carriers: [
+      createRtpRail({ terms, connections, openAccountNumber, newId, log }),
+      createAchRail({ terms, pace, isConfigured: (mode) => originators[mode] !== null }),
+    ],
     isUp: health.isUp,
+    messages: createRailMessages({ database, sealer: deps.sealer }),
     work({ processing }) {
-      const { applyOutcomes } = processing;
-      const rtp = createRtpHandlers({
-        database,
-        connections,
-        applyOutcomes,
-        findClocks,
-        health,
-        now,
-        newId,
-        log,
-      });
-      return { handlers: [...rtp, ...network.handlers], cron: [] };
+      const { applyOutcomes, lockPayments } = processing;
+      const shared = { database, applyOutcomes, findClocks, health, now, newId, log };
+      const rtp = createRtpHandlers({ ...shared, connections });
+      const context: AchContext = {
+        ...shared,
+        ...{ pace, originators, lockPayments, openAccountNumber, sealer: deps.sealer },
+        transportFor: createTransportFor({ sandbox: operator, live: null }),
+        findMethods: paymentMethods.find,
+        applyCorrection: paymentMethods.applyCorrection,
+      };
+      const ach = createAchHandlers(context);
+      return {
+        handlers: [...rtp, ...network.handlers, ...ach.handlers],
+        cron: ach.cron,
+        notifyOfChange: createNotifyOfChange(context),
+      };
     },
     rejectMeaning,
     returnMeaning,
-    notifyOfChange: async () => false,
     async close() {
       health.close();
       gateway?.close();
@@ -100,14 +134,8 @@ async function openGateway(options: Dependencies['config']['rails']['rtp']): Pro
   return createRtpGateway({ ...options, url: options.gatewayUrl });
 }
 
-function returnMeaning(code: string): CodeMeaning | undefined {
-  if (!isReturnCode(code)) return undefined;
-  const { failureCode, title } = returnReason(code);
-  return { networkCode: code, code: failureCode, detail: title };
-}
-
 function rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined {
-  if (rail === 'ach') return returnMeaning(code ?? ACH_REJECT_DEFAULT);
+  if (rail === 'ach') return entryRefusalMeaning(code);
   const wanted = code ?? RTP_REJECT_DEFAULT;
   if (!REJECT_REASONS.has(wanted)) return undefined;
   const { failureCode, title } = rejectReason(wanted);

@@ -1,7 +1,7 @@
 import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
-import { closed, IdParams, nullable, oneOf, Timestamp } from '../api-schema.ts';
+import { closed, IdempotencyHeaders, IdParams, nullable, oneOf, Timestamp } from '../api-schema.ts';
 import { eventTypes } from '../events/event.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
@@ -106,6 +106,7 @@ function registerEndpointRoutes(app: App, { webhooks, access, replyOnce }: Webho
       schema: {
         tags,
         summary: 'Register an address for webhooks',
+        headers: IdempotencyHeaders,
         body: CreateEndpoint,
         response: { 201: EndpointWithSecret },
       },
@@ -203,6 +204,7 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
       schema: {
         tags,
         summary: 'Make a new secret; the old one signs along for 24 hours',
+        headers: IdempotencyHeaders,
         params: IdParams,
         response: { 200: EndpointWithSecret },
       },
@@ -221,6 +223,7 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
       schema: {
         tags,
         summary: 'Send a test event to this endpoint',
+        headers: IdempotencyHeaders,
         params: IdParams,
         response: { 202: DeliverySchema },
       },
@@ -263,6 +266,7 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
       schema: {
         tags,
         summary: 'Try a delivery again now',
+        headers: IdempotencyHeaders,
         params: IdParams,
         response: { 202: DeliverySchema },
       },

@@ -124,9 +124,13 @@ describe('at a limit of N', () => {
     const ids = [await newCustomer(3), await newCustomer(0), await newCustomer(7)];
     const { meter } = newService();
     const checks = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => ids[n % 3] as string).map(async (id) => [id, await meter.checkLimit(id)] as const),
+      Array.from({ length: 30 }, (_, n) => ids[n % 3] as string).map(
+        async (id) => [id, await meter.checkLimit(id)] as const,
+      ),
     );
-    const passed = ids.map((id) => checks.filter(([of, check]) => of === id && check.kind === 'reserved').length);
+    const passed = ids.map(
+      (id) => checks.filter(([of, check]) => of === id && check.kind === 'reserved').length,
+    );
     expect(passed).toEqual([3, 0, 7]);
   });
 
@@ -140,27 +144,33 @@ describe('at a limit of N', () => {
       waits: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 12 }), fc.array(step, { maxLength: 12 }), async (limit, steps) => {
-        const ids = [await newCustomer(limit), await newCustomer(limit)];
-        const kept = [0, 0];
-        const runs = steps.map(async ({ process: p, customer, calls, keep, waits }) => {
-          const service = pair[p] as BillingService;
-          const id = ids[customer] as string;
-          if (waits) await new Promise((done) => setImmediate(done));
-          const checks = await Promise.all(Array.from({ length: calls }, () => service.meter.checkLimit(id)));
-          const passed = checks.filter((check) => check.kind === 'reserved');
-          expect((await counter(id))?.used ?? 0).toBeLessThanOrEqual(limit);
-          await Promise.all(passed.map((check, n) => settle(service, check, keep[n] === true)));
-          kept[customer] = (kept[customer] ?? 0) + passed.filter((_, n) => keep[n] === true).length;
-        });
-        await Promise.all(runs);
-        for (const [n, id] of ids.entries()) {
-          const { used = 0, kept: stored = 0 } = (await counter(id)) ?? {};
-          expect([used, stored]).toEqual([kept[n], kept[n]]);
-          expect(used).toBeLessThanOrEqual(limit);
-          expect(await openUnits(id)).toBe(0);
-        }
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 12 }),
+        fc.array(step, { maxLength: 12 }),
+        async (limit, steps) => {
+          const ids = [await newCustomer(limit), await newCustomer(limit)];
+          const kept = [0, 0];
+          const runs = steps.map(async ({ process: p, customer, calls, keep, waits }) => {
+            const service = pair[p] as BillingService;
+            const id = ids[customer] as string;
+            if (waits) await new Promise((done) => setImmediate(done));
+            const checks = await Promise.all(
+              Array.from({ length: calls }, () => service.meter.checkLimit(id)),
+            );
+            const passed = checks.filter((check) => check.kind === 'reserved');
+            expect((await counter(id))?.used ?? 0).toBeLessThanOrEqual(limit);
+            await Promise.all(passed.map((check, n) => settle(service, check, keep[n] === true)));
+            kept[customer] = (kept[customer] ?? 0) + passed.filter((_, n) => keep[n] === true).length;
+          });
+          await Promise.all(runs);
+          for (const [n, id] of ids.entries()) {
+            const { used = 0, kept: stored = 0 } = (await counter(id)) ?? {};
+            expect([used, stored]).toEqual([kept[n], kept[n]]);
+            expect(used).toBeLessThanOrEqual(limit);
+            expect(await openUnits(id)).toBe(0);
+          }
+        },
+      ),
       { numRuns: 25 },
     );
   });
@@ -223,7 +233,10 @@ describe('what a process holds', () => {
     const check = await service.meter.checkLimit(id);
     now = () => new Date('2026-04-01T00:00:01Z');
     await settle(service, check, true);
-    const { rows } = await db.database.query('select month, used from usage_counters where customer_id = $1', [id]);
+    const { rows } = await db.database.query(
+      'select month, used from usage_counters where customer_id = $1',
+      [id],
+    );
     expect(rows).toEqual([{ month: '2026-03-01', used: 1 }]);
     expect((await service.planState(id)).used).toBe(0);
     now = () => new Date();
@@ -298,7 +311,11 @@ describe('limits by plan', () => {
   ];
   test.each(states)('%s with a cap of %s cents', async (plan, spendCapCents, expected) => {
     const id = await newCustomer(null);
-    expect(await newService().changePlan(id, { plan, spendCapCents })).toMatchObject({ plan, ...expected, used: 0 });
+    expect(await newService().changePlan(id, { plan, spendCapCents })).toMatchObject({
+      plan,
+      ...expected,
+      used: 0,
+    });
   });
 
   test('a new limit holds at once, and every change is kept with its moment', async () => {

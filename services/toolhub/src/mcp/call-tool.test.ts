@@ -80,7 +80,12 @@ describe('a call that succeeds', () => {
     expect(body.result?.isError).toBeUndefined();
     expect(alpha.log.calls.at(-1)).toMatchObject({ customerId: id, account: `${id}@alpha` });
     expect((await hub.billing.planState(id)).used).toBe(1);
-    const usage = await hub.billing.usage({ customerId: id, from: '2000-01-01', to: '3000-01-01', group: 'platform' });
+    const usage = await hub.billing.usage({
+      customerId: id,
+      from: '2000-01-01',
+      to: '3000-01-01',
+      group: 'platform',
+    });
     expect(usage).toMatchObject({ totalCalls: 1, groups: [{ key: 'alpha', calls: 1, errors: 0 }] });
     expect(await auditOf(id)).toEqual(['alpha_get_note success']);
   });
@@ -96,7 +101,10 @@ describe('a call that succeeds', () => {
   test('tools of no platform are not metered', async () => {
     const id = await newCustomer();
     const { body } = await callTool(hub.url, id, 'accounts_list');
-    expect(body.result?.structuredContent).toMatchObject({ items: [{ platform: 'alpha' }], next_cursor: null });
+    expect(body.result?.structuredContent).toMatchObject({
+      items: [{ platform: 'alpha' }],
+      next_cursor: null,
+    });
     await callTool(hub.url, id, 'accounts_check_health', { platform: 'beta' });
     expect((await hub.billing.planState(id)).used).toBe(0);
     expect(await auditOf(id)).toEqual(['accounts_list success', 'accounts_check_health success']);
@@ -125,7 +133,11 @@ describe('a call that fails', () => {
       { retry_after_seconds: 7 },
     ],
     ['platform_unavailable', () => new ConnectorError('platform_unavailable', 'No answer.'), {}],
-    ['token_expired', () => new ConnectorError('token_expired', 'Refused.'), { connect_url: expect.any(String) }],
+    [
+      'token_expired',
+      () => new ConnectorError('token_expired', 'Refused.'),
+      { connect_url: expect.any(String) },
+    ],
     ['invalid_arguments', () => new ConnectorError('invalid_arguments', 'No such folder.'), {}],
   ];
   test.each(failures)('%s is a result, and the unit is given back', async (code, error, details) => {
@@ -135,7 +147,12 @@ describe('a call that fails', () => {
     };
     expect(errorOf(await send(id))).toMatchObject({ code, ...details });
     expect((await hub.billing.planState(id)).used).toBe(0);
-    const usage = await hub.billing.usage({ customerId: id, from: '2000-01-01', to: '3000-01-01', group: 'tool' });
+    const usage = await hub.billing.usage({
+      customerId: id,
+      from: '2000-01-01',
+      to: '3000-01-01',
+      group: 'tool',
+    });
     expect(usage.groups).toMatchObject([{ key: 'alpha_send_note', calls: 1, errors: 1 }]);
     expect(await eventsOf(id)).toMatchObject([
       { type: 'tool.call.failed', data: { tool: 'alpha_send_note', platform: 'alpha', code } },
@@ -148,7 +165,10 @@ describe('a call that fails', () => {
       throw new Error('password hunter2');
     };
     const answer = await send(id);
-    expect(errorOf(answer)).toMatchObject({ code: 'internal_error', request_id: answer.headers.get('x-request-id') });
+    expect(errorOf(answer)).toMatchObject({
+      code: 'internal_error',
+      request_id: answer.headers.get('x-request-id'),
+    });
     expect(JSON.stringify(answer.body)).not.toContain('hunter2');
     expect(hub.errors.splice(0)).toMatchObject([{ message: 'password hunter2' }]);
   });
@@ -172,12 +192,21 @@ describe('the gate', () => {
     await send(id);
     const before = alpha.log.calls.length;
     const answer = await send(id);
-    expect(errorOf(answer)).toMatchObject({ code: 'limit_exceeded', limit: 2, used: 2, upgrade_url: `${hub.url}/billing` });
+    expect(errorOf(answer)).toMatchObject({
+      code: 'limit_exceeded',
+      limit: 2,
+      used: 2,
+      upgrade_url: `${hub.url}/billing`,
+    });
     const now = new Date();
     const reset = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
     expect(errorOf(answer)?.resets_at).toBe(reset);
     expect(alpha.log.calls).toHaveLength(before);
-    expect(await auditOf(id)).toEqual(['alpha_send_note success', 'alpha_send_note success', 'alpha_send_note refused']);
+    expect(await auditOf(id)).toEqual([
+      'alpha_send_note success',
+      'alpha_send_note success',
+      'alpha_send_note refused',
+    ]);
     const told = await vi.waitFor(async () => {
       const events = await eventsOf(id);
       expect(events).toHaveLength(2);
@@ -216,7 +245,8 @@ describe('the gate', () => {
       );
       const refused = answers.map(errorOf).filter((error) => error !== undefined);
       expect(answers.length - refused.length).toBe(4);
-      for (const error of refused) expect(error).toMatchObject({ code: 'rate_limited', retry_after_seconds: 1 });
+      for (const error of refused)
+        expect(error).toMatchObject({ code: 'rate_limited', retry_after_seconds: 1 });
       expect(alpha.log.calls).toHaveLength(before + 4);
       expect((await rpc(limited.url, id, { method: 'tools/list' })).status).toBe(200);
     } finally {
@@ -275,9 +305,17 @@ describe('cancellation', () => {
             { era: 'legacy' },
           ),
         );
-        const headers = { authorization: `Bearer ${id}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+        const headers = {
+          authorization: `Bearer ${id}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        };
         const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 41 } };
-        const answer = await fetch(`${door.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(message) });
+        const answer = await fetch(`${door.url}/mcp`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(message),
+        });
         expect(answer.status).toBe(202);
         expect(await heard).toMatchObject({ message: 'The client canceled the call.' });
         expect(errorOf((await call) as RpcAnswer)).toMatchObject({ code: 'canceled' });

@@ -8,7 +8,13 @@ import {
 } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { platformError, testPlatform } from './test/platform.ts';
-import { addCustomer, createToolhubDatabase, customerSession, type Instance, startInstance } from './test/rig.ts';
+import {
+  addCustomer,
+  createToolhubDatabase,
+  customerSession,
+  type Instance,
+  startInstance,
+} from './test/rig.ts';
 
 let db: TestDatabase;
 let hub: Instance;
@@ -52,7 +58,9 @@ describe.each(modes)('mode %j', (mode, version) => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(hub.tools.catalogue.tools.map(({ name }) => name));
     for (const tool of tools) {
-      expect(Object.values(tool.annotations ?? {}).filter((hint) => typeof hint === 'boolean')).toHaveLength(4);
+      expect(Object.values(tool.annotations ?? {}).filter((hint) => typeof hint === 'boolean')).toHaveLength(
+        4,
+      );
       expect([tool.title, tool.description, tool.outputSchema]).not.toContain(undefined);
     }
     const result = await client.callTool({ name: 'alpha_get_note', arguments: { number: 3 } });
@@ -105,7 +113,10 @@ describe.each(modes)('mode %j', (mode, version) => {
       };
     });
     const abort = new AbortController();
-    const call = client.callTool({ name: 'alpha_send_note', arguments: { text: 'x' } }, { signal: abort.signal });
+    const call = client.callTool(
+      { name: 'alpha_send_note', arguments: { text: 'x' } },
+      { signal: abort.signal },
+    );
     await running;
     abort.abort();
     await expect(call).rejects.toThrow();

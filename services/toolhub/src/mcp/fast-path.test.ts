@@ -16,7 +16,10 @@ const catalogue = createCatalogue({
   accountTools: [],
   internalAccounts: () => [],
 });
-const list = createToolLists(catalogue).forCustomer({ tools: new Set(), platforms: new Set(), key: '' }, null);
+const list = createToolLists(catalogue).forCustomer(
+  { tools: new Set(), platforms: new Set(), key: '' },
+  null,
+);
 const answers = createFastAnswers(SERVER_INFO);
 const readFast = createFastReader();
 
@@ -36,7 +39,11 @@ function sdkHandler(result: ToolResult) {
 }
 
 async function throughSdk(message: JsonObject, headers: Record<string, string>, result: ToolResult) {
-  const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(message) });
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(message),
+  });
   const response = await sdkHandler(result).fetch(request);
   return { status: response.status, body: readAnswer(await response.text()) };
 }
@@ -62,7 +69,12 @@ const results: [string, ToolResult][] = [
 
 test.each(results)('tools/call with %s: the same in both eras', async (_name, result) => {
   for (const id of [1, 0, 'a "b"', '']) {
-    const legacy = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'alpha_send_note', arguments: { text: 'x' } } };
+    const legacy = {
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'alpha_send_note', arguments: { text: 'x' } },
+    };
     const modern = { ...legacy, params: { ...legacy.params, _meta: META } };
     for (const [message, headers] of [
       [legacy, { ...PLAIN, 'mcp-protocol-version': '2025-06-18' }],
@@ -94,7 +106,21 @@ test('tools/list: the same in both eras', async () => {
 });
 
 const odd = fc.oneof(
-  fc.constantFrom<unknown>('', 'x', null, [], {}, 0, -1, 1.5, true, '2026-07-28', '2025-11-25', 'tools/list', undefined),
+  fc.constantFrom<unknown>(
+    '',
+    'x',
+    null,
+    [],
+    {},
+    0,
+    -1,
+    1.5,
+    true,
+    '2026-07-28',
+    '2025-11-25',
+    'tools/list',
+    undefined,
+  ),
   fc.jsonValue({ maxDepth: 1 }),
 );
 

@@ -55,14 +55,17 @@ test('a repeat returns the first result, sends nothing and costs nothing', async
   expect((await hubs[0].billing.planState('cus_1')).used).toBe(used);
 });
 
-test.each(['alpha_send_note', 'alpha_edit_note', 'alpha_delete_note'])('%s: forty at once over two processes, one call', async (tool) => {
-  alpha.log.during = () => new Promise((done) => setTimeout(done, 60));
-  const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, n) => send({ idempotency_key: 'b' }, { hub: n % 2, tool })),
-  );
-  expect(alpha.log.calls).toHaveLength(1);
-  for (const { body } of answers) expect(body.result).toEqual(answers[0]?.body.result);
-});
+test.each(['alpha_send_note', 'alpha_edit_note', 'alpha_delete_note'])(
+  '%s: forty at once over two processes, one call',
+  async (tool) => {
+    alpha.log.during = () => new Promise((done) => setTimeout(done, 60));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => send({ idempotency_key: 'b' }, { hub: n % 2, tool })),
+    );
+    expect(alpha.log.calls).toHaveLength(1);
+    for (const { body } of answers) expect(body.result).toEqual(answers[0]?.body.result);
+  },
+);
 
 test('keys belong to one customer and one tool', async () => {
   await send({ idempotency_key: 'c' });
@@ -74,13 +77,18 @@ test('keys belong to one customer and one tool', async () => {
 test('the same key with other arguments is refused', async () => {
   await send({ idempotency_key: 'd' });
   const answer = await send({ idempotency_key: 'd', text: 'other' });
-  expect(errorOf(answer)).toMatchObject({ code: 'invalid_arguments', errors: [{ pointer: '/idempotency_key' }] });
+  expect(errorOf(answer)).toMatchObject({
+    code: 'invalid_arguments',
+    errors: [{ pointer: '/idempotency_key' }],
+  });
   expect(alpha.log.calls).toHaveLength(1);
 });
 
 test('tools that repeat without harm take no key', async () => {
   for (const tool of ['alpha_mark_note', 'alpha_list_notes'])
-    expect(errorOf(await send({ idempotency_key: 'e' }, { tool }))).toMatchObject({ code: 'invalid_arguments' });
+    expect(errorOf(await send({ idempotency_key: 'e' }, { tool }))).toMatchObject({
+      code: 'invalid_arguments',
+    });
 });
 
 test('the word of the platform is a first result, too', async () => {
@@ -116,12 +124,20 @@ test('a call that ran out of time is not sent again, and says why', async () => 
   expect(errorOf(await send({ idempotency_key: 'i' }, { hub: 1 }))?.code).toBe('platform_unavailable');
   alpha.log.during = async () => {};
   const again = errorOf(await send({ idempotency_key: 'i' }));
-  expect(again).toMatchObject({ code: 'platform_unavailable', message: expect.stringContaining('not known') });
+  expect(again).toMatchObject({
+    code: 'platform_unavailable',
+    message: expect.stringContaining('not known'),
+  });
   expect(alpha.log.calls).toHaveLength(1);
 });
 
 test('a crash between the intent and the result: nothing is sent again, and the answer says so', async () => {
-  const dead = await startInstance({ databaseUrl: db.url, connectors: [alpha.connector], tokens, leaseMs: 200 });
+  const dead = await startInstance({
+    databaseUrl: db.url,
+    connectors: [alpha.connector],
+    tokens,
+    leaseMs: 200,
+  });
   let started: () => void = () => {};
   const running = new Promise<void>((resolve) => {
     started = resolve;
@@ -140,7 +156,10 @@ test('a crash between the intent and the result: nothing is sent again, and the 
   await new Promise((done) => setTimeout(done, 250));
   alpha.log.during = async () => {};
   const answer = await send({ idempotency_key: 'j' });
-  expect(errorOf(answer)).toMatchObject({ code: 'platform_unavailable', message: expect.stringContaining('cut off') });
+  expect(errorOf(answer)).toMatchObject({
+    code: 'platform_unavailable',
+    message: expect.stringContaining('cut off'),
+  });
   expect(alpha.log.calls).toHaveLength(1);
   abort.abort();
   await lost;
@@ -149,7 +168,12 @@ test('a crash between the intent and the result: nothing is sent again, and the 
 
 test('a call that still runs after the wait: nothing is sent, and the answer says so', async () => {
   const { database, billing } = hubs[0];
-  const impatient = createIdempotency({ database, holder: billing.meter.holder, onError: () => {}, waitMs: 50 });
+  const impatient = createIdempotency({
+    database,
+    holder: billing.meter.holder,
+    onError: () => {},
+    waitMs: 50,
+  });
   const call = { customerId: 'cus_1', tool: 't', key: 'k', args: {}, signal: new AbortController().signal };
   expect((await impatient.claim(call)).kind).toBe('claimed');
   expect((await impatient.claim(call)).kind).toBe('running');
@@ -157,10 +181,14 @@ test('a call that still runs after the wait: nothing is sent, and the answer say
 
 test('after 24 hours a key is free again, and the job forgets it', async () => {
   await send({ idempotency_key: 'l' });
-  await db.database.query(`update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`);
+  await db.database.query(
+    `update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`,
+  );
   await send({ idempotency_key: 'l' });
   expect(alpha.log.calls).toHaveLength(2);
-  await db.database.query(`update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`);
+  await db.database.query(
+    `update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`,
+  );
   const { database, billing } = hubs[0];
   const { jobs } = createIdempotency({ database, holder: billing.meter.holder, onError: () => {} });
   await jobs.handlers[0]?.handle();

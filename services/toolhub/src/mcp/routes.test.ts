@@ -36,7 +36,11 @@ beforeAll(async () => {
     tokens,
     internalAccounts: { alpha: ['main', 'spare'], beta: ['only'] },
   });
-  tokens.set('elsewhere', { ...customerSession('cus_1'), via: 'oauth', audience: 'https://other.example/mcp' });
+  tokens.set('elsewhere', {
+    ...customerSession('cus_1'),
+    via: 'oauth',
+    audience: 'https://other.example/mcp',
+  });
   tokens.set('here', { ...customerSession('cus_1'), via: 'oauth', audience: `${hub.url}/mcp` });
 });
 
@@ -65,7 +69,13 @@ async function withHeaders(headers: Record<string, string>): Promise<number> {
   const { port } = new URL(hub.url);
   return new Promise((resolve, reject) => {
     const sent = request(
-      { port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers: { authorization: 'Bearer full', ...headers } },
+      {
+        port,
+        host: '127.0.0.1',
+        path: '/mcp',
+        method: 'POST',
+        headers: { authorization: 'Bearer full', ...headers },
+      },
       (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
@@ -109,7 +119,9 @@ describe('who gets in', () => {
     const before = alpha.log.calls.length;
     const { status, headers } = await callTool(hub.url, 'reader', 'alpha_send_note', { text: 'x' }, { era });
     expect(status).toBe(403);
-    expect(headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="tools:read tools:write"');
+    expect(headers.get('www-authenticate')).toContain(
+      'error="insufficient_scope", scope="tools:read tools:write"',
+    );
     expect(alpha.log.calls).toHaveLength(before);
     expect((await callTool(hub.url, 'reader', 'alpha_get_note', { number: 1 }, { era })).status).toBe(200);
   });
@@ -164,7 +176,9 @@ describe('methods and types', () => {
 
 describe('?platforms=', () => {
   const names = async (query: string, token = 'full') =>
-    (await rpc(hub.url, token, { method: 'tools/list' }, { query })).body.result?.tools?.map(({ name }) => name);
+    (await rpc(hub.url, token, { method: 'tools/list' }, { query })).body.result?.tools?.map(
+      ({ name }) => name,
+    );
 
   test('narrows the list, and the tools of no platform stay', async () => {
     const all = await names('');
@@ -182,7 +196,12 @@ describe('?platforms=', () => {
   });
 
   test.each(['nope', 'alpha,nope', '', 'ALPHA', 'accounts'])('%j: 400', async (value) => {
-    const { status, body } = await rpc(hub.url, 'full', { method: 'tools/list' }, { query: `?platforms=${value}` });
+    const { status, body } = await rpc(
+      hub.url,
+      'full',
+      { method: 'tools/list' },
+      { query: `?platforms=${value}` },
+    );
     expect([status, body.code]).toEqual([400, 'invalid_query']);
   });
 });
@@ -197,7 +216,8 @@ describe('kinds of sessions', () => {
     );
 
   test('a customer sees no account parameter, and cannot use one', async () => {
-    for (const schema of (await schemas('full')).values()) expect(Object.keys(schema.properties)).not.toContain('account');
+    for (const schema of (await schemas('full')).values())
+      expect(Object.keys(schema.properties)).not.toContain('account');
     const { body } = await callTool(hub.url, 'full', 'alpha_get_note', { number: 1, account: 'main' });
     expect(body.result?.structuredContent?.error).toMatchObject({
       code: 'invalid_arguments',
@@ -228,7 +248,9 @@ describe('kinds of sessions', () => {
     expect(beta.log.calls.at(-1)?.account).toBe('only');
     const { body } = await callTool(hub.url, 'operator', 'alpha_get_note', { number: 1 });
     expect(body.result?.structuredContent?.error).toMatchObject({ code: 'invalid_arguments' });
-    expect((await callTool(hub.url, 'operator', 'gamma_get_note', { number: 1 })).body.error?.code).toBe(-32602);
+    expect((await callTool(hub.url, 'operator', 'gamma_get_note', { number: 1 })).body.error?.code).toBe(
+      -32602,
+    );
   });
 
   test('it is recorded under internal and not metered', async () => {
@@ -236,7 +258,9 @@ describe('kinds of sessions', () => {
       `select sum(calls)::bigint as calls from usage_daily where customer_id = 'internal' and platform = 'beta'`,
     );
     expect(rows).toEqual([{ calls: 1 }]);
-    expect((await db.database.query(`select 1 from usage_counters where customer_id = 'internal'`)).rows).toEqual([]);
+    expect(
+      (await db.database.query(`select 1 from usage_counters where customer_id = 'internal'`)).rows,
+    ).toEqual([]);
     const audit = await db.database.query(
       `select distinct actor_type, actor_id from audit_entries where customer_id = 'internal'`,
     );
@@ -285,7 +309,9 @@ describe('bad input', () => {
 
   test('headers that contradict the body: 400 -32020', async () => {
     for (const headers of [{ 'mcp-method': 'tools/call' }, { 'mcp-protocol-version': '2025-11-25' }])
-      expect((await rpc(hub.url, 'full', { method: 'tools/list' }, { headers })).body.error?.code).toBe(-32020);
+      expect((await rpc(hub.url, 'full', { method: 'tools/list' }, { headers })).body.error?.code).toBe(
+        -32020,
+      );
     const { status, body } = await callTool(
       hub.url,
       'full',
@@ -314,9 +340,15 @@ describe('bad input', () => {
   test.each(badArguments)('arguments %s: a result with invalid_arguments', async (_name, args, pointer) => {
     const before = alpha.log.calls.length;
     for (const era of ERAS) {
-      const { status, body } = await callTool(hub.url, 'full', 'alpha_send_note', args as Record<string, unknown>, {
-        era,
-      });
+      const { status, body } = await callTool(
+        hub.url,
+        'full',
+        'alpha_send_note',
+        args as Record<string, unknown>,
+        {
+          era,
+        },
+      );
       expect(status).toBe(200);
       expect(body.result?.isError).toBe(true);
       const error = body.result?.structuredContent?.error as { code: string; errors: { pointer: string }[] };
@@ -330,7 +362,9 @@ describe('bad input', () => {
   test('arguments that are no object: -32602', async () => {
     for (const era of ERAS) {
       const params = { name: 'alpha_send_note', arguments: [1] as unknown as Record<string, unknown> };
-      expect((await rpc(hub.url, 'full', { method: 'tools/call', params }, { era })).body.error?.code).toBe(-32602);
+      expect((await rpc(hub.url, 'full', { method: 'tools/call', params }, { era })).body.error?.code).toBe(
+        -32602,
+      );
     }
   });
 

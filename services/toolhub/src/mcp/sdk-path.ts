@@ -2,14 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
 import {
   type AuthInfo,
+  type CallToolRequestParams,
   type CallToolResult,
   createMcpHandler,
+  type InputRequiredResult,
   type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
   Server,
-  type ServerCapabilities,
   type ServerContext,
+  type ServerOptions,
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { Admission, CallRequest, CallTool } from './call-tool.ts';
@@ -22,11 +24,14 @@ export interface Exchange {
   list: CallRequest['list'];
 }
 
-/** Adds to a server what a profile has beside the tools (the conformance suite's fixtures, for one). */
+/** What a profile has beside the tools of the catalogue; the conformance suite's fixtures come in this way. */
 export interface ServerExtension {
-  capabilities: ServerCapabilities;
+  options: ServerOptions;
+  tools: readonly Tool[];
+  /** Called for the tools above only. */
+  callTool(params: CallToolRequestParams, context: ServerContext): Promise<CallToolResult | InputRequiredResult>;
   /** Called for each server, after its own handlers are in place. */
-  extend(server: Server, context: McpRequestContext): void;
+  extend(server: Server): void;
 }
 
 export interface SdkPathDeps {
@@ -49,24 +54,28 @@ const SUBSCRIPTIONS_MAX = 256;
 /** The official SDK: both eras from one factory, a low-level server per request. */
 export function createSdkPath(deps: SdkPathDeps): SdkPath {
   const { serverInfo, extension, callTool } = deps;
-  const capabilities: ServerCapabilities = { tools: {}, ...extension?.capabilities };
+  const options: ServerOptions = {
+    instructions: INSTRUCTIONS,
+    supportedProtocolVersions: [...LEGACY_VERSIONS],
+    ...extension?.options,
+    capabilities: { ...extension?.options.capabilities, tools: {} },
+  };
+  const extraTools = new Set(extension?.tools.map(({ name }) => name));
 
   function newServer(context: McpRequestContext): Server {
     const exchange = exchangeOf(context.authInfo);
-    const server = new Server(serverInfo, {
-      capabilities,
-      instructions: INSTRUCTIONS,
-      supportedProtocolVersions: [...LEGACY_VERSIONS],
-    });
+    const server = new Server(serverInfo, options);
     server.setRequestHandler('tools/list', ({ params }) => {
       if (params?.cursor !== undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The list has one page: send no cursor.');
-      return { tools: exchange.list.tools as unknown as Tool[] };
+      return { tools: [...(exchange.list.tools as unknown as Tool[]), ...(extension?.tools ?? [])] };
     });
     server.setRequestHandler('tools/call', ({ params }, handlerContext) =>
-      runAdmitted(exchange, params.name, handlerContext),
+      extension !== undefined && extraTools.has(params.name)
+        ? extension.callTool(params, handlerContext)
+        : runAdmitted(exchange, params.name, handlerContext),
     );
-    extension?.extend(server, context);
+    extension?.extend(server);
     return server;
   }
 

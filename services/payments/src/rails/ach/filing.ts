@@ -83,7 +83,8 @@ function sortOut(context: AchContext, due: readonly AchEntry[], payments: Paymen
   for (const entry of due) {
     const isMissed = entry.scope === LIVE_SCOPE && isWindowMissed(entry.dueAt, asOf, terms);
     if (!isWanted(entry, paymentOf(payments, entry))) staying.push({ ...entry, state: 'canceled' });
-    else if (isMissed) staying.push({ ...entry, ...timesOf({ ...entry, from: asOf, legs: 1 }, context.pace) });
+    else if (isMissed)
+      staying.push({ ...entry, ...timesOf({ ...entry, from: asOf, legs: 1 }, context.pace) });
     else going.push(entry);
   }
   return { going, staying };

@@ -11,7 +11,7 @@ import {
   markAcknowledged,
   type StoredReply,
 } from './answers-store.ts';
-import { returnReason, type Correction } from './codes.ts';
+import { type Correction, returnReason } from './codes.ts';
 import { type AchContext, fileSealContext } from './context.ts';
 import { findByTraces, findEntriesOf, insertEntries, updateEntries } from './entries-store.ts';
 import { type AchEntry, methodIdOf, paymentKeyOf } from './entry.ts';
@@ -21,8 +21,8 @@ import { type Match, matchReplies, readReplies } from './matching.ts';
 import type { Reply, ReturnReply } from './nacha/replies.ts';
 import { findTransactionCode } from './nacha/transaction-codes.ts';
 import { byAttempt, refundsFor } from './refunds.ts';
-import { connectionFor } from './sending.ts';
 import { type AchScope, modeOfScope } from './scope.ts';
+import { connectionFor } from './sending.ts';
 import { timeOf } from './time.ts';
 import type { InboundFile } from './transport.ts';
 
@@ -33,7 +33,9 @@ export type Reading = { status: 'read' } | { status: 'known' } | { status: 'unus
 export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
   const transport = connectionFor(context, scope);
   for (const file of await transport.collect(asOf)) {
-    const reading = await context.database.transaction((tx) => readAnswer(tx, context, { scope, file, asOf }));
+    const reading = await context.database.transaction((tx) =>
+      readAnswer(tx, context, { scope, file, asOf }),
+    );
     if (reading.status === 'unusable') await quarantine(context, scope, file, reading.reason);
     await transport.acknowledge(file.name);
     await markAcknowledged(context.database, { scope, name: file.name }, context.now());

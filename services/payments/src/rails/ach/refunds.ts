@@ -1,4 +1,4 @@
-import { AttemptEntries, type AchEntry } from './entry.ts';
+import { type AchEntry, AttemptEntries } from './entry.ts';
 import { type Pace, timesOf } from './schedule.ts';
 import type { AchScope } from './scope.ts';
 

@@ -15,11 +15,7 @@ export interface Pace {
 }
 
 /** The limit of the same day is a matter of prices and limits, which are set in one place for all rails. */
-export function createPace(
-  rails: RailTerms,
-  sandboxMs: number,
-  terms: AchTerms = DEFAULT_ACH_TERMS,
-): Pace {
+export function createPace(rails: RailTerms, sandboxMs: number, terms: AchTerms = DEFAULT_ACH_TERMS): Pace {
   return { terms: { ...terms, sameDayAmountMaxCents: rails.ach.sameDayAmountMax }, sandboxMs };
 }
 
@@ -83,13 +79,23 @@ export function fileDatesOf(
   asOf: Date,
   terms: AchTerms,
 ): FileDates {
-  if (isCompressed(entry.scope)) {
-    // The sandbox hurries, but its files say what they would say at any bank.
-    return nextWindow({ now: asOf, amountCents: entry.amount, sameDay: entry.sameDay, terms });
-  }
+  if (isCompressed(entry.scope)) return datesOfHurriedFile(entry, asOf, terms);
   const { date: effectiveDate, time } = toNewYork(entry.settlesAt);
   const isSameDay = toNewYork(entry.dueAt).date === effectiveDate;
   return { effectiveDate, descriptiveDate: isSameDay ? `SD${time.replace(':', '')}` : '' };
+}
+
+/** The sandbox does not wait for windows, but its files say what they would say at any bank. */
+function datesOfHurriedFile(
+  { amount, sameDay }: { amount: number; sameDay: boolean },
+  asOf: Date,
+  terms: AchTerms,
+): FileDates {
+  const question = { now: asOf, amountCents: amount, terms };
+  const wanted = nextWindow({ ...question, sameDay });
+  // The next same-day window may be on another day, but the file leaves now.
+  const isOpen = wanted.sameDay && wanted.effectiveDate === toNewYork(asOf).date;
+  return isOpen ? wanted : nextWindow({ ...question, sameDay: false });
 }
 
 export interface Forecast {

@@ -38,7 +38,7 @@ async function nextDueAt(context: AchContext, scope: AchScope): Promise<Date | n
   const entry = await nextEntryAt(context.database, scope);
   const answer = await connectionFor(context, scope).nextAnswerAt();
   if (entry === null || answer === null) return entry ?? answer;
-  return entry < answer ? entry : answer;
+  return new Date(Math.min(entry.getTime(), answer.getTime()));
 }
 
 /** What comes back at an hour is read before what settles at that hour, and both before the next file leaves. */

@@ -6,6 +6,7 @@ import { toFileDate } from '../ach/nacha/dates.ts';
 import type { Batch, Entry, NachaFile } from '../ach/nacha/model.ts';
 import { changeBatch, returnBatch } from '../ach/nacha/replies.ts';
 import { findTransactionCode, transactionCodeFor } from '../ach/nacha/transaction-codes.ts';
+import { writeNacha } from '../ach/nacha/write.ts';
 import { routingNumberOf } from '../ach/routing-number.ts';
 import { FILES_PER_DAY_MAX, fileIdModifier, TRACE_SEQUENCE_MAX } from '../ach/traces.ts';
 import type { Original } from './ach-operator-store.ts';
@@ -43,6 +44,27 @@ export function answerFile(
     },
     batches: answers.map((answer, index) => answerBatch(answer, index + 1, toFileDate(date))),
   };
+}
+
+export interface NotificationOrder {
+  original: Original;
+  code: ChangeCode;
+  originator: Originator;
+  asOf: Date;
+  /** Real time, which tells apart what is ordered at one moment of a clock that stands still. */
+  sequence: Date;
+}
+
+/** The text of a file with one notification of change, which somebody ordered. */
+export function changeNotification({
+  original,
+  code,
+  originator,
+  asOf,
+  sequence,
+}: NotificationOrder): string {
+  const id = sequence.getTime();
+  return writeNacha(answerFile([{ id, kind: 'noc', code, original }], { asOf, originator, sequence: id }));
 }
 
 function answerBatch({ id, kind, code, original }: AnswerToWrite, batchNumber: number, date: string): Batch {

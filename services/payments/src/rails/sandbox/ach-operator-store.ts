@@ -64,16 +64,28 @@ export interface BookedEntry {
   settlesAt: Date;
 }
 
-/** Answers how many were new: a trace may be used once a day. */
+/** How many of these traces were used before on this day. */
+export async function countUsedTraces(
+  db: Queryable,
+  mailbox: string,
+  { traces, day }: { traces: readonly string[]; day: string },
+): Promise<number> {
+  const { rows } = await db.query<{ used: number }>(
+    `select count(*)::int as used from sandbox_ach_entries
+     where mailbox = $1 and trace = any($2) and day = $3`,
+    [mailbox, traces, day],
+  );
+  return rows[0]?.used ?? 0;
+}
+
 export async function bookEntries(
   tx: Queryable,
   mailbox: string,
   entries: readonly BookedEntry[],
-): Promise<number> {
-  const { rowCount } = await tx.query(
+): Promise<void> {
+  await tx.query(
     `insert into sandbox_ach_entries (mailbox, trace, day, direction, amount, reference, settles_at)
-     select $1, * from unnest($2::text[], $3::date[], $4::text[], $5::bigint[], $6::text[], $7::timestamptz[])
-     on conflict do nothing`,
+     select $1, * from unnest($2::text[], $3::date[], $4::text[], $5::bigint[], $6::text[], $7::timestamptz[])`,
     [
       mailbox,
       entries.map((entry) => entry.trace),
@@ -84,7 +96,6 @@ export async function bookEntries(
       entries.map((entry) => entry.settlesAt),
     ],
   );
-  return rowCount;
 }
 
 /** Those of the references under which an account was debited in a file before. */

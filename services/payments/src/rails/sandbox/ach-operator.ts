@@ -14,6 +14,7 @@ import { answerFile } from './ach-operator-answers.ts';
 import { type EntryToBook, judgeFile } from './ach-operator-rules.ts';
 import {
   bookEntries,
+  countUsedTraces,
   debitedReferences,
   findDueAnswers,
   findOutbox,
@@ -90,8 +91,10 @@ async function receive(options: AchOperatorOptions, line: Line, file: OutboundFi
     const refusals = read.ok
       ? judgeFile(read.file, options)
       : read.faults.map(({ line: at, column, rule, detail }) => `${at}:${column} ${rule} ${detail}`);
-    if (known.length > 0) refusals.push(`A file ${known[0]?.identity} was received before as ${known[0]?.name}.`);
-    if (refusals.length === 0 && read.ok) refusals.push(...(await book(tx, options, line, { ...file, read })));
+    if (known.length > 0)
+      refusals.push(`A file ${known[0]?.identity} was received before as ${known[0]?.name}.`);
+    if (refusals.length === 0 && read.ok)
+      refusals.push(...(await book(tx, options, line, { ...file, read })));
     const received = { mailbox: line.mailbox, name: file.name, identity, contentHash, receivedAt: file.asOf };
     // A name that is taken cannot be noted twice; the refusal is the answer.
     if (!known.some((earlier) => earlier.name === file.name))
@@ -131,8 +134,11 @@ async function book(
     reference: entry.individualId,
     settlesAt,
   }));
-  const added = await bookEntries(tx, line.mailbox, booked);
-  if (added < booked.length) return [`${booked.length - added} traces were used before today.`];
+  const traces = booked.map((entry) => entry.trace);
+  if (new Set(traces).size < traces.length) return ['A trace stands in the file twice.'];
+  const used = await countUsedTraces(tx, line.mailbox, { traces, day });
+  if (used > 0) return [`${used} traces were used before on ${day}.`];
+  await bookEntries(tx, line.mailbox, booked);
   await planAnswers(tx, line.mailbox, await answersTo(tx, options, line, { entries, day, at: file.asOf }));
   return [];
 }
@@ -152,7 +158,11 @@ async function answersTo(
   return odd.map(({ original, direction, settlesAt, behaviour }): NewAnswer => {
     const isSecondHalf = direction === 'credit' && debited.has(original.entry.individualId);
     return {
-      dueAt: answerDueAt(behaviour.kind, { settlesAt, receivedAt: at, isSecondHalf, pace: line.pace }, options),
+      dueAt: answerDueAt(
+        behaviour.kind,
+        { settlesAt, receivedAt: at, isSecondHalf, pace: line.pace },
+        options,
+      ),
       kind: behaviour.kind === 'ach_noc' ? 'noc' : 'return',
       code: behaviour.code ?? '',
       trace: original.entry.trace,

@@ -17,7 +17,9 @@ const billing = createBillingService({
   },
 });
 
-const checks = await Promise.all(Array.from({ length: Number(count) }, () => billing.meter.checkLimit(customerId)));
+const checks = await Promise.all(
+  Array.from({ length: Number(count) }, () => billing.meter.checkLimit(customerId)),
+);
 const reserved = checks.filter((check) => check.kind === 'reserved');
 if (mode === 'hang') {
   process.stdout.write(`${reserved.length}\n`);

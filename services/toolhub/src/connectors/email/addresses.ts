@@ -6,6 +6,7 @@ export interface Mailbox {
 }
 
 const ADDRESS_LENGTH_MAX = 320;
+const ENTRY_LENGTH_MAX = 512;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break here would start another header.
 const CONTROL = /[\u0000-\u001f\u007f\u2028\u2029]/;
 const ADDRESS = /^[^\s<>"(),:;@\\[\]]+@[^\s<>"(),:;@\\[\]]+$/u;
@@ -16,7 +17,7 @@ export function hasControlCharacters(value: string): boolean {
 
 /** Exactly one mailbox, or undefined: a list or a group in one entry would smuggle in more recipients. */
 export function parseAddress(entry: string): Mailbox | undefined {
-  if (entry.length > 2 * ADDRESS_LENGTH_MAX || hasControlCharacters(entry)) return undefined;
+  if (entry.length > ENTRY_LENGTH_MAX || hasControlCharacters(entry)) return undefined;
   const [first, ...others] = parseAddressList(entry);
   if (first === undefined || others.length > 0 || first.address === undefined) return undefined;
   const { address, name } = first;

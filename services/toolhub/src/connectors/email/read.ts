@@ -1,7 +1,7 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
-import { simpleParser } from 'mailparser';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import type { EmailCredential } from './credential.ts';
+import { textOfHtml } from './html-text.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { noSuchMessage, openFolder } from './mailbox.ts';
 import { type Attachment, decodedBytes, type Message, readHead } from './message.ts';
@@ -34,7 +34,7 @@ export function getMessage(
     const { fetched, tree } = await fetchStructure(client, args);
     const html = await readBody(client, args.uid, tree.html);
     const plain = await readBody(client, args.uid, format === 'html' ? [] : tree.text);
-    const text = plain ?? (format === 'html' || html === null ? null : await textOfHtml(html));
+    const text = plain ?? (format === 'html' ? null : await asText(html));
     const shownHtml = format === 'text' ? null : html;
     return {
       ...readHead(fetched, args.folder),
@@ -44,6 +44,10 @@ export function getMessage(
       truncated: text?.truncated === true || shownHtml?.truncated === true,
     };
   });
+}
+
+async function asText(html: BodyText | null): Promise<BodyText | null> {
+  return html && { value: await textOfHtml(html.value), truncated: html.truncated };
 }
 
 async function fetchStructure(
@@ -96,17 +100,6 @@ async function downloadText(
   const chunks: Buffer[] = [];
   for await (const chunk of download.content) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
-}
-
-/** A message that only has HTML is still readable as text. */
-async function textOfHtml({ value, truncated }: BodyText): Promise<BodyText> {
-  const source = `Content-Type: text/html; charset=utf-8\r\n\r\n${value}`;
-  const { text } = await simpleParser(source, {
-    skipTextToHtml: true,
-    skipImageLinks: true,
-    maxHtmlLengthToParse: BODY_BYTES_MAX * 2,
-  });
-  return { value: (text ?? '').trim(), truncated };
 }
 
 async function listAttachments(client: ImapFlow, uid: number, tree: MimeTree): Promise<Attachment[]> {

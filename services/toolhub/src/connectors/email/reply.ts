@@ -67,7 +67,7 @@ async function markAnswered(
 }
 
 function mailboxesOf(list: readonly MessageAddressObject[] | undefined): string[] {
-  return (list ?? []).flatMap(({ name, address }) => {
+  return (list ?? []).slice(0, RECIPIENTS_MAX + 1).flatMap(({ name, address }) => {
     const mailbox = parseAddress(oneLine(address ?? ''));
     return mailbox === undefined ? [] : [formatMailbox({ name: name ?? '', address: mailbox.address })];
   });

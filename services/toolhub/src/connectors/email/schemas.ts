@@ -53,7 +53,7 @@ export const searchInput = closed({
 });
 
 const recipients = (description: string) =>
-  Type.Array(Type.String({ minLength: 3, maxLength: 640, pattern: ONE_LINE }), {
+  Type.Array(Type.String({ minLength: 3, maxLength: 512, pattern: ONE_LINE }), {
     maxItems: RECIPIENTS_MAX,
     description,
   });

@@ -44,11 +44,26 @@ function decodeEscapes(text: string): string {
   );
 }
 
+/** Where the white space before `end` begins. A pattern would take a time that grows with the square of its length. */
+function endOfText(text: string, end: number): number {
+  let position = end;
+  while (position > 0 && (text[position - 1] === ' ' || text[position - 1] === '\t')) position -= 1;
+  return position;
+}
+
 function decodeLine(line: string): string {
   const lineBreak = LINE_BREAK.exec(line)?.[0] ?? '';
   // RFC 2045 6.7 (3): white space at the end of a line was added on the way.
-  const body = line.slice(0, line.length - lineBreak.length).replace(/[ \t]+$/, '');
+  const body = line.slice(0, endOfText(line, line.length - lineBreak.length));
   return body.endsWith('=') ? decodeEscapes(body.slice(0, -1)) : decodeEscapes(body) + lineBreak;
+}
+
+/** A place near the end that tears neither an escape nor white space whose meaning the line's end decides. */
+function safeCut(text: string): number {
+  const end = endOfText(text, text.length);
+  const cut = [1, 2].map((back) => end - back).find((place) => text[place] === '=') ?? end;
+  // Nothing but white space: no line that anyone wrote, so it is let through as it is.
+  return text.length - cut > LINE_LENGTH_MAX ? text.length : cut;
 }
 
 function quotedPrintableDecoder(): TransferDecoder {
@@ -61,9 +76,7 @@ function quotedPrintableDecoder(): TransferDecoder {
       let decoded = lines.map(decodeLine).join('');
       rest = text.slice(linesEnd);
       if (rest.length > LINE_LENGTH_MAX) {
-        // An escape, or white space whose meaning the line's end decides, is not torn apart.
-        const tail = /(?:=[0-9A-Fa-f]?[ \t]*|[ \t]+)$/.exec(rest.slice(-LINE_LENGTH_MAX))?.[0] ?? '';
-        const cut = tail.length < LINE_LENGTH_MAX ? rest.length - tail.length : rest.length;
+        const cut = safeCut(rest);
         decoded += decodeEscapes(rest.slice(0, cut));
         rest = rest.slice(cut);
       }

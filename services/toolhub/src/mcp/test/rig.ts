@@ -159,7 +159,9 @@ function testCredentials(options: InstanceOptions) {
 }
 
 /** The account API with plain tokens; the real one has tests of its own. */
-function testAccess(tokens: Map<string, Session | InternalSession>): Pick<Access, 'customer' | 'admin' | 'sessionOf'> {
+function testAccess(
+  tokens: Map<string, Session | InternalSession>,
+): Pick<Access, 'customer' | 'admin' | 'sessionOf'> {
   const find = (authorization = ''): Session => {
     const session = tokens.get(bearerToken(authorization) ?? '');
     if (session === undefined || session.kind === 'internal') throw errors.unauthenticated();
@@ -196,7 +198,14 @@ export async function addCustomer(database: Database, id: string, plan = 'free')
 }
 
 export function customerSession(customerId: string, scopes: readonly Scope[] = ALL_SCOPES): Session {
-  return { kind: 'customer', customerId, via: 'personal', tokenId: `tok_${customerId}`, scopes, audience: null };
+  return {
+    kind: 'customer',
+    customerId,
+    via: 'personal',
+    tokenId: `tok_${customerId}`,
+    scopes,
+    audience: null,
+  };
 }
 
 export const ALL_SCOPES: readonly Scope[] = ['tools:read', 'tools:write', 'account:read', 'account:write'];

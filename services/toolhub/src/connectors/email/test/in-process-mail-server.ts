@@ -16,6 +16,8 @@ export interface InProcessMailServer {
   imap: ReturnType<typeof hoodiecrow>;
   /** Connections that IMAP has open now. */
   imapConnections(): number;
+  /** Connections that IMAP has ever taken. */
+  imapAccepted(): number;
   dropImapConnections(): void;
   /** Messages that were taken in whole and not answered. */
   unanswered(): number;
@@ -86,8 +88,10 @@ export async function startInProcessMail(options: InProcessOptions): Promise<InP
     ...(options.tls ? { secureConnection: true, credentials: options.tls } : {}),
   });
   const sockets = new Set<Socket>();
+  let accepted = 0;
   imap.server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    accepted += 1;
     // The server writes lines one by one, which would cost 40 ms each.
     socket.setNoDelay(true);
     socket.on('error', () => {});
@@ -162,6 +166,7 @@ export async function startInProcessMail(options: InProcessOptions): Promise<InP
     received,
     imap,
     imapConnections: () => sockets.size,
+    imapAccepted: () => accepted,
     dropImapConnections: () => {
       for (const socket of sockets) socket.destroy();
     },

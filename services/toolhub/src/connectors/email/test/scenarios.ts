@@ -469,7 +469,8 @@ async function lastHeaders(context: ToolContext<EmailCredential>): Promise<strin
       const uid = found ? found.at(-1) : undefined;
       if (uid !== undefined) {
         const fetched = await client.fetchOne(String(uid), { headers: true }, { uid: true });
-        if (fetched && fetched.headers) return fetched.headers.toString('latin1');
+        const headers = fetched ? fetched.headers : undefined;
+        if (headers !== undefined) return headers.toString('latin1');
       }
       await sleep(ARRIVAL_STEP_MS);
     }

@@ -1,0 +1,17 @@
+import { joinShop } from './service.ts';
+
+// A process that sends from the database given to it until it is killed, or told to stop in good order.
+
+const url = process.argv[2];
+if (url === undefined) throw new Error('the database URL is missing');
+const shop = await joinShop(url);
+const dispatcher = shop.dispatcher({ pollMs: 500 });
+await dispatcher.start();
+process.on('SIGTERM', () => {
+  void (async () => {
+    await dispatcher.stop();
+    await shop.close();
+    process.exitCode = shop.errors.length === 0 ? 0 : 1;
+  })();
+});
+process.send?.('ready');

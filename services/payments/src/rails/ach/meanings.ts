@@ -1,0 +1,32 @@
+import { isReturnCode, RETURN_REASONS } from './codes.ts';
+
+/** A code of the network, as a payment's failure tells it. */
+export interface CodeMeaning {
+  networkCode: string;
+  code: string;
+  detail: string;
+}
+
+export function returnMeaning(networkCode: string): CodeMeaning | undefined {
+  const reason = RETURN_REASONS.get(networkCode);
+  return (
+    reason && { networkCode, code: reason.failureCode, detail: `The entry was returned: ${reason.title}.` }
+  );
+}
+
+/** What the operator says of an entry that it does not pass on: the bank named in it takes no part. */
+const REFUSED_WITHOUT_CODE = 'R13';
+
+/** The operator refuses entries with codes of the same table. */
+export function entryRefusalMeaning(networkCode: string | null): CodeMeaning | undefined {
+  const known = networkCode ?? REFUSED_WITHOUT_CODE;
+  if (!isReturnCode(known)) return undefined;
+  const reason = RETURN_REASONS.get(known);
+  return (
+    reason && {
+      networkCode: known,
+      code: reason.failureCode,
+      detail: `The operator refused the entry: ${reason.title}.`,
+    }
+  );
+}

@@ -1,0 +1,33 @@
+import type { Queryable } from '@libs/db';
+import type { Sealer } from '@libs/seal';
+import type { RailMessage } from '../messages.ts';
+import { findReplies } from './answers-store.ts';
+import { fileSealContext } from './context.ts';
+import { findEntriesOf } from './entries-store.ts';
+import { findFiles } from './files-store.ts';
+import { excerptText } from './nacha/excerpt.ts';
+
+/** What stands of a payment in the files that went out and came back; the rest of those files is others' business. */
+export async function achMessagesOf(
+  db: Queryable,
+  sealer: Pick<Sealer, 'openText'>,
+  key: { tenantId: string; id: string },
+): Promise<RailMessage[]> {
+  const excerpt = (sealed: Buffer, id: string, trace: string): string =>
+    excerptText(sealer.openText(sealed, fileSealContext(id)), new Set([trace])) ?? '';
+  const sent = (await findEntriesOf(db, [key])).flatMap((entry) => entry.sentAs ?? []);
+  const files = await findFiles(db, [...new Set(sent.map(({ fileId }) => fileId))]);
+  const fileById = new Map(files.map((file) => [file.id, file]));
+  const outgoing = sent.flatMap(({ messageId, fileId, trace }): RailMessage[] => {
+    const file = fileById.get(fileId);
+    if (!file) return [];
+    const content = excerpt(file.contentSealed, fileId, trace);
+    return [{ id: messageId, rail: 'ach', direction: 'out', kind: 'nacha', content, createdAt: file.asOf }];
+  });
+  const replies = await findReplies(db, key);
+  const incoming = replies.map(({ id, kind, trace, createdAt, answerId, contentSealed }): RailMessage => {
+    const content = excerpt(contentSealed, answerId, trace);
+    return { id, rail: 'ach', direction: 'in', kind, content, createdAt };
+  });
+  return [...outgoing, ...incoming];
+}

@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { createTestDatabase } from '@libs/db/testing';
+import { startWorker, type Worker } from '@libs/jobs';
+import { createIdFactory, createSealer } from '@libs/seal';
+import { createEventService } from '../../../events/service.ts';
+import { checkLedger, recordTransfers } from '../../../ledger/service.ts';
+import { OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
+import { paymentsMigrations } from '../../../migrations.ts';
+import { createDirectory, readParticipants } from '../../../payment-methods/directory.ts';
+import { createPaymentMethods, type NewBankAccount } from '../../../payment-methods/service.ts';
+import { behaviourOf } from '../../../payment-methods/test-accounts.ts';
+import { createAcceptance, type PaymentInput } from '../../../payments/accept.ts';
+import type { Payment } from '../../../payments/payment.ts';
+import { createProcessing } from '../../../payments/processing.ts';
+import { createPaymentsService } from '../../../payments/service.ts';
+import { findPayment, hasOpenPayments, lockPayments } from '../../../payments/store.ts';
+import { createRouting } from '../../../routing/service.ts';
+import { defaultTerms } from '../../../routing/terms.ts';
+import { createSandboxService, findClocks } from '../../../sandbox/service.ts';
+import { type Tenant, tenantOf } from '../../../tenant.ts';
+import { createBookRail } from '../../book/rail.ts';
+import { createAchOperator } from '../../sandbox/ach-operator.ts';
+import { createTransportFor } from '../connections.ts';
+import type { AchContext } from '../context.ts';
+import { createAchHandlers } from '../handlers.ts';
+import { returnMeaning } from '../meanings.ts';
+import { createNotifyOfChange } from '../notify.ts';
+import { SANDBOX_ORIGINATOR } from '../originator.ts';
+import { createAchRail } from '../rail.ts';
+import { createPace } from '../schedule.ts';
+import type { AchScope } from '../scope.ts';
+import type { AchTransport } from '../transport.ts';
+
+/** The payments service as far as ACH needs it: acceptance, processing, sandbox and worker on a real database. */
+
+export interface HouseOptions {
+  /** How long a payment takes without a clock. */
+  sandboxMs?: number;
+  now?: () => Date;
+  /** Stands between us and the operator, to break things. */
+  wrap?: (transport: AchTransport, scope: AchScope) => AchTransport;
+}
+
+const IDLE_POLL_MS = 10;
+const IDLE_WAIT_MS = 60_000;
+
+export async function createHouse(options: HouseOptions = {}) {
+  const testDatabase = await createTestDatabase(paymentsMigrations());
+  const { database } = testDatabase;
+  const now = options.now ?? (() => new Date());
+  const newId = createIdFactory({ now: () => new Date(), randomBytes });
+  const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
+  const alerts: { fields: object; message: string }[] = [];
+  const errors: unknown[] = [];
+  const pace = createPace(defaultTerms, options.sandboxMs ?? 300);
+  const rails = [
+    createAchRail({ terms: defaultTerms, pace, isConfigured: (mode) => mode === 'test' }),
+    createBookRail(defaultTerms),
+  ];
+  const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
+  const events = createEventService({ database, now, deliver: async () => {} });
+  const methods = createPaymentMethods({
+    database,
+    sealer,
+    directory: createDirectory(readParticipants()),
+    now,
+    newId,
+    recordEvents: events.record,
+    hasOpenPayments,
+  });
+  const shared = { database, routing, now, newId, findMethods: methods.find, findClocks };
+  const processing = createProcessing({ ...shared, rails, recordEvents: events.record });
+  const firstUse = { methodAtFirstUse: methods.atFirstUse, insertMethods: methods.insert };
+  const accept = createAcceptance({
+    ...shared,
+    ...firstUse,
+    loadSubscriptions: async () => null,
+    hasSubscribers: () => false,
+    enqueueDeliveries: async () => {},
+  });
+  const payments = createPaymentsService({
+    ...shared,
+    ...firstUse,
+    accept,
+    processing,
+    deliverEvents: async () => {},
+  });
+  const operator = createAchOperator({
+    database,
+    now,
+    terms: pace.terms,
+    originator: SANDBOX_ORIGINATOR,
+    sandboxMs: pace.sandboxMs,
+    behaviourOf,
+  });
+  const lines = createTransportFor({ sandbox: operator, live: null });
+  const wrap = options.wrap ?? ((transport: AchTransport) => transport);
+  const context: AchContext = {
+    database,
+    now,
+    newId,
+    log: {
+      error: (fields, message) => void alerts.push({ fields, message }),
+      warn: () => {},
+    },
+    pace,
+    originators: { test: SANDBOX_ORIGINATOR, live: null },
+    transportFor: (scope) => {
+      const transport = lines(scope);
+      return transport && wrap(transport, scope);
+    },
+    health: { reportFailure: async () => {}, reportSuccess: async () => {} },
+    sealer,
+    lockPayments,
+    applyOutcomes: processing.applyOutcomes,
+    findMethods: methods.find,
+    openAccountNumber: methods.openAccountNumber,
+    applyCorrection: methods.applyCorrection,
+    findClocks,
+  };
+  const sandbox = createSandboxService({
+    database,
+    processing,
+    now,
+    newId,
+    getPayment: payments.get,
+    rejectMeaning: () => undefined,
+    returnMeaning,
+    notifyOfChange: createNotifyOfChange(context),
+    getBalance: async (tenant, id) => (await methods.get(tenant, id)).method,
+  });
+  const workers: Worker[] = [];
+
+  async function startWorking(): Promise<Worker> {
+    const { handlers, cron } = createAchHandlers(context);
+    const worker = await startWorker({
+      database,
+      handlers: [processing.submitHandler, ...handlers],
+      cron,
+      now,
+      onError: (error) => errors.push(error),
+    });
+    workers.push(worker);
+    return worker;
+  }
+
+  async function addTenant(name: string): Promise<Tenant> {
+    await database.query('insert into organisations (id, name, created_at) values ($1, $1, now())', [name]);
+    return tenantOf(name, 'test');
+  }
+
+  let keys = 0;
+  async function pay(tenant: Tenant, input: Partial<PaymentInput> = {}): Promise<string> {
+    keys += 1;
+    const whole: PaymentInput = {
+      amount: 10_00,
+      currency: 'USD',
+      sourceId: 'pm_alice',
+      destinationId: 'pm_bob',
+      rail: 'ach',
+      prefer: 'balanced',
+      fallback: false,
+      description: null,
+      metadata: {},
+      ...input,
+    };
+    const key = `key ${keys}`;
+    const { body } = await payments.create({ tenant, key, fingerprint: Buffer.from(key), input: whole });
+    return (JSON.parse(body) as { id: string }).id;
+  }
+
+  async function openBalance(tenant: Tenant, amount: number): Promise<string> {
+    return database.transaction(async (tx) => {
+      const { method } = await methods.create(tx, tenant, { bank: null, metadata: {} });
+      await recordTransfers(tx, [
+        {
+          tenantId: tenant.id,
+          id: newId('lt'),
+          paymentId: null,
+          kind: 'fund',
+          rail: null,
+          debitAccount: OUTSIDE_SOURCES,
+          creditAccount: method.id,
+          amount,
+          createdAt: now(),
+        },
+      ]);
+      return method.id;
+    });
+  }
+
+  async function addAccount(tenant: Tenant, bank: NewBankAccount): Promise<string> {
+    const { method } = await database.transaction((tx) => methods.create(tx, tenant, { bank, metadata: {} }));
+    return method.id;
+  }
+
+  async function get(tenant: Tenant, id: string): Promise<Payment> {
+    const payment = await findPayment(database, { tenantId: tenant.id, id });
+    if (!payment) throw new Error(`no payment ${id}`);
+    return payment;
+  }
+
+  /** Waits until no job is due or under way. */
+  async function idle(): Promise<void> {
+    const end = Date.now() + IDLE_WAIT_MS;
+    while ((await busyJobs(database)) > 0) {
+      if (Date.now() > end) throw new Error('the worker does not come to rest');
+      await new Promise((done) => setTimeout(done, IDLE_POLL_MS));
+    }
+  }
+
+  async function moveClock(tenant: Tenant, at: Date): Promise<void> {
+    await sandbox.moveClock(tenant, { now: at });
+    await idle();
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all(workers.map((worker) => worker.drain()));
+    await testDatabase.drop();
+  }
+
+  return {
+    database,
+    context,
+    operator,
+    payments,
+    methods,
+    sandbox,
+    alerts,
+    errors,
+    startWorking,
+    addTenant,
+    pay,
+    openBalance,
+    addAccount,
+    get,
+    idle,
+    moveClock,
+    close,
+    check: (tenant: Tenant) => checkLedger(database, tenant, now()),
+  };
+}
+
+export type House = Awaited<ReturnType<typeof createHouse>>;
+
+async function busyJobs(database: Database): Promise<number> {
+  const { rows } = await database.query<{ busy: number }>(
+    `select count(*)::int as busy from jobs
+     where failed_at is null and (attempts > 0 or ready_at <= clock_timestamp())`,
+  );
+  return rows[0]?.busy ?? 0;
+}
+
+/** What a payment went through, as text. */
+export function historyOf(payment: Payment): string {
+  return payment.timeline.map((entry) => entry.status).join(' > ');
+}

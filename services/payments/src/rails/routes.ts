@@ -1,0 +1,60 @@
+import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import Type from 'typebox';
+import { IdParams, oneOf, Timestamp } from '../api-schema.ts';
+import type { Access } from '../keys/access.ts';
+import type { Tenant } from '../tenant.ts';
+import { MESSAGE_KINDS, type RailMessage, type RailMessages } from './messages.ts';
+
+export interface RailRouteDependencies {
+  access: Access;
+  /** Throws where the tenant has no such payment. */
+  getPayment: (tenant: Tenant, id: string) => Promise<unknown>;
+  messages: RailMessages;
+}
+
+const Message = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('rail_message'),
+    rail: oneOf(['rtp', 'ach', 'book']),
+    direction: oneOf(['out', 'in']),
+    kind: oneOf(MESSAGE_KINDS),
+    content: Type.String({
+      description:
+        'The XML, or the lines of a NACHA file that concern this payment, with controls for these lines.',
+    }),
+    created_at: Timestamp,
+  },
+  { title: 'RailMessage' },
+);
+
+const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+
+export function registerRailRoutes(app: App, { access, getPayment, messages }: RailRouteDependencies): void {
+  app.get(
+    '/v1/payments/:id/messages',
+    {
+      ...access('payments:read'),
+      schema: {
+        summary: 'Read what went over the rails for a payment',
+        tags: ['Payments'],
+        params: IdParams,
+        querystring: listQuery(),
+        response: { 200: objectListSchema(Message) },
+      },
+    },
+    async ({ params, query, caller }) => {
+      await getPayment(caller.tenant, params.id);
+      const all = (await messages.list(caller.tenant, params.id)).map(toApi);
+      const last = cursor.decode(query.cursor)?.[0];
+      const rest = last === undefined ? all : all.slice(all.findIndex(({ id }) => id === last) + 1);
+      const page = toPage(rest, { limit: query.limit, cursorOf: ({ id }) => cursor.encode([id]) });
+      return { object: 'list' as const, ...page };
+    },
+  );
+}
+
+function toApi({ id, rail, direction, kind, content, createdAt }: RailMessage) {
+  const created_at = createdAt.toISOString();
+  return { id, object: 'rail_message' as const, rail, direction, kind, content, created_at };
+}

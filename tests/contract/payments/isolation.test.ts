@@ -1,0 +1,147 @@
+// Test and live data, and two organisations, can never meet: every endpoint, with every stranger's key.
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
+
+interface Operation {
+  method: string;
+  path: string;
+}
+
+let harness: Harness;
+let operations: Operation[];
+let owned: Record<string, string>;
+let owner: { test: string; live: string };
+let stranger: { test: string; live: string };
+
+async function make(
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Answer['body']> {
+  const answer = await harness.call('POST', path, { key: owner.test, body, headers });
+  expect(answer.status, `${path} ${answer.text}`).toBeLessThan(300);
+  return answer.body;
+}
+
+beforeAll(async () => {
+  harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0' } });
+  [owner, stranger] = await Promise.all([harness.organisation(), harness.organisation()]);
+  const endpoint = await make('/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/hook' });
+  const method = await make('/v1/payment_methods', { type: 'balance' });
+  const body = {
+    amount: 5,
+    currency: 'USD',
+    source: { payment_method_id: 'pm_a' },
+    destination: { payment_method_id: 'pm_b' },
+    rail: 'rtp',
+  };
+  const payment = await make('/v1/payments', body, { 'idempotency-key': 'x' });
+  const list = async (path: string) =>
+    (await harness.call('GET', path, { key: owner.test })).body.data[0]?.id;
+  await vi.waitUntil(
+    async () => (await list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`)) !== undefined,
+  );
+  owned = {
+    payments: payment.id,
+    payment_methods: method.id,
+    webhook_endpoints: endpoint.id,
+    events: await list('/v1/events'),
+    webhook_deliveries: await list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`),
+  };
+  const { paths } = (await harness.call('GET', '/openapi.json')).body as { paths: Record<string, object> };
+  operations = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/') && !path.startsWith('/v1/admin/'))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+    );
+});
+afterAll(() => harness.stop());
+
+/** The resource that stands before the id in a path. */
+function resourceOf(path: string): string | undefined {
+  return /\/(\w+)\/\{id\}/.exec(path)?.[1];
+}
+
+/** A body that fits, so that the answer is about the id and not about the body. */
+function bodyFor({ method, path }: Operation): object | undefined {
+  if (method === 'GET' || method === 'DELETE') return undefined;
+  if (path.endsWith('/fund')) return { amount: 1 };
+  if (path.endsWith('/return')) return { code: 'R01' };
+  if (method === 'PATCH') return { description: 'mine now' };
+  return {};
+}
+
+function send(operation: Operation, id: string, key: string): Promise<Answer> {
+  const body = bodyFor(operation);
+  return harness.call(operation.method, operation.path.replace('{id}', id), {
+    key,
+    headers: { 'idempotency-key': `probe ${id}` },
+    ...(body ? { body } : {}),
+  });
+}
+
+/** Everything in an answer but what names the one request. */
+function words({ status, body }: Answer, id: string): string {
+  const { request_id: _unique, ...rest } = body as Record<string, unknown>;
+  return `${status} ${JSON.stringify(rest).replaceAll(id, 'ID')}`;
+}
+
+test('[P-2.11] [P-3.2] every endpoint with an id answers a stranger as if the id never was', async () => {
+  const withId = operations.filter(({ path }) => path.includes('{id}'));
+  expect(withId.length).toBeGreaterThanOrEqual(15);
+  for (const operation of withId) {
+    const resource = resourceOf(operation.path) as string;
+    const id = owned[resource] as string;
+    expect(id, operation.path).toBeTruthy();
+    const never = `${id.slice(0, -4)}zzzz`;
+    for (const key of [stranger.test, stranger.live, owner.live]) {
+      const foreign = await send(operation, id, key);
+      const unknown = await send(operation, never, key);
+      const label = `${operation.method} ${operation.path}`;
+      expect([403, 404], label).toContain(foreign.status);
+      expect(words(foreign, id), label).toBe(words(unknown, never));
+    }
+  }
+});
+
+test('[P-3.2] every list of a stranger, and of the other mode, is empty of what is ours', async () => {
+  const ours = new Set(Object.values(owned));
+  const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
+  expect(lists.length).toBeGreaterThanOrEqual(6);
+  for (const { path } of lists) {
+    const query = path.endsWith('/export') ? '?format=csv' : '';
+    for (const key of [stranger.test, stranger.live, owner.live]) {
+      const answer = await harness.call('GET', path + query, { key });
+      for (const id of ours) expect(answer.text, `${path} shows ${id}`).not.toContain(id);
+    }
+  }
+});
+
+test('[P-3.2] filters by ids of others find nothing', async () => {
+  const filters = [
+    `/v1/payments?payment_method=pm_a`,
+    `/v1/ledger/entries?payment_id=${owned.payments}`,
+    `/v1/ledger/entries?account_id=${owned.payment_methods}`,
+  ];
+  for (const path of filters) {
+    for (const key of [stranger.test, owner.live]) {
+      expect((await harness.call('GET', path, { key })).body.data, path).toEqual([]);
+    }
+  }
+});
+
+test('[P-3.9] no key of an organisation opens what is the operator’s', async () => {
+  const { paths } = (await harness.call('GET', '/openapi.json')).body as { paths: Record<string, object> };
+  const admin = Object.entries(paths).filter(([path]) => path.startsWith('/v1/admin/'));
+  expect(admin.length).toBeGreaterThan(0);
+  for (const [path, methods] of admin) {
+    for (const method of Object.keys(methods)) {
+      const options = method === 'get' || method === 'delete' ? {} : { body: {} };
+      const send = (key: string | null) =>
+        harness.call(method.toUpperCase(), path.replace('{id}', 'org_x'), { ...options, key });
+      expect((await send(null)).status, path).toBe(401);
+      expect((await send(owner.live)).status, path).toBe(403);
+    }
+  }
+  expect(ADMIN_TOKEN).not.toBe(owner.live);
+});
