@@ -17,6 +17,7 @@ export {
   type DeliveryDispatcherOptions,
   type DispatcherStats,
 } from './delivery/dispatcher.ts';
+export type { DeliveryLoaders } from './delivery/loading.ts';
 export {
   createDeliveryQueue,
   type DeliveryQueue,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
-import { createTestDatabase } from '@libs/db/testing';
 import { createIdFactory } from '@libs/seal';
 import type { Agent } from 'undici';
 import {
@@ -145,19 +144,6 @@ select $1, id, json_build_object('id', id, 'type', 'order.paid')::text from unne
   };
 }
 
-export async function openShop(options: ShopOptions = {}): Promise<Shop> {
-  const test = await createTestDatabase();
-  await test.database.query(TABLES);
-  const agent = createGuardedAgent(createEgressPolicy({ development: true }));
-  return {
-    ...createShop(test.database, agent, options),
-    async close() {
-      await agent.destroy();
-      await test.drop();
-    },
-  };
-}
-
 /** A second process' view of the same shop. */
 export async function joinShop(url: string): Promise<Shop> {
   const database = await openDatabase({ url, schema: 'public' });
@@ -171,7 +157,7 @@ export async function joinShop(url: string): Promise<Shop> {
   };
 }
 
-const WAIT_MS_MAX = 15_000;
+const WAIT_MS_MAX = 18_000;
 
 /** Waits for something to become true, and says what it waited for when it does not. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -82,6 +82,7 @@ create table ach_files (
   unique (scope, name)
 );
 create index ach_files_unsent on ach_files (scope, id) where sent_at is null;
+create index ach_files_as_of on ach_files (as_of);
 
 -- Traces go on from day to day, so that a late answer finds one entry; files are counted by the day.
 create table ach_counters (
@@ -148,7 +149,7 @@ create table sandbox_ach_entries (
   primary key (mailbox, trace, day)
 );
 create index sandbox_ach_entries_reference on sandbox_ach_entries (mailbox, reference);
-create index sandbox_ach_entries_settlement on sandbox_ach_entries (mailbox, settles_at);
+create index sandbox_ach_entries_day on sandbox_ach_entries (day);
 
 -- What it will answer and when, with the entry as it was received.
 create table sandbox_ach_answers (

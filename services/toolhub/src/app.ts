@@ -16,11 +16,11 @@ import { readInternalAccounts } from './credentials/internal-accounts.ts';
 import { registerCredentialRoutes } from './credentials/routes.ts';
 import { createCredentialService } from './credentials/service.ts';
 import { type Access, createAccess } from './customers/access.ts';
-import { createBearer } from './customers/bearer.ts';
+import { createBearerResolver } from './customers/bearer.ts';
 import type { BearerResolver } from './customers/identity.ts';
 import { createLoginLimit } from './customers/login-limit.ts';
 import { createPasswords } from './customers/passwords.ts';
-import { announceRevocation } from './customers/revocations-store.ts';
+import { createRevocations } from './customers/revocations.ts';
 import { registerCustomerRoutes } from './customers/routes.ts';
 import { createCustomerService } from './customers/service.ts';
 import { createTokenService } from './customers/tokens.ts';
@@ -33,6 +33,7 @@ import { createMcpService } from './mcp/service.ts';
 import type { FetchDocument } from './oauth/provider.ts';
 import { registerOAuthServer } from './oauth/server.ts';
 import { createOAuthService } from './oauth/service.ts';
+import { checkReady } from './readiness-store.ts';
 import { SCHEMA } from './schema.ts';
 import { createAccountTools } from './tools/account-tools.ts';
 import { createCatalogue } from './tools/catalogue.ts';
@@ -120,9 +121,7 @@ async function createBase({ config, database, now = () => new Date() }: ToolhubO
     ...(trustProxy === undefined ? {} : { trustProxy }),
     errors,
     openapi,
-    readiness: async () => {
-      await database.query('select 1 from migrations limit 1');
-    },
+    readiness: () => checkReady(database),
   });
   const newId = createIdFactory({ now, randomBytes });
   const rates = new RateLimits({
@@ -134,7 +133,8 @@ async function createBase({ config, database, now = () => new Date() }: ToolhubO
     database,
     newId,
     now,
-    onError: (error, context) => app.log.error({ err: error, ...context }, 'audit entries could not be written'),
+    onError: (error, context) =>
+      app.log.error({ err: error, ...context }, 'audit entries could not be written'),
   });
   const sealer = createSealer({ keys: config.secrets.encryptionKeys });
   return { app, config, database, rates, audit, sealer, newId, now };
@@ -155,12 +155,12 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
   const loginLimit = createLoginLimit({ database, newId, now });
   const passwords = await createPasswords();
   const customers = createCustomerService({ database, passwords, loginLimit, newId, randomBytes, now });
-  const tokens = createTokenService({ database, newId, randomBytes, now });
-  const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, now });
+  const revocations = await createRevocations(database);
+  const tokens = createTokenService({ database, revocations, newId, randomBytes, now });
+  const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, revocations, now });
   await oauth.upsertOwnClient();
   const { internalTokens, adminToken } = config.secrets;
-  const bearer = await createBearer({ database, sources: [tokens, oauth], internalTokens, now });
-  const resolveBearer = bearer.resolve;
+  const resolveBearer = createBearerResolver({ revocations, sources: [tokens, oauth], internalTokens, now });
   const { resolveCookie } = customers;
   const access = createAccess({ publicUrl, adminToken, resolveBearer, resolveCookie });
   const egress = createEgress({ allow: config.egressAllow });
@@ -177,7 +177,7 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
     access,
     audit,
     resolveBearer,
-    announceRevocation,
+    revocations,
     addressLimit,
     fetchDocument: fetchDocument ?? ((url, { headers, signal }) => egress.fetch(signal)(url, { headers })),
     newId,
@@ -196,7 +196,7 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
     handlers: [purge],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     async close() {
-      await bearer.close();
+      await revocations.close();
       await egress.close();
     },
   };
@@ -207,7 +207,8 @@ async function addTools(base: Base, definitions: readonly Connector[], accounts:
   const { app, config, database, rates, audit, sealer, newId, now } = base;
   const { publicUrl } = config.server;
   const { access, resolveBearer } = accounts;
-  const onError = (error: unknown, context?: object) => app.log.error({ err: error, ...context }, 'a call failed');
+  const onError = (error: unknown, context?: object) =>
+    app.log.error({ err: error, ...context }, 'a call failed');
   const emitEvent = createEmitEvent({ newId, now });
   const billing = createBillingService({ database, newId, now, emitEvent, onError });
   const connectors = createConnectorService({
@@ -227,7 +228,10 @@ async function addTools(base: Base, definitions: readonly Connector[], accounts:
     newLeaseId: () => newId('lse'),
     now,
     onUnreadable: (error, key) =>
-      app.log.error({ err: error, customer: key.customerId, platform: key.platform }, 'a credential does not open'),
+      app.log.error(
+        { err: error, customer: key.customerId, platform: key.platform },
+        'a credential does not open',
+      ),
   });
   const tools = await createToolsService({
     database,

@@ -30,7 +30,10 @@ test('[TH-1] an empty environment gives the documented defaults', async () => {
 });
 
 test('[TH-1] secrets are made once under the data folder, for this user alone', async () => {
-  const [first, second] = await Promise.all([loadConfig({ DATA_DIR: folder }), loadConfig({ DATA_DIR: folder })]);
+  const [first, second] = await Promise.all([
+    loadConfig({ DATA_DIR: folder }),
+    loadConfig({ DATA_DIR: folder }),
+  ]);
   expect(second.secrets).toEqual(first.secrets);
   expect(first.secrets.encryptionKeys[0]).toHaveLength(32);
   expect(first.secrets.adminToken).toMatch(/^tha_[A-Za-z0-9]{43}$/);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Env, loadSettings, type LogLevel, type NamedToken, SettingsError, settings } from '@libs/http';
+import { type Env, type LogLevel, loadSettings, type NamedToken, SettingsError, settings } from '@libs/http';
 import { loadOrCreateSecretFile, newToken, SEAL_KEY_BYTES } from '@libs/seal';
 
 export const PLATFORMS = [
@@ -78,13 +78,17 @@ function readPublicUrl(text: string): string | Error {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && /^[a-z]+:\/\/[^/?#@]+\/?$/i.test(text);
   // The issuer's metadata documents have fixed paths, so the service owns the whole origin.
-  return plain ? url.origin : new Error('must be an http or https address without path, user, query and fragment');
+  return plain
+    ? url.origin
+    : new Error('must be an http or https address without path, user, query and fragment');
 }
 
 /** A token travels in a header, and one that can be guessed is as good as none. */
 function readBearer(text: string): string | Error {
   const usable = /^[!-~]+$/.test(text) && text.length >= SECRET_LENGTH_MIN;
-  return usable ? text : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
+  return usable
+    ? text
+    : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
 }
 
 function readAccountsFile(path: string): InternalAccounts | Error {
@@ -93,7 +97,9 @@ function readAccountsFile(path: string): InternalAccounts | Error {
     accounts = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return new Error(code === undefined ? 'names a file that is not JSON' : `names a file that cannot be read (${code})`);
+    return new Error(
+      code === undefined ? 'names a file that is not JSON' : `names a file that cannot be read (${code})`,
+    );
   }
   if (!isRecord(accounts)) return new Error('names a file that is not an object of platforms');
   for (const [platform, names] of Object.entries(accounts)) {
@@ -119,7 +125,8 @@ function readConnectorUrls(env: Env, problems: string[]): Record<string, string>
     if (platform === undefined || value.trim() === '') continue;
     const url = URL.canParse(value.trim()) ? new URL(value.trim()) : undefined;
     if (!isPlatform(platform)) problems.push(`${name} is for an unknown platform`);
-    else if (url === undefined || !/^https?:$/.test(url.protocol)) problems.push(`${name} must be an http or https URL`);
+    else if (url === undefined || !/^https?:$/.test(url.protocol))
+      problems.push(`${name} must be an http or https URL`);
     else urls[platform] = value.trim().replace(/\/+$/, '');
   }
   return urls;

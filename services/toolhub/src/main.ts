@@ -1,4 +1,4 @@
-import { openDatabase, migrate, startEmbedded } from '@libs/db';
+import { migrate, openDatabase, startEmbedded } from '@libs/db';
 import { type Closer, listen, runMain, runUntilSignal } from '@libs/http';
 import { createToolhub } from './app.ts';
 import { type Config, type InternalAccounts, loadConfig } from './config.ts';

@@ -78,7 +78,8 @@ export async function decide(
 
 export function locationOf(visit: Visit): URL {
   const location = visit.headers.get('location');
-  if (location === null) throw new Error(`${visit.url} answered ${visit.status}: ${visit.text.slice(0, 2_000)}`);
+  if (location === null)
+    throw new Error(`${visit.url} answered ${visit.status}: ${visit.text.slice(0, 2_000)}`);
   return new URL(location);
 }
 
@@ -102,7 +103,11 @@ export async function postForm<Body = TokenAnswer>(
     body: new URLSearchParams(form),
   });
   const text = await answer.text();
-  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Body, headers: answer.headers };
+  return {
+    status: answer.status,
+    body: (text === '' ? {} : JSON.parse(text)) as Body,
+    headers: answer.headers,
+  };
 }
 
 export function exchange(url: string, client: OAuthClient, code: string, pkce: Pkce) {

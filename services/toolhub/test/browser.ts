@@ -46,9 +46,12 @@ export class Browser {
 
   /** Sends the first form of a page whose action contains `action`, as a browser does. */
   async submit(page: Visit, action: string, fields: Record<string, string>, follow = true): Promise<Visit> {
-    const forms = [...page.text.matchAll(/<form method="post" action="([^"]+)">/g)].map(([, address]) => address);
+    const forms = [...page.text.matchAll(/<form method="post" action="([^"]+)">/g)].map(
+      ([, address]) => address,
+    );
     const address = forms.find((candidate) => candidate?.includes(action));
-    if (address === undefined) throw new Error(`no form ${action} on ${page.url}: ${page.text.slice(0, 2_000)}`);
+    if (address === undefined)
+      throw new Error(`no form ${action} on ${page.url}: ${page.text.slice(0, 2_000)}`);
     const target = new URL(address, page.url);
     const init = {
       method: 'POST',
@@ -75,7 +78,9 @@ export class Browser {
     const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
     const [name = '', value = ''] = pair.split(/=(.*)/s);
     const path = attributes.find((text) => /^path=/i.test(text))?.slice(5) ?? '/';
-    const gone = attributes.some((text) => /^max-age=0$/i.test(text) || /^expires=Thu, 01 Jan 1970/i.test(text));
+    const gone = attributes.some(
+      (text) => /^max-age=0$/i.test(text) || /^expires=Thu, 01 Jan 1970/i.test(text),
+    );
     let jar = this.#cookies.get(url.host);
     if (jar === undefined) {
       jar = new Map();

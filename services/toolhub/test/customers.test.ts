@@ -2,7 +2,13 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, makeToken, newEmail, PASSWORD, signUp } from './accounts.ts';
-import { ADMIN_TOKEN, createToolhubDatabase, type Instance, INTERNAL_TOKEN, startInstance } from './instance.ts';
+import {
+  ADMIN_TOKEN,
+  createToolhubDatabase,
+  INTERNAL_TOKEN,
+  type Instance,
+  startInstance,
+} from './instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;
@@ -67,14 +73,19 @@ describe('sign-up and login', () => {
     const out = await call(`${url}/api/auth/logout`, { method: 'POST', cookie });
     expect(out.status).toBe(204);
     expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
-    for (const { url: one } of [instance, second]) expect((await call(`${one}/api/me`, { cookie })).status).toBe(401);
+    for (const { url: one } of [instance, second])
+      expect((await call(`${one}/api/me`, { cookie })).status).toBe(401);
     expect((await call(`${url}/api/auth/logout`, { method: 'POST' })).status).toBe(204);
   });
 
   test('[TH-13] e-mail addresses compare without case, and there is one account for each', async () => {
     const upper = account.email.toUpperCase();
-    expect((await call(`${url}/api/auth/login`, { body: { email: upper, password: PASSWORD } })).status).toBe(200);
-    const again = await call(`${url}/api/auth/signup`, { body: { email: upper, password: PASSWORD, name: 'X' } });
+    expect((await call(`${url}/api/auth/login`, { body: { email: upper, password: PASSWORD } })).status).toBe(
+      200,
+    );
+    const again = await call(`${url}/api/auth/signup`, {
+      body: { email: upper, password: PASSWORD, name: 'X' },
+    });
     expect([again.status, again.body.code]).toEqual([409, 'email_taken']);
     const email = newEmail();
     const race = await Promise.all(
@@ -86,8 +97,12 @@ describe('sign-up and login', () => {
   });
 
   test('[TH-3] an unknown account and a wrong password get the same answer', async () => {
-    const wrong = await call(`${url}/api/auth/login`, { body: { email: account.email, password: 'wrong password' } });
-    const unknown = await call(`${url}/api/auth/login`, { body: { email: newEmail(), password: 'wrong password' } });
+    const wrong = await call(`${url}/api/auth/login`, {
+      body: { email: account.email, password: 'wrong password' },
+    });
+    const unknown = await call(`${url}/api/auth/login`, {
+      body: { email: newEmail(), password: 'wrong password' },
+    });
     const { request_id: _one, ...first } = wrong.body;
     const { request_id: _two, ...other } = unknown.body;
     expect([wrong.status, first]).toEqual([unknown.status, other]);
@@ -100,7 +115,9 @@ describe('sign-up and login', () => {
     });
     expect(short.status).toBe(422);
     expect(short.body.errors).toEqual([expect.objectContaining({ pointer: '/password' })]);
-    const { rows } = await database.database.query<{ hash: string }>('select password_hash as hash from customers');
+    const { rows } = await database.database.query<{ hash: string }>(
+      'select password_hash as hash from customers',
+    );
     for (const { hash } of rows) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
@@ -164,7 +181,10 @@ describe('CSRF', () => {
 
   test('[TH-13] a foreign page can neither log in nor out', async () => {
     const headers = { origin: 'https://evil.example' };
-    const login = await call(`${url}/api/auth/login`, { body: { email: account.email, password: PASSWORD }, headers });
+    const login = await call(`${url}/api/auth/login`, {
+      body: { email: account.email, password: PASSWORD },
+      headers,
+    });
     expect([login.status, login.body.code]).toEqual([403, 'csrf']);
     const out = await call(`${url}/api/auth/logout`, { method: 'POST', cookie: account.cookie, headers });
     expect(out.status).toBe(403);
@@ -216,7 +236,8 @@ describe('personal tokens', () => {
   test('[TH-3] a revoked token stops working in every process within 1 s', async () => {
     const { id, token } = await makeToken(url, account);
     // Both processes have it in their caches now.
-    for (const { url: one } of [instance, second]) expect((await call(`${one}/api/me`, { token })).status).toBe(200);
+    for (const { url: one } of [instance, second])
+      expect((await call(`${one}/api/me`, { token })).status).toBe(200);
     const revoked = await call(`${url}/api/tokens/${id}`, { method: 'DELETE', cookie: account.cookie });
     expect(revoked.status).toBe(204);
     const statuses = async () =>
@@ -240,7 +261,10 @@ describe('personal tokens', () => {
 
   test('[TH-3] an expired token is refused', async () => {
     const { id, token } = await makeToken(url, account, { expires_in_days: 1 });
-    await database.database.query(`update personal_tokens set expires_at = now() - interval '1 s' where id = $1`, [id]);
+    await database.database.query(
+      `update personal_tokens set expires_at = now() - interval '1 s' where id = $1`,
+      [id],
+    );
     expect((await call(`${url}/api/me`, { token })).status).toBe(401);
   });
 
@@ -335,7 +359,9 @@ describe('who may call', () => {
       expect(seen).not.toContain(id);
     }
     // A cursor of one list is no key to another customer's.
-    const page = await call<{ next_cursor: string | null }>(`${url}/api/audit?limit=1`, { cookie: ada.cookie });
+    const page = await call<{ next_cursor: string | null }>(`${url}/api/audit?limit=1`, {
+      cookie: ada.cookie,
+    });
     const moved = await call<{ data: unknown[] }>(`${url}/api/audit?cursor=${page.body.next_cursor}`, {
       cookie: bob.cookie,
     });

@@ -33,7 +33,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-function environment(databaseUrl: string, publicPort: number, extra: Record<string, string>): Record<string, string> {
+function environment(
+  databaseUrl: string,
+  publicPort: number,
+  extra: Record<string, string>,
+): Record<string, string> {
   return {
     TOOLHUB_PORT: String(publicPort),
     TOOLHUB_DATABASE_URL: databaseUrl,

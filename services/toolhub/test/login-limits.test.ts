@@ -52,14 +52,17 @@ test('[TH-13] ten failures in 15 minutes close the account to further tries, rig
 test('[TH-13] the limit is the same for an account that does not exist', async () => {
   const email = newEmail();
   const statuses: number[] = [];
-  for (let count = 0; count < 12; count += 1) statuses.push((await login(first, email, 'wrong password')).status);
+  for (let count = 0; count < 12; count += 1)
+    statuses.push((await login(first, email, 'wrong password')).status);
   expect(statuses).toEqual([...new Array(10).fill(401), 429, 429]);
 });
 
 test('[TH-13] parallel guesses over two processes do not pass the limit together', async () => {
   const { email } = await signUp(first.url);
   const answers = await Promise.all(
-    Array.from({ length: 24 }, (_, index) => login(index % 2 === 0 ? first : second, email, 'wrong password')),
+    Array.from({ length: 24 }, (_, index) =>
+      login(index % 2 === 0 ? first : second, email, 'wrong password'),
+    ),
   );
   const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
   expect([count(401), count(429)]).toEqual([10, 14]);

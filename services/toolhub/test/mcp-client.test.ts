@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, makeToken, PASSWORD, signUp } from './accounts.ts';
 import { obtainTokens, postForm, registerClient } from './authorization.ts';
 import { Browser } from './browser.ts';
-import { createToolhubDatabase, type Instance, INTERNAL_TOKEN, startInstance } from './instance.ts';
+import { createToolhubDatabase, INTERNAL_TOKEN, type Instance, startInstance } from './instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -63,9 +63,12 @@ describe('documents that are refused', () => {
   test.each(cases)('[TH-4] %s', async (_name, document, init) => {
     count += 1;
     const id = `${CLIENT_ID}?case=${count}`;
-    const text = typeof document === 'string' ? document : JSON.stringify(document).replace(`"${CLIENT_ID}"`, `"${id}"`);
+    const text =
+      typeof document === 'string' ? document : JSON.stringify(document).replace(`"${CLIENT_ID}"`, `"${id}"`);
     answer = () => new Response(text, init);
-    const visit = await account.browser.open(authorizeUrl(instance.url, { ...client, client_id: id }, newPkce()));
+    const visit = await account.browser.open(
+      authorizeUrl(instance.url, { ...client, client_id: id }, newPkce()),
+    );
     expect(visit.status).toBe(400);
     expect(visit.headers.get('location')).toBeNull();
     expect(visit.text).not.toContain('name="decision"');
@@ -97,7 +100,9 @@ test.each([
   'ftp://client.example/x',
 ])('[TH-4] %s is no client id', async (id) => {
   answer = () => new Response(JSON.stringify({ ...good, client_id: id }));
-  const visit = await account.browser.open(authorizeUrl(instance.url, { ...client, client_id: id }, newPkce()));
+  const visit = await account.browser.open(
+    authorizeUrl(instance.url, { ...client, client_id: id }, newPkce()),
+  );
   expect(visit.status).toBe(400);
   expect(fetched).toEqual([]);
 });
@@ -113,7 +118,9 @@ test('[TH-4] documents are fetched behind the guard: private addresses are never
   const owner = await signUp(guarded.url);
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '2130706433', '[::ffff:127.0.0.1]', '0.0.0.0']) {
     const id = `https://${host}:${port}/client.json`;
-    const visit = await owner.browser.open(authorizeUrl(guarded.url, { ...client, client_id: id }, newPkce()));
+    const visit = await owner.browser.open(
+      authorizeUrl(guarded.url, { ...client, client_id: id }, newPkce()),
+    );
     expect(visit.status).toBe(400);
   }
   server.close();

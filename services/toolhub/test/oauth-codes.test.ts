@@ -50,7 +50,9 @@ test('[TH-4] 20 parallel exchanges over two processes: one token, 19 invalid_gra
     const late = await exchange(second.url, client, code, pkce);
     expect([late.status, late.body.error]).toEqual([400, 'invalid_grant']);
     await expect.poll(() => tokenWorks(token), { timeout: 1_000, interval: 20 }).toEqual([false, false]);
-    const { rows } = await database.database.query('select id from oauth_grants where customer_id = $1', [account.id]);
+    const { rows } = await database.database.query('select id from oauth_grants where customer_id = $1', [
+      account.id,
+    ]);
     expect(rows).toEqual([]);
   }
 });
@@ -66,7 +68,9 @@ test('[TH-4] the code of one customer gives the token of that customer', async (
     exchange(second.url, client, theirs.code, theirs.pkce),
   ]);
   const owners = await Promise.all(
-    tokens.map(({ body }) => call<{ customer: { id: string } }>(`${first.url}/api/me`, { token: body.access_token })),
+    tokens.map(({ body }) =>
+      call<{ customer: { id: string } }>(`${first.url}/api/me`, { token: body.access_token }),
+    ),
   );
   expect(owners.map(({ body }) => body.customer.id)).toEqual([account.id, other.id]);
   const { rows } = await database.database.query('select distinct customer_id from oauth_tokens order by 1');

@@ -46,7 +46,10 @@ const snippets = (page: Visit) =>
 
 test('[TH-4] connect-mcp leads into the flow with a fresh challenge and state', async () => {
   const browser = new Browser();
-  const visits = [await browser.fetch(`${url}/oauth/connect-mcp`), await browser.fetch(`${url}/oauth/connect-mcp`)];
+  const visits = [
+    await browser.fetch(`${url}/oauth/connect-mcp`),
+    await browser.fetch(`${url}/oauth/connect-mcp`),
+  ];
   const queries = visits.map((visit) => {
     expect(visit.status).toBe(302);
     const { origin, pathname, searchParams } = new URL(visit.headers.get('location') ?? '');
@@ -55,7 +58,8 @@ test('[TH-4] connect-mcp leads into the flow with a fresh challenge and state', 
     expect(searchParams.get('code_challenge_method')).toBe('S256');
     return searchParams;
   });
-  for (const name of ['state', 'code_challenge']) expect(queries[0]?.get(name)).not.toBe(queries[1]?.get(name));
+  for (const name of ['state', 'code_challenge'])
+    expect(queries[0]?.get(name)).not.toBe(queries[1]?.get(name));
   expect(visits.flatMap((visit) => visit.headers.getSetCookie())).toEqual([]);
 });
 
@@ -66,7 +70,12 @@ test('[TH-4] the callback shows four snippets; the Bearer token is a personal on
   const page = await browser.submit(consent, '/consent', { decision: 'allow' });
   expect(page.status).toBe(200);
   const shown = Object.fromEntries(snippets(page).map(({ id, text }) => [id, text]));
-  expect(Object.keys(shown).sort()).toEqual(['desktop-oauth', 'desktop-token', 'terminal-oauth', 'terminal-token']);
+  expect(Object.keys(shown).sort()).toEqual([
+    'desktop-oauth',
+    'desktop-token',
+    'terminal-oauth',
+    'terminal-token',
+  ]);
   expect(JSON.parse(shown['desktop-oauth'] ?? '')).toEqual({
     mcpServers: { toolhub: { type: 'http', url: `${url}/mcp` } },
   });
@@ -77,9 +86,12 @@ test('[TH-4] the callback shows four snippets; the Bearer token is a personal on
   );
   expect(page.text.split(token)).toHaveLength(3);
 
-  const tokens = await call<{ data: { name: string; scopes: string[]; expires_at: string }[] }>(`${url}/api/tokens`, {
-    cookie: account.cookie,
-  });
+  const tokens = await call<{ data: { name: string; scopes: string[]; expires_at: string }[] }>(
+    `${url}/api/tokens`,
+    {
+      cookie: account.cookie,
+    },
+  );
   expect(tokens.body.data).toHaveLength(1);
   expect(tokens.body.data[0]?.scopes).toEqual(['tools:read', 'tools:write']);
   const days = (Date.parse(tokens.body.data[0]?.expires_at ?? '') - Date.now()) / 86_400_000;
@@ -97,7 +109,9 @@ test('[TH-4] the page is not cached, sends no referrer, and runs nothing but the
   expect(page.headers.get('cache-control')).toBe('no-store');
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
   const csp = page.headers.get('content-security-policy') ?? '';
-  expect(csp).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; form-action 'self'/);
+  expect(csp).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; form-action 'self'/,
+  );
   expect(csp).not.toContain('unsafe');
   expect(page.text.match(/<script/g)).toHaveLength(1);
   expect(page.text.match(/data-copy=/g)?.length).toBe(4);
@@ -130,7 +144,9 @@ test.each<[string, (callback: URL) => void]>([
   expect(page.headers.get('content-type')).toContain('text/html');
   expect(page.text).toContain('Not connected');
   expect(page.text).not.toMatch(/thp_|tho_/);
-  const { rows } = await database.database.query('select 1 from personal_tokens where customer_id = $1', [owner.id]);
+  const { rows } = await database.database.query('select 1 from personal_tokens where customer_id = $1', [
+    owner.id,
+  ]);
   expect(rows).toEqual([]);
 });
 
@@ -155,9 +171,10 @@ test('[TH-4] the answer of another account cannot be planted in a browser', asyn
   expect(page.status).toBe(400);
   const stranger = await new Browser().fetch(await toCallback(attacker));
   expect(stranger.status).toBe(400);
-  const { rows } = await database.database.query('select 1 from personal_tokens where customer_id = any($1)', [
-    [attacker.id, victim.id],
-  ]);
+  const { rows } = await database.database.query(
+    'select 1 from personal_tokens where customer_id = any($1)',
+    [[attacker.id, victim.id]],
+  );
   expect(rows).toEqual([]);
 });
 
@@ -200,7 +217,10 @@ test('[TH-4] the own client: every registered form works over HTTP, near-misses 
 
 test('[TH-4] the own client is written anew at every start', async () => {
   const client_id = await ownClientId();
-  await database.database.query(`update oauth_clients set redirect_uris = '{}', metadata = '{}' where id = $1`, [client_id]);
+  await database.database.query(
+    `update oauth_clients set redirect_uris = '{}', metadata = '{}' where id = $1`,
+    [client_id],
+  );
   const other = await startInstance(database.url, { publicUrl: url });
   await other.stop();
   const { rows } = await database.database.query<{ redirect_uris: string[] }>(

@@ -43,7 +43,12 @@ test('[TH-4] a code becomes tokens that work on the API', async () => {
   expect(location.origin + location.pathname).toBe('http://127.0.0.1:3118/callback');
   expect(location.searchParams.get('state')).toBe('state-of-the-client');
   expect(location.searchParams.get('iss')).toBe(url);
-  const { status, body, headers } = await exchange(url, client, location.searchParams.get('code') ?? '', pkce);
+  const { status, body, headers } = await exchange(
+    url,
+    client,
+    location.searchParams.get('code') ?? '',
+    pkce,
+  );
   expect({ status, body }).toMatchObject({
     status: 200,
     body: { token_type: 'Bearer', expires_in: 3600, scope: 'tools:read tools:write account:read' },
@@ -74,9 +79,12 @@ describe('discovery', () => {
   });
 
   test('[TH-4] the addresses are the public ones, whatever Host a caller sends', async () => {
-    const answer = await fetch(`${url.replace('localhost', '127.0.0.1')}/.well-known/oauth-authorization-server`, {
-      headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
-    });
+    const answer = await fetch(
+      `${url.replace('localhost', '127.0.0.1')}/.well-known/oauth-authorization-server`,
+      {
+        headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
+      },
+    );
     expect(JSON.stringify(await answer.json())).not.toMatch(/evil\.example|127\.0\.0\.1/);
   });
 
@@ -101,7 +109,11 @@ describe('registration', () => {
       },
     });
     expect(status).toBe(201);
-    expect(body).toMatchObject({ client_name: 'Scoped', scope: 'tools:read', token_endpoint_auth_method: 'none' });
+    expect(body).toMatchObject({
+      client_name: 'Scoped',
+      scope: 'tools:read',
+      token_endpoint_auth_method: 'none',
+    });
     expect(body.client_id).toEqual(expect.any(String));
     expect(body).not.toHaveProperty('client_secret');
   });
@@ -170,7 +182,10 @@ describe('login and consent', () => {
     expect(login.status).toBe(200);
     expect(login.text).toMatch(/<input[^>]* name="email"/);
     expect(login.text).toMatch(/<input[^>]* name="password"/);
-    const wrong = await browser.submit(login, '/login', { email: account.email, password: 'not the password' });
+    const wrong = await browser.submit(login, '/login', {
+      email: account.email,
+      password: 'not the password',
+    });
     expect(wrong.status).toBe(401);
     expect(wrong.text).toContain('wrong');
     expect(wrong.text).not.toContain('not the password');
@@ -190,7 +205,11 @@ describe('login and consent', () => {
     const email = `new-${Date.now()}@example.com`;
     const short = await browser.submit(form, '/signup', { name: 'New', email, password: 'short' });
     expect(short.status).toBe(422);
-    const taken = await browser.submit(form, '/signup', { name: 'New', email: account.email, password: PASSWORD });
+    const taken = await browser.submit(form, '/signup', {
+      name: 'New',
+      email: account.email,
+      password: PASSWORD,
+    });
     expect(taken.status).toBe(409);
     const consent = await browser.submit(form, '/signup', { name: 'New', email, password: PASSWORD });
     expect(consent.text).toContain(email);
@@ -284,7 +303,10 @@ describe('login and consent', () => {
     const returning = await signUp(url);
     const login = await returning.browser.open(authorizeUrl(url, client, newPkce(), { prompt: 'login' }));
     expect(login.text).toContain('name="password"');
-    const consent = await returning.browser.submit(login, '/login', { email: returning.email, password: PASSWORD });
+    const consent = await returning.browser.submit(login, '/login', {
+      email: returning.email,
+      password: PASSWORD,
+    });
     expect(consent.text).toContain('name="decision"');
   });
 
@@ -313,14 +335,18 @@ describe('authorization requests', () => {
   };
 
   test('[TH-4] PKCE with S256 is required', async () => {
-    expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toBe('invalid_request');
+    expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toBe(
+      'invalid_request',
+    );
     expect(await errorOf({ code_challenge_method: 'plain' })).toBe('invalid_request');
     expect(await errorOf({ code_challenge_method: undefined })).toBe('invalid_request');
   });
 
   test('[TH-4] only codes are given, by query', async () => {
     expect(await errorOf({ response_type: 'token' })).toBe('unsupported_response_type');
-    const post = await account.browser.open(authorizeUrl(url, client, newPkce(), { response_mode: 'form_post' }));
+    const post = await account.browser.open(
+      authorizeUrl(url, client, newPkce(), { response_mode: 'form_post' }),
+    );
     expect(post.text).not.toContain('name="decision"');
   });
 
@@ -329,12 +355,16 @@ describe('authorization requests', () => {
     expect(await errorOf({ resource: `${url}/api` })).toBe('invalid_target');
     await obtainTokens(url, account, client, { resource: undefined });
     await obtainTokens(url, account, client, { resource: `${url}/mcp?platforms=email` });
-    const { rows } = await database.database.query(`select distinct audience from oauth_tokens where kind = 'access'`);
+    const { rows } = await database.database.query(
+      `select distinct audience from oauth_tokens where kind = 'access'`,
+    );
     expect(rows).toEqual([{ audience: `${url}/mcp` }]);
   });
 
   test('[TH-4] errors about the client or its address are shown, not sent there', async () => {
-    const unknown = await account.browser.open(authorizeUrl(url, { ...client, client_id: 'nobody' }, newPkce()));
+    const unknown = await account.browser.open(
+      authorizeUrl(url, { ...client, client_id: 'nobody' }, newPkce()),
+    );
     expect(unknown.status).toBe(400);
     expect(unknown.headers.get('location')).toBeNull();
     const foreign = { ...client, redirect_uri: 'https://evil.example/cb' };
@@ -376,7 +406,10 @@ describe('tokens', () => {
     const { rows } = await database.database.query<{ kind: string; hours: number }>(
       'select distinct kind, round(extract(epoch from expires_at - created_at) / 3600)::int as hours from oauth_tokens',
     );
-    expect(Object.fromEntries(rows.map(({ kind, hours }) => [kind, hours]))).toEqual({ access: 1, refresh: 720 });
+    expect(Object.fromEntries(rows.map(({ kind, hours }) => [kind, hours]))).toEqual({
+      access: 1,
+      refresh: 720,
+    });
   });
 
   test('[TH-3] an expired code is refused', async () => {
@@ -416,7 +449,11 @@ describe('tokens', () => {
 
   test('[TH-3] a refresh cannot widen the scope, and another client cannot use the token', async () => {
     const tokens = await obtainTokens(url, account, client, { scope: 'tools:read offline_access' });
-    const form = { grant_type: 'refresh_token', client_id: client.client_id, refresh_token: tokens.refresh_token ?? '' };
+    const form = {
+      grant_type: 'refresh_token',
+      client_id: client.client_id,
+      refresh_token: tokens.refresh_token ?? '',
+    };
     const wider = await postForm<{ error: string }>(`${url}/oauth/token`, { ...form, scope: 'tools:write' });
     expect([wider.status, wider.body.error]).toEqual([400, 'invalid_scope']);
     const other = await registerClient(url);
@@ -428,7 +465,10 @@ describe('tokens', () => {
   test('[TH-4] revocation ends the token and its family, for its own client only', async () => {
     const tokens = await obtainTokens(url, account, client);
     const other = await registerClient(url);
-    const foreign = await postForm(`${url}/oauth/revoke`, { client_id: other.client_id, token: tokens.access_token });
+    const foreign = await postForm(`${url}/oauth/revoke`, {
+      client_id: other.client_id,
+      token: tokens.access_token,
+    });
     expect(foreign.status).toBe(200);
     expect((await call(`${url}/api/me`, { token: tokens.access_token })).status).toBe(200);
     const revoked = await postForm(`${url}/oauth/revoke`, {
@@ -441,13 +481,46 @@ describe('tokens', () => {
     expect(again.status).toBe(200);
   });
 
+  test('[TH-4] a customer sees the connected clients and can disconnect them, only the own ones', async () => {
+    const owner = await signUp(url);
+    const named = await registerClient(url, { client_name: 'Laptop' });
+    const tokens = [await obtainTokens(url, owner, named), await obtainTokens(url, owner, client)];
+    interface List {
+      data: { id: string; name: string; scopes: string[] }[];
+      next_cursor: string | null;
+    }
+    const list = await call<List>(`${url}/api/clients?limit=1`, { cookie: owner.cookie });
+    const rest = await call<List>(`${url}/api/clients?cursor=${list.body.next_cursor}`, {
+      cookie: owner.cookie,
+    });
+    const [newest, oldest] = [list.body.data[0], rest.body.data[0]];
+    expect([newest?.name, oldest?.name]).toEqual(['Test client', 'Laptop']);
+    expect(oldest?.scopes).toEqual(['tools:read', 'tools:write', 'account:read', 'offline_access']);
+    expect(rest.body.next_cursor).toBeNull();
+    const address = `${url}/api/clients/${oldest?.id}`;
+    expect((await call(address, { method: 'DELETE', cookie: account.cookie })).status).toBe(404);
+    expect((await call(address, { method: 'DELETE', cookie: owner.cookie })).status).toBe(204);
+    expect((await call(address, { method: 'DELETE', cookie: owner.cookie })).status).toBe(404);
+    const works = async (index: number) =>
+      (await call(`${url}/api/me`, { token: tokens[index]?.access_token ?? '' })).status;
+    await expect.poll(() => works(0), { timeout: 1_000 }).toBe(401);
+    expect(await works(1)).toBe(200);
+    expect((await refresh(url, named, tokens[0]?.refresh_token ?? '')).body.error).toBe('invalid_grant');
+  });
+
   test('[TH-4] codes, tokens, sessions and interactions are nowhere in the database as they were given out', async () => {
     const { code, pkce } = await obtainCode(url, account, client);
     const { body } = await exchange(url, client, code, pkce);
     const fresh = await signUp(url);
     const page = await fresh.browser.open(authorizeUrl(url, client, newPkce()));
     const uid = /\/oauth\/interaction\/([^/"]+)/.exec(page.text)?.[1] ?? '';
-    const secrets = [code, body.access_token, body.refresh_token ?? '', fresh.cookie.split('=')[1] ?? '', uid];
+    const secrets = [
+      code,
+      body.access_token,
+      body.refresh_token ?? '',
+      fresh.cookie.split('=')[1] ?? '',
+      uid,
+    ];
     const tables = await database.database.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'toolhub'`,
     );
@@ -463,13 +536,22 @@ describe('tokens', () => {
 
   test('[TH-2] the token endpoint answers bad input with OAuth errors', async () => {
     const address = `${url}/oauth/token`;
-    const bad = await postForm<{ error: string }>(address, { grant_type: 'password', client_id: client.client_id });
+    const bad = await postForm<{ error: string }>(address, {
+      grant_type: 'password',
+      client_id: client.client_id,
+    });
     expect([bad.status, bad.body.error]).toEqual([400, 'unsupported_grant_type']);
-    const nobody = await postForm<{ error: string }>(address, { grant_type: 'refresh_token', client_id: 'nobody' });
+    const nobody = await postForm<{ error: string }>(address, {
+      grant_type: 'refresh_token',
+      client_id: 'nobody',
+    });
     expect([nobody.status, nobody.body.error]).toEqual([401, 'invalid_client']);
     const json = await call(address, { body: { grant_type: 'authorization_code' } });
     expect([json.status, json.body.error]).toEqual([400, 'invalid_request']);
-    const huge = await postForm<{ error: string }>(address, { client_id: client.client_id, code: 'x'.repeat(60_000) });
+    const huge = await postForm<{ error: string }>(address, {
+      client_id: client.client_id,
+      code: 'x'.repeat(60_000),
+    });
     expect([huge.status, huge.body.error]).toEqual([400, 'invalid_request']);
     expect(bad.headers.get('x-request-id')).toMatch(/^req_/);
   });

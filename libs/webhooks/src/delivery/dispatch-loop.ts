@@ -1,25 +1,20 @@
 import type { Dispatcher } from 'undici';
-import {
-  type DeliveryResult,
-  type DueDelivery,
-  type EndpointRef,
-  type EndpointTarget,
-  type EventBody,
-  type EventRef,
-  eventKey,
-  laneKey,
-} from './delivery.ts';
-import type { DispatchStore, FetchedDelivery } from './dispatch-store.ts';
+import { type DeliveryResult, type DueDelivery, type EndpointRef, laneKey } from './delivery.ts';
 import { type Flight, Flights } from './flights.ts';
+import type { FetchedDelivery, LaneStore } from './lane-store.ts';
 import { type Lane, type LaneLimits, type LaneRead, Lanes } from './lanes.ts';
+import { type DeliveryLoaders, loadDeliveries, type ReadyDelivery } from './loading.ts';
 import { Post } from './post.ts';
 import type { Recorder } from './recorder.ts';
+import type { ResultStore } from './result-store.ts';
 import { type ResultRules, toAbandoned, toResult } from './results.ts';
 import type { TryOutcome } from './schedule.ts';
 import type { BuildRequest } from './sender.ts';
+import { Timers } from './timers.ts';
 
-export interface DispatchLoopOptions {
-  readonly store: DispatchStore;
+export interface DispatchLoopOptions extends DeliveryLoaders {
+  readonly lanes: LaneStore;
+  readonly results: ResultStore;
   readonly recorder: Recorder;
   readonly agent: Dispatcher;
   readonly buildRequest: BuildRequest;
@@ -31,8 +26,6 @@ export interface DispatchLoopOptions {
   readonly horizonMs: number;
   /** An endpoint without work goes back after this long, so that any process may take it. */
   readonly laneIdleMs: number;
-  readonly loadEndpoints: (refs: readonly EndpointRef[]) => Promise<readonly EndpointTarget[]>;
-  readonly loadEvents: (refs: readonly EventRef[]) => Promise<readonly EventBody[]>;
   /** The name under which this process owns lanes; undefined while it has none. */
   readonly owner: () => string | undefined;
   readonly now: () => Date;
@@ -40,17 +33,9 @@ export interface DispatchLoopOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface ReadyDelivery {
-  readonly row: DueDelivery;
-  readonly target: EndpointTarget;
-  readonly body: string;
-}
-
 interface LaneFlight extends Flight {
   readonly lane: Lane<ReadyDelivery>;
 }
-
-type TimerName = 'pump' | 'sleepers' | 'emptied';
 
 const ERROR_PAUSE_MS = 500;
 /** Rows whose endpoints or events could not be read are put off for this long. */
@@ -59,10 +44,6 @@ const UNRECORDED_MAX = 4_000;
 const UNRECORDED_PAUSE_MS = 20;
 /** Lanes that came up empty are asked together for the time of their next row. */
 const NEXT_DUE_DELAY_MS = 25;
-
-function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
-}
 
 function groupByLane(rows: readonly FetchedDelivery[]): Map<string, FetchedDelivery[]> {
   const groups = new Map<string, FetchedDelivery[]>();
@@ -82,7 +63,7 @@ export class DispatchLoop {
   readonly #flights: Flights<LaneFlight>;
   readonly #emptied = new Map<string, EndpointRef>();
   #emptiedSince = new Date(0);
-  readonly #timers = new Map<TimerName, NodeJS.Timeout>();
+  readonly #timers = new Timers<'pump' | 'sleepers' | 'emptied'>();
   #isRunning = false;
   #isForgetting = false;
   #pausedUntilMs = 0;
@@ -122,8 +103,9 @@ export class DispatchLoop {
   /** What is under way may end by itself until the time is up; what is cut then counts as never sent. */
   async stop(drainMs: number): Promise<void> {
     this.#isRunning = false;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
     await this.#pumping;
+    this.#timers.clear();
     if (this.#flights.size === 0) return;
     await new Promise<void>((grounded) => {
       const timer = setTimeout(() => {
@@ -180,7 +162,7 @@ export class DispatchLoop {
     const nowMs = this.#options.now().getTime();
     const earliestMs = this.#lanes.wakeSleepers(nowMs);
     if (Number.isFinite(earliestMs)) {
-      this.#setTimer('sleepers', Math.max(1, earliestMs - nowMs), () => this.#wakeSleepers());
+      this.#timers.set('sleepers', Math.max(1, earliestMs - nowMs), () => this.#wakeSleepers());
     }
     this.pump();
   }
@@ -190,7 +172,7 @@ export class DispatchLoop {
     this.#isAsked = true;
     if (!this.#isRunning || this.#pumping !== undefined) return;
     const pauseMs = this.#pausedUntilMs - performance.now();
-    if (pauseMs > 0) this.#setTimer('pump', pauseMs, () => this.pump());
+    if (pauseMs > 0) this.#timers.set('pump', pauseMs, () => this.pump());
     else {
       this.#pumping = this.#run().finally(() => {
         this.#pumping = undefined;
@@ -222,21 +204,12 @@ export class DispatchLoop {
     this.#isAsked = true;
   }
 
-  #setTimer(name: TimerName, delayMs: number, work: () => void): void {
-    clearTimeout(this.#timers.get(name));
-    const timer = setTimeout(() => {
-      this.#timers.delete(name);
-      if (this.#isRunning) work();
-    }, delayMs);
-    this.#timers.set(name, timer);
-  }
-
   async #releaseIdle(): Promise<void> {
     const owner = this.#options.owner();
     const nowMs = performance.now();
     const idle = this.#lanes.findIdle(nowMs, nowMs - this.#options.laneIdleMs);
     if (owner === undefined || idle.length === 0) return;
-    await this.#options.store.releaseLanes(owner, idle);
+    await this.#options.lanes.releaseLanes(owner, idle);
     for (const lane of idle) lane.isOwned = false;
   }
 
@@ -246,7 +219,7 @@ export class DispatchLoop {
   ): Promise<LaneRead<ReadyDelivery>[]> {
     const wanted = reads.filter(({ lane }) => !lane.isOwned).map(({ lane }) => lane);
     if (wanted.length > 0) {
-      const acquired = new Set((await this.#options.store.acquireLanes(owner, wanted)).map(laneKey));
+      const acquired = new Set((await this.#options.lanes.acquireLanes(owner, wanted)).map(laneKey));
       for (const lane of wanted) {
         lane.isOwned = acquired.has(lane.key) && owner === this.#options.owner();
         if (!lane.isOwned) this.#lanes.leaveToOther(lane);
@@ -263,7 +236,7 @@ export class DispatchLoop {
     this.#settledWhileReading = [];
     try {
       const wishes = reads.map(({ wish }) => wish);
-      const groups = groupByLane(await this.#options.store.fetchDue(owner, wishes, at));
+      const groups = groupByLane(await this.#options.lanes.fetchDue(owner, wishes, at));
       for (const read of reads) {
         rows.push(...this.#lanes.takeRead(read, groups.get(read.lane.key) ?? []));
         if (!read.lane.isDue) this.#emptied.set(read.lane.key, read.lane);
@@ -275,7 +248,7 @@ export class DispatchLoop {
     }
     if (rows.length > 0) await this.#prepare(rows);
     if (this.#emptied.size > 0 && !this.#timers.has('emptied')) {
-      this.#setTimer('emptied', NEXT_DUE_DELAY_MS, () => void this.#askEmptied());
+      this.#timers.set('emptied', NEXT_DUE_DELAY_MS, () => void this.#askEmptied());
     }
   }
 
@@ -284,7 +257,7 @@ export class DispatchLoop {
     const since = this.#emptiedSince;
     this.#emptied.clear();
     try {
-      for (const { dueAt, ...ref } of await this.#options.store.nextDue(refs, since))
+      for (const { dueAt, ...ref } of await this.#options.lanes.nextDue(refs, since))
         this.#expectRow(ref, dueAt);
       this.#wakeSleepers();
     } catch (error) {
@@ -294,27 +267,27 @@ export class DispatchLoop {
   }
 
   async #prepare(rows: readonly DueDelivery[]): Promise<void> {
-    const { loadEndpoints, loadEvents, recorder, rules, now } = this.#options;
-    let loaded: [readonly EndpointTarget[], readonly EventBody[]];
+    const { recorder, rules, now } = this.#options;
     try {
-      loaded = await Promise.all([
-        loadEndpoints(uniqueBy(rows, laneKey)),
-        loadEvents(uniqueBy(rows, eventKey)),
-      ]);
+      const { ready, orphaned } = await loadDeliveries(rows, this.#options);
+      for (const item of ready) this.#lanes.add(this.#lanes.lane(item.row), item);
+      for (const row of orphaned) recorder.add(toAbandoned(row, rules, now()));
     } catch (error) {
-      for (const row of rows) this.#lanes.settle(row, row.id);
-      await this.#options.store.delay(rows, new Date(now().getTime() + UNREADABLE_DELAY_MS));
+      await this.#putOff(rows);
       throw error;
     }
-    const targets = new Map(loaded[0].map((target) => [laneKey(target), target]));
-    const bodies = new Map(loaded[1].map((event) => [eventKey(event), event.body]));
-    for (const row of rows) {
-      const target = targets.get(laneKey(row));
-      const body = bodies.get(eventKey(row));
-      if (target === undefined || body === undefined) recorder.add(toAbandoned(row, rules, now()));
-      else this.#lanes.add(this.#lanes.lane(row), { row, target, body });
-    }
     this.#sendReady();
+  }
+
+  async #putOff(rows: readonly DueDelivery[]): Promise<void> {
+    const notBefore = new Date(this.#options.now().getTime() + UNREADABLE_DELAY_MS);
+    try {
+      await this.#options.results.delay(rows, notBefore);
+    } finally {
+      for (const row of rows) this.#lanes.settle(row, row.id);
+    }
+    for (const row of rows) this.#expectRow(row, notBefore);
+    this.#wakeSleepers();
   }
 
   #sendReady(): void {

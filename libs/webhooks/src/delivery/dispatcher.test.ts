@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
-import { openShop, RULES, type Shop, TENANT, until } from '../../test/service.ts';
+import { RULES, type Shop, TENANT, until } from '../../test/service.ts';
 import { newWebhookSecret } from '../signing.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryDispatcher, DeliveryDispatcherOptions } from './dispatcher.ts';
@@ -196,7 +197,7 @@ describe('a failure', () => {
     }
     expect(outcomes).toEqual([
       'the connection was refused',
-      'address refused: 10.0.0.1 is in a private range',
+      'address refused: 10.0.0.1 is an address in a private range',
       'a webhook secret is whsec_ and base64',
     ]);
   });

@@ -1,17 +1,20 @@
 import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from 'undici';
 import { readAnnouncement } from './announcement.ts';
-import type { EndpointRef, EndpointTarget, EventBody, EventRef } from './delivery.ts';
+import type { EndpointRef } from './delivery.ts';
 import { DispatchLoop } from './dispatch-loop.ts';
-import { createDispatchStore, type DispatchStore } from './dispatch-store.ts';
 import { Identity } from './identity.ts';
+import { createLaneStore } from './lane-store.ts';
+import type { DeliveryLoaders } from './loading.ts';
+import { createOwnerStore } from './owner-store.ts';
 import { createQueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
+import { createResultStore, type ResultStore } from './result-store.ts';
 import type { ResultRules } from './results.ts';
-import { deliveryChannel } from './schema.ts';
+import { checkSchemaName, deliveryChannel } from './schema.ts';
 import { createRequestBuilder } from './sender.ts';
 
-export interface DeliveryDispatcherOptions {
+export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly database: Database;
   /** The schema that `deliverySchema` made. */
   readonly schema: string;
@@ -25,9 +28,6 @@ export interface DeliveryDispatcherOptions {
   readonly disableAfterMs?: number;
   /** How long delivered rows are kept; without it they stay. */
   readonly keepDeliveredMs?: number;
-  /** Endpoints that are missing in the answer are gone or switched off: their deliveries are abandoned. */
-  readonly loadEndpoints: (refs: readonly EndpointRef[]) => Promise<readonly EndpointTarget[]>;
-  readonly loadEvents: (refs: readonly EventRef[]) => Promise<readonly EventBody[]>;
   readonly hooks?: DeliveryHooks;
   readonly now: () => Date;
   readonly random: () => number;
@@ -75,6 +75,8 @@ const SILENCE_MS = 10_000;
 const LANE_IDLE_MS = 10_000;
 const BEATS_PER_SILENCE = 5;
 const SWEEP_MS = 60_000;
+/** How long a stop waits for a database that is away. */
+const UNWRITTEN_WAIT_MS = 10_000;
 
 /** Runs work again and again with a pause between; errors are told and the next turn comes all the same. */
 function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: unknown) => void) {
@@ -97,7 +99,7 @@ function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: 
 
 function buildRecorder(
   options: DeliveryDispatcherOptions,
-  store: DispatchStore,
+  store: ResultStore,
   loop: () => DispatchLoop,
 ): Recorder {
   return new Recorder({
@@ -117,14 +119,17 @@ function buildRecorder(
 /** Sends what the queue holds. Any number of processes may run one on the same tables. */
 export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): DeliveryDispatcher {
   const { database, now, onError } = options;
-  const store = createDispatchStore(database, options.schema);
+  const schema = checkSchemaName(options.schema);
+  const lanes = createLaneStore(database, schema);
+  const owners = createOwnerStore(database, schema);
+  const results = createResultStore(database, schema);
   const pollMs = options.pollMs ?? POLL_MS;
   const silenceMs = options.silenceMs ?? SILENCE_MS;
   const horizonMs = pollMs * 2;
-  const recorder = buildRecorder(options, store, () => loop);
+  const recorder = buildRecorder(options, results, () => loop);
   const identity = new Identity({
     database,
-    store,
+    store: owners,
     beatMs: silenceMs / BEATS_PER_SILENCE,
     onNamed: () => {
       loop.disown();
@@ -134,7 +139,8 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   });
   const loop = new DispatchLoop({
     ...options,
-    store,
+    lanes,
+    results,
     recorder,
     buildRequest: createRequestBuilder(options.userAgent),
     limits: {
@@ -150,15 +156,15 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   let subscription: Subscription | undefined;
 
   async function poll(): Promise<void> {
-    await store.reap(silenceMs);
-    loop.expectRows(await store.findDueLanes(new Date(now().getTime() + horizonMs)));
+    await owners.reap(silenceMs);
+    loop.expectRows(await lanes.findDueLanes(new Date(now().getTime() + horizonMs)));
   }
 
   const look = () => void poll().catch(onError);
   const sweep = () => {
     const at = now();
     const { keepDeliveredMs } = options;
-    return store.expire(
+    return results.expire(
       at,
       keepDeliveredMs === undefined ? undefined : new Date(at.getTime() - keepDeliveredMs),
     );
@@ -168,7 +174,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     async start() {
       loop.start();
       subscription = await database.listen(
-        deliveryChannel(options.schema),
+        deliveryChannel(schema),
         (message) => {
           const refs = readAnnouncement(message);
           if (refs === undefined) look();
@@ -176,7 +182,12 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
         },
         { onReconnect: look },
       );
-      await identity.start();
+      try {
+        await identity.start();
+      } catch (error) {
+        await subscription.stop();
+        throw error;
+      }
       stops.push(repeat(poll, pollMs, onError));
       stops.push(repeat(sweep, SWEEP_MS, onError));
     },
@@ -185,7 +196,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
       await subscription?.stop();
       await Promise.all(stops.map((stop) => stop()));
       await loop.stop(options.drainMs ?? options.timeoutMs);
-      await recorder.idle();
+      await recorder.finish(UNWRITTEN_WAIT_MS);
       await identity.stop();
     },
 

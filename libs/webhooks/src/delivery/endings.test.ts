@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
-import { openShop, RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
+import { RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
 import type { Delivery, EndpointRef } from './delivery.ts';
 import type { DeliveryDispatcher, DeliveryDispatcherOptions } from './dispatcher.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
-import { openShop, type Shop, until } from '../../test/service.ts';
+import { type Shop, until } from '../../test/service.ts';
 import type { DeliveryDispatcher } from './dispatcher.ts';
 
 // A slow endpoint delays no other.

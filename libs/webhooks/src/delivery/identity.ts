@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Queryable } from '@libs/db';
-import type { DispatchStore } from './dispatch-store.ts';
+import type { OwnerStore } from './owner-store.ts';
 
 export interface IdentityOptions {
   readonly database: Database;
-  readonly store: DispatchStore;
+  readonly store: OwnerStore;
   readonly beatMs: number;
   /** Called whenever there is a new name, under which nothing is owned yet. */
   readonly onNamed: () => void;

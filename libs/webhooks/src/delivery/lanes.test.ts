@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EndpointRef, laneKey } from './delivery.ts';
-import type { FetchedDelivery } from './dispatch-store.ts';
+import type { FetchedDelivery } from './lane-store.ts';
 import { type Lane, Lanes } from './lanes.ts';
 
 const refOf = (name: string): EndpointRef => ({ tenantId: 'org', endpointId: name });

@@ -1,5 +1,5 @@
 import { type EndpointRef, laneKey } from './delivery.ts';
-import type { FetchedDelivery, LaneWish, QueueCursor } from './dispatch-store.ts';
+import type { FetchedDelivery, LaneWish, QueueCursor } from './lane-store.ts';
 
 /** One endpoint's share of the sender: what is under way, what waits in memory, and what the database may still hold. */
 export interface Lane<Item> extends EndpointRef {

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
-import { openShop, SCHEMA, type Shop, until } from '../../test/service.ts';
+import { SCHEMA, type Shop, until } from '../../test/service.ts';
 
 // Several processes on one database: nothing is sent twice while all live, nothing is lost when one is killed.
 
+/** Starting a process takes its time on a machine with other work. */
+const TIMEOUT_MS = 60_000;
 const SENDER = fileURLToPath(new URL('../../test/sender-process.ts', import.meta.url));
 
 let shop: Shop;
@@ -40,7 +43,7 @@ const waiting = async () => {
   return rows[0]?.count ?? 0;
 };
 
-describe('a killed process', () => {
+describe('a killed process', { timeout: TIMEOUT_MS }, () => {
   it('loses nothing: after kill -9 in the middle of 200 deliveries all arrive, each under its id', async () => {
     const ref = await shop.addEndpoint(`${receiver.url}/hook`);
     receiver.on('/hook', (_request, response) => setTimeout(() => response.end(), 20));
@@ -90,22 +93,22 @@ describe('a killed process', () => {
   });
 });
 
-describe('several dispatchers', () => {
+describe('several dispatchers', { timeout: TIMEOUT_MS }, () => {
   it('share the endpoints and send each delivery once', async () => {
     const refs = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => shop.addEndpoint(`${receiver.url}/${index}`)),
+      Array.from({ length: 8 }, (_, index) => shop.addEndpoint(`${receiver.url}/${index}`)),
     );
-    await Promise.all([startProcess(), startProcess()]);
+    await startProcess();
     const own = shop.dispatcher({ pollMs: 200 });
     await own.start();
     const emitted = new Set<string>();
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       const ids = await Promise.all(refs.map((ref) => shop.emit(ref, 5)));
       for (const id of ids.flat()) emitted.add(id);
     }
     await until('the queue is empty', async () => (await waiting()) === 0);
     await own.stop();
-    expect(receiver.received).toHaveLength(600);
+    expect(receiver.received).toHaveLength(200);
     expect(new Set(receiver.received.map((request) => request.id))).toEqual(emitted);
   });
 

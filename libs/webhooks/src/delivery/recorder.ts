@@ -6,8 +6,8 @@ import {
   type EndpointRef,
   laneKey,
 } from './delivery.ts';
-import type { DispatchStore } from './dispatch-store.ts';
 import type { QueueStore } from './queue-store.ts';
+import type { ResultStore } from './result-store.ts';
 
 /** All run inside the transaction that records the results, for results that count; what they write commits with it. */
 export interface DeliveryHooks {
@@ -22,7 +22,7 @@ export interface DeliveryHooks {
 
 export interface RecorderOptions {
   readonly database: Database;
-  readonly store: DispatchStore;
+  readonly store: ResultStore;
   readonly queue: QueueStore;
   readonly hooks: DeliveryHooks;
   readonly now: () => Date;
@@ -64,6 +64,7 @@ export class Recorder {
   #waiting: DeliveryResult[] = [];
   #running: Promise<void> | undefined;
   #inBatch = 0;
+  #isGivenUp = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -79,9 +80,13 @@ export class Recorder {
     this.#running ??= new Promise<void>((started) => setImmediate(started)).then(() => this.#run());
   }
 
-  /** Resolves when nothing waits to be written. */
-  async idle(): Promise<void> {
+  /** Waits until all is written, but not for ever: what is given up then is sent again by whoever comes next. */
+  async finish(waitMs: number): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#isGivenUp = true;
+    }, waitMs);
     while (this.#running !== undefined) await this.#running;
+    clearTimeout(timer);
   }
 
   async #run(): Promise<void> {
@@ -98,7 +103,7 @@ export class Recorder {
   /** Waits for a database that is away. Where it answers and still refuses, one endpoint must not hold up the rest. */
   async #writeSurely(results: readonly DeliveryResult[]): Promise<void> {
     let delayMs = RETRY_DELAY_MS;
-    for (;;) {
+    while (!this.#isGivenUp) {
       try {
         return await this.#write(results);
       } catch (error) {

@@ -6,21 +6,27 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** What stands in the way of a public connection, or `public`. */
 export type AddressKind =
   | 'public'
-  | Exclude<RefusalReason, 'scheme' | 'plain_http' | 'credentials' | 'local_name'>;
+  | Exclude<
+      RefusalReason,
+      'scheme' | 'plain_http' | 'credentials' | 'trailing_dot' | 'spelling' | 'local_name'
+    >;
 
 // Metadata services that clouds put on addresses outside the link-local range.
-const METADATA_ADDRESSES: readonly Address[] = [
-  '169.254.169.254',
-  '169.254.170.2',
-  '168.63.129.16',
-  '100.100.100.200',
-  '192.0.0.192',
-  'fd00:ec2::254',
-  'fd20:ce::254',
-].map((text) => ipaddr.parse(text));
+const METADATA_ADDRESSES: ReadonlySet<string> = new Set(
+  [
+    '169.254.169.254',
+    '169.254.170.2',
+    '168.63.129.16',
+    '100.100.100.200',
+    '192.0.0.192',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+  ].map((text) => ipaddr.parse(text).toNormalizedString()),
+);
 
 // Of IPv6, only 2000::/3 is given out as global unicast; the rest is special or unassigned.
-const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+const WELL_KNOWN_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 const KIND_BY_RANGE: Readonly<Record<string, AddressKind>> = {
   unicast: 'public',
@@ -45,10 +51,6 @@ function parseAddress(text: string): Address | undefined {
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : undefined;
 }
 
-function isEqual(left: Address, right: Address): boolean {
-  return left.kind() === right.kind() && left.toNormalizedString() === right.toNormalizedString();
-}
-
 function embeddedIpv4(address: ipaddr.IPv6, firstByte: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(address.toByteArray().slice(firstByte, firstByte + 4));
 }
@@ -58,12 +60,13 @@ function embeddedIpv4(address: ipaddr.IPv6, firstByte: number): ipaddr.IPv4 {
 function classifyTranslated(address: ipaddr.IPv6, range: string): AddressKind | undefined {
   if (range === '6to4') return classifyParsed(embeddedIpv4(address, 2)) === 'public' ? 'public' : 'embedded';
   if (range !== 'rfc6052') return undefined;
-  const isWellKnownPrefix = address.match(ipaddr.parseCIDR('64:ff9b::/96') as [ipaddr.IPv6, number]);
-  return isWellKnownPrefix && classifyParsed(embeddedIpv4(address, 12)) === 'public' ? 'public' : 'embedded';
+  return address.match(WELL_KNOWN_NAT64) && classifyParsed(embeddedIpv4(address, 12)) === 'public'
+    ? 'public'
+    : 'embedded';
 }
 
 function classifyParsed(address: Address): AddressKind {
-  if (METADATA_ADDRESSES.some((metadata) => isEqual(metadata, address))) return 'metadata';
+  if (METADATA_ADDRESSES.has(address.toNormalizedString())) return 'metadata';
   const range: string = address.range();
   if (address instanceof ipaddr.IPv6) {
     const translated = classifyTranslated(address, range);
@@ -71,7 +74,7 @@ function classifyParsed(address: Address): AddressKind {
     // ::/96 without ::1 and :: holds the deprecated IPv4-compatible forms.
     const isCompatible = address.parts.slice(0, 6).every((part) => part === 0);
     if (isCompatible && range === 'unicast') return 'embedded';
-    if (range === 'unicast' && !address.match(GLOBAL_UNICAST as [ipaddr.IPv6, number])) return 'reserved';
+    if (range === 'unicast' && !address.match(GLOBAL_UNICAST)) return 'reserved';
   }
   return KIND_BY_RANGE[range] ?? 'reserved';
 }

@@ -61,20 +61,32 @@ export function createEgressPolicy(options: EgressPolicyOptions = {}): EgressPol
   };
 }
 
-const SAID: Readonly<Record<Exclude<AddressKind, 'public'>, string>> = {
-  malformed: 'is not an address',
-  trailing_dot: 'ends in a dot',
-  spelling: 'is spelled in an unusual way',
-  loopback: 'is a loopback address',
-  private: 'is in a private range',
-  link_local: 'is a link-local address',
-  metadata: 'is a cloud metadata address',
-  carrier_grade_nat: 'is in the shared range of carriers',
-  multicast: 'is a multicast or broadcast address',
-  unspecified: 'stands for this machine',
-  reserved: 'is in a reserved range',
-  embedded: 'carries an IPv4 address in a form that is not public',
+const KIND_PHRASES: Readonly<Record<Exclude<AddressKind, 'public'>, string>> = {
+  malformed: 'not an address',
+  loopback: 'a loopback address',
+  private: 'an address in a private range',
+  link_local: 'a link-local address',
+  metadata: 'the address of a cloud metadata service',
+  carrier_grade_nat: 'an address in the shared range of carriers',
+  multicast: 'a multicast or broadcast address',
+  unspecified: 'an address that stands for this machine',
+  reserved: 'an address in a reserved range',
+  embedded: 'an address that carries an IPv4 address which is not public',
 };
+
+/** What is wrong with an address, or undefined when it may be dialled. */
+export function findAddressFault(
+  ip: string,
+  policy: EgressPolicy,
+  port?: number,
+): { readonly reason: Exclude<AddressKind, 'public'>; readonly phrase: string } | undefined {
+  const canonical = canonicalAddress(ip);
+  if (canonical !== undefined && port !== undefined && policy.allowed.has(placeOf(canonical, port)))
+    return undefined;
+  const kind = classifyAddress(ip);
+  if (kind === 'public' || (kind === 'loopback' && policy.development)) return undefined;
+  return { reason: kind, phrase: KIND_PHRASES[kind] };
+}
 
 /** One address, as it would be dialled. With a port, places that the policy allows pass too. */
 export function checkAddress(
@@ -82,13 +94,8 @@ export function checkAddress(
   policy: EgressPolicy,
   port?: number,
 ): { readonly ok: true } | Refusal {
-  const canonical = canonicalAddress(ip);
-  if (canonical !== undefined && port !== undefined && policy.allowed.has(placeOf(canonical, port))) {
-    return { ok: true };
-  }
-  const kind = classifyAddress(ip);
-  if (kind === 'public' || (kind === 'loopback' && policy.development)) return { ok: true };
-  return refuse(kind, `${ip} ${SAID[kind]}`);
+  const fault = findAddressFault(ip, policy, port);
+  return fault === undefined ? { ok: true } : refuse(fault.reason, `${ip} is ${fault.phrase}`);
 }
 
 function isLocalName(text: string): boolean {

@@ -1,5 +1,5 @@
 import { parseHost, placeOf } from './host.ts';
-import { checkAddress, checkHost, type EgressPolicy, type ResolvedAddress } from './policy.ts';
+import { checkHost, type EgressPolicy, findAddressFault, type ResolvedAddress } from './policy.ts';
 import { EgressRefused, EgressUnresolved, type Refusal, refuse } from './refusal.ts';
 
 export interface GuardedAddress extends ResolvedAddress {
@@ -35,9 +35,10 @@ export async function tryResolve(
       return { ok: false, unresolved: new EgressUnresolved(`${host.text} does not resolve`, { cause }) };
     }
   }
-  for (const { address } of found) {
-    const checked = isAllowedByName ? { ok: true as const } : checkAddress(address, policy, port);
-    if (!checked.ok) return refuse(checked.reason, `${host.text} resolves to ${checked.detail}`);
+  for (const { address } of isAllowedByName ? [] : found) {
+    const fault = findAddressFault(address, policy, port);
+    // The address itself stays unsaid: names of our own network must not be looked up through us.
+    if (fault !== undefined) return refuse(fault.reason, `${host.text} resolves to ${fault.phrase}`);
   }
   const [first, ...others] = found;
   if (first === undefined) {

@@ -126,6 +126,8 @@ describe('checkUrl refuses by spelling', () => {
   });
 });
 
+const anyText = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) });
+
 describe('generated spellings', () => {
   it('refuses 2,000 spellings of private IPv4 addresses, strict and in development', () => {
     const spelled = privateIpv4.chain((octets) =>
@@ -277,8 +279,9 @@ describe('checkUrlResolved', () => {
   it('refuses a name when any of its addresses is private', async () => {
     const policy = createEgressPolicy({ resolve: resolvingTo('93.184.215.14', '10.0.0.7') });
     const checked = await checkUrlResolved('https://mixed.example/', policy);
-    expect(checked).toMatchObject({ ok: false, reason: 'private' });
-    expect(checked.ok ? '' : checked.detail).toContain('mixed.example resolves to 10.0.0.7');
+    // The answer must not tell what addresses our resolver knows.
+    const detail = 'mixed.example resolves to an address in a private range';
+    expect(checked).toEqual({ ok: false, reason: 'private', detail });
   });
 
   it('refuses names that resolve to any generated private address', async () => {

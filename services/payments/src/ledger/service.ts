@@ -59,6 +59,7 @@ export async function checkLedger(database: Database, tenant: Tenant, now: Date)
   const rows = await database.transaction((tx) => runChecks(tx, tenant.id), {
     isolation: 'repeatable read',
     readOnly: true,
+    report: true,
   });
   const checks = rows.map(({ name, wrong, example }) => ({
     name,

@@ -31,6 +31,7 @@ export function actorOf(
     | { kind: 'internal'; name: string },
 ): Actor {
   if (session.kind === 'internal') return { type: 'internal', id: session.name };
-  if (session.via === 'cookie' || session.tokenId === null) return { type: 'customer', id: session.customerId };
+  if (session.via === 'cookie' || session.tokenId === null)
+    return { type: 'customer', id: session.customerId };
   return { type: session.via === 'oauth' ? 'oauth' : 'token', id: session.tokenId };
 }

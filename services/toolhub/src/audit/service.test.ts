@@ -49,7 +49,9 @@ function counting(inner: Queryable): Queryable & { statements: number; failures:
 test('[TH-12] a thousand concurrent entries are written by few statements, in order', async () => {
   const db = counting(database.database);
   const audit = createAuditService({ database: db, newId, now, onError: () => {} });
-  await Promise.all(Array.from({ length: 1_000 }, (_, index) => audit.record([entryOf('cus_many', String(index))])));
+  await Promise.all(
+    Array.from({ length: 1_000 }, (_, index) => audit.record([entryOf('cus_many', String(index))])),
+  );
   expect(db.statements).toBeLessThanOrEqual(3);
   const newest = await audit.list({ customerId: 'cus_many', before: undefined, limit: 3 });
   expect(newest.map(({ target }) => target)).toEqual(['999', '998', '997']);

@@ -45,7 +45,10 @@ export function createAuditService(deps: AuditDeps): AuditService {
     while (queue.length > 0) {
       const batch = takeBatch();
       try {
-        await insertEntries(database, batch.flatMap(({ entries }) => entries));
+        await insertEntries(
+          database,
+          batch.flatMap(({ entries }) => entries),
+        );
         failures = 0;
         for (const { done } of batch) done();
       } catch (error) {
@@ -93,7 +96,8 @@ export function createAuditService(deps: AuditDeps): AuditService {
       return new Promise((done) => {
         queue.push({ entries: complete, done });
         waiting += complete.length;
-        while (waiting > WAITING_ENTRIES_MAX && queue.length > 1) giveUp(1, new Error('the audit queue is full'));
+        while (waiting > WAITING_ENTRIES_MAX && queue.length > 1)
+          giveUp(1, new Error('the audit queue is full'));
         wake();
       });
     },

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import {
   checkUrl,
   createEgressPolicy,
@@ -13,6 +13,7 @@ import { type AddressGuard, ConnectorError, type GuardedFetch } from './connecto
 
 const REQUEST_TIMEOUT_MS = 20_000;
 const CONNECTIONS_PER_ORIGIN = 32;
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const BODILESS_STATUS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 export interface EgressOptions {
@@ -48,8 +49,8 @@ export function createEgress(options: EgressOptions): Egress {
             body: init.body ?? null,
             signal: AbortSignal.any([callSignal, deadline]),
           });
-          const hasBody = !BODILESS_STATUS.has(answer.statusCode);
-          return new Response(hasBody ? (Readable.toWeb(answer.body) as ReadableStream) : null, {
+          const body = await readBounded(answer.body, target.hostname);
+          return new Response(BODILESS_STATUS.has(answer.statusCode) ? null : body, {
             status: answer.statusCode,
             headers: Object.entries(answer.headers).flatMap(([name, value]) =>
               [value ?? []].flat().map((one): [string, string] => [name, one]),
@@ -62,6 +63,21 @@ export function createEgress(options: EgressOptions): Egress {
       },
     close: () => agent.close(),
   };
+}
+
+/** Read to its end here, so that no caller can forget to and no connection stays taken. */
+async function readBounded(body: Readable, host: string): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the stream and with it the connection.
+    if (bytes > ANSWER_BYTES_MAX) {
+      throw new ConnectorError('platform_unavailable', `${host} sent more than ${ANSWER_BYTES_MAX} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 function createGuard(policy: EgressPolicy): AddressGuard {

@@ -59,7 +59,8 @@ export function createAccess(deps: AccessDeps): Access {
     });
   }
 
-  const cookieOf = ({ headers }: Pick<FastifyRequest, 'headers'>) => parseCookies(headers.cookie).get(cookieName);
+  const cookieOf = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
+    parseCookies(headers.cookie).get(cookieName);
 
   async function fromBearer(authorization: string): Promise<Session | InternalSession> {
     const token = bearerToken(authorization);
@@ -85,7 +86,8 @@ export function createAccess(deps: AccessDeps): Access {
   async function authenticate(request: FastifyRequest, need: Need): Promise<Session | undefined> {
     const session = await find(request);
     if (session === undefined) return undefined;
-    if (session.kind === 'internal') throw errors.forbidden({ detail: 'An internal session has no account.' });
+    if (session.kind === 'internal')
+      throw errors.forbidden({ detail: 'An internal session has no account.' });
     if (!session.scopes.includes(scopeOf[need])) throw insufficientScope(scopeOf[need]);
     sessions.set(request, session);
     return session;
@@ -109,7 +111,8 @@ export function createAccess(deps: AccessDeps): Access {
     },
     sessionOf(request) {
       const session = sessions.get(request);
-      if (session === undefined) throw new Error(`${request.routeOptions.url} reads a session that no hook made`);
+      if (session === undefined)
+        throw new Error(`${request.routeOptions.url} reads a session that no hook made`);
       return session;
     },
     sessionIfAny: (request) => sessions.get(request),

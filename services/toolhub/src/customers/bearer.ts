@@ -1,7 +1,6 @@
-import type { Database } from '@libs/db';
 import { equalSecrets, hashToken } from '@libs/seal';
 import { type BearerResolver, type InternalSession, SCOPES, type Session } from './identity.ts';
-import { REVOCATION_CHANNEL, type Revocation } from './revocations-store.ts';
+import type { Revocation, Revocations } from './revocations.ts';
 
 /** What a kind of token gives; `family` names the consent that it came from. */
 export interface ResolvedToken {
@@ -17,15 +16,10 @@ export interface TokenSource {
 }
 
 export interface BearerDeps {
-  database: Pick<Database, 'listen'>;
+  revocations: Pick<Revocations, 'subscribe'>;
   sources: readonly TokenSource[];
   internalTokens: readonly { name: string; token: string }[];
   now: () => Date;
-}
-
-export interface Bearer {
-  resolve: BearerResolver;
-  close(): Promise<void>;
 }
 
 export const CACHE_MS_MAX = 60_000;
@@ -43,7 +37,7 @@ const INTERNAL_SCOPES = SCOPES.filter((scope) => scope.startsWith('tools:'));
  * Token → session, from memory when it was asked within the last minute. Every process listens for revocations, so a
  * token that one process revokes is forgotten by all; a process that lost its connection forgets everything.
  */
-export async function createBearer(deps: BearerDeps): Promise<Bearer> {
+export function createBearerResolver(deps: BearerDeps): BearerResolver {
   const { sources, now } = deps;
   const cache = new Map<string, Entry>();
   const lookups = new Map<string, Promise<Session | null>>();
@@ -54,17 +48,25 @@ export async function createBearer(deps: BearerDeps): Promise<Bearer> {
   // Counts revocations: an answer that was read before one of them came in may be out of date, and is not kept.
   let revocations = 0;
 
-  function forget(revocation: Revocation): void {
+  /** Look-ups under way may have read the old state: whoever asks from now on starts a new one. */
+  function distrust(): void {
     revocations += 1;
+    lookups.clear();
+  }
+
+  function forget(revocation: Revocation): void {
+    distrust();
     for (const [key, entry] of cache) {
       const gone =
-        'tokenId' in revocation ? entry.session.tokenId === revocation.tokenId : entry.family === revocation.family;
+        'tokenId' in revocation
+          ? entry.session.tokenId === revocation.tokenId
+          : entry.family === revocation.family;
       if (gone) cache.delete(key);
     }
   }
 
   function forgetAll(): void {
-    revocations += 1;
+    distrust();
     cache.clear();
   }
 
@@ -95,29 +97,23 @@ export async function createBearer(deps: BearerDeps): Promise<Bearer> {
     return internal.find((candidate) => equalSecrets(candidate.token, token))?.session ?? null;
   }
 
-  const subscription = await deps.database.listen(
-    REVOCATION_CHANNEL,
-    (payload) => forget(JSON.parse(payload) as Revocation),
-    { onReconnect: forgetAll },
-  );
+  deps.revocations.subscribe({ forget, forgetAll });
 
-  return {
-    async resolve(token) {
-      if (token.length > TOKEN_CHARACTERS_MAX) return resolveInternal(token);
-      const source = sources.find(({ prefix }) => token.startsWith(prefix));
-      if (source === undefined) return resolveInternal(token);
-      const hash = hashToken(token);
-      const key = hash.toString('latin1');
-      const cached = fromCache(key);
-      if (cached !== undefined) return cached;
-      // Calls that arrive together share one look-up.
-      let lookup = lookups.get(key);
-      if (lookup === undefined) {
-        lookup = lookUp(key, hash, source).finally(() => lookups.delete(key));
-        lookups.set(key, lookup);
-      }
-      return (await lookup) ?? resolveInternal(token);
-    },
-    close: () => subscription.stop(),
+  return async (token) => {
+    if (token.length > TOKEN_CHARACTERS_MAX) return resolveInternal(token);
+    const source = sources.find(({ prefix }) => token.startsWith(prefix));
+    if (source === undefined) return resolveInternal(token);
+    const hash = hashToken(token);
+    const key = hash.toString('latin1');
+    const cached = fromCache(key);
+    if (cached !== undefined) return cached;
+    // Calls that arrive together share one look-up.
+    const shared = lookups.get(key);
+    if (shared !== undefined) return (await shared) ?? resolveInternal(token);
+    const lookup = lookUp(key, hash, source).finally(() => {
+      if (lookups.get(key) === lookup) lookups.delete(key);
+    });
+    lookups.set(key, lookup);
+    return (await lookup) ?? resolveInternal(token);
   };
 }

@@ -18,4 +18,5 @@ export function emailKey(email: string): string {
 }
 
 /** Loose on purpose: only the mail server knows which local parts exist. */
-export const EMAIL_PATTERN = '^[^\\s@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s@.<>"(),:;\\[\\]\\\\]+(\\.[^\\s@.<>"(),:;\\[\\]\\\\]+)*$';
+export const EMAIL_PATTERN =
+  '^[^\\s@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s@.<>"(),:;\\[\\]\\\\]+(\\.[^\\s@.<>"(),:;\\[\\]\\\\]+)*$';

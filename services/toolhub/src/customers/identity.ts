@@ -1,5 +1,11 @@
 /** The permissions a token can carry. A cookie session holds all of them but `offline_access`. */
-export const SCOPES = ['tools:read', 'tools:write', 'account:read', 'account:write', 'offline_access'] as const;
+export const SCOPES = [
+  'tools:read',
+  'tools:write',
+  'account:read',
+  'account:write',
+  'offline_access',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A request made for one customer: all data it may touch belongs to `customerId`. */

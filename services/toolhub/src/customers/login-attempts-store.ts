@@ -41,7 +41,10 @@ export async function insertAttempt(
 }
 
 export async function markFailed(db: Queryable, accountKey: Buffer, id: string): Promise<void> {
-  await db.query('update login_attempts set failed = true where account_key = $1 and id = $2', [accountKey, id]);
+  await db.query('update login_attempts set failed = true where account_key = $1 and id = $2', [
+    accountKey,
+    id,
+  ]);
 }
 
 export async function deleteAttempt(db: Queryable, accountKey: Buffer, id: string): Promise<void> {

@@ -40,7 +40,10 @@ export function createLoginLimit(deps: { database: Database; newId: NewId; now: 
     throw errors.busy({ retryAfterSeconds: 1 });
   }
 
-  async function tryPlace(tx: Parameters<typeof lockAccount>[0], accountKey: Buffer): Promise<string | undefined> {
+  async function tryPlace(
+    tx: Parameters<typeof lockAccount>[0],
+    accountKey: Buffer,
+  ): Promise<string | undefined> {
     await lockAccount(tx, accountKey);
     const at = now();
     const counts = await countAttempts(tx, accountKey, {

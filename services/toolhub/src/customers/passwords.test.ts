@@ -33,8 +33,12 @@ test('[TH-3] an account that does not exist costs the same work', async () => {
 });
 
 test('waiting checks are answered in turn, and beyond the queue refused', async () => {
-  const answers = await Promise.allSettled(Array.from({ length: 505 }, () => passwords.verify('x', 'not a hash')));
-  const refused = answers.filter(({ status, ...rest }) => status === 'rejected' && 'reason' in rest && rest.reason.code === 'busy');
+  const answers = await Promise.allSettled(
+    Array.from({ length: 505 }, () => passwords.verify('x', 'not a hash')),
+  );
+  const refused = answers.filter(
+    ({ status, ...rest }) => status === 'rejected' && 'reason' in rest && rest.reason.code === 'busy',
+  );
   expect(refused).toHaveLength(3);
   expect(await passwords.verify('correct horse battery', stored)).toBe(true);
 });

@@ -94,11 +94,19 @@ export function registerCustomerRoutes(app: App, deps: CustomerRoutesDeps): void
     '/api/auth/signup',
     {
       onRequest: guard,
-      schema: { tags, summary: 'Open an account', security: [], body: Signup, response: { 201: CustomerAnswer } },
+      schema: {
+        tags,
+        summary: 'Open an account',
+        security: [],
+        body: Signup,
+        response: { 201: CustomerAnswer },
+      },
     },
     async (request, reply) => {
       const { customer, sessionToken } = await customers.signup(request.body);
-      void audit.record([loginEntry(request, customer.id, { action: 'account.created', outcome: 'success' })]);
+      void audit.record([
+        loginEntry(request, customer.id, { action: 'account.created', outcome: 'success' }),
+      ]);
       return reply.code(201).header('set-cookie', sessionCookie(access, sessionToken)).send(toApi(customer));
     },
   );
@@ -107,18 +115,28 @@ export function registerCustomerRoutes(app: App, deps: CustomerRoutesDeps): void
     '/api/auth/login',
     {
       onRequest: guard,
-      schema: { tags, summary: 'Start a session', security: [], body: Login, response: { 200: CustomerAnswer } },
+      schema: {
+        tags,
+        summary: 'Start a session',
+        security: [],
+        body: Login,
+        response: { 200: CustomerAnswer },
+      },
     },
     async (request, reply) => {
       const outcome = await customers.login(request.body);
       if (!outcome.ok) {
         const { customerId } = outcome;
         if (customerId !== null)
-          void audit.record([loginEntry(request, customerId, { action: 'session.started', outcome: 'refused' })]);
+          void audit.record([
+            loginEntry(request, customerId, { action: 'session.started', outcome: 'refused' }),
+          ]);
         throw errors.invalid_credentials();
       }
       const { customer, sessionToken } = outcome;
-      void audit.record([loginEntry(request, customer.id, { action: 'session.started', outcome: 'success' })]);
+      void audit.record([
+        loginEntry(request, customer.id, { action: 'session.started', outcome: 'success' }),
+      ]);
       return reply.header('set-cookie', sessionCookie(access, sessionToken)).send(toApi(customer));
     },
   );

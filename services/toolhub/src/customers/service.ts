@@ -79,7 +79,13 @@ export function createCustomerService(deps: CustomerDeps): CustomerService {
 
   return {
     async signup({ email, name, password }) {
-      const customer = { id: newId('cus'), email: email.trim(), name: name.trim(), plan: 'free', createdAt: now() };
+      const customer = {
+        id: newId('cus'),
+        email: email.trim(),
+        name: name.trim(),
+        plan: 'free',
+        createdAt: now(),
+      };
       const passwordHash = await passwords.hash(password);
       const { row, sessionToken } = newSession(customer.id);
       await database.transaction(async (tx) => {

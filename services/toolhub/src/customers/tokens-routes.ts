@@ -142,7 +142,8 @@ export function registerTokenRoutes(
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
       const { id } = request.params;
-      if (!(await tokens.revoke({ customerId, id }))) throw errors.not_found({ detail: 'There is no such token.' });
+      if (!(await tokens.revoke({ customerId, id })))
+        throw errors.not_found({ detail: 'There is no such token.' });
       recordChange(request, 'token.revoked', id);
       return reply.code(204).send(null);
     },

@@ -3,7 +3,7 @@ import { hashToken, type NewId, newToken, type RandomBytes } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { TokenSource } from './bearer.ts';
 import type { Scope } from './identity.ts';
-import { announceRevocation } from './revocations-store.ts';
+import type { Revocations } from './revocations.ts';
 import {
   deleteToken,
   deleteTokensExpiredBefore,
@@ -36,6 +36,7 @@ export interface TokenService extends TokenSource {
 
 export function createTokenService(deps: {
   database: Database;
+  revocations: Pick<Revocations, 'transaction'>;
   newId: NewId;
   randomBytes: RandomBytes;
   now: () => Date;
@@ -53,11 +54,16 @@ export function createTokenService(deps: {
         name,
         scopes,
         createdAt,
-        expiresAt: expiresInDays === undefined ? null : new Date(createdAt.getTime() + expiresInDays * DAY_MS),
+        expiresAt:
+          expiresInDays === undefined ? null : new Date(createdAt.getTime() + expiresInDays * DAY_MS),
         lastUsedAt: null,
       };
       await database.transaction(async (tx) => {
-        const stored = await insertToken(tx, { ...record, tokenHash: hashToken(token) }, TOKENS_PER_CUSTOMER_MAX);
+        const stored = await insertToken(
+          tx,
+          { ...record, tokenHash: hashToken(token) },
+          TOKENS_PER_CUSTOMER_MAX,
+        );
         if (!stored) throw errors.token_limit_reached();
       });
       return { record, token };
@@ -66,9 +72,9 @@ export function createTokenService(deps: {
     list: (query) => listTokens(database, query),
 
     revoke: (token) =>
-      database.transaction(async (tx) => {
+      deps.revocations.transaction(async (tx, revoke) => {
         const existed = await deleteToken(tx, token);
-        if (existed) await announceRevocation(tx, { tokenId: token.id });
+        if (existed) await revoke({ tokenId: token.id });
         return existed;
       }),
 

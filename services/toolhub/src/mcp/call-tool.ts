@@ -22,6 +22,7 @@ import {
 import type { ClaimedKey, Idempotency } from './idempotency.ts';
 import type { Links } from './links.ts';
 import { type Failure, failureResult, invalidArguments, successResult, type ToolResult } from './result.ts';
+import { shareReads } from './shared-reads.ts';
 
 /*
  * The ladder of one tool call. A call that is stopped on one rung goes no further, and none reaches a platform.
@@ -95,6 +96,12 @@ type Verdict = { outcome: Outcome; result: ToolResult };
 type Ran = { kind: 'done'; content: Record<string, unknown> } | { kind: 'failed'; failure: Failure };
 
 export function createCallTool(deps: CallToolDeps): CallTool {
+  // Calls of one customer on one platform that arrive together open the credential once.
+  const share = shareReads<OpenResult>();
+  const openShared: CredentialService['open'] = (input) =>
+    share(JSON.stringify([principalOf(input.session), input.platform, input.account]), () =>
+      deps.credentials.open(input),
+    );
   const { meter, audit, links, timeoutMs = CALL_TIMEOUT_MS } = deps;
 
   async function admitCall(request: CallRequest): Promise<Admission> {
@@ -233,7 +240,7 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     const { session } = request;
     const { account, ...args } = request.args;
     const choice = session.kind === 'internal' && typeof account === 'string' ? { account } : {};
-    const opened = await deps.credentials.open({ session, platform: tool.platform, ...choice });
+    const opened = await openShared({ session, platform: tool.platform, ...choice });
     if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
     const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) =>
       tool.run(args, deps.connectors.context({ ...credential, signal, progress: request.progress }));

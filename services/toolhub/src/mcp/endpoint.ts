@@ -68,7 +68,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
     fast: FastRequest,
     called: NonNullable<FastRequest['call']>,
   ): Promise<Answer> {
-    return tracked(visit, async (signal) => {
+    return tracked(visit, fast.era, async (signal) => {
       const call = toCall(visit, called, signal);
       const admission = await callTool.admitCall(call);
       switch (admission.kind) {
@@ -87,14 +87,19 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   }
 
   /** Aborts the call when the client goes away, or cancels it in a request of its own. */
-  async function tracked<T>(visit: Visit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function tracked<T>(
+    visit: Visit,
+    era: FastRequest['era'],
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const { raw } = visit.reply;
     const controller = new AbortController();
     const onClose = () => {
       if (!raw.writableFinished) controller.abort(new DOMException('The client is gone.', 'AbortError'));
     };
     raw.once('close', onClose);
-    const id = idOf(visit.message);
+    // The newest revision knows no such request: there, going away is the only way to cancel.
+    const id = era === 'legacy' ? idOf(visit.message) : null;
     const untrack = id === null ? undefined : cancellations.track(keyOf(visit, id), controller);
     try {
       return await work(controller.signal);
@@ -111,7 +116,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
       await cancelIfAsked(visit);
       return serve(visit, { call: undefined, admission: undefined, list: visit.list });
     }
-    return tracked(visit, async (signal) => {
+    return tracked(visit, 'legacy', async (signal) => {
       const call = toCall(visit, called, signal);
       const admission = visit.list.has(called.name)
         ? await callTool.admitCall(call)

@@ -29,7 +29,10 @@ export interface ServerExtension {
   options: ServerOptions;
   tools: readonly Tool[];
   /** Called for the tools above only. */
-  callTool(params: CallToolRequestParams, context: ServerContext): Promise<CallToolResult | InputRequiredResult>;
+  callTool(
+    params: CallToolRequestParams,
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult>;
   /** Called for each server, after its own handlers are in place. */
   extend(server: Server): void;
 }

@@ -1,6 +1,7 @@
-import type { Database, Queryable } from '@libs/db';
+import type { Database } from '@libs/db';
 import { hashToken, type NewId } from '@libs/seal';
 import { type Adapter, type AdapterPayload, errors as oauthErrors } from 'oidc-provider';
+import type { Revocations } from '../customers/revocations.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Arrivals } from './arrivals.ts';
 import { findClient, upsertClient } from './clients-store.ts';
@@ -25,7 +26,7 @@ import {
 export interface AdapterDeps {
   database: Database;
   customers: Pick<CustomerService, 'findSessionById'>;
-  announceRevocation(tx: Queryable, revocation: { tokenId: string } | { family: string }): Promise<void>;
+  revocations: Pick<Revocations, 'transaction'>;
   arrivals: Arrivals;
   newId: NewId;
   now: () => Date;
@@ -137,7 +138,7 @@ function codes(deps: AdapterDeps): Partial<Adapter> {
 }
 
 function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter> {
-  const { database, announceRevocation, newId, now } = deps;
+  const { database, revocations, newId, now } = deps;
   return {
     async upsert(id, payload) {
       const stored = await insertToken(database, {
@@ -163,15 +164,15 @@ function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter>
       throw new oauthErrors.InvalidGrant('refresh token already used');
     },
     destroy: (id) =>
-      database.transaction(async (tx) => {
+      revocations.transaction(async (tx, revoke) => {
         const gone = await deleteOAuthToken(tx, hashToken(id));
-        if (gone !== undefined) await announceRevocation(tx, { tokenId: gone.id });
+        if (gone !== undefined) await revoke({ tokenId: gone.id });
       }),
     revokeByGrantId: async (grantId) => {
       if (kind === 'refresh') return;
-      const gone = await database.transaction(async (tx) => {
+      const gone = await revocations.transaction(async (tx, revoke) => {
         const family = await deleteFamily(tx, grantId);
-        await announceRevocation(tx, { family: grantId });
+        await revoke({ family: grantId });
         return family;
       });
       if (gone !== undefined) deps.onFamilyRevoked(gone);
@@ -201,7 +202,11 @@ function interactions({ database, returnTo }: AdapterDeps): Partial<Adapter> {
   return {
     async upsert(id, payload) {
       const { returnTo: _derived, ...kept } = withoutSecret(payload);
-      await upsertInteraction(database, { idHash: hashToken(id), payload: kept, expiresAt: expiryOf(payload) });
+      await upsertInteraction(database, {
+        idHash: hashToken(id),
+        payload: kept,
+        expiresAt: expiryOf(payload),
+      });
     },
     async find(id) {
       const payload = await findInteraction(database, hashToken(id));

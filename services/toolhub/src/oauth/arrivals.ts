@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 /** What the library's callbacks need to know about the request that they work for. */
 export interface Arrival {

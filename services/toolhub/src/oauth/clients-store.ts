@@ -15,14 +15,7 @@ export async function upsertClient(db: Queryable, client: StoredClient, at: Date
      values ($1, $2, $3, $4, $5, $6, $6)
      on conflict (id) do update set kind = excluded.kind, redirect_uris = excluded.redirect_uris,
        metadata = excluded.metadata, secret_hash = excluded.secret_hash, updated_at = excluded.updated_at`,
-    [
-      client.id,
-      client.kind,
-      client.redirectUris,
-      JSON.stringify(client.metadata),
-      client.secretHash,
-      at,
-    ],
+    [client.id, client.kind, client.redirectUris, JSON.stringify(client.metadata), client.secretHash, at],
   );
 }
 

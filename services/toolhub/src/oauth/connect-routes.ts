@@ -41,7 +41,9 @@ class ConnectFailure extends Error {
 /** The way from the dashboard to a client's configuration: the platform's own client, run on the server side. */
 export function registerConnectRoutes(app: App, deps: ConnectRoutesDeps): void {
   const schema = { hide: true };
-  app.get(CONNECT, { schema }, async (_request, reply) => reply.redirect(await deps.oauth.beginConnect(), 302));
+  app.get(CONNECT, { schema }, async (_request, reply) =>
+    reply.redirect(await deps.oauth.beginConnect(), 302),
+  );
   app.get(CALLBACK, { schema }, async (request, reply) => {
     try {
       return await showSnippets(app, deps, request, reply);
@@ -81,7 +83,8 @@ function answerOf(request: FastifyRequest): Answer {
 
 async function checkAnswer(deps: ConnectRoutesDeps, answer: Answer): Promise<Record<string, string>> {
   const { state = '', code, error, iss } = answer;
-  if (iss !== undefined && iss !== deps.publicUrl) throw new ConnectFailure('The answer comes from another server.');
+  if (iss !== undefined && iss !== deps.publicUrl)
+    throw new ConnectFailure('The answer comes from another server.');
   if (error !== undefined || code === undefined) {
     const known = await deps.oauth.dropConnect(state);
     if (known && error === 'access_denied') throw new ConnectFailure('You did not allow the connection.');
@@ -89,7 +92,9 @@ async function checkAnswer(deps: ConnectRoutesDeps, answer: Answer): Promise<Rec
   }
   const form = await deps.oauth.finishConnect({ state, code });
   if (form === undefined)
-    throw new ConnectFailure('This page was opened a second time, or too much time has passed since the start.');
+    throw new ConnectFailure(
+      'This page was opened a second time, or too much time has passed since the start.',
+    );
   return form;
 }
 
@@ -117,7 +122,8 @@ async function redeem(
 async function postToken(app: App, form: Record<string, string>, request: FastifyRequest): Promise<string> {
   const answer = await postForm(app, oauthPaths.token, form, request);
   const accessToken: unknown = answer.statusCode === 200 ? answer.json().access_token : undefined;
-  if (typeof accessToken !== 'string') throw new ConnectFailure('The code could not be exchanged for a token.');
+  if (typeof accessToken !== 'string')
+    throw new ConnectFailure('The code could not be exchanged for a token.');
   return accessToken;
 }
 
@@ -131,7 +137,11 @@ function postForm(app: App, url: string, form: Record<string, string>, request: 
   });
 }
 
-async function makeToken(deps: ConnectRoutesDeps, customerId: string, request: FastifyRequest): Promise<string> {
+async function makeToken(
+  deps: ConnectRoutesDeps,
+  customerId: string,
+  request: FastifyRequest,
+): Promise<string> {
   const day = deps.now().toISOString().slice(0, 10);
   try {
     const { record, token } = await deps.tokens.create({

@@ -1,5 +1,4 @@
-import type Provider from 'oidc-provider';
-import type { Interaction } from 'oidc-provider';
+import type { Interaction, Provider } from 'oidc-provider';
 import {
   EMAIL_CHARACTERS_MAX,
   EMAIL_PATTERN,
@@ -8,6 +7,7 @@ import {
   PASSWORD_CHARACTERS_MIN,
 } from '../customers/customer.ts';
 import { parseScopes, type Scope } from '../customers/identity.ts';
+import { OWN_CLIENT_ID } from './own-client.ts';
 import { oauthPaths, RESOURCE_SCOPES } from './provider.ts';
 import { redirectHost } from './redirects.ts';
 
@@ -27,7 +27,9 @@ export function restartUrl(interaction: Interaction): string {
     if (value === undefined || name === 'max_age') continue;
     for (const one of [value].flat()) query.append(name, String(one));
   }
-  const prompts = textParam(interaction, 'prompt').split(' ').filter((prompt) => prompt !== '' && prompt !== 'login');
+  const prompts = textParam(interaction, 'prompt')
+    .split(' ')
+    .filter((prompt) => prompt !== '' && prompt !== 'login');
   query.delete('prompt');
   if (prompts.length > 0) query.set('prompt', prompts.join(' '));
   return `${oauthPaths.authorize}?${query}`;
@@ -40,7 +42,10 @@ export async function viewOfClient(
   const clientId = textParam(interaction, 'client_id');
   const client = await provider.Client.find(clientId);
   const clientHost = client?.clientIdMetadataDocument ? new URL(clientId).host : undefined;
-  return { clientName: client?.clientName?.trim() || clientHost || 'An application without a name', clientHost };
+  return {
+    clientName: client?.clientName?.trim() || clientHost || 'An application without a name',
+    clientHost,
+  };
 }
 
 export async function viewOfConsent(provider: Provider, interaction: Interaction) {
@@ -50,6 +55,7 @@ export async function viewOfConsent(provider: Provider, interaction: Interaction
     redirectHost: redirectHost(redirectUri),
     redirectScheme: new URL(redirectUri).protocol,
     scopes: requestedScopes(interaction),
+    isOwnClient: textParam(interaction, 'client_id') === OWN_CLIENT_ID,
   };
 }
 
@@ -73,7 +79,8 @@ const EMAIL = new RegExp(EMAIL_PATTERN, 'u');
 
 /** The browser checks the same; this is for what arrives without one. */
 export function signupFault(input: { email: string; name: string; password: string }): string | undefined {
-  if (input.email.length > EMAIL_CHARACTERS_MAX || !EMAIL.test(input.email)) return 'This is not an e-mail address.';
+  if (input.email.length > EMAIL_CHARACTERS_MAX || !EMAIL.test(input.email))
+    return 'This is not an e-mail address.';
   if (input.name.trim() === '' || input.name.length > NAME_CHARACTERS_MAX) return 'Enter your name.';
   const { length } = input.password;
   if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX)

@@ -11,7 +11,13 @@ export class Html {
 
 type Value = string | number | Html | readonly Html[] | undefined;
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function render(value: Value): string {
   if (value === undefined) return '';

@@ -1,7 +1,7 @@
-import { acceptedOrigins, type App, AppError, expireCookie, type RateLimit } from '@libs/http';
+import { type App, AppError, acceptedOrigins, expireCookie, type RateLimit } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type Provider from 'oidc-provider';
-import { errors as oauthErrors, type Interaction } from 'oidc-provider';
+import type { Provider } from 'oidc-provider';
+import { type Interaction, errors as oauthErrors } from 'oidc-provider';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import { addressKey } from '../customers/address-key.ts';
@@ -9,6 +9,7 @@ import { sessionCookie } from '../customers/routes.ts';
 import type { CookieSession, CustomerService, SignedIn } from '../customers/service.ts';
 import { grantConsent, restartUrl, signupFault, viewOfClient, viewOfConsent } from './consent.ts';
 import { acceptForms, formOf, requireOwnForm, sendPage } from './form.ts';
+import { shownClient } from './own-client.ts';
 import { consentPage, loginPage, problemPage, signupPage } from './pages.ts';
 import { oauthPaths } from './provider.ts';
 
@@ -21,12 +22,17 @@ export interface InteractionRoutesDeps {
   addressLimit: RateLimit;
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply, interaction: Interaction) => Promise<FastifyReply>;
+type Handler = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  interaction: Interaction,
+) => Promise<FastifyReply>;
 
 /** An interaction whose page can no longer be answered, in words for the person who sees it. */
 const EXPIRED = problemPage({
   title: 'This request is over',
-  detail: 'It was answered already, or too much time has passed. Go back to the application and connect again.',
+  detail:
+    'It was answered already, or too much time has passed. Go back to the application and connect again.',
 });
 
 /** The login and consent pages: plain forms, one address per authorization request. */
@@ -164,13 +170,20 @@ function createLogin(deps: InteractionRoutesDeps): Handler {
     const refuse = (problem: string, status: number) =>
       sendPage(
         reply,
-        loginPage({ action: addresses.login, signupLink: `${addresses.page}?signup`, clientName, email, problem }),
+        loginPage({
+          action: addresses.login,
+          signupLink: `${addresses.page}?signup`,
+          clientName,
+          email,
+          problem,
+        }),
         status,
       );
     try {
       await deps.addressLimit.enforce(addressKey(request.ip), reply);
       const outcome = await deps.customers.login({ email, password: form.get('password') ?? '' });
-      if (outcome.ok) return await proceed(deps, request, reply, interaction, { ...outcome, action: 'session.started' });
+      if (outcome.ok)
+        return await proceed(deps, request, reply, interaction, { ...outcome, action: 'session.started' });
       return refuse('The e-mail address or the password is wrong.', 401);
     } catch (error) {
       return refuse(explainRefusal(error, reply), (error as AppError).status);
@@ -233,7 +246,7 @@ function createConsent(deps: InteractionRoutesDeps): Handler {
         customerId,
         actor: { type: 'customer', id: customerId },
         action: 'oauth.consent',
-        target: String(interaction.params.client_id),
+        target: shownClient(String(interaction.params.client_id)),
         outcome: decision === 'allow' ? 'success' : 'refused',
         ip: request.ip,
         requestId: request.id,

@@ -125,7 +125,7 @@ declare module 'oidc-provider' {
     error_description?: string;
   }
 
-  class Provider {
+  export class Provider {
     constructor(issuer: string, configuration: Record<string, unknown>);
     static readonly ctx: Context | undefined;
     readonly issuer: string;
@@ -156,6 +156,4 @@ declare module 'oidc-provider' {
     readonly SessionNotFound: new (description: string) => Error;
     readonly OIDCProviderError: new (...args: never[]) => Error & ErrorBody & { readonly statusCode: number };
   };
-
-  export default Provider;
 }

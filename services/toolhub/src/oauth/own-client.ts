@@ -14,3 +14,8 @@ export function ownClientMetadata(publicUrl: string): Record<string, unknown> & 
     redirect_uris: ownRedirectUris(publicUrl),
   };
 }
+
+/** How a client is called where customers read it: the own one by a word, since its id stays on the server side. */
+export function shownClient(clientId: string): string {
+  return clientId === OWN_CLIENT_ID ? 'platform' : clientId;
+}

@@ -6,9 +6,9 @@ export interface Page {
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--accent:#3457d5;
+:root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--edge:#858b9c;--accent:#3457d5;
 --accent-ink:#fff;--soft:#eef1fb;--bad:#b3261e;--bad-soft:#fdeceb;--code:#f0f2f7}
-@media (prefers-color-scheme:dark){:root{--ground:#0f1117;--card:#181b24;--ink:#eceef4;--muted:#a3aabb;--line:#2d3240;
+@media (prefers-color-scheme:dark){:root{--ground:#0f1117;--card:#181b24;--ink:#eceef4;--muted:#a3aabb;--line:#2d3240;--edge:#727a8e;
 --accent:#8aa4ff;--accent-ink:#0c1230;--soft:#1f2536;--bad:#ff9a92;--bad-soft:#3a1f1e;--code:#11141c}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:flex;flex-direction:column;align-items:center;justify-content:center;
@@ -24,7 +24,7 @@ h3{font-size:.95rem;margin:1.25rem 0 .35rem}
 p{margin:.5rem 0}
 .muted{color:var(--muted);font-size:.925rem}
 label{display:block;font-weight:600;font-size:.925rem;margin:1rem 0 .3rem}
-input{width:100%;font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:9px;padding:.65rem .75rem}
+input{width:100%;font:inherit;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:9px;padding:.65rem .75rem}
 .actions{display:flex;gap:.75rem;margin-top:1.5rem}
 button{font:inherit;font-weight:600;border-radius:9px;padding:.7rem 1rem;cursor:pointer;border:1px solid var(--line);
 background:transparent;color:inherit;flex:1}
@@ -37,13 +37,14 @@ a{color:var(--accent)}
 .facts{margin:1.25rem 0;border:1px solid var(--line);border-radius:10px;overflow:hidden}
 .facts div{padding:.6rem .85rem;display:flex;justify-content:space-between;gap:1rem}
 .facts div+div{border-top:1px solid var(--line)}
-dt{color:var(--muted);font-size:.9rem}dd{margin:0;font-weight:600;text-align:right;overflow-wrap:anywhere}
+dt{color:var(--muted);font-size:.9rem;white-space:nowrap}dd{margin:0;font-size:.95rem;font-weight:600;text-align:right;
+overflow-wrap:anywhere}
 ul.scopes{list-style:none;padding:0;margin:.75rem 0}
 ul.scopes li{padding:.55rem .85rem;background:var(--soft);border-radius:9px;margin-bottom:.4rem}
 ul.scopes code{display:block;color:var(--muted);font-size:.8rem}
 code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,monospace}
 .snippet{position:relative}
-pre{background:var(--code);border:1px solid var(--line);border-radius:10px;padding:.85rem 1rem;margin:.35rem 0;overflow-x:auto;
+pre{background:var(--code);border:1px solid var(--line);border-radius:10px;padding:.85rem 5.5rem .85rem 1rem;margin:.35rem 0;overflow-x:auto;
 font-size:.85rem;line-height:1.5;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
 .snippet button{position:absolute;top:.5rem;right:.5rem;padding:.25rem .7rem;font-size:.8rem;background:var(--card)}
 footer{margin-top:1rem;font-size:.85rem;color:var(--muted)}

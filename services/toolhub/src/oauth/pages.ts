@@ -86,6 +86,7 @@ export interface ConsentView {
   redirectHost: string;
   redirectScheme: string;
   scopes: readonly Scope[];
+  isOwnClient: boolean;
   email: string;
   problem?: string;
 }
@@ -106,7 +107,8 @@ ${clientHost}
 </dl>
 <p>It will be able to:</p>
 <ul class="scopes">${scopes}</ul>
-<p class="muted">The application chose its name itself. Allow it only if you started this, and know the address above.</p>
+<p class="muted">${view.isOwnClient ? '' : 'The application chose its name itself. '}Allow it only if you started this,
+and know the address above.</p>
 <form method="post" action="${view.action}">
 <div class="actions">
 <button type="submit" name="decision" value="deny">Deny</button>
@@ -141,7 +143,11 @@ const SERVER_NAME = 'toolhub';
 
 function desktopConfig(mcpUrl: string, token?: string): string {
   const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
-  return JSON.stringify({ mcpServers: { [SERVER_NAME]: { type: 'http', url: mcpUrl, ...headers } } }, null, 2);
+  return JSON.stringify(
+    { mcpServers: { [SERVER_NAME]: { type: 'http', url: mcpUrl, ...headers } } },
+    null,
+    2,
+  );
 }
 
 function terminalCommand(mcpUrl: string, token?: string): string {

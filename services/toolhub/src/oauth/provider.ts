@@ -1,17 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { equalSecrets, hashToken } from '@libs/seal';
-import Provider, {
+import {
   type Adapter,
   type Client,
   type ClientSchema,
   type Context,
   type ErrorBody,
-  type ResourceServer,
   errors as oauthErrors,
+  Provider,
+  type ResourceServer,
   type SessionClass,
   type Token,
 } from 'oidc-provider';
-import { parseScopes, type Scope, SCOPES } from '../customers/identity.ts';
+import { parseScopes, SCOPES, type Scope } from '../customers/identity.ts';
 import type { CookieSession } from '../customers/service.ts';
 import { OWN_CLIENT_ID } from './own-client.ts';
 import { isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
@@ -149,7 +150,9 @@ function library(deps: ProviderDeps): Record<string, unknown> {
       jwks: oauthPaths.jwks,
       end_session: '/oauth/session/end',
     },
-    interactions: { url: async (_ctx: Context, { uid }: { uid: string }) => `${oauthPaths.interaction}/${uid}` },
+    interactions: {
+      url: async (_ctx: Context, { uid }: { uid: string }) => `${oauthPaths.interaction}/${uid}`,
+    },
     renderError: async (ctx: Context, body: ErrorBody) => deps.renderError(ctx, body),
     fetch: (url: string | URL, { headers, signal }: { headers: Headers; signal: AbortSignal }) =>
       deps.fetchDocument(url, { headers: Object.fromEntries(headers), signal }),
@@ -217,7 +220,8 @@ function ruleClients(provider: Provider, publicUrl: string): void {
   };
   Schema.prototype.redirectUris = function redirectUris(this: ClientSchema, uris = this.redirect_uris) {
     if (this.client_id === OWN_CLIENT_ID) return;
-    if (uris.length > REDIRECT_URIS_MAX) this.invalidate(`redirect_uris must not have more than ${REDIRECT_URIS_MAX}`);
+    if (uris.length > REDIRECT_URIS_MAX)
+      this.invalidate(`redirect_uris must not have more than ${REDIRECT_URIS_MAX}`);
     for (const [index, uri] of uris.entries()) {
       const fault = registrationFault(uri);
       if (fault !== undefined) this.invalidate(`redirect_uris member ${index + 1} ${fault}`);

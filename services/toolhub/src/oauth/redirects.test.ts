@@ -99,15 +99,54 @@ const fixed: fc.Arbitrary<(uri: string) => string> = fc.oneof(
     (uri) => uri.replace(/\/([a-z_-]+)$/, (_whole, last: string) => `/${last.toUpperCase()}`),
     (uri) => uri.slice(0, -1),
   ),
-  fc.integer({ min: 1, max: 65_535 }).map((port) => (uri: string) => uri.replace(/^(https:\/\/[^/]+)/, `$1:${port}`)),
+  fc
+    .integer({ min: 1, max: 65_535 })
+    .map((port) => (uri: string) => uri.replace(/^(https:\/\/[^/]+)/, `$1:${port}`)),
   fc.stringMatching(/^[A-Za-z0-9._~-]{1,8}$/).map((tail) => (uri: string) => `${uri}${tail}`),
 );
 
 /** What is not one path segment of the allowed characters. */
 const badSegment = fc.oneof(
-  fc.constantFrom('', '.', '..', 'a/b', 'a%2fb', 'a%2Fb', '%2e%2e', '%2e', 'a.b', 'a b', 'a+b', 'ä', 'a%20b', '*', 'a;b'),
-  fc.constantFrom('a:b', 'a@b', '~a', 'a\\b', 'a?b', 'a#b', "a'b", 'a(b', 'a,b', 'a=b', 'a&b', '/a', 'a/', 'a/../b'),
-  fc.tuple(fc.stringMatching(/^[a-z]{0,5}$/), fc.constantFrom('.', '%', '~', '!', '$', '/', '\\', '?', '#'), fc.stringMatching(/^[a-z]{0,5}$/)).map((parts) => parts.join('')),
+  fc.constantFrom(
+    '',
+    '.',
+    '..',
+    'a/b',
+    'a%2fb',
+    'a%2Fb',
+    '%2e%2e',
+    '%2e',
+    'a.b',
+    'a b',
+    'a+b',
+    'ä',
+    'a%20b',
+    '*',
+    'a;b',
+  ),
+  fc.constantFrom(
+    'a:b',
+    'a@b',
+    '~a',
+    'a\\b',
+    'a?b',
+    'a#b',
+    "a'b",
+    'a(b',
+    'a,b',
+    'a=b',
+    'a&b',
+    '/a',
+    'a/',
+    'a/../b',
+  ),
+  fc
+    .tuple(
+      fc.stringMatching(/^[a-z]{0,5}$/),
+      fc.constantFrom('.', '%', '~', '!', '$', '/', '\\', '?', '#'),
+      fc.stringMatching(/^[a-z]{0,5}$/),
+    )
+    .map((parts) => parts.join('')),
 );
 
 describe(`[TH-4] ${NEAR_MISSES} near-misses of each form are refused`, () => {
@@ -127,51 +166,62 @@ describe(`[TH-4] ${NEAR_MISSES} near-misses of each form are refused`, () => {
 
   test('the segment of the pattern', () => {
     const host = fc.constantFrom('chatgpt.com', 'chat.openai.com');
-    refused(fc.tuple(host, badSegment).map(([name, segment]) => `https://${name}/aip/${segment}/oauth/callback`));
+    refused(
+      fc.tuple(host, badSegment).map(([name, segment]) => `https://${name}/aip/${segment}/oauth/callback`),
+    );
   });
 
-  test.each(['http://localhost:3118/callback', 'http://127.0.0.1:3118/callback', 'http://[::1]:3118/callback'])(
-    '%s',
-    (uri) => {
-      const loopback = fc.oneof(
-        always,
-        fc.constantFrom<(text: string) => string>(
-          (text) => text.replace(/^http/, 'https'),
-          (text) => text.replace(':3118', ':0'),
-          (text) => text.replace(':3118', ':'),
-          (text) => text.replace(':3118', ':65536'),
-          (text) => text.replace(':3118', ':999999'),
-          (text) => text.replace(':3118', ':03118'),
-          (text) => text.replace(':3118', ':31a8'),
-          (text) => text.replace(':3118', ':*'),
-          (text) => text.replace(':3118', ':-1'),
-          (text) => text.replace(':3118', '@evil.example:3118'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, 'LOCALHOST'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '127.0.0.2'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '127.1'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '0.0.0.0'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '[::]'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '[::ffff:127.0.0.1]'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '2130706433'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, 'localhost.localdomain'),
-          (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, 'notlocalhost'),
-          (text) => `${text}%zz`,
-          (text) => `${text}/ä`,
-          (text) => `${text}/a b`,
-          (text) => `${text}/<script>`,
-          (text) => `${text}/${'a'.repeat(3_000)}`,
-        ),
-        fc.integer({ min: 65_536, max: 9_999_999 }).map((port) => (text: string) => text.replace('3118', String(port))),
-      );
-      refused(loopback.map((change) => change(uri)).filter((changed) => changed !== uri));
-    },
-  );
+  test.each([
+    'http://localhost:3118/callback',
+    'http://127.0.0.1:3118/callback',
+    'http://[::1]:3118/callback',
+  ])('%s', (uri) => {
+    const loopback = fc.oneof(
+      always,
+      fc.constantFrom<(text: string) => string>(
+        (text) => text.replace(/^http/, 'https'),
+        (text) => text.replace(':3118', ':0'),
+        (text) => text.replace(':3118', ':'),
+        (text) => text.replace(':3118', ':65536'),
+        (text) => text.replace(':3118', ':999999'),
+        (text) => text.replace(':3118', ':03118'),
+        (text) => text.replace(':3118', ':31a8'),
+        (text) => text.replace(':3118', ':*'),
+        (text) => text.replace(':3118', ':-1'),
+        (text) => text.replace(':3118', '@evil.example:3118'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, 'LOCALHOST'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '127.0.0.2'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '127.1'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '0.0.0.0'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '[::]'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '[::ffff:127.0.0.1]'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, '2130706433'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, 'localhost.localdomain'),
+        (text) => text.replace(/localhost|127\.0\.0\.1|\[::1\]/, 'notlocalhost'),
+        (text) => `${text}%zz`,
+        (text) => `${text}/ä`,
+        (text) => `${text}/a b`,
+        (text) => `${text}/<script>`,
+        (text) => `${text}/${'a'.repeat(3_000)}`,
+      ),
+      fc
+        .integer({ min: 65_536, max: 9_999_999 })
+        .map((port) => (text: string) => text.replace('3118', String(port))),
+    );
+    refused(loopback.map((change) => change(uri)).filter((changed) => changed !== uri));
+  });
 
-  test('random addresses', () => refused(fc.oneof(fc.webUrl(), fc.string(), fc.webUrl({ withFragments: true }))));
+  test('random addresses', () =>
+    refused(fc.oneof(fc.webUrl(), fc.string(), fc.webUrl({ withFragments: true }))));
 });
 
 describe('[TH-4] other clients: exact match, the loopback port aside', () => {
-  const registered = ['https://app.example/cb', 'http://127.0.0.1:3118/callback', 'http://localhost/cb?x=1', 'app.x:/cb'];
+  const registered = [
+    'https://app.example/cb',
+    'http://127.0.0.1:3118/callback',
+    'http://localhost/cb?x=1',
+    'app.x:/cb',
+  ];
   test.each([
     ['https://app.example/cb', true],
     ['https://app.example/cb/', false],
@@ -195,9 +245,23 @@ describe('[TH-4] other clients: exact match, the loopback port aside', () => {
 });
 
 test('[TH-4] what may be registered', () => {
-  for (const uri of ['https://app.example/cb', 'http://localhost:1/x', 'http://[::1]/x', 'vscode://x/y', 'com.example.app:/cb'])
+  for (const uri of [
+    'https://app.example/cb',
+    'http://localhost:1/x',
+    'http://[::1]/x',
+    'vscode://x/y',
+    'com.example.app:/cb',
+  ])
     expect(registrationFault(uri)).toBeUndefined();
-  for (const uri of ['http://app.example/', 'https://a@b/', 'JavaScript:alert(1)', 'https://b/#', 'https://b\\@c/', 'x', ''])
+  for (const uri of [
+    'http://app.example/',
+    'https://a@b/',
+    'JavaScript:alert(1)',
+    'https://b/#',
+    'https://b\\@c/',
+    'x',
+    '',
+  ])
     expect(registrationFault(uri)).toEqual(expect.any(String));
 });
 

@@ -9,7 +9,9 @@ const IDENTIFIER = '[A-Za-z0-9_-]+';
 /** Characters of a path (RFC 3986), percent-encodings whole. */
 const PATH = "(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*";
 const LOOPBACK = new RegExp(`^http://(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::([1-9][0-9]{0,4}))?${PATH}$`);
-const ASSISTANT = new RegExp(`^https://(?:chatgpt\\.com|chat\\.openai\\.com)/aip/${IDENTIFIER}/oauth/callback$`);
+const ASSISTANT = new RegExp(
+  `^https://(?:chatgpt\\.com|chat\\.openai\\.com)/aip/${IDENTIFIER}/oauth/callback$`,
+);
 const PORT_MAX = 65_535;
 
 const DESKTOP_ASSISTANT: readonly string[] = [
@@ -38,7 +40,10 @@ export function ownRedirectUris(publicUrl: string): string[] {
 export function isOwnRedirect(uri: string, publicUrl: string): boolean {
   if (uri.length > URI_CHARACTERS_MAX) return false;
   return (
-    uri === ownCallback(publicUrl) || DESKTOP_ASSISTANT.includes(uri) || ASSISTANT.test(uri) || isPlainLoopback(uri)
+    uri === ownCallback(publicUrl) ||
+    DESKTOP_ASSISTANT.includes(uri) ||
+    ASSISTANT.test(uri) ||
+    isPlainLoopback(uri)
   );
 }
 

@@ -1,6 +1,6 @@
 import type { App, RateLimit } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type Provider from 'oidc-provider';
+import type { Provider } from 'oidc-provider';
 import { addressKey } from '../customers/address-key.ts';
 import type { Arrivals } from './arrivals.ts';
 import { oauthPaths, RESOURCE_SCOPES } from './provider.ts';

@@ -6,12 +6,15 @@ import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import { addressKey } from '../customers/address-key.ts';
 import type { BearerResolver } from '../customers/identity.ts';
+import type { Revocations } from '../customers/revocations.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { TokenService } from '../customers/tokens.ts';
-import { type AdapterDeps, createAdapter } from './adapter.ts';
+import { createAdapter } from './adapter.ts';
 import { Arrivals } from './arrivals.ts';
 import { registerConnectRoutes } from './connect-routes.ts';
+import { registerGrantRoutes } from './grants-routes.ts';
 import { registerInteractionRoutes } from './interaction-routes.ts';
+import { shownClient } from './own-client.ts';
 import { problemPage } from './pages.ts';
 import { createProvider, type FetchDocument, oauthPaths } from './provider.ts';
 import { registerOAuthRoutes } from './routes.ts';
@@ -26,7 +29,7 @@ export interface OAuthServerDeps {
   access: Access;
   audit: AuditService;
   resolveBearer: BearerResolver;
-  announceRevocation: AdapterDeps['announceRevocation'];
+  revocations: Pick<Revocations, 'transaction'>;
   addressLimit: RateLimit;
   fetchDocument: FetchDocument;
   newId: NewId;
@@ -46,9 +49,9 @@ export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
       void audit.record([
         {
           customerId,
-          actor: { type: 'oauth', id: clientId },
+          actor: { type: 'oauth', id: shownClient(clientId) },
           action: 'oauth.revoked',
-          target: clientId,
+          target: shownClient(clientId),
           outcome: 'success',
           ip: arrival?.ip ?? null,
           requestId: arrival?.requestId ?? null,
@@ -77,9 +80,9 @@ export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
       void audit.record([
         {
           customerId: spent.customerId,
-          actor: { type: 'oauth', id: spent.clientId },
+          actor: { type: 'oauth', id: shownClient(spent.clientId) },
           action: spent.kind === 'code' ? 'oauth.token.issued' : 'oauth.token.refreshed',
-          target: spent.clientId,
+          target: shownClient(spent.clientId),
           outcome: 'success',
           ip: arrival?.ip ?? null,
           requestId: arrival?.requestId ?? null,
@@ -93,6 +96,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
   registerOAuthRoutes(app, { provider, publicUrl, arrivals, addressLimit, now });
   registerInteractionRoutes(app, { provider, publicUrl, customers, access, audit, addressLimit });
   registerConnectRoutes(app, deps);
+  registerGrantRoutes(app, deps);
 }
 
 const explanations: Record<string, string> = {
@@ -103,7 +107,8 @@ const explanations: Record<string, string> = {
 
 /** For errors that cannot be told to the client, since it is not known where it is. */
 function renderError(ctx: Context, { error, error_description: description }: ErrorBody): void {
-  const detail = explanations[error] ?? `The application sent a request that cannot be answered: ${description ?? error}.`;
+  const detail =
+    explanations[error] ?? `The application sent a request that cannot be answered: ${description ?? error}.`;
   const page = problemPage({ title: 'This does not work', detail: `${detail} (${error})` });
   ctx.type = 'html';
   ctx.set('content-security-policy', page.csp);

@@ -3,12 +3,15 @@ import type { Database } from '@libs/db';
 import { hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
+import type { Revocations } from '../customers/revocations.ts';
 import { upsertClient } from './clients-store.ts';
+import { type ConnectedClient, grantBelongsTo, listConnectedClients } from './grants-store.ts';
 import { OWN_CLIENT_ID, ownClientMetadata } from './own-client.ts';
 import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider.ts';
 import { ownCallback } from './redirects.ts';
 import {
   deleteExpired,
+  deleteFamily,
   findLiveAccessToken,
   insertConnect,
   markExchanged,
@@ -30,6 +33,13 @@ export interface OAuthService extends TokenSource {
   finishConnect(answer: { state: string; code: string }): Promise<Record<string, string> | undefined>;
   /** Forgets a state whose flow ended without a code. */
   dropConnect(state: string): Promise<boolean>;
+  listClients(query: {
+    customerId: string;
+    before: string | undefined;
+    limit: number;
+  }): Promise<ConnectedClient[]>;
+  /** False when the customer has no such client. */
+  disconnectClient(grant: { customerId: string; id: string }): Promise<boolean>;
   purge(): Promise<void>;
 }
 
@@ -38,6 +48,7 @@ export function createOAuthService(deps: {
   publicUrl: string;
   sealer: Sealer;
   randomBytes: RandomBytes;
+  revocations: Pick<Revocations, 'transaction'>;
   now: () => Date;
 }): OAuthService {
   const { database, publicUrl, sealer, randomBytes, now } = deps;
@@ -119,6 +130,16 @@ export function createOAuthService(deps: {
     },
 
     dropConnect: async (state) => (await takeVerifier(state)) !== undefined,
+
+    listClients: (query) => listConnectedClients(database, { ...query, now: now() }),
+
+    disconnectClient: (grant) =>
+      deps.revocations.transaction(async (tx, revoke) => {
+        if (!(await grantBelongsTo(tx, grant))) return false;
+        await deleteFamily(tx, grant.id);
+        await revoke({ family: grant.id });
+        return true;
+      }),
 
     purge: () => deleteExpired(database, now(), new Date(now().getTime() - UNUSED_CLIENT_MS)),
   };

@@ -102,11 +102,7 @@ export async function contend(
   return rows[0]?.contended_until ?? null;
 }
 
-export async function readContention(
-  db: Queryable,
-  kind: SpendableKind,
-  hash: Buffer,
-): Promise<Date | null> {
+export async function readContention(db: Queryable, kind: SpendableKind, hash: Buffer): Promise<Date | null> {
   const { table, hash: column } = spendables[kind];
   const { rows } = await db.query<{ contended_until: Date | null }>(
     `select contended_until from ${table} where ${column} = $1`,
@@ -269,12 +265,21 @@ export async function upsertGrant(
     `insert into oauth_grants (customer_id, id, client_id, payload, created_at, expires_at)
      values ($1, $2, $3, $4, $5, $6)
      on conflict (customer_id, id) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
-    [grant.customerId, grant.id, grant.clientId, JSON.stringify(grant.payload), grant.createdAt, grant.expiresAt],
+    [
+      grant.customerId,
+      grant.id,
+      grant.clientId,
+      JSON.stringify(grant.payload),
+      grant.createdAt,
+      grant.expiresAt,
+    ],
   );
 }
 
 export async function findGrant(db: Queryable, id: string): Promise<Payload | undefined> {
-  const { rows } = await db.query<{ payload: Payload }>('select payload from oauth_grants where id = $1', [id]);
+  const { rows } = await db.query<{ payload: Payload }>('select payload from oauth_grants where id = $1', [
+    id,
+  ]);
   return rows[0]?.payload;
 }
 

@@ -1,6 +1,7 @@
 import { type AchEntry, AttemptEntries } from './entry.ts';
 import { type Pace, timesOf } from './schedule.ts';
-import type { AchScope } from './scope.ts';
+import { type AchScope, isCompressed } from './scope.ts';
+import { debitGoodAt } from './windows.ts';
 
 export interface RefundTiming {
   scope: AchScope;
@@ -15,8 +16,16 @@ export function byAttempt(entries: readonly AchEntry[]): AttemptEntries[] {
   return [...groups.values()].map((group) => new AttemptEntries(group));
 }
 
+/** Nobody waits for a refund as for a payment, so it leaves when the debit can no longer come back as well. */
+function refundFrom(debit: AchEntry, { scope, from, pace }: RefundTiming): Date {
+  if (isCompressed(scope)) return new Date(from.getTime() + pace.sandboxMs);
+  const good = debitGoodAt(debit.settlesAt, pace.terms);
+  return good > from ? good : from;
+}
+
 /** What was collected and cannot reach its destination goes back to where it came from. */
-export function refundsFor(entries: readonly AchEntry[], { scope, from, pace }: RefundTiming): AchEntry[] {
+export function refundsFor(entries: readonly AchEntry[], timing: RefundTiming): AchEntry[] {
+  const { scope, pace } = timing;
   return byAttempt(entries).flatMap((attempt): AchEntry[] => {
     const debit = attempt.get('debit');
     if (!debit || !attempt.needsRefund()) return [];
@@ -27,7 +36,7 @@ export function refundsFor(entries: readonly AchEntry[], { scope, from, pace }: 
         leg: 'refund',
         state: 'queued',
         sameDay: false,
-        ...timesOf({ scope, from, amount, sameDay: false, legs: 1 }, pace),
+        ...timesOf({ scope, from: refundFrom(debit, timing), amount, sameDay: false, legs: 1 }, pace),
         sentAs: null,
         returnCode: null,
       },

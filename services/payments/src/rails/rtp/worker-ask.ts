@@ -30,7 +30,7 @@ import {
 } from './worker-context.ts';
 
 /** How often to look again while answers that came in time wait to be read, and how long that may go on. */
-const LOOK_AGAIN_MS = 500;
+const LOOK_AGAIN_MS_MAX = 500;
 const LOOK_AGAIN_FOR_MS_MAX = 30_000;
 
 /**
@@ -75,12 +75,13 @@ async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): 
   if (open.length === 0) return [];
   const at = deps.now();
   const oldest = await oldestWaiting(tx, [READ_JOB, ...connection.transport.answerJobs]);
+  const lookAgainMs = Math.min(LOOK_AGAIN_MS_MAX, connection.policy.inquireAfterMs / 2);
   const due: Due[] = [];
   const next: { key: SubmissionKey; runAt: Date }[] = [];
   for (const stored of open) {
     const dueAt = stored.submission?.dueAt;
     if (!stored.submission || !dueAt) continue;
-    const lookAgainAt = whenToLookAgain({ dueAt, at, oldest });
+    const lookAgainAt = whenToLookAgain({ dueAt, at, oldest, lookAgainMs });
     if (lookAgainAt) {
       next.push({ key: stored, runAt: lookAgainAt });
       continue;
@@ -104,11 +105,19 @@ interface Due {
  * Null when it is time to ask. An answer that came before its time was up may still wait to be read, behind others;
  * to ask then would only make the queue longer.
  */
-function whenToLookAgain({ dueAt, at, oldest }: { dueAt: Date; at: Date; oldest: Date | null }): Date | null {
+function whenToLookAgain({ dueAt, at, oldest, lookAgainMs }: Looking): Date | null {
   if (at < dueAt) return dueAt;
   const overdueMs = at.getTime() - dueAt.getTime();
   const answersMayWait = oldest !== null && oldest < dueAt && overdueMs < LOOK_AGAIN_FOR_MS_MAX;
-  return answersMayWait ? new Date(at.getTime() + LOOK_AGAIN_MS) : null;
+  return answersMayWait ? new Date(at.getTime() + lookAgainMs) : null;
+}
+
+interface Looking {
+  dueAt: Date;
+  at: Date;
+  /** When the oldest job was made in which an answer may wait. */
+  oldest: Date | null;
+  lookAgainMs: number;
 }
 
 /** Submissions that were sent together are due together: one job for each moment. */

@@ -3,6 +3,14 @@ import type { BatchHeader, Entry } from '../ach/nacha/model.ts';
 
 /** The operator's own books. A mailbox is one customer's line. */
 
+/** What is hashed to a number beside the mailbox, so that other features' locks are other locks. */
+const LOCK_FAMILY = 4_212;
+
+/** One at a time: a customer may send a file twice at once. */
+export async function lockMailbox(tx: Queryable, mailbox: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [mailbox, LOCK_FAMILY]);
+}
+
 export interface ReceivedFile {
   mailbox: string;
   name: string;

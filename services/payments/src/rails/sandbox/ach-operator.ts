@@ -20,6 +20,7 @@ import {
   findOutbox,
   findReceived,
   insertReceived,
+  lockMailbox,
   markFetched,
   type NewAnswer,
   nextAnswerAt,
@@ -85,6 +86,7 @@ async function receive(options: AchOperatorOptions, line: Line, file: OutboundFi
   const identity = read.ok ? identityOf(read.file) : `unreadable ${file.name}`;
   const contentHash = hash('sha256', file.content, 'buffer');
   return options.database.transaction(async (tx) => {
+    await lockMailbox(tx, line.mailbox);
     const known = await findReceived(tx, line.mailbox, { name: file.name, identity });
     const same = known.find((earlier) => earlier.contentHash.equals(contentHash));
     if (same) return same.refusals ? { ok: false, reasons: same.refusals } : { ok: true };
@@ -179,6 +181,7 @@ async function writeAnswers(
   mailbox: string,
   asOf: Date,
 ): Promise<void> {
+  await lockMailbox(tx, mailbox);
   const answers = await findDueAnswers(tx, mailbox, { asOf, limit: ANSWERS_PER_FILE_MAX });
   const first = answers[0];
   if (!first) return;

@@ -43,7 +43,6 @@ export async function callTelegram(
     body: JSON.stringify(parameters),
   });
   if (response.status >= 500) {
-    await response.body?.cancel();
     throw new ConnectorError('platform_unavailable', `Telegram answered ${response.status}`);
   }
   const answer = await readJsonAnswer(response, 'Telegram');

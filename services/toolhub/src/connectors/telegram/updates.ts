@@ -73,7 +73,7 @@ async function readStream(
     if (answer.length === 0) return;
     const updates = answer.map(asObject);
     offset = Math.max(offset, ...updates.map((update) => integerOf(update.update_id) + 1));
-    const received = updates.flatMap(readUpdate);
+    const received = lastOfEach(updates.flatMap(readUpdate));
     await context.database.transaction((tx) => storeUpdates(tx, key, { received, nextUpdateId: offset }));
     context.progress(round + 1, undefined, 'updates');
   }
@@ -89,6 +89,14 @@ function readUpdate(update: Record<string, unknown>): ReceivedMessage[] {
     if (error instanceof ConnectorError) return [];
     throw error;
   }
+}
+
+/** A message and its edits may come in one batch; the store takes a row once per statement. */
+function lastOfEach(received: readonly ReceivedMessage[]): ReceivedMessage[] {
+  const byMessage = new Map(
+    received.map((entry) => [`${entry.message.chat.id}/${entry.message.message_id}`, entry] as const),
+  );
+  return [...byMessage.values()];
 }
 
 /** Another call reads the same stream: what it brings is what this one would have brought. */

@@ -18,7 +18,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { ServerExtension } from '../sdk-path.ts';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
 const states = createRequestStateCodec({ key: 'a key for the fixtures of the suite' });
@@ -81,7 +82,9 @@ function askName(context: ServerContext): Outcome {
 function askCapital(context: ServerContext): Outcome {
   const answer = inputResponse(context.mcpReq.inputResponses, 'capital_question');
   if (answer.kind === 'sampling') return text(JSON.stringify(answer.result.content));
-  return inputRequired({ inputRequests: { capital_question: askModel('What is the capital of France?', 100) } });
+  return inputRequired({
+    inputRequests: { capital_question: askModel('What is the capital of France?', 100) },
+  });
 }
 
 function askRoots(context: ServerContext): Outcome {
@@ -153,7 +156,9 @@ const enumSchemas = {
   untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
   titledMulti: {
     type: 'array',
-    items: { anyOf: [1, 2, 3].map((n) => ({ const: `value${n}`, title: ['First', 'Second', 'Third'][n - 1] })) },
+    items: {
+      anyOf: [1, 2, 3].map((n) => ({ const: `value${n}`, title: ['First', 'Second', 'Third'][n - 1] })),
+    },
   },
 };
 
@@ -284,9 +289,16 @@ const promptNames: Record<string, readonly string[]> = {
   test_input_required_result_prompt: [],
 };
 
-const user = (content: GetPromptResult['messages'][number]['content']) => ({ role: 'user' as const, content });
+const user = (content: GetPromptResult['messages'][number]['content']) => ({
+  role: 'user' as const,
+  content,
+});
 
-function getPrompt(name: string, args: Record<string, string>, context: ServerContext): GetPromptResult | InputRequiredResult {
+function getPrompt(
+  name: string,
+  args: Record<string, string>,
+  context: ServerContext,
+): GetPromptResult | InputRequiredResult {
   switch (name) {
     case 'test_simple_prompt':
       return { messages: [user({ type: 'text', text: 'This is a simple prompt for testing.' })] };
@@ -328,7 +340,8 @@ function readResource(uri: string) {
     return { uri, mimeType: 'text/plain', text: 'This is the content of the static text resource.' };
   if (uri === 'test://static-binary') return { uri, mimeType: 'image/png', blob: PNG };
   const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
-  if (id === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Resource not found', { uri });
+  if (id === undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Resource not found', { uri });
   const data = { id, templateTest: true, data: `Data for ID: ${id}` };
   return { uri, mimeType: 'application/json', text: JSON.stringify(data) };
 }

@@ -8,14 +8,16 @@ import type { Payment } from '../../../payments/payment.ts';
 import { createHarness, type Harness } from './harness.ts';
 import { createUnreliable, type Plan, plan } from './unreliable.ts';
 
-const RUNS = 4;
+const RUNS = 2;
 const PAYMENTS_PER_RUN = 250;
+/** How many are submitted, and meet a crash, together. */
+const TOGETHER = 5;
 
 const policy = {
   inquireAfterMs: 40,
   delayFactor: 1.5,
-  delayMaxMs: 150,
-  inquiriesMax: 6,
+  delayMaxMs: 100,
+  inquiriesMax: 4,
   resendAfterInquiries: 2,
   resendsMax: 3,
 };
@@ -37,11 +39,16 @@ interface End {
 }
 
 async function run(plans: readonly Plan[]): Promise<End[]> {
-  const inputs = plans.map(({ destination }) => ({ destination, rail: 'auto', fallback: true }) as const);
-  // The plans must be known before the first message leaves, which is after the ids are.
-  const paid = await harness.pay(inputs, (payments) => {
-    for (const [index, payment] of payments.entries()) unreliable.plans.set(payment.id, plans[index] as Plan);
-  });
+  const paid: Payment[] = [];
+  for (let start = 0; start < plans.length; start += TOGETHER) {
+    const group = plans.slice(start, start + TOGETHER);
+    const inputs = group.map(({ destination }) => ({ destination, rail: 'auto', fallback: true }) as const);
+    // The plans must be known before the first message leaves, which is after the ids are.
+    const payments = await harness.pay(inputs, (drafts) => {
+      for (const [index, { id }] of drafts.entries()) unreliable.plans.set(id, group[index] as Plan);
+    });
+    paid.push(...payments);
+  }
   await expect.poll(() => harness.jobsLeft(), { interval: 50, timeout: 30_000 }).toBe(0);
   await unreliable.calm();
   await expect.poll(() => harness.jobsLeft(), { interval: 50, timeout: 30_000 }).toBe(0);
@@ -100,7 +107,8 @@ test(`a time-out never pays twice, in ${RUNS * PAYMENTS_PER_RUN} cases`, { timeo
   const alerts = harness.lines.filter(({ fields }) => fields.alert === 'rtp_unknown');
   const alerted = new Set(alerts.map(({ fields }) => fields.payment));
   expect(rows.filter(({ id }) => !alerted.has(id))).toEqual([]);
-  // The network's silence ends for most: the cases have met more than one kind of end.
-  expect(seen.get('completed (rtp settled) with ACTC booked')).toBeGreaterThan(RUNS * PAYMENTS_PER_RUN * 0.3);
-  expect(seen.size).toBeGreaterThan(3);
+  // The cases are worth something only if they lead to every kind of end.
+  const kinds = [...seen.keys()];
+  expect(kinds).toEqual(expect.arrayContaining([...RIGHT_ENDS].filter((end) => !end.includes('unknown'))));
+  expect(kinds.filter((end) => end.includes('unknown'))).not.toEqual([]);
 });

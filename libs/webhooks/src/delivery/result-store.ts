@@ -1,0 +1,140 @@
+import type { Database, Queryable } from '@libs/db';
+import { type DeliveryResult, type EndpointRef, laneKey } from './delivery.ts';
+import { endpointColumns } from './lane-store.ts';
+
+// SQL of the results: from the queue to the log, retries, failures, expiry.
+
+const EXPIRED_PER_STATEMENT = 1_000;
+const EXPIRE_STATEMENTS_MAX = 100;
+/** Manual retries may go on for ever; the log of one delivery may not. */
+const ATTEMPTS_KEPT_MAX = 50;
+
+export type ResultStore = ReturnType<typeof createResultStore>;
+
+/*
+ * A result counts only where the number of tries is still the one that the try began with. So of two processes that
+ * sent the same row, because one was taken for dead, the first to write wins and the other changes nothing.
+ */
+export function createResultStore(database: Database, schema: string) {
+  const attempts = `(case when jsonb_array_length(q.attempts) < ${ATTEMPTS_KEPT_MAX} then q.attempts
+    else q.attempts - 0 end) || coalesce(done.attempt, '[]')`;
+
+  return {
+    /**
+     * From the queue to the log, in one statement; endpoints that answered well are healthy again. Gives the ids of the
+     * results that counted.
+     */
+    async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
+      const delivered = results.filter((result) => result.kind === 'delivered');
+      const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
+      const { rows } = await tx.query<{ id: string }>(
+        `with healthy as (
+  delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
+  where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
+), taken as (
+  delete from ${schema}.queue q
+  using unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::timestamptz[],
+    $8::timestamptz[]) as done (tenant_id, id, tries, status, attempt, url, finished_at, expires_at)
+  where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries
+  returning q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.created_at, q.tries + 1,
+    ${attempts}, done.status, coalesce(done.url, q.url), done.finished_at, done.expires_at
+)
+insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, created_at, tries, attempts, status,
+  url, finished_at, expires_at)
+select * from taken
+returning id`,
+        [
+          results.map((result) => result.tenantId),
+          results.map((result) => result.id),
+          results.map((result) => result.tries),
+          results.map((result) => result.status),
+          results.map((result) => result.attempt && JSON.stringify(result.attempt)),
+          results.map((result) => result.url),
+          results.map((result) => result.finishedAt),
+          results.map((result) => result.expiresAt),
+          ...endpointColumns(healthy),
+        ],
+      );
+      return rows.map((row) => row.id);
+    },
+
+    async recordRetries(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
+      const { rows } = await tx.query<{ id: string }>(
+        `update ${schema}.queue q set due_at = done.due_at, tries = q.tries + 1, step = done.step, early = done.early,
+  attempts = ${attempts}, url = done.url
+from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::int[], $6::boolean[], $7::jsonb[], $8::text[])
+  as done (tenant_id, id, tries, due_at, step, early, attempt, url)
+where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries
+returning q.id`,
+        [
+          results.map((result) => result.tenantId),
+          results.map((result) => result.id),
+          results.map((result) => result.tries),
+          results.map((result) => result.nextAttemptAt),
+          results.map((result) => result.step),
+          results.map((result) => result.early),
+          results.map((result) => JSON.stringify(result.attempt)),
+          results.map((result) => result.url),
+        ],
+      );
+      return rows.map((row) => row.id);
+    },
+
+    /** Notes the failures and gives the endpoints that have only failed since `since` or longer. */
+    async noteFailures(
+      tx: Queryable,
+      refs: readonly EndpointRef[],
+      at: Date,
+      since: Date,
+    ): Promise<EndpointRef[]> {
+      const { rows } = await tx.query<{ tenant_id: string; endpoint_id: string; failing_since: Date }>(
+        `insert into ${schema}.failing_endpoints as f (tenant_id, endpoint_id, failing_since)
+select tenant_id, endpoint_id, $3 from unnest($1::text[], $2::text[]) as e (tenant_id, endpoint_id)
+order by tenant_id, endpoint_id
+on conflict (tenant_id, endpoint_id) do update set failing_since = least(f.failing_since, excluded.failing_since)
+returning tenant_id, endpoint_id, failing_since`,
+        [...endpointColumns(refs), at],
+      );
+      return rows
+        .filter((row) => row.failing_since <= since)
+        .map((row) => ({ tenantId: row.tenant_id, endpointId: row.endpoint_id }));
+    },
+
+    /** Puts rows off that could not be sent or written down. */
+    async delay(refs: readonly { tenantId: string; id: string }[], notBefore: Date): Promise<void> {
+      await database.query(
+        `update ${schema}.queue q set due_at = $3 from unnest($1::text[], $2::text[]) as given (tenant_id, id)
+where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
+        [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.id), notBefore],
+      );
+    },
+
+    async isReachable(): Promise<boolean> {
+      return database.query('select 1').then(
+        () => true,
+        () => false,
+      );
+    },
+
+    /** Deletes what has run out, and what was delivered before a time; gives how many rows that were. */
+    async expire(at: Date, deliveredBefore: Date | undefined): Promise<number> {
+      const dead = await deleteInSteps('expires_at <= $1', at);
+      if (deliveredBefore === undefined) return dead;
+      return dead + (await deleteInSteps("status = 'delivered' and finished_at < $1", deliveredBefore));
+    },
+  };
+
+  async function deleteInSteps(condition: string, before: Date): Promise<number> {
+    let total = 0;
+    for (let turn = 0; turn < EXPIRE_STATEMENTS_MAX; turn += 1) {
+      const { rowCount } = await database.query(
+        `delete from ${schema}.deliveries where ctid = any (array(
+  select ctid from ${schema}.deliveries where ${condition} limit ${EXPIRED_PER_STATEMENT} for update skip locked))`,
+        [before],
+      );
+      total += rowCount;
+      if (rowCount < EXPIRED_PER_STATEMENT) break;
+    }
+    return total;
+  }
+}

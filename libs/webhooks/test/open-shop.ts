@@ -1,0 +1,17 @@
+import { createTestDatabase } from '@libs/db/testing';
+import { createEgressPolicy, createGuardedAgent } from '../src/index.ts';
+import { createShop, type Shop, type ShopOptions, TABLES } from './service.ts';
+
+/** A shop in a database of its own. */
+export async function openShop(options: ShopOptions = {}): Promise<Shop> {
+  const test = await createTestDatabase();
+  await test.database.query(TABLES);
+  const agent = createGuardedAgent(createEgressPolicy({ development: true }));
+  return {
+    ...createShop(test.database, agent, options),
+    async close() {
+      await agent.destroy();
+      await test.drop();
+    },
+  };
+}

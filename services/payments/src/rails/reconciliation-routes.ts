@@ -1,0 +1,91 @@
+import type { App } from '@libs/http';
+import type { onRequestHookHandler } from 'fastify';
+import Type from 'typebox';
+import { Mode, nullable, oneOf } from '../api-schema.ts';
+import {
+  DIFFERENCE_KINDS,
+  type Difference,
+  RECONCILED_RAILS,
+  type Reconciliation,
+  type ReconciliationReport,
+} from './reconciliation.ts';
+
+export interface ReconciliationRouteDependencies {
+  /** Lets in the operator alone. */
+  admin: { onRequest: onRequestHookHandler };
+  reconciliation: Reconciliation;
+}
+
+const Sum = Type.Object({ count: Type.Integer(), amount: Type.Integer() });
+const Totals = Type.Object({ debits: Sum, credits: Sum, returns: Sum });
+
+const DifferenceSchema = Type.Object({
+  kind: oneOf(DIFFERENCE_KINDS),
+  reference: nullable(Type.String()),
+  tenant_id: nullable(Type.String()),
+  payment_id: nullable(Type.String()),
+  ours: nullable(Type.String()),
+  theirs: nullable(Type.String()),
+});
+
+const Report = Type.Object(
+  {
+    object: Type.Literal('reconciliation'),
+    day: Type.String({ format: 'date' }),
+    rail: oneOf(RECONCILED_RAILS),
+    mode: Mode,
+    agrees: Type.Boolean(),
+    ours: Totals,
+    network: nullable(Totals),
+    ledger: Type.Object({ posted: Sum, reversed: Sum }),
+    differences: Type.Array(DifferenceSchema),
+    difference_count: Type.Integer({ description: 'Also counts those that are not listed.' }),
+  },
+  { title: 'Reconciliation' },
+);
+
+const Query = Type.Object(
+  { day: Type.String({ format: 'date', description: 'A day in New York.' }) },
+  { additionalProperties: false },
+);
+
+export function registerReconciliationRoutes(
+  app: App,
+  { admin, reconciliation }: ReconciliationRouteDependencies,
+): void {
+  app.get(
+    '/v1/admin/reconciliation',
+    {
+      ...admin,
+      schema: {
+        summary: 'Compare a day of the rails with the ledger',
+        tags: ['Admin'],
+        querystring: Query,
+        response: {
+          200: Type.Object({
+            object: Type.Literal('list'),
+            data: Type.Array(Report),
+            next_cursor: Type.Null(),
+          }),
+        },
+      },
+    },
+    async ({ query }) => {
+      const reports = await reconciliation.reportsOf(query.day);
+      return { object: 'list' as const, data: reports.map(toApi), next_cursor: null };
+    },
+  );
+}
+
+function toApi({ differenceCount, differences, ...report }: ReconciliationReport) {
+  return {
+    object: 'reconciliation' as const,
+    ...report,
+    differences: differences.map(differenceToApi),
+    difference_count: differenceCount,
+  };
+}
+
+function differenceToApi({ tenantId, paymentId, ...rest }: Difference) {
+  return { ...rest, tenant_id: tenantId, payment_id: paymentId };
+}

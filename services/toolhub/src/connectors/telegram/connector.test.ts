@@ -1,0 +1,264 @@
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { migrationSource } from '../../schema.ts';
+import type { ToolContext } from '../connector.ts';
+import { closeTestContexts, runTool, type TestContextInput, testContext } from '../test/tool-runner.ts';
+import { createTelegramConnector } from './connector.ts';
+import type { TelegramMessage } from './message.ts';
+import { type BotApiServer, startBotApi } from './test/bot-api-server.ts';
+
+const SECRET = 'AAE_abcdefghijklmnopqrstuvwxyz012345';
+const connector = createTelegramConnector();
+let api: BotApiServer;
+let db: TestDatabase;
+let token: string;
+let nextBot = 100;
+
+beforeAll(async () => {
+  [api, db] = await Promise.all([startBotApi(), createTestDatabase(migrationSource)]);
+});
+beforeEach(() => {
+  token = `${nextBot++}:${SECRET}`;
+  api.addBot(token, 'test_bot');
+  api.addChat({ id: 77, type: 'private', first_name: 'Ann', last_name: 'Lee', username: 'ann_lee' });
+  api.addChat({ id: -1001, type: 'supergroup', title: 'Ops', username: 'ops_room', description: 'Alarms' });
+  api.calls.length = 0;
+  api.setUpdateDelay(0);
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await Promise.all([api.stop(), db.drop()]);
+});
+
+function context(overrides: Partial<TestContextInput> = {}): ToolContext {
+  return testContext({
+    platform: 'telegram',
+    credential: { bot_token: token },
+    allow: [new URL(api.url).host],
+    baseUrl: api.url,
+    database: db.database,
+    ...overrides,
+  });
+}
+
+const call = <Result = Record<string, unknown>>(
+  name: string,
+  args: Record<string, unknown>,
+  at = context(),
+) => runTool<Result>(connector, name, { args, context: at });
+
+type Page = { items: TelegramMessage[]; next_cursor: string | null };
+
+function text(messageId: number, content: string, more: Record<string, unknown> = {}) {
+  return {
+    message_id: messageId,
+    date: 1_793_500_000 + messageId,
+    chat: { id: 77, type: 'private', first_name: 'Ann', username: 'ann_lee' },
+    from: { id: 77, is_bot: false, first_name: 'Ann', username: 'ann_lee' },
+    text: content,
+    ...more,
+  };
+}
+
+describe('sending', () => {
+  it('sends, replies, edits and deletes', async () => {
+    const sent = await call('telegram_send_message', {
+      chat_id: 77,
+      text: '<b>hi</b>',
+      parse_mode: 'HTML',
+      reply_to_message_id: 5,
+    });
+    expect(sent).toEqual({ message_id: expect.any(Number), chat_id: 77, date: '2026-11-02T06:13:20.000Z' });
+    expect(api.calls.at(-1)).toEqual({
+      method: 'sendMessage',
+      token,
+      parameters: { chat_id: 77, text: '<b>hi</b>', parse_mode: 'HTML', reply_parameters: { message_id: 5 } },
+    });
+    const target = { chat_id: 77, message_id: sent.message_id };
+    expect(await call('telegram_edit_message', { ...target, text: 'new' })).toMatchObject({ edited: true });
+    expect(await call('telegram_edit_message', { ...target, text: 'new' })).toMatchObject({ edited: false });
+    expect(await call('telegram_delete_message', target)).toMatchObject({ deleted: true });
+    await expect(call('telegram_delete_message', target)).rejects.toMatchObject({
+      code: 'platform_error',
+      platformCode: '400',
+    });
+  });
+
+  it('sends every kind of media by address', async () => {
+    for (const kind of ['photo', 'video', 'animation', 'audio', 'voice', 'document']) {
+      await call('telegram_send_media', {
+        chat_id: '@ops_room',
+        kind,
+        url: 'https://files.example/a',
+        caption: 'c',
+      });
+      const last = api.calls.at(-1);
+      expect(last?.method).toBe(`send${kind.charAt(0).toUpperCase()}${kind.slice(1)}`);
+      expect(last?.parameters).toEqual({
+        chat_id: '@ops_room',
+        [kind]: 'https://files.example/a',
+        caption: 'c',
+      });
+    }
+    await expect(
+      call('telegram_send_media', { chat_id: 1, kind: 'photo', url: 'file:///etc/passwd' }),
+    ).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  });
+
+  it('looks up chats', async () => {
+    expect(await call('telegram_get_chat', { chat_id: '@Ops_Room' })).toMatchObject({
+      id: -1001,
+      type: 'supergroup',
+      title: 'Ops',
+      description: 'Alarms',
+      untrusted_content: true,
+    });
+    await expect(call('telegram_get_chat', { chat_id: 404 })).rejects.toMatchObject({
+      code: 'platform_error',
+      platformCode: '400',
+      message: expect.stringContaining('chat not found'),
+    });
+  });
+});
+
+describe('received messages', () => {
+  it('come from our store, newest first, with edits in place and Telegram confirmed', async () => {
+    api.push(token, { message: text(1, 'one') });
+    api.push(token, { message: text(2, 'two', { reply_to_message: text(1, 'one') }) });
+    api.push(token, { edited_message: text(1, 'one!', { edit_date: 1_793_500_100 }) });
+    api.push(token, {
+      channel_post: text(3, '', { text: undefined, photo: [{}], caption: 'look', from: undefined }),
+    });
+    api.push(token, { my_chat_member: { anything: true } });
+    api.push(token, { message: { message_id: 'not what the documentation says' } });
+    const page = await call<Page>('telegram_list_messages', {});
+    expect(page.items.map((message) => [message.message_id, message.text, message.media])).toEqual([
+      [3, 'look', 'photo'],
+      [2, 'two', null],
+      [1, 'one!', null],
+    ]);
+    expect(page.items[1]).toMatchObject({
+      reply_to_message_id: 1,
+      from: { name: 'Ann', username: 'ann_lee' },
+    });
+    expect(page.items[2]?.edited_at).not.toBeNull();
+    expect(page).toMatchObject({ next_cursor: null, untrusted_content: true });
+    expect(api.waiting(token)).toBe(0);
+    const again = await call<Page>('telegram_list_messages', {});
+    expect(again.items).toEqual(page.items);
+  });
+
+  it('are read to the end, filtered and paged', async () => {
+    for (let index = 1; index <= 250; index += 1) api.push(token, { message: text(index, `m${index}`) });
+    const chat = { id: -1001, type: 'supergroup', title: 'Ops', username: 'Ops_Room' };
+    api.push(token, { message: text(900, 'elsewhere', { chat }) });
+    const seen: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Page = await call('telegram_list_messages', {
+        chat_id: 77,
+        limit: 100,
+        ...(cursor === null ? {} : { cursor }),
+      });
+      seen.push(...page.items.map(({ message_id }) => message_id));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
+    expect(api.calls.filter(({ method }) => method === 'getUpdates')).toHaveLength(4);
+    for (const chat_id of ['@ops_room', -1001, '-1001']) {
+      const there = await call<Page>('telegram_list_messages', { chat_id });
+      expect(there.items.map((message) => message.text)).toEqual(['elsewhere']);
+    }
+    const since = new Date((1_793_500_000 + 249) * 1_000).toISOString();
+    const late = await call<Page>('telegram_list_messages', { chat_id: 77, since });
+    expect(late.items.map(({ message_id }) => message_id)).toEqual([250, 249]);
+    await expect(call('telegram_list_messages', { cursor: 'eyJhIjoxfQ' })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  });
+
+  it('lets one reader at the stream however many ask, and all see what it brought', async () => {
+    api.setUpdateDelay(50);
+    api.push(token, { message: text(1, 'shared') });
+    const pages = await Promise.all(
+      Array.from({ length: 8 }, () => call<Page>('telegram_list_messages', {})),
+    );
+    for (const page of pages) expect(page.items.map((message) => message.text)).toEqual(['shared']);
+  });
+
+  it('keeps what was stored when the next call to Telegram fails', async () => {
+    for (let index = 1; index <= 3; index += 1) api.push(token, { message: text(index, `kept ${index}`) });
+    await call<Page>('telegram_list_messages', {});
+    api.failNext({ kind: 'status', status: 502 }, 'getUpdates');
+    await expect(call('telegram_list_messages', {})).rejects.toMatchObject({ code: 'platform_unavailable' });
+    expect((await call<Page>('telegram_list_messages', {})).items).toHaveLength(3);
+  });
+
+  it('belong to the customer who received them', async () => {
+    api.push(token, { message: text(1, 'private') });
+    expect(
+      (await call<Page>('telegram_list_messages', {}, context({ customerId: 'cus_a' }))).items,
+    ).toHaveLength(1);
+    expect((await call<Page>('telegram_list_messages', {}, context({ customerId: 'cus_b' }))).items).toEqual(
+      [],
+    );
+    expect((await call<Page>('telegram_list_messages', {}, context({ customerId: null }))).items).toEqual([]);
+    await db.database.transaction(async (tx) => connector.forget?.(tx, 'cus_a'));
+    expect((await call<Page>('telegram_list_messages', {}, context({ customerId: 'cus_a' }))).items).toEqual(
+      [],
+    );
+  });
+
+  it('are forgotten after their time', async () => {
+    api.push(token, { message: text(1, 'old') });
+    const later = () => new Date((1_793_500_000 + 91 * 86_400) * 1_000);
+    expect((await call<Page>('telegram_list_messages', {}, context({ now: later }))).items).toEqual([]);
+  });
+});
+
+describe('on a bad day', () => {
+  const send = (at = context()) => call('telegram_send_message', { chat_id: 77, text: 'x' }, at);
+
+  it('names each failure for what it is, and never shows the token', async () => {
+    const expected = [
+      [
+        { kind: 'flood', retryAfter: 17 },
+        { code: 'rate_limited', retryAfterSeconds: 17 },
+      ],
+      [{ kind: 'status', status: 502 }, { code: 'platform_unavailable' }],
+      [{ kind: 'broken_json' }, { code: 'platform_unavailable' }],
+      [{ kind: 'endless' }, { code: 'platform_unavailable' }],
+      [{ kind: 'drop' }, { code: 'platform_unavailable' }],
+    ] as const;
+    for (const [failure, error] of expected) {
+      api.failNext(failure);
+      const caught = await send().catch((thrown: Error) => thrown as Error & Record<string, unknown>);
+      expect(caught, failure.kind).toMatchObject(error);
+      expect(String((caught as Error).message), failure.kind).not.toContain(SECRET);
+    }
+    api.revoke(token);
+    await expect(send()).rejects.toMatchObject({ code: 'token_expired' });
+    expect(await connector.health(context())).toMatchObject({ status: 'token_expired' });
+    expect(await connector.verify(context())).toMatchObject({ kind: 'rejected' });
+  });
+
+  it('ends a call that is cancelled while Telegram is silent', async () => {
+    api.failNext({ kind: 'silent' });
+    const abort = new AbortController();
+    const sending = send(context({ signal: abort.signal }));
+    await expect.poll(() => api.calls.length).toBe(1);
+    abort.abort(new Error('cancelled by the caller'));
+    await expect(sending).rejects.toThrow('cancelled by the caller');
+  });
+
+  it('verifies a good token with its name', async () => {
+    expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: '@test_bot' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    api.failNext({ kind: 'flood', retryAfter: 3 });
+    expect(await connector.health(context())).toMatchObject({ status: 'degraded' });
+    api.failNext({ kind: 'status', status: 500 });
+    expect(await connector.health(context())).toMatchObject({ status: 'down' });
+  });
+});

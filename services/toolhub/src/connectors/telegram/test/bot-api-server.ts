@@ -1,0 +1,235 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+// A Bot API server written from https://core.telegram.org/bots/api: the methods that the connector calls, the
+// documented errors, and on demand what goes wrong on the way.
+
+type Fields = Record<string, unknown>;
+
+export type BotApiFailure =
+  | { kind: 'flood'; retryAfter: number }
+  | { kind: 'status'; status: number }
+  | { kind: 'broken_json' }
+  | { kind: 'endless' }
+  | { kind: 'silent' }
+  | { kind: 'drop' };
+
+export interface BotApiCall {
+  method: string;
+  token: string;
+  parameters: Fields;
+}
+
+export interface BotApiServer {
+  url: string;
+  calls: BotApiCall[];
+  addBot(token: string, username: string): void;
+  revoke(token: string): void;
+  addChat(chat: Fields): void;
+  /** Queues an update for the bot, as Telegram does when somebody writes. */
+  push(token: string, update: Fields): number;
+  waiting(token: string): number;
+  failNext(failure: BotApiFailure, method?: string): void;
+  /** Each getUpdates takes this long, so that tests can overlap them. */
+  setUpdateDelay(delayMs: number): void;
+  stop(): Promise<void>;
+}
+
+interface Bot {
+  id: number;
+  username: string;
+  updates: Fields[];
+  nextUpdateId: number;
+  polling: boolean;
+  messages: Map<string, Fields>;
+}
+
+class BotApiError extends Error {
+  readonly status: number;
+  readonly parameters: Fields | undefined;
+
+  constructor(status: number, description: string, parameters?: Fields) {
+    super(description);
+    this.status = status;
+    this.parameters = parameters;
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Fields> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString() || '{}') as Fields;
+}
+
+export async function startBotApi(): Promise<BotApiServer> {
+  const bots = new Map<string, Bot>();
+  const chats = new Map<string, Fields>();
+  const calls: BotApiCall[] = [];
+  let failure: { failure: BotApiFailure; method: string | undefined } | undefined;
+  let updateDelayMs = 0;
+  let nextMessageId = 1_000;
+
+  function chatOf(parameters: Fields): Fields {
+    const chat = chats.get(String(parameters.chat_id).toLowerCase());
+    if (chat === undefined) throw new BotApiError(400, 'Bad Request: chat not found');
+    return chat;
+  }
+
+  function messageOf(bot: Bot, parameters: Fields): Fields {
+    const message = bot.messages.get(`${chatOf(parameters).id}/${parameters.message_id}`);
+    if (message === undefined) throw new BotApiError(400, 'Bad Request: message to edit not found');
+    return message;
+  }
+
+  function post(bot: Bot, parameters: Fields, content: Fields): Fields {
+    const chat = chatOf(parameters);
+    const message = { message_id: nextMessageId++, date: 1_793_600_000, chat, from: me(bot), ...content };
+    bot.messages.set(`${chat.id}/${message.message_id}`, message);
+    return message;
+  }
+
+  const me = (bot: Bot): Fields => ({ id: bot.id, is_bot: true, first_name: 'Test', username: bot.username });
+
+  async function getUpdates(bot: Bot, parameters: Fields): Promise<Fields[]> {
+    if (bot.polling) {
+      const description =
+        'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running';
+      throw new BotApiError(409, description);
+    }
+    bot.polling = true;
+    try {
+      await new Promise((resolve) => setTimeout(resolve, updateDelayMs));
+      const offset = Number(parameters.offset ?? 0);
+      // An offset confirms everything below it.
+      bot.updates = bot.updates.filter((update) => Number(update.update_id) >= offset);
+      return bot.updates.slice(0, Number(parameters.limit ?? 100));
+    } finally {
+      bot.polling = false;
+    }
+  }
+
+  async function answer(bot: Bot, method: string, parameters: Fields): Promise<unknown> {
+    const media = /^send(Photo|Video|Animation|Audio|Voice|Document)$/.exec(method)?.[1]?.toLowerCase();
+    if (media !== undefined) {
+      if (typeof parameters[media] !== 'string')
+        throw new BotApiError(400, `Bad Request: there is no ${media} in the request`);
+      return post(bot, parameters, { [media]: { file_id: 'x' }, caption: parameters.caption });
+    }
+    switch (method) {
+      case 'getMe':
+        return me(bot);
+      case 'getChat':
+        return chatOf(parameters);
+      case 'getUpdates':
+        return getUpdates(bot, parameters);
+      case 'sendMessage':
+        return post(bot, parameters, { text: parameters.text });
+      case 'editMessageText': {
+        const message = messageOf(bot, parameters);
+        if (message.text === parameters.text) {
+          throw new BotApiError(
+            400,
+            'Bad Request: message is not modified: specified new message content is the same',
+          );
+        }
+        message.text = parameters.text;
+        return message;
+      }
+      case 'deleteMessage':
+        messageOf(bot, parameters);
+        bot.messages.delete(`${chatOf(parameters).id}/${parameters.message_id}`);
+        return true;
+      default:
+        throw new BotApiError(404, 'Not Found: method not found');
+    }
+  }
+
+  function fail(next: BotApiFailure, request: IncomingMessage, response: ServerResponse): void {
+    switch (next.kind) {
+      case 'flood':
+        response.statusCode = 429;
+        response.end(
+          JSON.stringify({
+            ok: false,
+            error_code: 429,
+            description: `Too Many Requests: retry after ${next.retryAfter}`,
+            parameters: { retry_after: next.retryAfter },
+          }),
+        );
+        break;
+      case 'status':
+        response.statusCode = next.status;
+        response.end('<html>Bad Gateway</html>');
+        break;
+      case 'broken_json':
+        response.end('{"ok":true,"result":{"id"');
+        break;
+      case 'endless': {
+        response.write('{"ok":true,"result":"');
+        const timer = setInterval(() => response.write('x'.repeat(1_000_000)), 1);
+        response.on('close', () => clearInterval(timer));
+        response.on('error', () => {});
+        break;
+      }
+      case 'silent':
+        break;
+      case 'drop':
+        request.socket.destroy();
+        break;
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.url ?? '') ?? [];
+    const parameters = await readBody(request);
+    calls.push({ method, token, parameters });
+    response.setHeader('content-type', 'application/json');
+    if (failure !== undefined && (failure.method ?? method) === method) {
+      const next = failure.failure;
+      failure = undefined;
+      fail(next, request, response);
+      return;
+    }
+    try {
+      const bot = bots.get(token);
+      if (bot === undefined) throw new BotApiError(401, 'Unauthorized');
+      response.end(JSON.stringify({ ok: true, result: await answer(bot, method, parameters) }));
+    } catch (error) {
+      if (!(error instanceof BotApiError)) throw error;
+      response.statusCode = error.status;
+      response.end(JSON.stringify({ ok: false, error_code: error.status, description: error.message }));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    addBot(token, username) {
+      const id = Number(token.split(':')[0]);
+      bots.set(token, { id, username, updates: [], nextUpdateId: 1, polling: false, messages: new Map() });
+    },
+    revoke: (token) => void bots.delete(token),
+    addChat(chat) {
+      chats.set(String(chat.id), chat);
+      if (typeof chat.username === 'string') chats.set(`@${chat.username.toLowerCase()}`, chat);
+    },
+    push(token, update) {
+      const bot = bots.get(token) as Bot;
+      const updateId = bot.nextUpdateId++;
+      bot.updates.push({ update_id: updateId, ...update });
+      return updateId;
+    },
+    waiting: (token) => bots.get(token)?.updates.length ?? 0,
+    failNext(next, method) {
+      failure = { failure: next, method };
+    },
+    setUpdateDelay(delayMs) {
+      updateDelayMs = delayMs;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Queryable } from '@libs/db';
+
+/** A client that a customer let in and that can still come in. */
+export interface ConnectedClient {
+  id: string;
+  name: string;
+  scopes: string[];
+  connectedAt: Date;
+  /** When it last got a token. */
+  lastSeenAt: Date;
+}
+
+export async function listConnectedClients(
+  db: Queryable,
+  query: { customerId: string; before: string | undefined; limit: number; now: Date },
+): Promise<ConnectedClient[]> {
+  const { rows } = await db.query<{
+    id: string;
+    name: string;
+    scope: string;
+    connected_at: Date;
+    last_seen_at: Date;
+  }>(
+    `select consent.id, coalesce(client.metadata ->> 'client_name', consent.client_id) as name,
+       coalesce(consent.payload #>> '{openid,scope}', '') as scope, consent.created_at as connected_at,
+       max(token.created_at) as last_seen_at
+     from oauth_grants as consent
+     join oauth_tokens as token on token.customer_id = consent.customer_id and token.grant_id = consent.id
+       and token.expires_at > $4 and not token.used
+     left join oauth_clients as client on client.id = consent.client_id
+     where consent.customer_id = $1 and ($2::text is null or (consent.created_at, consent.id) <
+       (select created_at, id from oauth_grants where customer_id = $1 and id = $2))
+     group by consent.customer_id, consent.id, client.metadata
+     order by consent.created_at desc, consent.id desc limit $3`,
+    [query.customerId, query.before ?? null, query.limit, query.now],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    scopes: row.scope.split(' ').filter((scope) => scope !== ''),
+    connectedAt: row.connected_at,
+    lastSeenAt: row.last_seen_at,
+  }));
+}
+
+export async function grantBelongsTo(
+  db: Queryable,
+  grant: { customerId: string; id: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select 1 from oauth_grants where customer_id = $1 and id = $2 for update',
+    [grant.customerId, grant.id],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,90 @@
+// The process as an operator meets it: bad settings, the embedded database, what it prints, how it stops.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from './instance.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolhub-main-'));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function start(env: Record<string, string>) {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.stderr += chunk;
+  });
+  return { child, output, exited: once(child, 'exit').then(([code]) => code as number) };
+}
+
+test('[TH-1] bad settings stop the start with one line that names every one of them', async () => {
+  const { output, exited } = start({
+    TOOLHUB_PORT: 'x',
+    TOOLHUB_RATE: '-3',
+    TOOLHUB_ENCRYPTION_KEY: 'short',
+    TOOLHUB_CONNECTOR_SLACK_URL: 'x',
+  });
+  expect(await exited).toBe(1);
+  expect(output.stderr.trim().split('\n')).toHaveLength(1);
+  for (const name of [
+    'TOOLHUB_PORT',
+    'TOOLHUB_RATE',
+    'TOOLHUB_ENCRYPTION_KEY',
+    'TOOLHUB_CONNECTOR_SLACK_URL',
+  ])
+    expect(output.stderr).toContain(name);
+});
+
+test('[TH-1] a database that cannot be reached is one line, too', async () => {
+  const { output, exited } = start({ DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/db' });
+  expect(await exited).toBe(1);
+  expect(output.stderr.trim().split('\n')).toHaveLength(1);
+  expect(output.stderr).not.toContain('hunter2');
+});
+
+test('[TH-1] alone it starts its own database, prints the admin token in development only, and drains on SIGTERM', async () => {
+  const port = await freePort();
+  for (const NODE_ENV of ['development', 'production']) {
+    const { child, output, exited } = start({
+      NODE_ENV,
+      TOOLHUB_PORT: String(port),
+      TOOLHUB_LOG_LEVEL: 'error',
+    });
+    const url = `http://localhost:${port}`;
+    await expect
+      .poll(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status, { timeout: 40_000 })
+      .toBe(200);
+    expect(output.stdout).toContain(`${url}/mcp`);
+    expect(/tha_[A-Za-z0-9]{43}/.test(output.stdout)).toBe(NODE_ENV === 'development');
+    // A request that is under way when the signal comes is answered: hashing takes a while.
+    const signup = fetch(`${url}/api/auth/signup`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        email: `${NODE_ENV}@example.com`,
+        password: 'correct horse battery',
+        name: 'X',
+      }),
+    });
+    await new Promise((resume) => setTimeout(resume, 15));
+    child.kill('SIGTERM');
+    expect((await signup).status).toBe(201);
+    expect(await exited).toBe(0);
+    expect(output.stderr).toBe('');
+  }
+}, 90_000);
