@@ -64,14 +64,15 @@ function registerApi(app: App, dependencies: Dependencies, services: Services): 
   registerEventRoutes(app, { events, access });
   registerWebhookRoutes(app, { webhooks, access, replyOnce });
   const { payments, sandbox, rails } = services.money;
-  registerPaymentRoutes(app, { payments, access });
+  registerPaymentRoutes(app, { payments, access, replyOnce });
   registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
   registerLedgerRoutes(app, { database: dependencies.database, access, now });
   registerSandboxRoutes(app, {
     sandbox,
     access,
-    showMethod: async (tenant, id) => {
-      const { method, balance } = await paymentMethods.get(tenant, id);
+    replyOnce,
+    showMethod: async (tx, tenant, id) => {
+      const { method, balance } = await paymentMethods.get(tenant, id, tx);
       return methodToApi(method, balance);
     },
   });

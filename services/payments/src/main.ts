@@ -26,12 +26,8 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
 
 async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<string> {
   if (config.database.url !== undefined) return config.database.url;
-  // Several processes may share the embedded server, but not their port.
-  const place = config.http.port === 0 ? `pid-${process.pid}` : String(config.http.port);
-  const server = await startEmbedded({
-    dataDir: config.dataDir,
-    user: `payments-${config.role}-${place}`,
-  });
+  // One process of each role on a folder: a second one is told that the first is there.
+  const server = await startEmbedded({ dataDir: config.dataDir, user: `payments-${config.role}` });
   closers.unshift({ name: 'embedded database', close: () => server.stop() });
   return server.url;
 }

@@ -1,5 +1,12 @@
-import { migrate, openDatabase, startEmbedded } from '@libs/db';
-import { type Closer, listen, runMain, runUntilSignal } from '@libs/http';
+import {
+  DatabaseUnreachable,
+  DataFolderError,
+  MigrationError,
+  migrate,
+  openDatabase,
+  startEmbedded,
+} from '@libs/db';
+import { type Closer, listen, runMain, runUntilSignal, StartError } from '@libs/http';
 import { createToolhub } from './app.ts';
 import { type Config, type InternalAccounts, loadConfig } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
@@ -32,8 +39,17 @@ async function main(): Promise<void> {
   } catch (error) {
     // A start that fails half-way must not leave the embedded server behind.
     for (const closer of closers) await closer.close();
-    throw error;
+    throw forOperator(error);
   }
+}
+
+/** Failures that the operator can mend are told in one line; anything else is a bug and keeps its stack. */
+function forOperator(error: unknown): unknown {
+  const known =
+    error instanceof DatabaseUnreachable ||
+    error instanceof DataFolderError ||
+    error instanceof MigrationError;
+  return known ? new StartError(error.message, { cause: error }) : error;
 }
 
 function faultsOf(accounts: InternalAccounts, connectors: readonly Connector[]): readonly string[] {

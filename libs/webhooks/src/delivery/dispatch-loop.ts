@@ -1,15 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { type DeliveryResult, type DueDelivery, type EndpointRef, laneKey } from './delivery.ts';
-import { type Flight, Flights } from './flights.ts';
 import type { FetchedDelivery, LaneStore } from './lane-store.ts';
-import { type Lane, type LaneLimits, type LaneRead, Lanes } from './lanes.ts';
+import { type LaneLimits, type LaneRead, Lanes } from './lanes.ts';
 import { type DeliveryLoaders, loadDeliveries, type ReadyDelivery } from './loading.ts';
-import { Post } from './post.ts';
 import type { Recorder } from './recorder.ts';
+import type { BuildRequest } from './request.ts';
 import type { ResultStore } from './result-store.ts';
-import { type ResultRules, toAbandoned, toResult } from './results.ts';
-import type { TryOutcome } from './schedule.ts';
-import type { BuildRequest } from './sender.ts';
+import { type ResultRules, toAbandoned } from './results.ts';
+import { Sending } from './sending.ts';
 import { Timers } from './timers.ts';
 
 export interface DispatchLoopOptions extends DeliveryLoaders {
@@ -33,9 +31,7 @@ export interface DispatchLoopOptions extends DeliveryLoaders {
   readonly onError: (error: unknown) => void;
 }
 
-interface LaneFlight extends Flight {
-  readonly lane: Lane<ReadyDelivery>;
-}
+type Read = LaneRead<ReadyDelivery>;
 
 const ERROR_PAUSE_MS = 500;
 /** Rows whose endpoints or events could not be read are put off for this long. */
@@ -56,67 +52,46 @@ function groupByLane(rows: readonly FetchedDelivery[]): Map<string, FetchedDeliv
   return groups;
 }
 
-/** Takes lanes with due rows, reads what belongs to them, sends it, and hands the results to the recorder. */
+/** Takes lanes with due rows, reads the rows and what belongs to them, and gives them to be sent. */
 export class DispatchLoop {
   readonly #options: DispatchLoopOptions;
   readonly #lanes: Lanes<ReadyDelivery>;
-  readonly #flights: Flights<LaneFlight>;
+  readonly #sending: Sending;
+  readonly #timers = new Timers<'pump' | 'sleepers' | 'emptied'>();
   readonly #emptied = new Map<string, EndpointRef>();
   #emptiedSince = new Date(0);
-  readonly #timers = new Timers<'pump' | 'sleepers' | 'emptied'>();
   #isRunning = false;
-  #isForgetting = false;
-  #pausedUntilMs = 0;
   #isAsked = false;
+  #pausedUntilMs = 0;
+  #idleCheckAtMs = 0;
   #pumping: Promise<void> | undefined;
   #settledWhileReading: DeliveryResult[] | undefined;
-  #onGrounded: (() => void) | undefined;
 
   constructor(options: DispatchLoopOptions) {
     this.#options = options;
     this.#lanes = new Lanes(options.limits);
-    this.#flights = new Flights({
-      timeoutMs: options.timeoutMs,
-      slowMs: options.slowMs,
-      monotonicMs: () => performance.now(),
-      onSlow: ({ lane }) => {
-        this.#lanes.noteSlow(lane);
-        this.#sendReady();
-        this.pump();
+    this.#sending = new Sending({
+      ...options,
+      lanes: this.#lanes,
+      onRoom: (lane) => {
+        if (this.#lanes.wantsRows(lane)) this.pump();
       },
     });
   }
 
   get stats() {
-    return {
-      lanes: this.#lanes.size,
-      inFlight: this.#flights.size,
-      slow: this.#flights.slow,
-      buffered: this.#lanes.buffered,
-    };
+    return { lanes: this.#lanes.size, buffered: this.#lanes.buffered, ...this.#sending.stats };
   }
 
   start(): void {
     this.#isRunning = true;
   }
 
-  /** What is under way may end by itself until the time is up; what is cut then counts as never sent. */
   async stop(drainMs: number): Promise<void> {
     this.#isRunning = false;
-    this.#timers.clear();
+    this.#timers.close();
     await this.#pumping;
-    this.#timers.clear();
-    if (this.#flights.size === 0) return;
-    await new Promise<void>((grounded) => {
-      const timer = setTimeout(() => {
-        this.#isForgetting = true;
-        this.#flights.cancelAll('the sender stops');
-      }, drainMs);
-      this.#onGrounded = () => {
-        clearTimeout(timer);
-        grounded();
-      };
-    });
+    await this.#sending.close(drainMs);
   }
 
   wake(refs: readonly EndpointRef[]): void {
@@ -130,7 +105,7 @@ export class DispatchLoop {
     this.#lanes.reconsiderForeign();
   }
 
-  /** What a look into the database found; it also is the moment to give idle lanes back. */
+  /** What a look into the database found. */
   expectRows(found: readonly (EndpointRef & { readonly dueAt: Date })[]): void {
     this.#lanes.reconsiderForeign();
     for (const { dueAt, ...ref } of found) this.#expectRow(ref, dueAt);
@@ -149,13 +124,9 @@ export class DispatchLoop {
   noteSettled(results: readonly DeliveryResult[]): void {
     if (this.#settledWhileReading !== undefined) this.#settledWhileReading.push(...results);
     else for (const result of results) this.#lanes.settle(result, result.id);
-    let hasRetries = false;
-    for (const result of results) {
-      if (result.nextAttemptAt === null) continue;
-      this.#expectRow(result, result.nextAttemptAt);
-      hasRetries = true;
-    }
-    if (hasRetries) this.#wakeSleepers();
+    const retries = results.filter((result) => result.nextAttemptAt !== null);
+    for (const result of retries) this.#expectRow(result, result.nextAttemptAt as Date);
+    if (retries.length > 0) this.#wakeSleepers();
   }
 
   #wakeSleepers(): void {
@@ -184,10 +155,12 @@ export class DispatchLoop {
   async #run(): Promise<void> {
     this.#isAsked = false;
     try {
-      await this.#releaseIdle();
-      while (this.#isRunning) {
-        const owner = this.#options.owner();
-        if (owner === undefined) return;
+      for (
+        let owner = this.#options.owner();
+        this.#isRunning && owner !== undefined;
+        owner = this.#options.owner()
+      ) {
+        await this.#releaseIdle(owner);
         if (this.#options.recorder.size > UNRECORDED_MAX) return this.#pause(UNRECORDED_PAUSE_MS);
         const reads = this.#lanes.chooseReads();
         if (reads.length === 0) return;
@@ -204,52 +177,61 @@ export class DispatchLoop {
     this.#isAsked = true;
   }
 
-  async #releaseIdle(): Promise<void> {
-    const owner = this.#options.owner();
+  async #releaseIdle(owner: string): Promise<void> {
     const nowMs = performance.now();
+    if (nowMs < this.#idleCheckAtMs) return;
+    this.#idleCheckAtMs = nowMs + this.#options.laneIdleMs / 4;
     const idle = this.#lanes.findIdle(nowMs, nowMs - this.#options.laneIdleMs);
-    if (owner === undefined || idle.length === 0) return;
+    if (idle.length === 0) return;
     await this.#options.lanes.releaseLanes(owner, idle);
     for (const lane of idle) lane.isOwned = false;
   }
 
-  async #acquire(
-    owner: string,
-    reads: readonly LaneRead<ReadyDelivery>[],
-  ): Promise<LaneRead<ReadyDelivery>[]> {
+  async #acquire(owner: string, reads: readonly Read[]): Promise<Read[]> {
     const wanted = reads.filter(({ lane }) => !lane.isOwned).map(({ lane }) => lane);
     if (wanted.length > 0) {
       const acquired = new Set((await this.#options.lanes.acquireLanes(owner, wanted)).map(laneKey));
+      if (owner !== this.#options.owner()) return [];
       for (const lane of wanted) {
-        lane.isOwned = acquired.has(lane.key) && owner === this.#options.owner();
-        if (!lane.isOwned) this.#lanes.leaveToOther(lane);
+        if (acquired.has(lane.key)) this.#lanes.own(lane);
+        else this.#lanes.leaveToOther(lane);
       }
     }
     return reads.filter(({ lane }) => lane.isOwned);
   }
 
-  async #read(owner: string, reads: readonly LaneRead<ReadyDelivery>[]): Promise<void> {
+  async #read(owner: string, reads: readonly Read[]): Promise<void> {
     if (reads.length === 0) return;
-    const rows: FetchedDelivery[] = [];
     const at = this.#options.now();
-    if (this.#emptied.size === 0) this.#emptiedSince = at;
+    const rows: FetchedDelivery[] = [];
     this.#settledWhileReading = [];
     try {
       const wishes = reads.map(({ wish }) => wish);
       const groups = groupByLane(await this.#options.lanes.fetchDue(owner, wishes, at));
-      for (const read of reads) {
-        rows.push(...this.#lanes.takeRead(read, groups.get(read.lane.key) ?? []));
-        if (!read.lane.isDue) this.#emptied.set(read.lane.key, read.lane);
-      }
+      // Whoever has the lanes now reads these rows too.
+      if (owner !== this.#options.owner()) return;
+      for (const read of reads) rows.push(...this.#take(read, groups.get(read.lane.key) ?? [], at));
     } finally {
       const settled = this.#settledWhileReading;
       this.#settledWhileReading = undefined;
       for (const result of settled) this.#lanes.settle(result, result.id);
     }
-    if (rows.length > 0) await this.#prepare(rows);
+    if (rows.length > 0) await this.#prepare(owner, rows);
     if (this.#emptied.size > 0 && !this.#timers.has('emptied')) {
       this.#timers.set('emptied', NEXT_DUE_DELAY_MS, () => void this.#askEmptied());
     }
+  }
+
+  #take(read: Read, found: readonly FetchedDelivery[], at: Date): FetchedDelivery[] {
+    const { lane } = read;
+    const taken = this.#lanes.takeRead(read, found);
+    // An announced row that is not due yet, by a clock that differs from ours, must not wait for a poll.
+    if (!lane.isDue && (lane.mayHaveLater || taken.length === 0)) {
+      if (this.#emptied.size === 0) this.#emptiedSince = at;
+      this.#emptied.set(lane.key, lane);
+      lane.mayHaveLater = false;
+    }
+    return taken;
   }
 
   async #askEmptied(): Promise<void> {
@@ -266,17 +248,22 @@ export class DispatchLoop {
     }
   }
 
-  async #prepare(rows: readonly DueDelivery[]): Promise<void> {
+  async #prepare(owner: string, rows: readonly DueDelivery[]): Promise<void> {
     const { recorder, rules, now } = this.#options;
     try {
       const { ready, orphaned } = await loadDeliveries(rows, this.#options);
+      if (owner !== this.#options.owner()) return this.#letGo(rows);
       for (const item of ready) this.#lanes.add(this.#lanes.lane(item.row), item);
       for (const row of orphaned) recorder.add(toAbandoned(row, rules, now()));
     } catch (error) {
       await this.#putOff(rows);
       throw error;
     }
-    this.#sendReady();
+    this.#sending.sendReady();
+  }
+
+  #letGo(rows: readonly DueDelivery[]): void {
+    for (const row of rows) this.#lanes.settle(row, row.id);
   }
 
   async #putOff(rows: readonly DueDelivery[]): Promise<void> {
@@ -284,46 +271,9 @@ export class DispatchLoop {
     try {
       await this.#options.results.delay(rows, notBefore);
     } finally {
-      for (const row of rows) this.#lanes.settle(row, row.id);
+      this.#letGo(rows);
     }
     for (const row of rows) this.#expectRow(row, notBefore);
     this.#wakeSleepers();
-  }
-
-  #sendReady(): void {
-    while (this.#isRunning) {
-      const next = this.#lanes.takeNext();
-      if (next === undefined) return;
-      this.#send(next.lane, next.item);
-    }
-  }
-
-  #send(lane: Lane<ReadyDelivery>, ready: ReadyDelivery): void {
-    const startedAt = this.#options.now();
-    const post = new Post((outcome) => this.#finish(flight, ready, startedAt, outcome));
-    const flight: LaneFlight = { post, lane, startedAtMs: performance.now(), isSlow: false };
-    this.#flights.add(flight);
-    try {
-      const event = { id: ready.row.eventId, body: ready.body };
-      post.start(this.#options.agent, this.#options.buildRequest(ready.target, event, startedAt));
-    } catch (error) {
-      // A stored address or secret that cannot be used fails this delivery, and no other.
-      post.cancel(error instanceof Error ? error.message : 'the request could not be made');
-    }
-  }
-
-  #finish(flight: LaneFlight, ready: ReadyDelivery, startedAt: Date, outcome: TryOutcome): void {
-    const { recorder, rules, now, random } = this.#options;
-    const { lane } = flight;
-    this.#flights.remove(flight);
-    this.#lanes.finish(lane, { wasSlow: flight.isSlow });
-    if (!this.#isForgetting) {
-      const durationMs = performance.now() - flight.startedAtMs;
-      const finished = { row: ready.row, url: ready.target.url, startedAt, durationMs, outcome };
-      recorder.add(toResult(finished, rules, now(), random));
-    }
-    if (this.#flights.size === 0) this.#onGrounded?.();
-    this.#sendReady();
-    if (this.#lanes.wantsRows(lane)) this.pump();
   }
 }

@@ -9,10 +9,10 @@ import type { DeliveryLoaders } from './loading.ts';
 import { createOwnerStore } from './owner-store.ts';
 import { createQueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
+import { createRequestBuilder } from './request.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
 import type { ResultRules } from './results.ts';
 import { checkSchemaName, deliveryChannel } from './schema.ts';
-import { createRequestBuilder } from './sender.ts';
 
 export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly database: Database;
@@ -131,10 +131,8 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     database,
     store: owners,
     beatMs: silenceMs / BEATS_PER_SILENCE,
-    onNamed: () => {
-      loop.disown();
-      look();
-    },
+    onNamed: () => look(),
+    onLost: () => loop.disown(),
     onError,
   });
   const loop = new DispatchLoop({

@@ -8,6 +8,8 @@ export interface IdentityOptions {
   readonly beatMs: number;
   /** Called whenever there is a new name, under which nothing is owned yet. */
   readonly onNamed: () => void;
+  /** Called when the name is lost, and everything with it. */
+  readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -60,9 +62,15 @@ export class Identity {
         if (isFirst) return onFirstFailure(error);
         this.#options.onError(error);
       }
-      this.#owner = undefined;
+      this.#lose();
       if (!this.#isStopping) await this.#sleep(RECONNECT_MS);
     }
+  }
+
+  #lose(): void {
+    if (this.#owner === undefined) return;
+    this.#owner = undefined;
+    this.#options.onLost();
   }
 
   async #holdName(session: Queryable, onHeld: () => void): Promise<void> {
@@ -77,7 +85,7 @@ export class Identity {
       // Others took this process for dead: it goes on under a new name.
       if (!(await store.beat(session, name))) break;
     }
-    this.#owner = undefined;
+    this.#lose();
     await store.unregister(session, name);
   }
 

@@ -21,6 +21,8 @@ export interface Lane<Item> extends EndpointRef {
   wakes: number;
   /** The known moment of the next row, for lanes that are not due. */
   dueAtMs: number;
+  /** The database may hold later rows that were never noted here. */
+  mayHaveLater: boolean;
   idleSinceMs: number;
 }
 
@@ -92,6 +94,7 @@ export class Lanes<Item> {
       isDue: false,
       wakes: 0,
       dueAtMs: Number.POSITIVE_INFINITY,
+      mayHaveLater: true,
       idleSinceMs: Number.POSITIVE_INFINITY,
     };
     this.#lanes.set(key, lane);
@@ -102,7 +105,8 @@ export class Lanes<Item> {
     if (this.#foreign.has(laneKey(ref))) return;
     const lane = this.lane(ref);
     lane.wakes += 1;
-    this.#sleeping.delete(lane.key);
+    // The row it sleeps for may be later than this wake, and is asked for again when the lane comes up empty.
+    if (this.#sleeping.delete(lane.key)) lane.mayHaveLater = true;
     lane.dueAtMs = Number.POSITIVE_INFINITY;
     if (lane.isDue) return;
     lane.isDue = true;
@@ -113,6 +117,7 @@ export class Lanes<Item> {
   sleepUntil(ref: EndpointRef, dueAtMs: number): void {
     if (this.#foreign.has(laneKey(ref))) return;
     const lane = this.lane(ref);
+    if (lane.isDue) lane.mayHaveLater = true;
     if (lane.isDue || dueAtMs >= lane.dueAtMs) return;
     lane.dueAtMs = dueAtMs;
     this.#sleeping.set(lane.key, lane);
@@ -185,6 +190,12 @@ export class Lanes<Item> {
   #rest(lane: Lane<Item>): void {
     lane.isDue = false;
     this.#due.delete(lane.key);
+  }
+
+  /** What its last owner left behind is not known here. */
+  own(lane: Lane<Item>): void {
+    lane.isOwned = true;
+    lane.mayHaveLater = true;
   }
 
   leaveToOther(lane: Lane<Item>): void {

@@ -179,13 +179,9 @@ describe('generated spellings', () => {
 
   it('never throws, whatever the text', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary' }),
-        fc.constantFrom('', 'https://', 'http://['),
-        (text, head) => {
-          expect(typeof checkUrl(head + text, development).ok).toBe('boolean');
-        },
-      ),
+      fc.property(anyText, fc.constantFrom('', 'https://', 'http://['), (text, head) => {
+        expect(typeof checkUrl(head + text, development).ok).toBe('boolean');
+      }),
       { numRuns: 1000 },
     );
   });

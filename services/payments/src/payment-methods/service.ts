@@ -124,8 +124,8 @@ export function createPaymentMethods(options: PaymentMethodsOptions) {
       return { method, balance, sortId: id };
     },
 
-    async get(tenant: Tenant, id: string): Promise<ViewedMethod> {
-      const view = await findView(database, { tenantId: tenant.id, id });
+    async get(tenant: Tenant, id: string, db: Queryable = database): Promise<ViewedMethod> {
+      const view = await findView(db, { tenantId: tenant.id, id });
       if (view === undefined) throw notFound();
       return view;
     },

@@ -268,9 +268,9 @@ describe('processing', () => {
 
   test('[P-4.9] a pending payment can be canceled once, and a canceled one is never sent', async () => {
     const created = JSON.parse((await payments.create(request('to cancel', {}, other))).body);
-    const canceled = await payments.cancel(other, created.id);
+    const canceled = await database.transaction((tx) => payments.cancel(tx, other, created.id));
     expect(canceled.status).toBe('canceled');
-    await expect(payments.cancel(other, created.id)).rejects.toMatchObject({
+    await expect(database.transaction((tx) => payments.cancel(tx, other, created.id))).rejects.toMatchObject({
       code: 'payment_not_cancelable',
     });
     await withWorker(async () => {

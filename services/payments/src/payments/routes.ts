@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
+import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
 import { exportCsv } from './export.ts';
 import { parseMetadataFilter, parseTime } from './filters.ts';
@@ -23,6 +24,7 @@ import type { PaymentFilter } from './store.ts';
 export interface PaymentRouteDependencies {
   payments: PaymentsService;
   access: Access;
+  replyOnce: ReplyOnce;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -41,7 +43,10 @@ async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
   request.metadataFilter = parseMetadataFilter(request.query as Record<string, unknown>);
 }
 
-export function registerPaymentRoutes(app: App, { payments, access }: PaymentRouteDependencies): void {
+export function registerPaymentRoutes(
+  app: App,
+  { payments, access, replyOnce }: PaymentRouteDependencies,
+): void {
   app.decorateRequest('metadataFilter', null);
 
   app.post(
@@ -85,20 +90,21 @@ export function registerPaymentRoutes(app: App, { payments, access }: PaymentRou
         response: { 200: QuoteSchema },
       },
     },
-    async (request, reply) => {
-      const input = fromApi(request.body);
-      const { decision, option } = await payments.quote(request.caller.tenant, input);
-      const quote = {
-        object: 'quote',
-        amount: input.amount,
-        currency: input.currency,
-        rail_selected: decision.chosen,
-        fee: { amount: option.fee, currency: 'USD' },
-        estimated_settlement_at: option.settlesAt.toISOString(),
-        rail_decision: decision,
-      };
-      return sendText(reply, JSON.stringify(quote));
-    },
+    async (request, reply) =>
+      replyOnce(request, reply, async (tx) => {
+        const input = fromApi(request.body);
+        const { decision, option } = await payments.quote(tx, request.caller.tenant, input);
+        const quote = {
+          object: 'quote',
+          amount: input.amount,
+          currency: input.currency,
+          rail_selected: decision.chosen,
+          fee: { amount: option.fee, currency: 'USD' },
+          estimated_settlement_at: option.settlesAt.toISOString(),
+          rail_decision: decision,
+        };
+        return { status: 200, body: quote };
+      }),
   );
 
   app.get(
@@ -184,10 +190,11 @@ export function registerPaymentRoutes(app: App, { payments, access }: PaymentRou
         response: { 200: PaymentSchema },
       },
     },
-    async (request, reply) => {
-      const payment = await payments.cancel(request.caller.tenant, request.params.id);
-      return sendText(reply, JSON.stringify(toApi(payment)));
-    },
+    async (request, reply) =>
+      replyOnce(request, reply, async (tx) => ({
+        status: 200,
+        body: toApi(await payments.cancel(tx, request.caller.tenant, request.params.id)),
+      })),
   );
 }
 
@@ -206,6 +213,6 @@ function filterOf(
 }
 
 /** The JSON is made once, in the order that the API documents; Fastify's serialiser would make it a second time. */
-export function sendText(reply: FastifyReply, text: string): FastifyReply {
+function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type(JSON_TYPE).send(text);
 }

@@ -33,8 +33,8 @@ export interface PaymentsDependencies {
 export function createPaymentsService(deps: PaymentsDependencies) {
   const { database } = deps;
 
-  async function get(tenant: Tenant, id: string): Promise<Payment> {
-    const payment = await findPayment(database, { tenantId: tenant.id, id });
+  async function get(tenant: Tenant, id: string, db: Queryable = database): Promise<Payment> {
+    const payment = await findPayment(db, { tenantId: tenant.id, id });
     if (!payment) throw errors.not_found({ detail: 'There is no such payment.' });
     return payment;
   }
@@ -47,14 +47,12 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       return listPayments(database, tenant.id, filter);
     },
 
-    async cancel(tenant: Tenant, id: string): Promise<Payment> {
-      const [canceled] = await database.transaction((tx) =>
-        deps.processing.changePayments(tx, [{ tenantId: tenant.id, id }], (payment) =>
-          payment.status === 'pending' ? { by: 'canceled' } : null,
-        ),
+    async cancel(tx: Queryable, tenant: Tenant, id: string): Promise<Payment> {
+      const [canceled] = await deps.processing.changePayments(tx, [{ tenantId: tenant.id, id }], (payment) =>
+        payment.status === 'pending' ? { by: 'canceled' } : null,
       );
       if (canceled) return canceled;
-      const { status } = await get(tenant, id);
+      const { status } = await get(tenant, id, tx);
       throw errors.payment_not_cancelable({
         detail: `The payment is ${status}; only a pending one can be canceled.`,
         extra: { payment_status: status },
@@ -62,12 +60,14 @@ export function createPaymentsService(deps: PaymentsDependencies) {
     },
 
     /** The decision that a payment would get now, without a payment. */
-    async quote(tenant: Tenant, input: Omit<PaymentInput, 'description' | 'metadata' | 'fallback'>) {
+    async quote(
+      tx: Queryable,
+      tenant: Tenant,
+      input: Omit<PaymentInput, 'description' | 'metadata' | 'fallback'>,
+    ) {
       const keys = [input.sourceId, input.destinationId].map((id) => ({ tenantId: tenant.id, id }));
-      const [found, clocks] = await Promise.all([
-        deps.findMethods(database, keys),
-        deps.findClocks(database, [tenant.organisationId]),
-      ]);
+      const found = await deps.findMethods(tx, keys);
+      const clocks = await deps.findClocks(tx, [tenant.organisationId]);
       const clock = tenant.mode === 'test' ? (clocks.get(tenant.organisationId) ?? realClock) : realClock;
       const at = clockNow(clock, deps.now());
       const methods = new Map(found.map((method) => [`${method.tenantId} ${method.id}`, method]));
@@ -76,11 +76,7 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       const question = { mode: tenant.mode, amount: input.amount, source, destination, at };
       const decided = deps.routing.decide({ ...question, prefer: input.prefer, only });
       if (!decided.ok) throw routingRefusal(decided.candidates, only, tenant.mode);
-      if (created.length > 0) {
-        await database.transaction(async (tx) =>
-          deps.deliverEvents(tx, await deps.insertMethods(tx, created)),
-        );
-      }
+      if (created.length > 0) await deps.deliverEvents(tx, await deps.insertMethods(tx, created));
       return decided;
     },
   };

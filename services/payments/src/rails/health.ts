@@ -49,11 +49,15 @@ export async function createRailHealth(options: RailHealthOptions): Promise<Rail
   const trialAfterMs = options.trialAfterMs ?? TRIAL_AFTER_MS;
   const failuresMax = options.failuresMax ?? FAILURES_MAX;
   const failures = new Map<string, number>();
-  let known = new Map<string, StoredHealth>();
+  const known = new Map<string, StoredHealth>();
 
   async function refresh(): Promise<void> {
-    const stored = await loadHealth(database);
-    known = new Map(stored.map((health) => [`${health.rail} ${health.mode}`, health]));
+    for (const stored of await loadHealth(database)) {
+      const key = `${stored.rail} ${stored.mode}`;
+      const own = known.get(key);
+      // What this process has seen meanwhile is newer than what it has just read.
+      if (!own || own.changedAt <= stored.changedAt) known.set(key, stored);
+    }
   }
 
   async function change(health: StoredHealth): Promise<void> {

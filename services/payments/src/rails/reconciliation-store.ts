@@ -62,9 +62,9 @@ const ACH_OURS = `
   where f.as_of >= $2 and f.as_of < $3 and f.refusal is null and f.sent_at is not null
     and (f.scope = 'live') = ($1::text = 'live')`;
 
-const ACH_NETWORK = `
+const achNetwork = (day: '$2' | '$4') => `
   select *, case when returned_at is null then 'taken' else 'returned' end as state
-  from sandbox_ach_entries where day = $4 and $1::text = 'test'`;
+  from sandbox_ach_entries where day = ${day} and $1::text = 'test'`;
 
 const sumsOf = (side: string) => `
   select count(*) filter (where direction = 'debit')::int as debits,
@@ -82,10 +82,7 @@ export async function achTotals(
   query: DayQuery,
 ): Promise<{ ours: SideTotals; network: SideTotals }> {
   const ours = await db.query<TotalsRow>(sumsOf(ACH_OURS), daysOf(query));
-  const network = await db.query<TotalsRow>(sumsOf(`${ACH_NETWORK.replace('$4', '$2')}`), [
-    query.mode,
-    query.day,
-  ]);
+  const network = await db.query<TotalsRow>(sumsOf(achNetwork('$2')), [query.mode, query.day]);
   return { ours: toTotals(ours.rows[0]), network: toTotals(network.rows[0]) };
 }
 
@@ -96,7 +93,7 @@ export async function achEntryDifferences(
   limit: number,
 ): Promise<FoundDifferences> {
   const { rows } = await db.query<DifferenceRow>(
-    `with ours as (${ACH_OURS}), network as (${ACH_NETWORK}), compared as (
+    `with ours as (${ACH_OURS}), network as (${achNetwork('$4')}), compared as (
        select coalesce(o.trace, n.trace) as reference, o.tenant_id, o.payment_id,
          o.direction || ' ' || o.amount || ' ' || o.state as ours, n.direction || ' ' || n.amount || ' ' || n.state as theirs,
          case

@@ -139,7 +139,7 @@ export function createReconciliation({ database, now, log }: ReconciliationDepen
         for (const question of questions) reports.push(await reconcile(tx, question));
         return reports;
       },
-      { isolation: 'repeatable read', readOnly: true },
+      { isolation: 'repeatable read', readOnly: true, report: true },
     );
   }
 

@@ -1,10 +1,11 @@
+import type { Queryable } from '@libs/db';
 import type { App } from '@libs/http';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
+import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
 import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
-import { sendText } from '../payments/routes.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
 import type { Tenant } from '../tenant.ts';
 import type { SandboxClock } from './clock.ts';
@@ -13,7 +14,8 @@ import type { SandboxService } from './service.ts';
 export interface SandboxRouteDependencies {
   sandbox: SandboxService;
   access: Access;
-  showMethod: (tenant: Tenant, id: string) => Promise<unknown>;
+  replyOnce: ReplyOnce;
+  showMethod: (tx: Queryable, tenant: Tenant, id: string) => Promise<unknown>;
 }
 
 const tags = ['Sandbox'];
@@ -68,7 +70,7 @@ function parseMove(body: Type.Static<typeof ClockBody>): { now: Date } | { advan
 
 export function registerSandboxRoutes(
   app: App,
-  { sandbox, access, showMethod }: SandboxRouteDependencies,
+  { sandbox, access, replyOnce, showMethod }: SandboxRouteDependencies,
 ): void {
   const write = access('payments:write', { sandboxOnly: true });
 
@@ -86,7 +88,11 @@ export function registerSandboxRoutes(
       ...write,
       schema: { summary: 'Freeze or advance the clock', tags, body: ClockBody, response: { 200: Clock } },
     },
-    async ({ caller, body }) => clockToApi(await sandbox.moveClock(caller.tenant, parseMove(body))),
+    async (request, reply) =>
+      replyOnce(request, reply, async (tx) => ({
+        status: 200,
+        body: clockToApi(await sandbox.moveClock(tx, request.caller.tenant, parseMove(request.body))),
+      })),
   );
   app.delete(
     '/v1/sandbox/clock',
@@ -110,10 +116,14 @@ export function registerSandboxRoutes(
           response: { 200: PaymentSchema },
         },
       },
-      async ({ caller, params, body }, reply) => {
-        const payment = await sandbox.force(caller.tenant, params.id, outcome, body?.code ?? null);
-        return sendText(reply, JSON.stringify(toApi(payment)));
-      },
+      async (request, reply) =>
+        replyOnce(request, reply, async (tx) => {
+          const wanted = { outcome, code: request.body?.code ?? null };
+          return {
+            status: 200,
+            body: toApi(await sandbox.force(tx, request.caller.tenant, request.params.id, wanted)),
+          };
+        }),
     );
   }
 
@@ -123,9 +133,11 @@ export function registerSandboxRoutes(
       ...write,
       schema: { summary: 'Put test money into a balance', tags, params: IdParams, body: FundBody },
     },
-    async ({ caller, params, body }) => {
-      await sandbox.fund(caller.tenant, params.id, body.amount);
-      return showMethod(caller.tenant, params.id);
-    },
+    async (request, reply) =>
+      replyOnce(request, reply, async (tx) => {
+        const { tenant } = request.caller;
+        await sandbox.fund(tx, tenant, request.params.id, request.body.amount);
+        return { status: 200, body: await showMethod(tx, tenant, request.params.id) };
+      }),
   );
 }

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
 import { errors } from '../errors.ts';
 import { recordTransfers } from '../ledger/service.ts';
-import { OUTSIDE_SOURCES } from '../ledger/transfer.ts';
+import { OUTSIDE_SOURCES, type Transfer } from '../ledger/transfer.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
 import { AMOUNT_MAX, type Payment } from '../payments/payment.ts';
 import type { Processing } from '../payments/processing.ts';
@@ -37,7 +37,7 @@ export interface SandboxDependencies {
   processing: Processing;
   now: () => Date;
   newId: (prefix: string) => string;
-  getPayment: (tenant: Tenant, id: string) => Promise<Payment>;
+  getPayment: (tenant: Tenant, id: string, db?: Queryable) => Promise<Payment>;
   /** Undefined where the rail knows no such code. */
   rejectMeaning: (rail: Payment['railSelected'], code: string | null) => CodeMeaning | undefined;
   returnMeaning: (code: string) => CodeMeaning | undefined;
@@ -56,22 +56,24 @@ export function createSandboxService(deps: SandboxDependencies) {
   }
 
   /** Freezes the clock where it is told to stand; it never goes back, so that no timeline does. */
-  async function moveClock(tenant: Tenant, move: ClockMove): Promise<{ clock: SandboxClock; now: Date }> {
-    return database.transaction(async (tx) => {
-      const current = clockNow(await lockClock(tx, tenant.organisationId), deps.now());
-      const at = 'now' in move ? move.now : addDuration(current, move.advance);
-      if (at === null || at.getUTCFullYear() > CLOCK_YEAR_MAX) {
-        const pointer = 'now' in move ? '/now' : '/advance';
-        const detail =
-          at === null ? 'Must be an ISO 8601 duration such as P3D.' : `Must stay before ${CLOCK_YEAR_MAX}.`;
-        throw errors.invalid_request({ errors: [{ pointer, code: 'invalid', detail }] });
-      }
-      if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
-      const clock: SandboxClock = { state: 'frozen', at };
-      await saveClock(tx, tenant.organisationId, clock);
-      await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
-      return { clock, now: at };
-    });
+  async function moveClock(
+    tx: Queryable,
+    tenant: Tenant,
+    move: ClockMove,
+  ): Promise<{ clock: SandboxClock; now: Date }> {
+    const current = clockNow(await lockClock(tx, tenant.organisationId), deps.now());
+    const at = 'now' in move ? move.now : addDuration(current, move.advance);
+    if (at === null || at.getUTCFullYear() > CLOCK_YEAR_MAX) {
+      const pointer = 'now' in move ? '/now' : '/advance';
+      const detail =
+        at === null ? 'Must be an ISO 8601 duration such as P3D.' : `Must stay before ${CLOCK_YEAR_MAX}.`;
+      throw errors.invalid_request({ errors: [{ pointer, code: 'invalid', detail }] });
+    }
+    if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
+    const clock: SandboxClock = { state: 'frozen', at };
+    await saveClock(tx, tenant.organisationId, clock);
+    await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
+    return { clock, now: at };
   }
 
   async function releaseClock(tenant: Tenant): Promise<void> {
@@ -85,22 +87,21 @@ export function createSandboxService(deps: SandboxDependencies) {
   }
 
   async function force(
+    tx: Queryable,
     tenant: Tenant,
     id: string,
-    outcome: ForcedOutcome,
-    code: string | null,
+    { outcome, code }: { outcome: ForcedOutcome; code: string | null },
   ): Promise<Payment> {
-    const payment = await deps.getPayment(tenant, id);
-    await database.transaction(async (tx) => {
-      if (outcome === 'notify_of_change') return forceChange(tx, payment, code ?? 'C01');
-      const wanted = forcedOutcomes(deps, payment, outcome, code);
-      const [changed] = await deps.processing.changePayments(tx, [{ tenantId: tenant.id, id }], (locked) =>
-        stateAllows(locked, outcome) ? { attempt: {} } : null,
-      );
-      if (!changed) throw conflict(await deps.getPayment(tenant, id), outcome);
-      await deps.processing.applyOutcomes(tx, wanted);
-    });
-    return deps.getPayment(tenant, id);
+    const payment = await deps.getPayment(tenant, id, tx);
+    if (outcome === 'notify_of_change') {
+      await forceChange(tx, payment, code ?? 'C01');
+      return payment;
+    }
+    const wanted = forcedOutcomes(deps, payment, outcome, code);
+    const [locked] = await deps.processing.lockPayments(tx, [{ tenantId: tenant.id, id }]);
+    if (!locked || !stateAllows(locked, outcome)) throw conflict(locked ?? payment, outcome);
+    await deps.processing.applyOutcomes(tx, wanted);
+    return deps.getPayment(tenant, id, tx);
   }
 
   async function forceChange(tx: Queryable, payment: Payment, code: string): Promise<void> {
@@ -111,25 +112,22 @@ export function createSandboxService(deps: SandboxDependencies) {
   }
 
   /** Test money for a balance, as if it had come from outside. */
-  async function fund(tenant: Tenant, id: string, amount: number): Promise<void> {
+  async function fund(tx: Queryable, tenant: Tenant, id: string, amount: number): Promise<void> {
     const method = await deps.getBalance(tenant, id);
     const { now } = await readClock(tenant);
     if (amount > AMOUNT_MAX) throw errors.amount_too_large();
-    await database.transaction((tx) =>
-      recordTransfers(tx, [
-        {
-          tenantId: tenant.id,
-          id: deps.newId('lt'),
-          paymentId: null,
-          kind: 'fund',
-          rail: null,
-          debitAccount: OUTSIDE_SOURCES,
-          creditAccount: method.id,
-          amount,
-          createdAt: now,
-        },
-      ]),
-    );
+    const transfer: Transfer = {
+      tenantId: tenant.id,
+      id: deps.newId('lt'),
+      paymentId: null,
+      kind: 'fund',
+      rail: null,
+      debitAccount: OUTSIDE_SOURCES,
+      creditAccount: method.id,
+      amount,
+      createdAt: now,
+    };
+    await recordTransfers(tx, [transfer]);
   }
 
   return { readClock, moveClock, releaseClock, force, fund };

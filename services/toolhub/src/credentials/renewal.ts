@@ -91,16 +91,16 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     let outcome: RefreshOutcome;
     try {
       outcome = await refreshAtPlatform(row, credential);
+      if (outcome.kind === 'refused') {
+        await expire(row, { version: row.version, reason: outcome.reason });
+        return { kind: 'token_expired' };
+      }
     } catch (error) {
       await releaseRenewal(database, row, leaseId);
       if (!(error instanceof ConnectorError)) throw error;
       // The margin exists for this: while the old token still works, the call need not fail.
       const stillWorks = row.expiresAt !== null && row.expiresAt > now();
       return stillWorks ? { kind: 'ok', opened: openedOf(row, credential) } : { kind: 'unavailable', error };
-    }
-    if (outcome.kind === 'refused') {
-      await expire(row, { version: row.version, reason: outcome.reason });
-      return { kind: 'token_expired' };
     }
     const stored = await storePair(row, leaseId, outcome.credential);
     return stored === undefined ? reopen(row) : { kind: 'ok', opened: openedOf(stored, outcome.credential) };

@@ -31,13 +31,12 @@ test('a hundred at once cost two reads', async () => {
 
 test('nobody gets what was read before they asked', async () => {
   const source = slowSource();
-  for (let round = 0; round < 50; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const before = source.read();
     const changed = source.change();
     const after = source.read();
-    expect(await after).toBe(changed === 13 ? 13 : changed);
+    expect(await after).toBe(changed);
     expect(await before).toBe(changed - 1);
-    if (changed === 11) break;
   }
 });
 

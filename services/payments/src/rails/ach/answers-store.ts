@@ -31,7 +31,7 @@ export async function insertAnswer(tx: Queryable, answer: StoredAnswer): Promise
 
 export interface KnownAnswer {
   name: string;
-  isAcknowledged: boolean;
+  acknowledgedAt: Date | null;
 }
 
 /** Whether this very content was read before. */
@@ -40,12 +40,11 @@ export async function findAnswer(
   scope: AchScope,
   contentHash: Buffer,
 ): Promise<KnownAnswer | undefined> {
-  const { rows } = await db.query<{ name: string; acknowledged: boolean }>(
-    `select name, acknowledged_at is not null as acknowledged from ach_answers
-     where scope = $1 and content_hash = $2`,
+  const { rows } = await db.query<{ name: string; acknowledged_at: Date | null }>(
+    'select name, acknowledged_at from ach_answers where scope = $1 and content_hash = $2',
     [scope, contentHash],
   );
-  return rows[0] && { name: rows[0].name, isAcknowledged: rows[0].acknowledged };
+  return rows[0] && { name: rows[0].name, acknowledgedAt: rows[0].acknowledged_at };
 }
 
 export async function markAcknowledged(

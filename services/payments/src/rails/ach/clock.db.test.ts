@@ -40,7 +40,7 @@ describe('windows', () => {
     const goes = await payOnce(tenant);
     await house.moveClock(tenant, fromNewYork('2083-03-01', '22:29'));
     expect(await history(tenant, stays)).toBe('pending');
-    await house.payments.cancel(tenant, stays);
+    await house.cancel(tenant, stays);
     await house.moveClock(tenant, fromNewYork('2083-03-01', '22:30'));
     expect(await history(tenant, goes)).toBe('pending > processing');
     expect(await history(tenant, stays)).toBe('pending > canceled');
@@ -177,9 +177,7 @@ describe('the clock', () => {
     const ids: string[] = [];
     for (let day = 3; day <= 14; day += 1) {
       const pending = Array.from({ length: 5 }, () => house.pay(tenant));
-      await house.sandbox.moveClock(tenant, {
-        now: fromNewYork(`2083-05-${String(day).padStart(2, '0')}`, '22:31'),
-      });
+      await house.setClock(tenant, fromNewYork(`2083-05-${String(day).padStart(2, '0')}`, '22:31'));
       ids.push(...(await Promise.all(pending)));
     }
     await house.idle();
@@ -193,7 +191,7 @@ describe('the clock', () => {
     const tenant = await house.addTenant('org_clock_late');
     const id = await house.pay(tenant);
     await expect.poll(async () => (await house.get(tenant, id)).status, { interval: 5 }).toBe('processing');
-    await house.sandbox.moveClock(tenant, { now: fromNewYork('2083-01-01', '12:00') });
+    await house.setClock(tenant, fromNewYork('2083-01-01', '12:00'));
     await expect.poll(() => history(tenant, id), { timeout: 5_000 }).toBe('pending > processing > completed');
     expect((await house.get(tenant, id)).timeline.at(-1)?.timestamp).toBe(
       fromNewYork('2083-01-01', '12:00').toISOString(),

@@ -222,19 +222,19 @@ describe('forced outcomes', () => {
   test('a notification on demand is a file that is read like any other', async () => {
     const id = await house.pay(tenant, { destinationId: 'pm_to_be_notified' });
     await reach(id, 'pending > processing > completed');
-    await house.sandbox.force(tenant, id, 'notify_of_change', 'c05');
+    await house.force(tenant, id, 'notify_of_change', 'c05');
     const { method } = await house.methods.get(tenant, 'pm_to_be_notified');
     expect(method.bank?.accountType).toBe('savings');
-    await house.sandbox.force(tenant, id, 'notify_of_change', 'C01');
+    await house.force(tenant, id, 'notify_of_change', 'C01');
     const list = await messages.list(tenant, id);
     expect(list.filter(({ kind }) => kind === 'noc')).toHaveLength(2);
-    await expect(house.sandbox.force(tenant, id, 'notify_of_change', 'C99')).rejects.toThrow();
+    await expect(house.force(tenant, id, 'notify_of_change', 'C99')).rejects.toThrow();
   });
 
   test('a payment that was ended by order is left alone by the network', async () => {
     const id = await house.pay(tenant, { sourceId: 'pm_test_ach_return_r01' });
     await expect.poll(async () => (await house.get(tenant, id)).status, { interval: 5 }).toBe('processing');
-    await house.sandbox.force(tenant, id, 'settle', null);
+    await house.force(tenant, id, 'settle', null);
     await expect
       .poll(
         async () =>

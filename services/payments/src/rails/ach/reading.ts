@@ -8,6 +8,7 @@ import {
   insertAnswer,
   insertQuarantined,
   insertReplies,
+  type KnownAnswer,
   markAcknowledged,
   type StoredReply,
 } from './answers-store.ts';
@@ -25,6 +26,8 @@ import { type AchScope, modeOfScope } from './scope.ts';
 import { connectionFor } from './sending.ts';
 import { timeOf } from './time.ts';
 import type { InboundFile } from './transport.ts';
+
+const SAME_DELIVERY_MS = 60_000;
 
 /** What became of a file: a `known` one was read before and only its acknowledgement was lost. */
 export type Reading = { status: 'read' } | { status: 'known' } | { status: 'unusable'; reason: string };
@@ -71,10 +74,8 @@ export async function readAnswer(
   await lockScope(tx, scope);
   const contentHash = hash('sha256', file.content, 'buffer');
   const known = await findAnswer(tx, scope, contentHash);
-  if (known) {
-    if (known.name === file.name && !known.isAcknowledged) return { status: 'known' };
-    return { status: 'unusable', reason: `The same file was read before as ${known.name}.` };
-  }
+  if (known && isSameDelivery(known, file, context.now())) return { status: 'known' };
+  if (known) return { status: 'unusable', reason: `The same file was read before as ${known.name}.` };
   const originator = context.originators[modeOfScope(scope)];
   const read = readReplies(file.content, originator);
   if (!read.ok) return { status: 'unusable', reason: read.reason };
@@ -94,6 +95,13 @@ export async function readAnswer(
   });
   await apply(tx, context, { scope, asOf, answerId: id, matches: matched.matches });
   return { status: 'read' };
+}
+
+/** Two workers may fetch a file at the same time, and an acknowledgement may be lost: neither is a replay. */
+function isSameDelivery(known: KnownAnswer, file: InboundFile, now: Date): boolean {
+  if (known.name !== file.name) return false;
+  const { acknowledgedAt } = known;
+  return acknowledgedAt === null || now.getTime() - acknowledgedAt.getTime() < SAME_DELIVERY_MS;
 }
 
 interface Applying {

@@ -24,13 +24,24 @@ export interface SearchArguments extends PageArguments {
  * A search over a whole mailbox may answer with millions of numbers, so it goes through windows of numbers, newest
  * first, that grow while little is found. A call that has seen enough windows returns what it has, and a cursor.
  */
-const WINDOW_UIDS = 5_000;
-const WINDOW_UIDS_MAX = 500_000;
+export interface ScanLimits {
+  windowUids: number;
+  windowUidsMax: number;
+  windows: number;
+  /** Servers cannot search by attachment; so many candidates are looked at in one call. */
+  candidates: number;
+  candidatesAtOnce: number;
+}
+
+const LIMITS: ScanLimits = {
+  windowUids: 5_000,
+  windowUidsMax: 500_000,
+  windows: 40,
+  candidates: 1_000,
+  candidatesAtOnce: 100,
+};
 const WINDOW_GROWTH = 4;
-const WINDOWS_MAX = 40;
-/** Servers cannot search by attachment; so many candidates are looked at in one call. */
-const CANDIDATES_MAX = 1_000;
-const CANDIDATES_AT_ONCE = 100;
+const UID_LIMIT = 2 ** 32;
 
 const cursorSchema = Type.Object(
   { validity: Type.String(), below: Type.Integer({ minimum: 1 }) },

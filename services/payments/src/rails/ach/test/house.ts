@@ -17,7 +17,7 @@ import { createPaymentsService } from '../../../payments/service.ts';
 import { findPayment, hasOpenPayments, lockPayments } from '../../../payments/store.ts';
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
-import { createSandboxService, findClocks } from '../../../sandbox/service.ts';
+import { createSandboxService, type ForcedOutcome, findClocks } from '../../../sandbox/service.ts';
 import { type Tenant, tenantOf } from '../../../tenant.ts';
 import { createBookRail } from '../../book/rail.ts';
 import { createAchOperator } from '../../sandbox/ach-operator.ts';
@@ -210,8 +210,25 @@ export async function createHouse(options: HouseOptions = {}) {
     }
   }
 
+  async function setClock(tenant: Tenant, at: Date): Promise<void> {
+    await database.transaction((tx) => sandbox.moveClock(tx, tenant, { now: at }));
+  }
+
+  async function cancel(tenant: Tenant, id: string): Promise<void> {
+    await database.transaction((tx) => payments.cancel(tx, tenant, id));
+  }
+
+  async function force(
+    tenant: Tenant,
+    id: string,
+    outcome: ForcedOutcome,
+    code: string | null,
+  ): Promise<void> {
+    await database.transaction((tx) => sandbox.force(tx, tenant, id, { outcome, code }));
+  }
+
   async function moveClock(tenant: Tenant, at: Date): Promise<void> {
-    await sandbox.moveClock(tenant, { now: at });
+    await setClock(tenant, at);
     await idle();
   }
 
@@ -237,6 +254,9 @@ export async function createHouse(options: HouseOptions = {}) {
     get,
     idle,
     moveClock,
+    setClock,
+    cancel,
+    force,
     close,
     check: (tenant: Tenant) => checkLedger(database, tenant, now()),
   };

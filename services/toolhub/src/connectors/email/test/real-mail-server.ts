@@ -40,6 +40,8 @@ export interface RealMailOptions {
   users: Record<string, string>;
   /** Where Dovecot asks whether an access token is good (RFC 7662 introspection by GET). */
   tokenInfoUrl: string;
+  /** Without, only Dovecot runs: OpenSMTPD has one fixed spool, so one test file at a time can have it. */
+  delivery?: boolean;
 }
 
 async function freePorts(count: number): Promise<number[]> {
@@ -172,7 +174,11 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-export async function startRealMail({ users, tokenInfoUrl }: RealMailOptions): Promise<RealMailServer> {
+export async function startRealMail({
+  users,
+  tokenInfoUrl,
+  delivery = true,
+}: RealMailOptions): Promise<RealMailServer> {
   const folder = await mkdtemp(join(tmpdir(), 'real-mail-'));
   await chmod(folder, 0o755);
   await Promise.all(['run', 'state', 'mail'].map((name) => mkdir(join(folder, name))));
@@ -190,17 +196,16 @@ export async function startRealMail({ users, tokenInfoUrl }: RealMailOptions): P
   await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, ports));
   await writeFile(join(folder, 'smtpd.conf'), smtpdConfig(ports), { mode: 0o600 });
   const output: string[] = [];
-  const children = [
-    spawn(DOVECOT_PATH, ['-F', '-c', join(folder, 'dovecot.conf')]),
-    spawn(OPENSMTPD_PATH, ['-d', '-f', join(folder, 'smtpd.conf')]),
-  ] as const;
+  const dovecot = spawn(DOVECOT_PATH, ['-F', '-c', join(folder, 'dovecot.conf')]);
+  const smtpd = delivery ? spawn(OPENSMTPD_PATH, ['-d', '-f', join(folder, 'smtpd.conf')]) : undefined;
+  const children = smtpd === undefined ? [dovecot] : [dovecot, smtpd];
   for (const child of children) {
     child.stdout.on('data', (chunk) => output.push(String(chunk)));
     child.stderr.on('data', (chunk) => output.push(String(chunk)));
   }
   const log = async () => {
-    const dovecot = await readFile(join(folder, 'dovecot.log'), 'utf8').catch(() => '');
-    return `${dovecot}\n${output.join('')}`;
+    const written = await readFile(join(folder, 'dovecot.log'), 'utf8').catch(() => '');
+    return `${written}\n${output.join('')}`;
   };
   const stop = async () => {
     await Promise.all(children.map(end));
@@ -208,9 +213,9 @@ export async function startRealMail({ users, tokenInfoUrl }: RealMailOptions): P
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   };
   try {
-    await waitForPort(imap, children[0], 'dovecot');
-    await waitForPort(submission, children[0], 'dovecot');
-    await waitForPort(smtp, children[1], 'smtpd');
+    await waitForPort(imap, dovecot, 'dovecot');
+    await waitForPort(submission, dovecot, 'dovecot');
+    if (smtpd !== undefined) await waitForPort(smtp, smtpd, 'smtpd');
   } catch (error) {
     const written = await log();
     await stop();

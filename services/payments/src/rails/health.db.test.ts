@@ -1,0 +1,96 @@
+/** A rail that fails is not chosen until it recovers, and every process knows. */
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { paymentsMigrations } from '../migrations.ts';
+import { createRailHealth, type RailFailure, type RailHealth } from './health.ts';
+
+let testDatabase: TestDatabase;
+const open: RailHealth[] = [];
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(paymentsMigrations());
+});
+afterAll(async () => {
+  for (const health of open) health.close();
+  await testDatabase.drop();
+});
+
+const unreachable: RailFailure = { cause: 'unreachable', detail: 'ECONNREFUSED', decisive: false };
+const signedOff: RailFailure = { cause: 'signed_off', detail: '9948', decisive: true };
+
+async function watch(options: { clock?: { now: number }; lines?: string[] } = {}): Promise<RailHealth> {
+  const health = await createRailHealth({
+    database: testDatabase.database,
+    now: () => new Date(options.clock?.now ?? Date.now()),
+    log: {
+      error: (_fields, message) => options.lines?.push(message),
+      warn: (_fields, message) => options.lines?.push(message),
+    },
+    onError: (error) => {
+      throw error;
+    },
+    trialAfterMs: 30_000,
+    failuresMax: 3,
+    pollMs: 20,
+  });
+  open.push(health);
+  return health;
+}
+
+async function fail(health: RailHealth, mode: 'test' | 'live', times: number, failure = unreachable) {
+  for (let count = 0; count < times; count += 1) await health.reportFailure('rtp', mode, failure);
+}
+
+test('failures in a row take the rail down for that mode, a success in between does not', async () => {
+  const lines: string[] = [];
+  const health = await watch({ lines });
+  await fail(health, 'live', 2);
+  await health.reportSuccess('rtp', 'live', 'connection');
+  await fail(health, 'live', 2);
+  expect(health.isUp('rtp', 'live')).toBe(true);
+  expect(lines).toEqual([]);
+  await fail(health, 'live', 1);
+  expect(health.isUp('rtp', 'live')).toBe(false);
+  expect(health.isUp('rtp', 'test')).toBe(true);
+  expect(health.isUp('ach', 'live')).toBe(true);
+  expect(lines).toEqual(['a rail is down and will not be chosen']);
+  await health.reportSuccess('rtp', 'live', 'connection');
+  expect(health.isUp('rtp', 'live')).toBe(true);
+  expect(lines).toHaveLength(2);
+});
+
+test('other processes learn of it, and of the recovery', async () => {
+  const [one, other] = [await watch(), await watch()];
+  await one.reportFailure('rtp', 'test', signedOff);
+  await expect.poll(() => other.isUp('rtp', 'test'), { interval: 10 }).toBe(false);
+  const late = await watch();
+  expect(late.isUp('rtp', 'test')).toBe(false);
+  await other.reportSuccess('rtp', 'test', 'network');
+  await expect.poll(() => one.isUp('rtp', 'test'), { interval: 10 }).toBe(true);
+});
+
+test('being signed off is not mended by a message that merely arrives', async () => {
+  const health = await watch();
+  await health.reportFailure('ach', 'live', signedOff);
+  await health.reportSuccess('ach', 'live', 'connection');
+  expect(health.isUp('ach', 'live')).toBe(false);
+  await health.reportSuccess('ach', 'live', 'network');
+  expect(health.isUp('ach', 'live')).toBe(true);
+});
+
+test('after a while it is on trial: one failure puts it down again, one success up for good', async () => {
+  const clock = { now: Date.now() + 60_000 };
+  const health = await watch({ clock });
+  await fail(health, 'live', 3);
+  clock.now += 29_999;
+  expect(health.isUp('rtp', 'live')).toBe(false);
+  clock.now += 1;
+  expect(health.isUp('rtp', 'live')).toBe(true);
+  await fail(health, 'live', 1);
+  expect(health.isUp('rtp', 'live')).toBe(false);
+  clock.now += 30_000;
+  expect(health.isUp('rtp', 'live')).toBe(true);
+  await health.reportSuccess('rtp', 'live', 'connection');
+  await fail(health, 'live', 2);
+  expect(health.isUp('rtp', 'live')).toBe(true);
+});

@@ -1,0 +1,59 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { createIdFactory, createSealer, type SealError } from '@libs/seal';
+import type { Connector } from '../../connectors/connector.ts';
+import { createConnectorService } from '../../connectors/service.ts';
+import type { Session } from '../../customers/identity.ts';
+import { createEmitEvent, type EmitEvent } from '../../events/service.ts';
+import type { CredentialKey } from '../credential.ts';
+import { readInternalAccounts } from '../internal-accounts.ts';
+import { createCredentialService } from '../service.ts';
+
+export interface RigOptions {
+  database: Database;
+  connectors: readonly Connector[];
+  now: () => Date;
+  keys?: Buffer[];
+  allow?: string[];
+  baseUrls?: Record<string, string>;
+  internal?: Record<string, Record<string, unknown>>;
+  emitEvent?: EmitEvent;
+}
+
+// One for all rigs, on the real clock, so that ids tell the order of events also where tests stop the time.
+const newId = createIdFactory({ now: () => new Date(), randomBytes });
+
+/** Everything that a process has of credentials; two of them on one database are two processes. */
+export function createRig(options: RigOptions) {
+  const { database, now } = options;
+  const unreadable: { error: SealError; key: CredentialKey }[] = [];
+  const connectors = createConnectorService({
+    connectors: options.connectors,
+    database,
+    egressAllow: options.allow ?? [],
+    baseUrls: options.baseUrls ?? {},
+    now,
+  });
+  const credentials = createCredentialService({
+    database,
+    sealer: createSealer({ keys: options.keys ?? [Buffer.alloc(32, 1)] }),
+    connectors,
+    internalAccounts: readInternalAccounts(options.internal ?? {}, options.connectors),
+    emitEvent: options.emitEvent ?? createEmitEvent({ newId, now }),
+    newLeaseId: randomUUID,
+    now,
+    onUnreadable: (error, key) => unreadable.push({ error, key }),
+  });
+  return { credentials, connectors, unreadable };
+}
+
+export function sessionOf(customerId: string): Session {
+  return {
+    kind: 'customer',
+    customerId,
+    via: 'personal',
+    tokenId: 'tok_x',
+    scopes: ['tools:write'],
+    audience: null,
+  };
+}

@@ -1,0 +1,187 @@
+// Two customers never see each other's anything: every endpoint of the interface and every tool, in any order.
+import type { TestDatabase } from '@libs/db/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Account, call, makeToken, signUp } from './accounts.ts';
+import { obtainTokens, registerClient } from './authorization.ts';
+import { ADMIN_TOKEN, createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+
+let database: TestDatabase;
+let instance: Instance;
+let url: string;
+/** The one with everything. */
+let ada: Account;
+/** The one who tries. */
+let mallory: Account;
+let malloryToken: string;
+/** What must appear in nothing that Mallory gets. */
+let secrets: string[];
+let operations: Operation[];
+let tools: { name: string }[];
+
+interface Operation {
+  method: string;
+  path: string;
+}
+
+interface OpenApi {
+  paths: Record<string, Record<string, { security?: unknown[] }>>;
+}
+
+/** Bodies with which the writing endpoints would do something. */
+const bodies: Record<string, unknown> = {
+  'POST /api/tokens': { name: 'mine' },
+  'PUT /api/plan': { plan: 'starter', spend_cap_cents: 5_000 },
+  'PUT /api/credentials/telegram': { bot_token: '99:other' },
+  'PUT /api/tools/{name}': { enabled: false },
+  'PUT /api/platforms/{platform}': { enabled: false },
+};
+
+beforeAll(async () => {
+  database = await createToolhubDatabase();
+  instance = await startInstance(database.url, {
+    env: { TOOLHUB_RATE: '0', TOOLHUB_CONNECTOR_TELEGRAM_URL: 'http://127.0.0.1:1' },
+  });
+  url = instance.url;
+  [ada, mallory] = await Promise.all([signUp(url), signUp(url)]);
+  const personal = await makeToken(url, ada);
+  const client = await registerClient(url, { client_name: 'Client of Ada' });
+  const tokens = await obtainTokens(url, ada, client);
+  const stored = await call(`${url}/api/credentials/telegram?verify=false`, {
+    method: 'PUT',
+    cookie: ada.cookie,
+    body: { bot_token: '4242424242:ada-secret-bot-token-0123456789ab' },
+  });
+  expect(stored.status).toBe(200);
+  const { rows } = await database.database.query<{ id: string }>(
+    'select id from oauth_grants where customer_id = $1',
+    [ada.id],
+  );
+  const grantId = rows[0]?.id ?? '';
+  secrets = [ada.id, ada.email, personal.id, personal.token, tokens.access_token, grantId];
+  secrets.push('4242424242', 'ada-secret', 'Client of Ada');
+  malloryToken = (
+    await makeToken(url, mallory, { scopes: ['tools:read', 'tools:write', 'account:read', 'account:write'] })
+  ).token;
+  const { body } = await call<OpenApi>(`${url}/openapi.json`);
+  operations = Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+  tools = await listTools(malloryToken);
+});
+
+afterAll(async () => {
+  await instance.stop();
+  await database.drop();
+});
+
+async function rpc(token: string, method: string, params: Record<string, unknown> = {}) {
+  const answer = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const text = await answer.text();
+  return { text, message: JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) };
+}
+
+async function listTools(token: string): Promise<{ name: string }[]> {
+  return (await rpc(token, 'tools/list')).message.result.tools;
+}
+
+/** Ada's ids stand in every place of a path. */
+function addressOf(path: string): string {
+  const [, , personalId = '', , , grantId = ''] = secrets;
+  const values: Record<string, string> = {
+    platform: 'telegram',
+    name: 'telegram_send_message',
+    id: path.startsWith('/api/tokens') ? personalId : path.startsWith('/api/clients') ? grantId : ada.id,
+    customerId: ada.id,
+  };
+  return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`this test does not know what stands for ${name} in ${path}`);
+    return encodeURIComponent(value);
+  });
+}
+
+const queries = (path: string): string[] =>
+  path === '/api/usage' ? ['?from=2000-01-01&to=2000-02-01&group=tool'] : ['', '?limit=100'];
+
+/** Everything that Ada can see of her account. */
+async function viewOf(account: Account): Promise<string> {
+  const readable = operations.filter(({ method, path }) => method === 'GET' && !/\{|admin|auth/.test(path));
+  const answers = await Promise.all(
+    readable.map(({ path }) => call(`${url}${path}${queries(path)[0]}`, { cookie: account.cookie })),
+  );
+  return JSON.stringify(answers.map(({ status, body }, index) => [readable[index]?.path, status, body]));
+}
+
+function expectNothingOfAda(text: string, what: string): void {
+  // What the caller itself sent comes back in paths of problems, never as content.
+  for (const secret of secrets) expect(text.includes(secret), `${what} shows ${secret}`).toBe(false);
+}
+
+async function tryAsMallory({ method, path }: Operation): Promise<void> {
+  for (const query of method === 'GET' ? queries(path) : ['']) {
+    const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[`${method} ${path}`] ?? {});
+    const answer = await call(`${url}${addressOf(path)}${query}`, { method, body, token: malloryToken });
+    expectNothingOfAda(JSON.stringify([answer.body, ...answer.headers]), `${method} ${path}`);
+    expect(answer.status).not.toBe(500);
+    if (path.startsWith('/api/admin')) expect([path, answer.status]).toEqual([path, 403]);
+    const foreignIds = /^\/api\/(tokens|clients|invoices|webhooks\/dlq)\/\{id\}/;
+    if (foreignIds.test(path)) expect([path, answer.status]).toEqual([path, 404]);
+  }
+}
+
+test('[TH-2] no endpoint shows or changes what belongs to another customer', async () => {
+  const usable = operations.filter(({ path }) => path.startsWith('/api/') && !path.startsWith('/api/auth/'));
+  expect(usable.length).toBeGreaterThan(15);
+  const before = await viewOf(ada);
+  for (const secret of [ada.email, secrets[2] as string]) expect(before).toContain(secret);
+  for (const operation of usable) await tryAsMallory(operation);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...usable), { maxLength: 12 }), async (sequence) => {
+      for (const operation of sequence) await tryAsMallory(operation);
+    }),
+    { numRuns: 10 },
+  );
+  expect(await viewOf(ada)).toBe(before);
+});
+
+test('[TH-5] no tool reaches the accounts of another customer', async () => {
+  expect(tools.length).toBeGreaterThan(10);
+  const before = await viewOf(ada);
+  for (const { name } of tools) {
+    for (const args of [
+      {},
+      { account: ada.id },
+      { platform: 'telegram' },
+      { chat_id: '1', text: 'x', customer_id: ada.id },
+    ]) {
+      const { text } = await rpc(malloryToken, 'tools/call', { name, arguments: args });
+      expectNothingOfAda(text, name);
+    }
+  }
+  expectNothingOfAda((await rpc(malloryToken, 'tools/list')).text, 'tools/list');
+  expect(await viewOf(ada)).toBe(before);
+});
+
+test('[TH-13] admin endpoints: 401 without a token, 403 with a customer’s token or cookie', async () => {
+  const admin = operations.filter(({ path }) => path.startsWith('/api/admin/'));
+  expect(admin.length).toBeGreaterThan(0);
+  for (const { method, path } of admin) {
+    const address = `${url}${addressOf(path)}`;
+    const body = method === 'GET' ? undefined : {};
+    expect((await call(address, { method, body })).status).toBe(401);
+    expect((await call(address, { method, body, token: 'tha_wrong' })).status).toBe(401);
+    expect((await call(address, { method, body, token: malloryToken })).status).toBe(403);
+    expect((await call(address, { method, body, cookie: ada.cookie })).status).toBe(403);
+    expect((await call(address, { method, body, token: ADMIN_TOKEN })).status).not.toBeOneOf([401, 403]);
+  }
+});

@@ -1,0 +1,66 @@
+// The official conformance suite's scenarios for authorization servers, with the person at the browser played here.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Account, signUp } from './accounts.ts';
+import { decide, registerClient } from './authorization.ts';
+import { createToolhubDatabase, freePort, type Instance, startInstance } from './instance.ts';
+
+let database: TestDatabase;
+let instance: Instance;
+let account: Account;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createToolhubDatabase();
+  instance = await startInstance(database.url);
+  account = await signUp(instance.url);
+  folder = await mkdtemp(join(tmpdir(), 'conformance-'));
+});
+
+afterAll(async () => {
+  await instance.stop();
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('[TH-4] all scenarios of the conformance suite for authorization servers pass', async () => {
+  const { url } = instance;
+  const port = await freePort();
+  const client = await registerClient(url, { redirect_uris: [`http://127.0.0.1:${port}/callback`] });
+  const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
+  const settings = [
+    '--url',
+    url,
+    '--client-id',
+    client.client_id,
+    '--resource',
+    `${url}/mcp`,
+    '--port',
+    String(port),
+  ];
+  const child = spawn(process.execPath, [suite, 'authorization', ...settings], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  let output = '';
+  let asked: Promise<unknown> | undefined;
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+    const address = new RegExp(`^${url}/oauth/authorize\\?\\S+$`, 'm').exec(output)?.[0];
+    if (address !== undefined) asked ??= decide(account, address).then((callback) => fetch(callback));
+  });
+  const [code] = await exited;
+  await asked;
+  expect(output).toMatch(/authorization-server-metadata\s*\] .*SUCCESS/);
+  expect(output).toMatch(/authorization-code-grant\s*\] .*SUCCESS/);
+  expect(output).not.toMatch(/FAILURE|SKIPPED|[1-9]\d* failed/);
+  expect(code).toBe(0);
+}, 60_000);
