@@ -10,7 +10,9 @@ export type {
   EventBody,
   EventRef,
   NewDelivery,
+  QueuedDelivery,
 } from './delivery/delivery.ts';
+export type { OfferedDelivery } from './delivery/dispatch-loop.ts';
 export {
   createDeliveryDispatcher,
   type DeliveryDispatcher,

@@ -47,7 +47,7 @@ export interface Shop {
   newId(prefix: string): string;
   addEndpoint(url: string, options?: { tenantId?: string; secrets?: string[] }): Promise<EndpointRef>;
   /** Commits events and their deliveries in one transaction; gives the events' ids. */
-  emit(ref: EndpointRef, count: number): Promise<string[]>;
+  emit(ref: EndpointRef, count: number, offerTo?: DeliveryDispatcher): Promise<string[]>;
   dispatcher(options?: Partial<DeliveryDispatcherOptions>): DeliveryDispatcher;
   close(): Promise<void>;
 }
@@ -112,19 +112,21 @@ export function createShop(database: Database, agent: Agent, options: ShopOption
       );
       return ref;
     },
-    async emit(ref, count) {
+    async emit(ref, count, offerTo) {
       const ids = Array.from({ length: count }, () => newId('evt'));
-      await database.transaction(async (tx) => {
+      const bodies = new Map(ids.map((id) => [id, JSON.stringify({ id, type: 'order.paid' })]));
+      const queued = await database.transaction(async (tx) => {
         await tx.query(
           `insert into ${SCHEMA}.events (tenant_id, id, body)
-select $1, id, json_build_object('id', id, 'type', 'order.paid')::text from unnest($2::text[]) as id`,
-          [ref.tenantId, ids],
+select $1, * from unnest($2::text[], $3::text[])`,
+          [ref.tenantId, ids, [...bodies.values()]],
         );
-        await queue.enqueue(
+        return queue.enqueue(
           tx,
           ids.map((eventId) => ({ ...ref, eventId, eventType: 'order.paid' })),
         );
       });
+      offerTo?.offer(queued.map((one) => ({ ...one, body: bodies.get(one.eventId) ?? '' })));
       return ids;
     },
     dispatcher: (changes = {}) =>

@@ -24,8 +24,12 @@ export interface NewDelivery extends EndpointRef, EventRef {
   readonly eventType: string;
 }
 
-export interface Delivery extends NewDelivery {
+/** Added to the queue; it may be sent as soon as its transaction has committed. */
+export interface QueuedDelivery extends NewDelivery {
   readonly id: string;
+}
+
+export interface Delivery extends QueuedDelivery {
   readonly status: DeliveryStatus;
   readonly attempts: readonly Attempt[];
   readonly nextAttemptAt: Date | null;

@@ -1,5 +1,12 @@
 import type { Dispatcher } from 'undici';
-import { type DeliveryResult, type DueDelivery, type EndpointRef, laneKey } from './delivery.ts';
+import {
+  type DeliveryResult,
+  type DueDelivery,
+  type EndpointRef,
+  eventKey,
+  laneKey,
+  type QueuedDelivery,
+} from './delivery.ts';
 import type { FetchedDelivery, LaneStore } from './lane-store.ts';
 import { type LaneLimits, type LaneRead, Lanes } from './lanes.ts';
 import { type DeliveryLoaders, loadDeliveries, type ReadyDelivery } from './loading.ts';
@@ -29,6 +36,11 @@ export interface DispatchLoopOptions extends DeliveryLoaders {
   readonly now: () => Date;
   readonly random: () => number;
   readonly onError: (error: unknown) => void;
+}
+
+/** A committed row with the body of its event. */
+export interface OfferedDelivery extends QueuedDelivery {
+  readonly body: string;
 }
 
 type Read = LaneRead<ReadyDelivery>;
@@ -96,6 +108,18 @@ export class DispatchLoop {
 
   wake(refs: readonly EndpointRef[]): void {
     for (const ref of refs) this.#lanes.wake(ref);
+    this.pump();
+  }
+
+  /** Sends rows that were just committed here, without reading them back, as far as their lanes are ours and free. */
+  offer(deliveries: readonly OfferedDelivery[]): void {
+    const owner = this.#options.owner();
+    const taken = owner === undefined ? [] : deliveries.filter((one) => this.#lanes.takeOffer(one, one.id));
+    if (owner !== undefined && taken.length > 0) {
+      const bodies = new Map(taken.map((one) => [eventKey(one), one.body]));
+      const rows = taken.map((one) => ({ ...one, tries: 0, step: 0, early: false }));
+      this.#prepare(owner, rows, bodies).catch(this.#options.onError);
+    }
     this.pump();
   }
 
@@ -248,10 +272,14 @@ export class DispatchLoop {
     }
   }
 
-  async #prepare(owner: string, rows: readonly DueDelivery[]): Promise<void> {
+  async #prepare(
+    owner: string,
+    rows: readonly DueDelivery[],
+    bodiesAtHand?: ReadonlyMap<string, string>,
+  ): Promise<void> {
     const { recorder, rules, now } = this.#options;
     try {
-      const { ready, orphaned } = await loadDeliveries(rows, this.#options);
+      const { ready, orphaned } = await loadDeliveries(rows, this.#options, bodiesAtHand);
       if (owner !== this.#options.owner()) return this.#letGo(rows);
       for (const item of ready) this.#lanes.add(this.#lanes.lane(item.row), item);
       for (const row of orphaned) recorder.add(toAbandoned(row, rules, now()));

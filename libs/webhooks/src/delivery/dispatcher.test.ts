@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
-import { RULES, type Shop, TENANT, until } from '../../test/service.ts';
+import { RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
 import { newWebhookSecret } from '../signing.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryDispatcher, DeliveryDispatcherOptions } from './dispatcher.ts';
@@ -45,6 +45,11 @@ async function deliveryOf(eventId: string): Promise<Delivery> {
 async function settled(eventId: string): Promise<Delivery> {
   await until(`${eventId} is settled`, async () => (await deliveryOf(eventId)).nextAttemptAt === null);
   return deliveryOf(eventId);
+}
+
+async function waitingIn(place: Shop): Promise<number> {
+  const { rowCount } = await place.database.query(`select 1 from ${SCHEMA}.queue`);
+  return rowCount;
 }
 
 describe('a delivery', () => {
@@ -114,6 +119,61 @@ describe('a delivery', () => {
     await until('they arrived', () => receiver.to('/quiet').length === 3);
     await dispatcher.stop();
     await quiet.close();
+  });
+});
+
+describe('an offer', () => {
+  it('goes out without being read back, once the lane is taken', async () => {
+    const quiet = await openShop({ queue: { notify: false } });
+    const ref = await quiet.addEndpoint(`${receiver.url}/offered`);
+    let eventsRead = 0;
+    const dispatcher = quiet.dispatcher({
+      pollMs: 60_000,
+      loadEvents: async (refs) => {
+        eventsRead += refs.length;
+        return refs.map((one) => ({ ...one, body: '{}' }));
+      },
+    });
+    await dispatcher.start();
+    await quiet.emit(ref, 1, dispatcher);
+    await until('the first was recorded', async () => (await waitingIn(quiet)) === 0);
+    expect(eventsRead).toBe(1);
+    const ids = await quiet.emit(ref, 5, dispatcher);
+    await until('all were recorded', async () => (await waitingIn(quiet)) === 0);
+    expect(eventsRead).toBe(1);
+    const offered = receiver.to('/offered').slice(1);
+    expect(offered.map((request) => request.id)).toEqual(ids);
+    expect(JSON.parse(offered[0]?.body ?? '')).toEqual({ id: ids[0], type: 'order.paid' });
+    await dispatcher.stop();
+    expect(quiet.errors).toEqual([]);
+    await quiet.close();
+  });
+
+  it('never sends twice, though the same rows are announced, polled and offered', async () => {
+    const ref = await shop.addEndpoint(`${receiver.url}/thrice`);
+    const dispatcher = await start({ pollMs: 10 });
+    const ids: string[] = [];
+    for (let round = 0; round < 40; round += 1) {
+      ids.push(...(await shop.emit(ref, 1 + (round % 30), dispatcher)));
+    }
+    await until('all were recorded', async () => (await waitingIn(shop)) === 0);
+    expect(
+      receiver
+        .to('/thrice')
+        .map((request) => request.id)
+        .sort(),
+    ).toEqual(ids.sort());
+  });
+
+  it('that comes late finds its row sent already', async () => {
+    const ref = await shop.addEndpoint(`${receiver.url}/late-offer`);
+    const dispatcher = await start();
+    const [eventId = ''] = await shop.emit(ref, 1);
+    const delivery = await settled(eventId);
+    dispatcher.offer([{ ...delivery, body: '{}' }]);
+    await shop.emit(ref, 1, dispatcher);
+    await until('the next arrived', () => receiver.to('/late-offer').length === 2);
+    expect(receiver.to('/late-offer').filter((request) => request.id === eventId)).toHaveLength(1);
   });
 });
 

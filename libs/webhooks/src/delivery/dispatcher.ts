@@ -2,7 +2,7 @@ import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from 'undici';
 import { readAnnouncement } from './announcement.ts';
 import type { EndpointRef } from './delivery.ts';
-import { DispatchLoop } from './dispatch-loop.ts';
+import { DispatchLoop, type OfferedDelivery } from './dispatch-loop.ts';
 import { Identity } from './identity.ts';
 import { createLaneStore } from './lane-store.ts';
 import type { DeliveryLoaders } from './loading.ts';
@@ -58,7 +58,12 @@ export interface DeliveryDispatcher {
   start(): Promise<void>;
   /** Takes no new rows, waits for what is under way, writes it down, and gives the rest back. */
   stop(): Promise<void>;
-  /** For rows that this process committed just now, where the queue does not notify. */
+  /**
+   * For rows that this process has just committed: they go out at once, without being read back. Safe beside the queue's
+   * own notification; rows that are not committed must never be offered.
+   */
+  offer(deliveries: readonly OfferedDelivery[]): void;
+  /** Looks into the lanes of these endpoints; for rows committed here when their bodies are not at hand. */
   wake(refs: readonly EndpointRef[]): void;
   /** Looks for due rows and lanes of dead processes now, instead of at the next poll. */
   poll(): Promise<void>;
@@ -198,6 +203,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
       await identity.stop();
     },
 
+    offer: (deliveries) => loop.offer(deliveries),
     wake: (refs) => loop.wake(refs),
     poll,
     sweep,

@@ -48,6 +48,7 @@ const PREFETCH_FACTOR = 4;
 /** Slow tries may be this many times the total; beyond it they count like any other. */
 const SLOW_FACTOR = 8;
 const ROWS_PER_READ_MAX = 500;
+const SETTLED_KEPT = 5_000;
 const LANES_PER_READ_MAX = 200;
 
 /** Fairness lives here: pure bookkeeping, no I/O and no clock. */
@@ -60,6 +61,9 @@ export class Lanes<Item> {
   readonly #sendable = new Set<Lane<Item>>();
   /** Lanes of other processes, which hear of new rows as we do. */
   readonly #foreign = new Set<string>();
+  /** Rows that were settled lately, in two generations: an offer may come after the row was read and sent. */
+  #settledNow = new Set<string>();
+  #settledBefore = new Set<string>();
   #buffered = 0;
   /** Under way and not slow. */
   #fresh = 0;
@@ -133,9 +137,13 @@ export class Lanes<Item> {
     return earliest;
   }
 
+  #target(lane: Lane<Item>): number {
+    return lane.window >= PREFETCH_WINDOW_MIN ? lane.window * PREFETCH_FACTOR : lane.window;
+  }
+
   // Rows are read in batches: a lane asks again when a part of what it may hold is gone.
   #missing(lane: Lane<Item>): number {
-    const target = lane.window >= PREFETCH_WINDOW_MIN ? lane.window * PREFETCH_FACTOR : lane.window;
+    const target = this.#target(lane);
     const missing = target - lane.inFlight - lane.buffer.length;
     return missing * 2 >= target ? missing : 0;
   }
@@ -253,6 +261,26 @@ export class Lanes<Item> {
   /** The result is written, so the database no longer calls the row due. */
   settle(ref: EndpointRef, id: string): void {
     this.#lanes.get(laneKey(ref))?.busy.delete(id);
+    this.#settledNow.add(id);
+    if (this.#settledNow.size < SETTLED_KEPT) return;
+    this.#settledBefore = this.#settledNow;
+    this.#settledNow = new Set();
+  }
+
+  /**
+   * A row that this process has just committed. It is taken without reading it, when the lane is ours and everything
+   * before it has been read; otherwise the lane is woken and the row read in its turn.
+   */
+  takeOffer(ref: EndpointRef, id: string): boolean {
+    const lane = this.lane(ref);
+    if (lane.busy.has(id) || this.#settledNow.has(id) || this.#settledBefore.has(id)) return false;
+    const hasRoom = lane.inFlight + lane.buffer.length < this.#target(lane) && this.#room() > 0;
+    if (!lane.isOwned || lane.isDue || !hasRoom) {
+      this.wake(ref);
+      return false;
+    }
+    lane.busy.add(id);
+    return true;
   }
 
   /** Owned lanes that have had nothing to do since before `beforeMs`; called now and then, which is how idleness is seen. */

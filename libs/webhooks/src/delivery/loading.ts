@@ -32,16 +32,17 @@ function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): 
   return [...new Map(items.map((item) => [keyOf(item), item])).values()];
 }
 
+/** Reads endpoints, and the bodies of events that are not at hand already. */
 export async function loadDeliveries(
   rows: readonly DueDelivery[],
   loaders: DeliveryLoaders,
+  bodiesAtHand?: ReadonlyMap<string, string>,
 ): Promise<LoadedDeliveries> {
-  const [endpoints, events] = await Promise.all([
+  const [endpoints, bodies] = await Promise.all([
     loaders.loadEndpoints(uniqueBy(rows, laneKey)),
-    loaders.loadEvents(uniqueBy(rows, eventKey)),
+    bodiesAtHand ?? loadBodies(rows, loaders),
   ]);
   const targets = new Map(endpoints.map((target) => [laneKey(target), target]));
-  const bodies = new Map(events.map((event) => [eventKey(event), event.body]));
   const ready: ReadyDelivery[] = [];
   const orphaned: DueDelivery[] = [];
   for (const row of rows) {
@@ -51,4 +52,12 @@ export async function loadDeliveries(
     else ready.push({ row, target, body });
   }
   return { ready, orphaned };
+}
+
+async function loadBodies(
+  rows: readonly DueDelivery[],
+  loaders: DeliveryLoaders,
+): Promise<Map<string, string>> {
+  const events = await loaders.loadEvents(uniqueBy(rows, eventKey));
+  return new Map(events.map((event) => [eventKey(event), event.body]));
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { Attempt, Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
+import type { Attempt, Delivery, DeliveryStatus, EndpointRef, QueuedDelivery } from './delivery.ts';
 import { checkSchemaName, deliveryChannel } from './schema.ts';
 
 // SQL of the callers' side: what runs inside the transactions of a service.
@@ -72,7 +72,7 @@ select pg_notify('${channel}', message) from unnest($7::text[]) as message`,
   return {
     async insert(
       tx: Queryable,
-      rows: readonly (NewDelivery & { readonly id: string })[],
+      rows: readonly QueuedDelivery[],
       at: Date,
       messages: readonly string[],
     ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { announce } from './announcement.ts';
-import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
+import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery, QueuedDelivery } from './delivery.ts';
 import { createQueueStore, type DeliveryFilter } from './queue-store.ts';
 
 export interface DeliveryQueueOptions {
@@ -14,14 +14,14 @@ export interface DeliveryQueueOptions {
   readonly keepUndeliveredMs?: number;
   /**
    * Announces new rows to every dispatcher at commit. A process that has its own dispatcher may switch this off and call
-   * `dispatcher.wake` after the commit instead: commits that notify wait for each other in Postgres.
+   * `dispatcher.offer` after the commit instead: commits that notify wait for each other in Postgres.
    */
   readonly notify?: boolean;
 }
 
 export interface DeliveryQueue {
-  /** Adds rows in the caller's transaction, in one statement; gives their ids in order. */
-  enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<string[]>;
+  /** Adds rows in the caller's transaction, in one statement; gives them with their ids, in order. */
+  enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<QueuedDelivery[]>;
   /** Tries one again now: a dead letter, a delivered one, or one that waits. Undefined when there is none. */
   retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
@@ -43,12 +43,12 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
 
   return {
     async enqueue(tx, rows) {
-      const withIds = rows.map((row) => ({ ...row, id: newId('dlv') }));
-      for (let start = 0; start < withIds.length; start += ROWS_PER_STATEMENT_MAX) {
-        const part = withIds.slice(start, start + ROWS_PER_STATEMENT_MAX);
+      const queued = rows.map((row) => ({ ...row, id: newId('dlv') }));
+      for (let start = 0; start < queued.length; start += ROWS_PER_STATEMENT_MAX) {
+        const part = queued.slice(start, start + ROWS_PER_STATEMENT_MAX);
         await store.insert(tx, part, now(), notify ? announce(part) : []);
       }
-      return withIds.map((row) => row.id);
+      return queued;
     },
 
     async retry(tx, { tenantId, id }) {

@@ -341,7 +341,7 @@ async function writeCarefully<Subscriptions>(
   outcomes: Outcome<AcceptResponse>[],
 ): Promise<Set<string>> {
   return deps.database.transaction(async (tx) => {
-    const covered = await refuseUncovered(tx, drafts, outcomes);
+    const covered = await refuseUncovered(deps, tx, drafts, outcomes);
     if (covered.length === 0) return new Set<string>();
     const claimed = await insertAccepted(
       tx,
@@ -370,6 +370,7 @@ function distinctMethods(drafts: readonly Drafted[]): PaymentMethod[] {
 
 /** With the balances locked, decides in order of arrival which payments they still cover. */
 async function refuseUncovered(
+  deps: Pick<AcceptDependencies<never>, 'findMethods'>,
   tx: Queryable,
   drafts: readonly Drafted[],
   outcomes: Outcome<AcceptResponse>[],
@@ -381,6 +382,14 @@ async function refuseUncovered(
       .map((paymentMethodId) => ({ tenantId, paymentMethodId })),
   );
   const balances = await lockBalances(tx, keys);
+  // A balance may have been deleted since it was read; nobody can delete it while it is locked.
+  const methods = await deps.findMethods(
+    tx,
+    keys.map(({ tenantId, paymentMethodId }) => ({ tenantId, id: paymentMethodId })),
+  );
+  const deleted = new Set(
+    methods.filter((method) => method.deletedAt !== null).map((method) => `${method.tenantId} ${method.id}`),
+  );
   const available = new Map(
     balances.map((balance) => [
       `${balance.tenantId} ${balance.paymentMethodId}`,
@@ -388,6 +397,13 @@ async function refuseUncovered(
     ]),
   );
   return drafts.filter(({ index, acceptance: { hold } }) => {
+    if (
+      deleted.has(`${hold.tenantId} ${hold.debitAccount}`) ||
+      deleted.has(`${hold.tenantId} ${hold.creditAccount}`)
+    ) {
+      outcomes[index] = { ok: false, error: errors.payment_method_not_found() };
+      return false;
+    }
     if (!isBalanceAccount(hold.debitAccount)) return true;
     const account = `${hold.tenantId} ${hold.debitAccount}`;
     const left = available.get(account) ?? 0;

@@ -23,6 +23,8 @@ export interface ReadPayload {
 export interface AskPayload {
   mode: Mode;
   submissions: [tenantId: string, instructionId: string][];
+  /** Answers that were made until then may be theirs; absent until one was seen to be late. */
+  answersUntilMs?: number;
 }
 
 export function sendJob(payload: SendPayload): NewJob {
@@ -39,12 +41,12 @@ export function readJobs(mode: Mode, messages: readonly string[]): NewJob[] {
   return jobs;
 }
 
-export function askJob(mode: Mode, keys: readonly SubmissionKey[], runAt: Date): NewJob {
-  const payload: AskPayload = {
-    mode,
-    submissions: keys.map(({ tenantId, instructionId }) => [tenantId, instructionId]),
-  };
+export function askJob(payload: AskPayload, runAt: Date): NewJob {
   return { name: ASK_JOB, payload, runAt };
+}
+
+export function toPairs(keys: readonly SubmissionKey[]): AskPayload['submissions'] {
+  return keys.map(({ tenantId, instructionId }) => [tenantId, instructionId]);
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -246,17 +246,20 @@ export async function updateSubmissions(tx: Queryable, changed: readonly Changed
 }
 
 /**
- * When the oldest job of these names was made that is waiting or under way; null when there is none. One that has
- * failed before is left out: it may never end.
+ * By name, when the oldest of these jobs was made that waits or is under way. One that has failed before is left out:
+ * it may never end.
  */
-export async function oldestWaiting(db: Queryable, jobNames: readonly string[]): Promise<Date | null> {
-  const { rows } = await db.query<{ oldest: Date | null }>(
+export async function oldestWaiting(
+  db: Queryable,
+  jobNames: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const { rows } = await db.query<{ name: string; oldest: Date }>(
     {
       name: 'rtp.oldest_waiting',
-      text: `select min(created_at) as oldest from jobs
-        where name = any($1) and failed_at is null and attempts <= 1`,
+      text: `select name, min(created_at) as oldest from jobs
+        where name = any($1) and failed_at is null and attempts <= 1 group by name`,
     },
     [jobNames],
   );
-  return rows[0]?.oldest ?? null;
+  return new Map(rows.map((row) => [row.name, row.oldest]));
 }

@@ -2,7 +2,7 @@
 export interface RtpTransport {
   /** How many messages go out together; the state of the next ones is stored when these are gone. */
   readonly inFlightMax: number;
-  /** Jobs in which answers may still be on their way to us; while old ones wait, silence means nothing. */
+  /** Jobs from which answers come that are not made yet; while old ones wait, silence means nothing. */
   readonly answerJobs: readonly string[];
   /** One delivery per message, in their order. It never throws for what the network does. */
   send(messages: readonly OutgoingMessage[]): Promise<readonly Delivery[]>;

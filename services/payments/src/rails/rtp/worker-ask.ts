@@ -4,7 +4,7 @@ import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
-import { ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs } from './jobs.ts';
+import { ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs, toPairs } from './jobs.ts';
 import { findContents, insertMessages, type RailMessage } from './message-store.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
 import { readCreditTransfer } from './messages/read.ts';
@@ -47,7 +47,7 @@ export function createAskHandler(deps: RtpWorkerDependencies): Handler {
       for (const [mode, group] of Map.groupBy(jobs, (job) => (job.payload as AskPayload).mode)) {
         const connection = connectionOf(deps, mode);
         const messages = await deps.database.transaction(async (tx) => {
-          const messages = await ask(deps, tx, { mode, connection, keys: keysIn(group) });
+          const messages = await ask(deps, tx, { mode, connection, awaited: awaitedIn(group) });
           await completeJobs(tx, group);
           return messages;
         });
@@ -57,41 +57,96 @@ export function createAskHandler(deps: RtpWorkerDependencies): Handler {
   };
 }
 
-function keysIn(jobs: readonly Job[]): SubmissionKey[] {
-  return jobs.flatMap((job) =>
-    (job.payload as AskPayload).submissions.map(([tenantId, instructionId]) => ({ tenantId, instructionId })),
-  );
+interface Awaited extends SubmissionKey {
+  answersUntilMs: number;
+}
+
+function awaitedIn(jobs: readonly Job[]): Awaited[] {
+  return jobs.flatMap((job) => {
+    const { submissions, answersUntilMs = 0 } = job.payload as AskPayload;
+    return submissions.map(([tenantId, instructionId]) => ({ tenantId, instructionId, answersUntilMs }));
+  });
 }
 
 interface Asking {
   mode: Mode;
   connection: RtpConnection;
-  keys: readonly SubmissionKey[];
+  awaited: readonly Awaited[];
 }
 
 async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): Promise<OutgoingMessage[]> {
-  const { mode, connection, keys } = asking;
-  const open = await lockOpen(tx, keys);
+  const { mode, connection, awaited } = asking;
+  const open = await lockOpen(tx, awaited);
   if (open.length === 0) return [];
   const at = deps.now();
-  const oldest = await oldestWaiting(tx, [READ_JOB, ...connection.transport.answerJobs]);
-  const lookAgainMs = Math.min(LOOK_AGAIN_MS_MAX, connection.policy.inquireAfterMs / 2);
+  const queues = await findQueues(tx, connection);
+  const untilMs = new Map(awaited.map((one) => [one.instructionId, one.answersUntilMs]));
   const due: Due[] = [];
-  const next: { key: SubmissionKey; runAt: Date }[] = [];
+  const looks: Look[] = [];
   for (const stored of open) {
-    const dueAt = stored.submission?.dueAt;
-    if (!stored.submission || !dueAt) continue;
-    const lookAgainAt = whenToLookAgain({ dueAt, at, oldest, lookAgainMs });
-    if (lookAgainAt) {
-      next.push({ key: stored, runAt: lookAgainAt });
+    const { submission, instructionId } = stored;
+    if (!submission?.dueAt) continue;
+    const answersUntilMs = untilMs.get(instructionId) ?? 0;
+    const later = lookLater({ dueAt: submission.dueAt, at, answersUntilMs, queues });
+    if (later) {
+      looks.push({ key: stored, ...later });
       continue;
     }
-    const moved = nextSubmission(stored.submission, { type: 'due', at }, connection.policy);
-    due.push({ stored, before: stored.submission, ...moved });
-    if (moved.submission.dueAt) next.push({ key: stored, runAt: moved.submission.dueAt });
+    const moved = nextSubmission(submission, { type: 'due', at }, connection.policy);
+    due.push({ stored, before: submission, ...moved });
+    if (moved.submission.dueAt) looks.push({ key: stored, runAt: moved.submission.dueAt, answersUntilMs: 0 });
   }
-  await enqueueJobs(tx, deps.database.schema, jobsAt(mode, next));
+  await enqueueJobs(tx, deps.database.schema, jobsFor(mode, looks));
   return due.length === 0 ? [] : record(deps, tx, { connection, due });
+}
+
+/** Since when answers wait to be made, and to be read; and how soon to look again. */
+interface Queues {
+  oldestToMake: Date | null;
+  oldestToRead: Date | null;
+  lookAgainMs: number;
+}
+
+async function findQueues(tx: Queryable, { transport, policy }: RtpConnection): Promise<Queues> {
+  const oldest = await oldestWaiting(tx, [READ_JOB, ...transport.answerJobs]);
+  const toMake = transport.answerJobs.flatMap((name) => oldest.get(name) ?? []);
+  return {
+    oldestToMake: toMake.length === 0 ? null : new Date(Math.min(...toMake.map(Number))),
+    oldestToRead: oldest.get(READ_JOB) ?? null,
+    lookAgainMs: Math.min(LOOK_AGAIN_MS_MAX, policy.inquireAfterMs / 2),
+  };
+}
+
+interface Look {
+  key: SubmissionKey;
+  runAt: Date;
+  answersUntilMs: number;
+}
+
+/**
+ * Null when it is time to ask. An answer that came before its time was up may still wait to be read, behind others;
+ * to ask then would only make the queue longer. While an answer may not even be made, though its cause is old enough,
+ * the ones that are made until the next look count, too.
+ */
+function lookLater(look: { dueAt: Date; at: Date; answersUntilMs: number; queues: Queues }) {
+  const { dueAt, at, answersUntilMs, queues } = look;
+  if (at < dueAt) return { runAt: dueAt, answersUntilMs };
+  if (at.getTime() - dueAt.getTime() >= LOOK_AGAIN_FOR_MS_MAX) return null;
+  const runAt = new Date(at.getTime() + queues.lookAgainMs);
+  if (queues.oldestToMake && queues.oldestToMake < dueAt) return { runAt, answersUntilMs: runAt.getTime() };
+  const untilMs = Math.max(dueAt.getTime(), answersUntilMs);
+  const mayBeUnread = queues.oldestToRead !== null && queues.oldestToRead.getTime() < untilMs;
+  return mayBeUnread ? { runAt, answersUntilMs } : null;
+}
+
+/** Submissions that were sent together are due together: one job for each moment. */
+function jobsFor(mode: Mode, looks: readonly Look[]): NewJob[] {
+  const groups = Map.groupBy(looks, ({ runAt, answersUntilMs }) => `${runAt.getTime()} ${answersUntilMs}`);
+  return [...groups.values()].map((group) => {
+    const { runAt, answersUntilMs } = group[0] as Look;
+    const submissions = toPairs(group.map(({ key }) => key));
+    return askJob({ mode, submissions, ...(answersUntilMs > 0 && { answersUntilMs }) }, runAt);
+  });
 }
 
 interface Due {
@@ -99,36 +154,6 @@ interface Due {
   before: Submission;
   submission: Submission;
   step: Step;
-}
-
-/**
- * Null when it is time to ask. An answer that came before its time was up may still wait to be read, behind others;
- * to ask then would only make the queue longer.
- */
-function whenToLookAgain({ dueAt, at, oldest, lookAgainMs }: Looking): Date | null {
-  if (at < dueAt) return dueAt;
-  const overdueMs = at.getTime() - dueAt.getTime();
-  const answersMayWait = oldest !== null && oldest < dueAt && overdueMs < LOOK_AGAIN_FOR_MS_MAX;
-  return answersMayWait ? new Date(at.getTime() + lookAgainMs) : null;
-}
-
-interface Looking {
-  dueAt: Date;
-  at: Date;
-  /** When the oldest job was made in which an answer may wait. */
-  oldest: Date | null;
-  lookAgainMs: number;
-}
-
-/** Submissions that were sent together are due together: one job for each moment. */
-function jobsAt(mode: Mode, next: readonly { key: SubmissionKey; runAt: Date }[]): NewJob[] {
-  return [...Map.groupBy(next, ({ runAt }) => runAt.getTime())].map(([runAtMs, group]) =>
-    askJob(
-      mode,
-      group.map(({ key }) => key),
-      new Date(runAtMs),
-    ),
-  );
 }
 
 async function record(

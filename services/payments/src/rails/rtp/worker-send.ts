@@ -2,7 +2,7 @@ import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
-import { askJob, readJobs, SEND_JOB, type SendPayload } from './jobs.ts';
+import { askJob, readJobs, SEND_JOB, type SendPayload, toPairs } from './jobs.ts';
 import { insertMessages } from './message-store.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
 import { type HandedOver, handOver, lockOpen, type SubmissionKey, updateSubmissions } from './store.ts';
@@ -121,7 +121,10 @@ async function noteHandOver(
       await insertMessages(tx, copies);
     }
     const first = handed.filter((one) => one.resends === 0);
-    if (first.length > 0) await enqueueJobs(tx, deps.database.schema, [askJob(mode, first, dueAt)]);
+    if (first.length > 0) {
+      const ask = askJob({ mode, submissions: toPairs(first) }, dueAt);
+      await enqueueJobs(tx, deps.database.schema, [ask]);
+    }
     return handed.map((one) => ({ ...one, clockIsSet: clocks.get(one.instructionId) ?? false }));
   });
 }

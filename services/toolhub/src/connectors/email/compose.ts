@@ -7,7 +7,8 @@ export const RECIPIENTS_MAX = 100;
 export const SUBJECT_LENGTH_MAX = 500;
 export const BODY_LENGTH_MAX = 1_000_000;
 export const ATTACHMENTS_MAX = 20;
-export const ATTACHMENT_BYTES_TOTAL_MAX = 15 * 1024 * 1024;
+/** In base64 this and the rest of a call stay below what the endpoint takes. */
+export const ATTACHMENT_BYTES_TOTAL_MAX = 10 * 1024 * 1024;
 
 export interface OutgoingAttachment {
   filename: string;

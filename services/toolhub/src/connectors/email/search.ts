@@ -1,4 +1,4 @@
-import type { FetchMessageObject, ImapFlow, MailboxObject, SearchObject } from 'imapflow';
+import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
 import { Type } from 'typebox';
 import type { PageArguments, ToolContext } from '../connector.ts';
 import { badCursor, decodeCursor, encodeCursor } from '../cursor.ts';
@@ -57,6 +57,7 @@ export function searchMessages(
   pool: ImapPool,
   args: SearchArguments,
   context: ToolContext<EmailCredential>,
+  limits: ScanLimits = LIMITS,
 ): Promise<Page> {
   const folder = args.folder ?? 'INBOX';
   const position = decodeCursor(cursorSchema, args.cursor);
@@ -65,8 +66,9 @@ export function searchMessages(
     const validity = String(mailbox.uidValidity);
     // The server renumbered the folder: positions in the old numbers mean nothing now.
     if (position !== undefined && position.validity !== validity) throw badCursor();
-    const below = Math.min(position?.below ?? Number.POSITIVE_INFINITY, mailbox.uidNext || 2 ** 32);
-    const scan = await scanFolder(client, mailbox, { args, folder, below });
+    const below = Math.min(position?.below ?? Number.POSITIVE_INFINITY, mailbox.uidNext || UID_LIMIT);
+    const scan: Scan = { items: [], below: mailbox.exists === 0 ? 1 : below };
+    await scanFolder(client, scan, { args, folder, limits });
     return {
       items: scan.items,
       next_cursor: scan.below > 1 ? encodeCursor({ validity, below: scan.below }) : null,
@@ -80,48 +82,43 @@ interface Scan {
   below: number;
 }
 
-async function scanFolder(
-  client: ImapFlow,
-  mailbox: MailboxObject,
-  { args, folder, below }: { args: SearchArguments; folder: string; below: number },
-): Promise<Scan> {
-  if (mailbox.exists === 0) return { items: [], below: 1 };
+interface ScanInput {
+  args: SearchArguments;
+  folder: string;
+  limits: ScanLimits;
+}
+
+async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promise<void> {
+  const { args, limits } = input;
   const criteria = criteriaOf(args);
-  const scan: Scan = { items: [], below };
-  let width = WINDOW_UIDS;
-  let candidatesLeft = CANDIDATES_MAX;
-  for (let window = 0; window < WINDOWS_MAX && scan.below > 1; window += 1) {
+  let width = limits.windowUids;
+  let candidatesLeft = limits.candidates;
+  for (let window = 0; window < limits.windows && scan.below > 1; window += 1) {
     const high = scan.below - 1;
     const low = Math.max(1, scan.below - width);
     const answer = await client.search({ ...criteria, uid: `${low}:${high}` }, { uid: true });
     const uids = expectDone(answer, 'search').filter((uid) => uid >= low && uid <= high);
     uids.sort((left, right) => right - left);
-    const looked = await takeMatches(client, uids, { args, folder, scan, candidatesLeft });
+    const looked = await takeMatches(client, scan, { ...input, uids: uids.slice(0, candidatesLeft) });
     candidatesLeft -= looked;
-    if (looked < uids.length) return scan;
+    if (looked < uids.length) return;
     scan.below = low;
-    if (scan.items.length >= args.limit || candidatesLeft <= 0) return scan;
-    width = Math.min(width * WINDOW_GROWTH, WINDOW_UIDS_MAX);
+    if (scan.items.length >= args.limit || candidatesLeft <= 0) return;
+    width = Math.min(width * WINDOW_GROWTH, limits.windowUidsMax);
   }
-  return scan;
 }
 
 /** Adds what fits to the page and says how many of the numbers it has looked at. */
 async function takeMatches(
   client: ImapFlow,
-  uids: readonly number[],
-  {
-    args,
-    folder,
-    scan,
-    candidatesLeft,
-  }: { args: SearchArguments; folder: string; scan: Scan; candidatesLeft: number },
+  scan: Scan,
+  { args, folder, limits, uids }: ScanInput & { uids: readonly number[] },
 ): Promise<number> {
   const wanted = args.has_attachment;
   let looked = 0;
-  while (looked < uids.length && scan.items.length < args.limit && looked < candidatesLeft) {
+  while (looked < uids.length && scan.items.length < args.limit) {
     const room = args.limit - scan.items.length;
-    const batch = uids.slice(looked, looked + (wanted === undefined ? room : CANDIDATES_AT_ONCE));
+    const batch = uids.slice(looked, looked + (wanted === undefined ? room : limits.candidatesAtOnce));
     const summaries = await fetchSummaries(client, batch, folder);
     for (const uid of batch) {
       if (scan.items.length >= args.limit) return looked;

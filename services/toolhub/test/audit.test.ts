@@ -1,0 +1,96 @@
+// The audit log over HTTP: who did what, from where, with which outcome, and never a secret.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call, makeToken, PASSWORD, signUp } from './accounts.ts';
+import { authorizeUrl, decide, newPkce, obtainTokens, refresh, registerClient } from './authorization.ts';
+import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+
+let database: TestDatabase;
+let instance: Instance;
+
+beforeAll(async () => {
+  database = await createToolhubDatabase();
+  instance = await startInstance(database.url);
+});
+
+afterAll(async () => {
+  await instance.stop();
+  await database.drop();
+});
+
+interface Entry {
+  id: string;
+  at: string;
+  actor: { type: string; id: string };
+  action: string;
+  target: string | null;
+  outcome: string;
+  ip: string;
+  request_id: string;
+}
+
+test('[TH-12] sessions, tokens and consents are recorded, newest first', async () => {
+  const { url } = instance;
+  const account = await signUp(url);
+  const { id, token } = await makeToken(url, account, { scopes: ['account:read', 'account:write'] });
+  await call(`${url}/api/auth/login`, { body: { email: account.email, password: 'wrong password' } });
+  await call(`${url}/api/auth/login`, { body: { email: account.email, password: PASSWORD } });
+  const client = await registerClient(url);
+  await decide(account, authorizeUrl(url, client, newPkce()), 'deny');
+  const tokens = await obtainTokens(url, account, client);
+  await refresh(url, client, tokens.refresh_token ?? '');
+  await refresh(url, client, tokens.refresh_token ?? '');
+  const revoked = await call(`${url}/api/tokens/${id}`, { method: 'DELETE', token });
+  expect(revoked.status).toBe(204);
+
+  const read = async () => {
+    const { body } = await call<{ data: Entry[]; next_cursor: null }>(`${url}/api/audit?limit=100`, {
+      cookie: account.cookie,
+    });
+    return body.data;
+  };
+  await expect.poll(async () => (await read()).length).toBe(10);
+  const entries = await read();
+  const { client_id: clientId } = client;
+  const customer = `customer ${account.id}`;
+  expect(
+    entries.map(({ actor, action, target, outcome }) => [
+      `${actor.type} ${actor.id}`,
+      action,
+      target,
+      outcome,
+    ]),
+  ).toEqual(
+    [
+      [customer, 'account.created', null, 'success'],
+      [customer, 'token.created', id, 'success'],
+      [customer, 'session.started', null, 'refused'],
+      [customer, 'session.started', null, 'success'],
+      [customer, 'oauth.consent', clientId, 'refused'],
+      [customer, 'oauth.consent', clientId, 'success'],
+      [`oauth ${clientId}`, 'oauth.token.issued', clientId, 'success'],
+      [`oauth ${clientId}`, 'oauth.token.refreshed', clientId, 'success'],
+      [`oauth ${clientId}`, 'oauth.revoked', clientId, 'success'],
+      [`token ${id}`, 'token.revoked', id, 'success'],
+    ].reverse(),
+  );
+  for (const entry of entries) {
+    expect(entry.id).toMatch(/^aud_[0-9a-z]{26}$/);
+    expect(entry.ip).toBe('127.0.0.1');
+    expect(entry.request_id).toMatch(/^req_/);
+    expect(Date.parse(entry.at)).toBeGreaterThan(Date.now() - 60_000);
+  }
+  expect(entries[0]?.request_id).toBe(revoked.headers.get('x-request-id'));
+  const dump = JSON.stringify(entries);
+  for (const secret of [token, tokens.access_token, tokens.refresh_token ?? '', PASSWORD, 'wrong password'])
+    expect(dump).not.toContain(secret);
+
+  const first = await call<{ data: Entry[]; next_cursor: string }>(`${url}/api/audit?limit=4`, {
+    cookie: account.cookie,
+  });
+  const second = await call<{ data: Entry[]; next_cursor: string }>(
+    `${url}/api/audit?limit=4&cursor=${first.body.next_cursor}`,
+    { cookie: account.cookie },
+  );
+  expect([...first.body.data, ...second.body.data]).toEqual(entries.slice(0, 8));
+});
