@@ -10,12 +10,8 @@ import { openDatabase, type Queryable } from '@libs/db';
 const CONNECTIONS = 16;
 const DEBIAN_PROGRAMS = '/usr/lib/postgresql';
 
-const decision =
-  '{"prefer":"balanced","chosen":"ach","candidates":[{"rail":"rtp","possible":true,"reasons":[],"fee":{"amount":45,"currency":"USD"},"settles_at":"2026-11-15T12:00:05.000Z","score":45.0001},{"rail":"ach","possible":true,"reasons":[],"fee":{"amount":20,"currency":"USD"},"settles_at":"2026-11-17T13:30:00.000Z","score":20.5},{"rail":"book","possible":false,"reasons":["only_between_balances"],"fee":null,"settles_at":null,"score":null}]}';
-const attempts =
-  '[{"id":"att_01m7enggex0w7qaah1g14xsp6d","rail":"ach","status":"waiting","network_reference":null,"submitted_at":null,"settled_at":null,"code":null,"detail":null}]';
-const timeline = '[{"status":"pending","timestamp":"2026-11-15T12:00:00.000Z"}]';
-const data = JSON.stringify({ decision, attempts, timeline, rest: 'x'.repeat(400) });
+/** About what a payment is as JSON. */
+const document = `{"id":"pay_01m7enggex0w7ppxznkdd76s8g","object":"payment","rest":"${'x'.repeat(1_300)}"}`;
 
 /** The rows that accepting one payment writes, as statements of one transaction; `$id` makes them distinct. */
 function statements(id: string, text: (value: string) => string): string[] {
@@ -23,14 +19,12 @@ function statements(id: string, text: (value: string) => string): string[] {
   return [
     `insert into idempotency_keys (tenant_id, path, key, fingerprint, event_id, status, created_at)
      values ('org_bench.test', '/v1/payments', ${id}, '\\x${'ab'.repeat(32)}', ${name('evt_')}, 202, now())`,
-    `insert into payments (tenant_id, id, status, amount, currency, source_id, destination_id, debit_account,
-       credit_account, rail, rail_selected, prefer, fallback, rail_decision, attempts, timeline, fee_amount, metadata,
-       estimated_settlement_at, created_at, updated_at)
-     values ('org_bench.test', ${name('pay_')}, 'pending', 2500, 'USD', 'pm_alice', 'pm_bob', 'outside_sources',
-       'outside_destinations', 'auto', 'ach', 'balanced', true, '${decision}', '${attempts}', '${timeline}', 20, '{}',
-       now(), now(), now())`,
+    `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
+       rail_selected, fallback, metadata, created_at, document)
+     values ('org_bench.test', ${name('pay_')}, 'pending', 2500, 'pm_alice', 'pm_bob', 'outside_sources',
+       'outside_destinations', 'ach', true, '{}', now(), '${document}')`,
     `insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
-     values ('org_bench.test', ${name('evt_')}, 'payment.pending', ${name('pay_')}, '${data}', now(), now())`,
+     values ('org_bench.test', ${name('evt_')}, 'payment.pending', ${name('pay_')}, '${document}', now(), now())`,
     `insert into ledger_transfers (tenant_id, id, payment_id, kind, debit_account, credit_account, amount, created_at)
      values ('org_bench.test', ${name('lt_')}, ${name('pay_')}, 'hold', 'outside_sources', 'outside_destinations', 2500, now())`,
     `insert into jobs (name, payload, ready_at) values ('bench.nothing', '[]', now())`,

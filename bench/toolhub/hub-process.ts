@@ -15,4 +15,3 @@ const { app } = await createToolhub({ config, database, connectors: [benchPlatfo
 await listen(app, { host: config.server.host, port: config.server.port });
 process.send?.('ready');
 process.once('disconnect', () => process.exit(0));
-

@@ -29,27 +29,18 @@ create table payments (
   id text collate "C" not null,
   status text not null check (status in ({{payment_statuses}})),
   amount bigint not null check (amount between 1 and 9999999999),
-  currency text not null,
   source_id text collate "C" not null,
   destination_id text collate "C" not null,
   -- Whose money moves: a balance held here, or the world outside (see the ledger).
   debit_account text collate "C" not null,
   credit_account text collate "C" not null,
-  rail text not null,
   rail_selected text not null,
-  prefer text not null,
   fallback boolean not null,
-  rail_decision json not null,
-  attempts json not null,
-  timeline json not null,
-  failure json,
-  fee_amount bigint not null,
-  description text,
   metadata jsonb not null,
-  estimated_settlement_at timestamptz not null,
-  -- Times of the organisation's clock; the order of creation in real time is that of the ids.
+  -- The time of the organisation's clock; the order of creation in real time is that of the ids.
   created_at timestamptz not null,
-  updated_at timestamptz not null,
+  -- The payment as the API shows it: the same bytes as in the response and in its last event.
+  document text not null,
   primary key (tenant_id, id),
   check (source_id <> destination_id)
 );

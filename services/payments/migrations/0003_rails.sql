@@ -76,6 +76,8 @@ create table ach_files (
   -- The time of its scope at which the file left.
   as_of timestamptz not null,
   created_at timestamptz not null,
+  -- Set when all of it is at the bank, before the bank can see it.
+  uploaded_at timestamptz,
   sent_at timestamptz,
   -- Why the bank took none of it.
   refusal text,

@@ -34,7 +34,6 @@ export async function createMoney(dependencies: Dependencies, features: Needed):
   const accept = createAcceptance({
     ...shared,
     ...firstUse,
-    loadSubscriptions: subscriptions.load,
     hasSubscribers: subscriptions.hasSubscribers,
     enqueueDeliveries: subscriptions.enqueue,
   });

@@ -39,6 +39,7 @@ test('[TH-13] ten failures in 15 minutes close the account to further tries, rig
     const { status, body, headers } = await login(instance, email, PASSWORD);
     expect([status, body.code]).toEqual([429, 'too_many_logins']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(4 * 60);
+    expect(headers.get('ratelimit')).toMatch(/^"logins";r=0;t=\d+$/);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(5 * 60);
   }
   // The oldest failure leaves the window after 15 minutes: one more try, and closed again.
@@ -106,6 +107,7 @@ test('[TH-1] sign-ups, registrations and logins share a limit per network addres
     expect(refused.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/);
     const registration = await call(`${url}/oauth/register`, { body });
     expect([registration.status, registration.body.error]).toEqual([429, 'temporarily_unavailable']);
+    expect(registration.headers.get('ratelimit')).toMatch(/^"address";r=0/);
     expect(registration.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     // Everything else goes on.
     expect((await call(`${url}/healthz`)).status).toBe(200);

@@ -66,6 +66,9 @@ class MemoryProvider implements OAuthClientProvider {
   };
   codeVerifier = () => this.verifier;
   #discovered: OAuthDiscoveryState | undefined;
+  invalidateCredentials = (scope: string) => {
+    if (scope !== 'client') this.stored = undefined;
+  };
   discoveryState = () => this.#discovered;
   saveDiscoveryState = (state: OAuthDiscoveryState) => {
     this.#discovered = state;

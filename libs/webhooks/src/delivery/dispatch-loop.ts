@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Announcer } from './announcer.ts';
 import {
   type DeliveryResult,
   type DueDelivery,
@@ -31,6 +32,7 @@ export interface DispatchLoopOptions extends DeliveryLoaders {
   readonly horizonMs: number;
   /** An endpoint without work goes back after this long, so that any process may take it. */
   readonly laneIdleMs: number;
+  readonly announcer: Announcer;
   /** The name under which this process owns lanes; undefined while it has none. */
   readonly owner: () => string | undefined;
   readonly now: () => Date;
@@ -114,8 +116,17 @@ export class DispatchLoop {
   /** Sends rows that were just committed here, without reading them back, as far as their lanes are ours and free. */
   offer(deliveries: readonly OfferedDelivery[]): void {
     const owner = this.#options.owner();
-    const taken = owner === undefined ? [] : deliveries.filter((one) => this.#lanes.takeOffer(one, one.id));
-    if (owner !== undefined && taken.length > 0) {
+    if (owner === undefined || !this.#isRunning) {
+      this.#options.announcer.tell(deliveries);
+      return;
+    }
+    const taken: OfferedDelivery[] = [];
+    for (const delivery of deliveries) {
+      const outcome = this.#lanes.takeOffer(delivery, delivery.id);
+      if (outcome === 'taken') taken.push(delivery);
+      else if (outcome === 'foreign') this.#options.announcer.tell([delivery]);
+    }
+    if (taken.length > 0) {
       const bodies = new Map(taken.map((one) => [eventKey(one), one.body]));
       const rows = taken.map((one) => ({ ...one, tries: 0, step: 0, early: false }));
       this.#prepare(owner, rows, bodies).catch(this.#options.onError);
@@ -218,7 +229,7 @@ export class DispatchLoop {
       if (owner !== this.#options.owner()) return [];
       for (const lane of wanted) {
         if (acquired.has(lane.key)) this.#lanes.own(lane);
-        else this.#lanes.leaveToOther(lane);
+        else if (this.#lanes.leaveToOther(lane)) this.#options.announcer.tell([lane]);
       }
     }
     return reads.filter(({ lane }) => lane.isOwned);

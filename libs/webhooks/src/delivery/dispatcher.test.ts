@@ -108,18 +108,6 @@ describe('a delivery', () => {
     await until('the committed one arrived', () => receiver.to('/rolled-back').length === 1);
     expect(receiver.received.map((request) => request.id)).not.toContain('evt_none');
   });
-
-  it('goes out without notify when the process wakes its own dispatcher', async () => {
-    const quiet = await openShop({ queue: { notify: false } });
-    const ref = await quiet.addEndpoint(`${receiver.url}/quiet`);
-    const dispatcher = quiet.dispatcher({ pollMs: 60_000 });
-    await dispatcher.start();
-    await quiet.emit(ref, 3);
-    dispatcher.wake([ref]);
-    await until('they arrived', () => receiver.to('/quiet').length === 3);
-    await dispatcher.stop();
-    await quiet.close();
-  });
 });
 
 describe('an offer', () => {

@@ -1,13 +1,13 @@
 import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from 'undici';
 import { readAnnouncement } from './announcement.ts';
-import type { EndpointRef } from './delivery.ts';
+import { Announcer } from './announcer.ts';
 import { DispatchLoop, type OfferedDelivery } from './dispatch-loop.ts';
 import { Identity } from './identity.ts';
 import { createLaneStore } from './lane-store.ts';
 import type { DeliveryLoaders } from './loading.ts';
 import { createOwnerStore } from './owner-store.ts';
-import { createQueueStore } from './queue-store.ts';
+import { createQueueStore, type QueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
 import { createRequestBuilder } from './request.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
@@ -59,12 +59,11 @@ export interface DeliveryDispatcher {
   /** Takes no new rows, waits for what is under way, writes it down, and gives the rest back. */
   stop(): Promise<void>;
   /**
-   * For rows that this process has just committed: they go out at once, without being read back. Safe beside the queue's
-   * own notification; rows that are not committed must never be offered.
+   * For rows that this process has just committed: they go out at once, without being read back, and rows of lanes that
+   * other processes own are announced to these. Safe beside the queue's own notification. Rows that are not committed
+   * must never be offered.
    */
   offer(deliveries: readonly OfferedDelivery[]): void;
-  /** Looks into the lanes of these endpoints; for rows committed here when their bodies are not at hand. */
-  wake(refs: readonly EndpointRef[]): void;
   /** Looks for due rows and lanes of dead processes now, instead of at the next poll. */
   poll(): Promise<void>;
   /** Deletes rows whose time has run out; done every minute while started. Gives their number. */
@@ -104,13 +103,13 @@ function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: 
 
 function buildRecorder(
   options: DeliveryDispatcherOptions,
-  store: ResultStore,
+  stores: { readonly results: ResultStore; readonly queue: QueueStore },
   loop: () => DispatchLoop,
 ): Recorder {
   return new Recorder({
     database: options.database,
-    store,
-    queue: createQueueStore(options.schema),
+    store: stores.results,
+    queue: stores.queue,
     hooks: options.hooks ?? {},
     now: options.now,
     statusWhenAbandoned: options.rules.statusWhenAbandoned,
@@ -128,10 +127,12 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const lanes = createLaneStore(database, schema);
   const owners = createOwnerStore(database, schema);
   const results = createResultStore(database, schema);
+  const queue = createQueueStore(schema);
   const pollMs = options.pollMs ?? POLL_MS;
   const silenceMs = options.silenceMs ?? SILENCE_MS;
   const horizonMs = pollMs * 2;
-  const recorder = buildRecorder(options, results, () => loop);
+  const recorder = buildRecorder(options, { results, queue }, () => loop);
+  const announcer = new Announcer({ send: (message) => queue.notify(database, message), onError });
   const identity = new Identity({
     database,
     store: owners,
@@ -153,6 +154,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     slowMs: Math.min(options.slowMs ?? SLOW_MS, options.timeoutMs / 2),
     horizonMs,
     laneIdleMs: options.laneIdleMs ?? LANE_IDLE_MS,
+    announcer,
     owner: () => identity.owner(),
   });
   const stops: (() => Promise<unknown>)[] = [];
@@ -200,11 +202,11 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
       await Promise.all(stops.map((stop) => stop()));
       await loop.stop(options.drainMs ?? options.timeoutMs);
       await recorder.finish(UNWRITTEN_WAIT_MS);
+      await announcer.idle();
       await identity.stop();
     },
 
     offer: (deliveries) => loop.offer(deliveries),
-    wake: (refs) => loop.wake(refs),
     poll,
     sweep,
     stats: () => ({ ...loop.stats, unrecorded: recorder.size }),

@@ -187,6 +187,29 @@ describe('Lanes', () => {
     expect(lanes.wakeSleepers(200)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('takes an offer only where the lane is ours, free and read to its end', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const table = new Table();
+    expect(lanes.takeOffer(refOf('a'), 'x')).toBe('left');
+    expect(lanes.chooseReads().map(({ lane }) => lane.endpointId)).toEqual(['a']);
+    lanes.own(lanes.lane(refOf('a')));
+    expect(lanes.takeOffer(refOf('a'), 'x')).toBe('left');
+    readAll(lanes, table);
+    expect(lanes.takeOffer(refOf('a'), 'x')).toBe('taken');
+    expect(lanes.takeOffer(refOf('a'), 'x')).toBe('left');
+    lanes.settle(refOf('a'), 'x');
+    expect(lanes.takeOffer(refOf('a'), 'x')).toBe('left');
+    for (const id of ['1', '2', '3', '4']) {
+      const row = { ...refOf('a'), id, eventId: 'evt', tries: 0, step: 0, early: false, at: 't' };
+      expect(lanes.takeOffer(row, id)).toBe('taken');
+      lanes.add(lanes.lane(row), row);
+    }
+    expect(lanes.takeOffer(refOf('a'), '5')).toBe('left');
+    lanes.takeOffer(refOf('b'), 'y');
+    expect(lanes.leaveToOther(lanes.lane(refOf('b')))).toBe(true);
+    expect(lanes.takeOffer(refOf('b'), 'z')).toBe('foreign');
+  });
+
   it('ignores lanes of others until it looks again', () => {
     const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
     lanes.wake(refOf('a'));

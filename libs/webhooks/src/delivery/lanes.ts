@@ -21,6 +21,8 @@ export interface Lane<Item> extends EndpointRef {
   wakes: number;
   /** The known moment of the next row, for lanes that are not due. */
   dueAtMs: number;
+  /** Rows were committed here that their announcement may not have told others of. */
+  isUntold: boolean;
   /** The database may hold later rows that were never noted here. */
   mayHaveLater: boolean;
   idleSinceMs: number;
@@ -98,6 +100,7 @@ export class Lanes<Item> {
       isDue: false,
       wakes: 0,
       dueAtMs: Number.POSITIVE_INFINITY,
+      isUntold: false,
       mayHaveLater: true,
       idleSinceMs: Number.POSITIVE_INFINITY,
     };
@@ -203,12 +206,17 @@ export class Lanes<Item> {
   /** What its last owner left behind is not known here. */
   own(lane: Lane<Item>): void {
     lane.isOwned = true;
+    lane.isUntold = false;
     lane.mayHaveLater = true;
   }
 
-  leaveToOther(lane: Lane<Item>): void {
+  /** True when its owner must be told of rows that were committed here. */
+  leaveToOther(lane: Lane<Item>): boolean {
+    const { isUntold } = lane;
+    lane.isUntold = false;
     this.#rest(lane);
     this.#foreign.add(lane.key);
+    return isUntold;
   }
 
   /** Other processes may have ended or given lanes back. */
@@ -268,19 +276,22 @@ export class Lanes<Item> {
   }
 
   /**
-   * A row that this process has just committed. It is taken without reading it, when the lane is ours and everything
-   * before it has been read; otherwise the lane is woken and the row read in its turn.
+   * A row that this process has just committed. It is `taken` without reading it, when the lane is ours and everything
+   * before it has been read; otherwise it is `left` in the queue, from where it is read in its turn. When the lane is
+   * another process's, that process must be told.
    */
-  takeOffer(ref: EndpointRef, id: string): boolean {
+  takeOffer(ref: EndpointRef, id: string): 'taken' | 'left' | 'foreign' {
+    if (this.#foreign.has(laneKey(ref))) return 'foreign';
     const lane = this.lane(ref);
-    if (lane.busy.has(id) || this.#settledNow.has(id) || this.#settledBefore.has(id)) return false;
+    if (lane.busy.has(id) || this.#settledNow.has(id) || this.#settledBefore.has(id)) return 'left';
     const hasRoom = lane.inFlight + lane.buffer.length < this.#target(lane) && this.#room() > 0;
-    if (!lane.isOwned || lane.isDue || !hasRoom) {
-      this.wake(ref);
-      return false;
+    if (lane.isOwned && !lane.isDue && hasRoom) {
+      lane.busy.add(id);
+      return 'taken';
     }
-    lane.busy.add(id);
-    return true;
+    lane.isUntold = !lane.isOwned;
+    this.wake(ref);
+    return 'left';
   }
 
   /** Owned lanes that have had nothing to do since before `beforeMs`; called now and then, which is how idleness is seen. */

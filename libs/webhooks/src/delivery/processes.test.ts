@@ -2,16 +2,20 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
-import { SCHEMA, type Shop, until } from '../../test/service.ts';
+import { createShop, SCHEMA, type Shop, until } from '../../test/service.ts';
+import { createEgressPolicy, createGuardedAgent } from '../index.ts';
 
 // Several processes on one database: nothing is sent twice while all live, nothing is lost when one is killed.
 
 /** Starting a process takes its time on a machine with other work. */
 const TIMEOUT_MS = 60_000;
 const SENDER = fileURLToPath(new URL('../../test/sender-process.ts', import.meta.url));
+
+const agent = createGuardedAgent(createEgressPolicy({ development: true }));
+afterAll(() => agent.destroy());
 
 let shop: Shop;
 let receiver: Receiver;
@@ -110,6 +114,23 @@ describe('several dispatchers', { timeout: TIMEOUT_MS }, () => {
     await own.stop();
     expect(receiver.received).toHaveLength(200);
     expect(new Set(receiver.received.map((request) => request.id))).toEqual(emitted);
+  });
+
+  it('tell each other of rows that one commits and another owns, without waiting for a poll', async () => {
+    const quiet = createShop(shop.database, agent, { queue: { notify: false } });
+    const ref = await shop.addEndpoint(`${receiver.url}/hook`);
+    const [owner, other] = [shop.dispatcher({ pollMs: 60_000 }), shop.dispatcher({ pollMs: 60_000 })];
+    await owner.start();
+    await other.start();
+    await quiet.emit(ref, 1, owner);
+    await until('the owner sent it', () => receiver.received.length === 1);
+    for (let round = 0; round < 5; round += 1) {
+      await quiet.emit(ref, 2, other);
+      await until(`round ${round} arrived`, () => receiver.received.length === 3 + round * 2);
+    }
+    await until('the queue is empty', async () => (await waiting()) === 0);
+    await Promise.all([owner.stop(), other.stop()]);
+    expect(receiver.received).toHaveLength(11);
   });
 
   it('go on under a new name after others took them for dead', async () => {

@@ -55,9 +55,8 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
       const at = now();
       const delivery =
         (await store.hurry(tx, tenantId, id, at)) ?? (await store.revive(tx, tenantId, id, at));
-      if (delivery !== undefined && notify) {
-        for (const message of announce([delivery])) await store.notify(tx, message);
-      }
+      // Rare, and nobody has the event at hand to offer it: always announced.
+      if (delivery !== undefined) for (const message of announce([delivery])) await store.notify(tx, message);
       return delivery;
     },
 

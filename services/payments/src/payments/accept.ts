@@ -13,17 +13,22 @@ import type { Decided, Preference } from '../routing/decision.ts';
 import type { Routing } from '../routing/service.ts';
 import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
 import type { Tenant } from '../tenant.ts';
+import type { Subscriptions } from '../webhooks/endpoint.ts';
 import {
   ACCEPT_PATH,
   ACCEPT_STATUS,
   type Acceptance,
+  type AcceptQuestion,
+  findAcceptContext,
   findResponses,
   insertAccepted,
+  type KeyLookup,
+  type MethodSummary,
   type StoredResponse,
 } from './accept-store.ts';
 import { eventOf, transferOf } from './moves.ts';
 import { newAttempt } from './outcomes.ts';
-import type { Payment, RailChoice } from './payment.ts';
+import { type Payment, type RailChoice, toApi } from './payment.ts';
 import { routingRefusal } from './refusals.ts';
 
 export interface PaymentInput {
@@ -55,7 +60,7 @@ export interface AcceptResponse {
 /** A payment method as the sandbox makes it at the first use of its id, or undefined where it must exist. */
 export type MethodAtFirstUse = (key: MethodKey, tenant: Tenant, at: Date) => PaymentMethod | undefined;
 
-export interface AcceptDependencies<Subscriptions> {
+export interface AcceptDependencies {
   database: Database;
   routing: Routing;
   now: () => Date;
@@ -64,8 +69,6 @@ export interface AcceptDependencies<Subscriptions> {
   methodAtFirstUse: MethodAtFirstUse;
   /** Stores methods made at first use, with their events; answers those events. */
   insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<PaymentsEvent[]>;
-  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
-  loadSubscriptions: (db: Queryable, tenantIds: readonly string[]) => Promise<Subscriptions>;
   hasSubscribers: (subscriptions: Subscriptions, event: PaymentsEvent) => boolean;
   enqueueDeliveries: (
     tx: Queryable,
@@ -79,7 +82,7 @@ const BATCHES_AT_ONCE = 2;
 const QUEUE_MAX = 10_000;
 
 /** Accepts payments: those that wait together are read, decided and written together, with one commit. */
-export function createAcceptance<Subscriptions>(deps: AcceptDependencies<Subscriptions>) {
+export function createAcceptance(deps: AcceptDependencies) {
   const run = (requests: readonly AcceptRequest[]) => acceptBatch(deps, requests);
   return createBatcher<AcceptRequest, AcceptResponse>({
     run,
@@ -96,21 +99,16 @@ interface Drafted {
   newMethods: readonly PaymentMethod[];
 }
 
-async function acceptBatch<Subscriptions>(
-  deps: AcceptDependencies<Subscriptions>,
+async function acceptBatch(
+  deps: AcceptDependencies,
   requests: readonly AcceptRequest[],
 ): Promise<Outcome<AcceptResponse>[]> {
-  const { database } = deps;
-  const tenants = [...new Map(requests.map(({ tenant }) => [tenant.id, tenant])).values()];
-  const [known, methods, clocks, subscriptions] = await Promise.all([
-    findKnown(database, requests),
-    loadMethods(deps, requests),
-    deps.findClocks(database, [...new Set(tenants.map((tenant) => tenant.organisationId))]),
-    deps.loadSubscriptions(
-      database,
-      tenants.map((tenant) => tenant.id),
-    ),
-  ]);
+  const { methods, clocks, subscriptions, ...found } = await findAcceptContext(
+    deps.database,
+    questionOf(requests),
+  );
+  const known = new Map(found.known.map((stored) => [`${stored.tenantId} ${stored.key}`, stored]));
+  const methodsByKey = new Map(methods.map((method) => [`${method.tenantId} ${method.id}`, method]));
   const outcomes: Outcome<AcceptResponse>[] = [];
   const drafts: Drafted[] = [];
   for (const [index, request] of requests.entries()) {
@@ -120,13 +118,17 @@ async function acceptBatch<Subscriptions>(
       continue;
     }
     try {
-      drafts.push({ index, ...draft(deps, request, methods, clocks) });
+      drafts.push({ index, ...draft(deps, request, methodsByKey, clocks) });
     } catch (error) {
       outcomes[index] = { ok: false, error };
     }
   }
   await write(deps, { requests, drafts, outcomes, subscriptions });
   return outcomes;
+}
+
+function toLookup({ tenant, key }: AcceptRequest): KeyLookup {
+  return { tenantId: tenant.id, path: ACCEPT_PATH, key };
 }
 
 function keyOf({ tenant, key }: AcceptRequest): string {
@@ -137,8 +139,7 @@ async function findKnown(
   db: Queryable,
   requests: readonly AcceptRequest[],
 ): Promise<Map<string, StoredResponse>> {
-  const lookups = requests.map(({ tenant, key }) => ({ tenantId: tenant.id, path: ACCEPT_PATH, key }));
-  const found = await findResponses(db, lookups);
+  const found = await findResponses(db, requests.map(toLookup));
   return new Map(found.map((stored) => [`${stored.tenantId} ${stored.key}`, stored]));
 }
 
@@ -149,25 +150,23 @@ function replay(request: AcceptRequest, stored: StoredResponse): Outcome<AcceptR
   return { ok: true, value: { status: stored.status, body: stored.body, replayed: true } };
 }
 
-type Methods = ReadonlyMap<string, PaymentMethod>;
+type Methods = ReadonlyMap<string, MethodSummary>;
 
-async function loadMethods<Subscriptions>(
-  deps: AcceptDependencies<Subscriptions>,
-  requests: readonly AcceptRequest[],
-): Promise<Methods> {
-  const keys = new Map<string, MethodKey>();
+function questionOf(requests: readonly AcceptRequest[]): AcceptQuestion {
+  const methods = new Map<string, MethodKey>();
+  const tenants = new Map<string, Tenant>();
   for (const { tenant, input } of requests) {
+    tenants.set(tenant.id, tenant);
     for (const id of [input.sourceId, input.destinationId]) {
-      keys.set(`${tenant.id} ${id}`, { tenantId: tenant.id, id });
+      methods.set(`${tenant.id} ${id}`, { tenantId: tenant.id, id });
     }
   }
-  const found = await deps.findMethods(deps.database, [...keys.values()]);
-  return new Map(found.map((method) => [`${method.tenantId} ${method.id}`, method]));
+  return { lookups: requests.map(toLookup), methods: [...methods.values()], tenants: [...tenants.values()] };
 }
 
 /** The decided payment with its event and its hold; throws the refusal where it cannot be accepted. */
-function draft<Subscriptions>(
-  deps: AcceptDependencies<Subscriptions>,
+function draft(
+  deps: AcceptDependencies,
   request: AcceptRequest,
   methods: Methods,
   clocks: ReadonlyMap<string, SandboxClock>,
@@ -190,7 +189,7 @@ function draft<Subscriptions>(
       key: request.key,
       fingerprint: request.fingerprint,
       payment,
-      event: eventOf(payment, 'payment.pending', context),
+      event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), context),
       hold: transferOf(payment, 'hold', context),
     },
   };
@@ -209,19 +208,16 @@ export function resolveMethods(
 ) {
   const created: PaymentMethod[] = [];
   const missing: { pointer: string; code: string; detail: string }[] = [];
-  const resolve = (id: string, pointer: string): PaymentMethod | undefined => {
-    const key = { tenantId: tenant.id, id };
+  const resolve = (id: string, pointer: string): MethodSummary | undefined => {
     const stored = methods.get(`${tenant.id} ${id}`);
-    if (stored && stored.deletedAt === null) return stored;
-    const made = stored ? undefined : deps.methodAtFirstUse(key, tenant, at);
-    if (made) created.push(made);
-    else
-      missing.push({
-        pointer,
-        code: 'payment_method_not_found',
-        detail: `There is no payment method ${id}.`,
-      });
-    return made;
+    if (stored && !stored.isDeleted) return stored;
+    const made = stored ? undefined : deps.methodAtFirstUse({ tenantId: tenant.id, id }, tenant, at);
+    if (made) {
+      created.push(made);
+      return { ...made, isDeleted: false };
+    }
+    missing.push({ pointer, code: 'payment_method_not_found', detail: `There is no payment method ${id}.` });
+    return undefined;
   };
   const source = resolve(input.sourceId, '/source/payment_method_id');
   const destination = resolve(input.destinationId, '/destination/payment_method_id');
@@ -233,8 +229,8 @@ interface NewPayment {
   tenant: Tenant;
   input: PaymentInput;
   decided: Decided;
-  source: PaymentMethod;
-  destination: PaymentMethod;
+  source: MethodSummary;
+  destination: MethodSummary;
   at: Date;
 }
 
@@ -269,7 +265,7 @@ function newPayment(
   };
 }
 
-interface Writing<Subscriptions> {
+interface Writing {
   requests: readonly AcceptRequest[];
   drafts: readonly Drafted[];
   outcomes: Outcome<AcceptResponse>[];
@@ -277,9 +273,9 @@ interface Writing<Subscriptions> {
 }
 
 /** Payments that only meet the world outside are one statement; the others need balances locked and deliveries. */
-async function write<Subscriptions>(
-  deps: AcceptDependencies<Subscriptions>,
-  { requests, drafts, outcomes, subscriptions }: Writing<Subscriptions>,
+async function write(
+  deps: AcceptDependencies,
+  { requests, drafts, outcomes, subscriptions }: Writing,
 ): Promise<void> {
   const plain: Drafted[] = [];
   const careful: Drafted[] = [];
@@ -334,8 +330,8 @@ async function answerLost(
   }
 }
 
-async function writeCarefully<Subscriptions>(
-  deps: AcceptDependencies<Subscriptions>,
+async function writeCarefully(
+  deps: AcceptDependencies,
   drafts: readonly Drafted[],
   subscriptions: Subscriptions,
   outcomes: Outcome<AcceptResponse>[],
@@ -370,7 +366,7 @@ function distinctMethods(drafts: readonly Drafted[]): PaymentMethod[] {
 
 /** With the balances locked, decides in order of arrival which payments they still cover. */
 async function refuseUncovered(
-  deps: Pick<AcceptDependencies<never>, 'findMethods'>,
+  deps: Pick<AcceptDependencies, 'findMethods'>,
   tx: Queryable,
   drafts: readonly Drafted[],
   outcomes: Outcome<AcceptResponse>[],

@@ -81,7 +81,6 @@ function createProcess(db: Database) {
     ...shared,
     methodAtFirstUse: owned.atFirstUse,
     insertMethods: owned.insert,
-    loadSubscriptions: async () => null,
     hasSubscribers: () => false,
     enqueueDeliveries: async () => {},
   });

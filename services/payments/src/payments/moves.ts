@@ -23,6 +23,8 @@ export interface Change {
 /** What a change writes, besides the payment itself. */
 export interface Changed {
   payment: Payment;
+  /** The payment as the API shows it from now on. */
+  document: string;
   events: PaymentsEvent[];
   transfers: Transfer[];
 }
@@ -55,9 +57,11 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
     changed.timeline = [...payment.timeline, { status: move.to, timestamp: at.toISOString() }];
     events.push(`payment.${move.to}`);
   }
+  const document = JSON.stringify(toApi(changed));
   return {
     payment: changed,
-    events: events.map((type) => eventOf(changed, type, { ...context, at })),
+    document,
+    events: events.map((type) => eventOf(changed, type, document, { ...context, at })),
     transfers: move?.money ? [transferOf(changed, move.money, { ...context, at })] : [],
   };
 }
@@ -76,13 +80,18 @@ function applyReroute(payment: Payment, reroute: NonNullable<Change['reroute']>)
   payment.estimatedSettlementAt = reroute.estimatedSettlementAt;
 }
 
-export function eventOf(payment: Payment, type: EventType, context: ChangeContext): PaymentsEvent {
+export function eventOf(
+  payment: Payment,
+  type: EventType,
+  document: string,
+  context: ChangeContext,
+): PaymentsEvent {
   return {
     tenantId: payment.tenantId,
     id: context.newId('evt'),
     type,
     subjectId: payment.id,
-    data: JSON.stringify(toApi(payment)),
+    data: document,
     occurredAt: context.at,
     createdAt: context.realNow,
   };

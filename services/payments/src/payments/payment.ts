@@ -83,3 +83,32 @@ export function toApi(payment: Payment) {
 }
 
 export type ApiPayment = ReturnType<typeof toApi>;
+
+/** What the API does not show of a payment. */
+export type HiddenFields = Pick<Payment, 'tenantId' | 'debitAccount' | 'creditAccount' | 'fallback'>;
+
+/** The payment behind what the API showed. */
+export function fromApi(shown: ApiPayment, hidden: HiddenFields): Payment {
+  return {
+    ...hidden,
+    mode: shown.mode,
+    id: shown.id,
+    status: shown.status,
+    amount: shown.amount,
+    currency: shown.currency,
+    sourceId: shown.source.payment_method_id,
+    destinationId: shown.destination.payment_method_id,
+    rail: shown.rail,
+    railSelected: shown.rail_selected,
+    railDecision: shown.rail_decision,
+    attempts: shown.attempts,
+    timeline: shown.timeline,
+    failure: shown.failure,
+    feeAmount: shown.fee.amount,
+    description: shown.description,
+    metadata: shown.metadata,
+    estimatedSettlementAt: new Date(shown.estimated_settlement_at),
+    createdAt: new Date(shown.created_at),
+    updatedAt: new Date(shown.updated_at),
+  };
+}

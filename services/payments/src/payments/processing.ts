@@ -13,7 +13,7 @@ import { parseTenantId } from '../tenant.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
-import { lockPayments, type PaymentKey, updatePayments } from './store.ts';
+import { type ChangedPayment, lockPayments, type PaymentKey, updatePayments } from './store.ts';
 
 export const SUBMIT_JOB = 'payments.submit';
 
@@ -207,7 +207,7 @@ class Work {
   readonly #deps: ProcessingDependencies;
   readonly #clocks: ReadonlyMap<string, SandboxClock>;
   readonly #realNow: Date;
-  readonly #changed = new Map<string, Payment>();
+  readonly #changed = new Map<string, ChangedPayment>();
   readonly #events: PaymentsEvent[] = [];
   readonly #transfers: Transfer[] = [];
 
@@ -228,7 +228,7 @@ class Work {
 
   /** The payment with what this transaction has changed in it so far. */
   current(payment: Payment): Payment {
-    return this.#changed.get(`${payment.tenantId} ${payment.id}`) ?? payment;
+    return this.#changed.get(`${payment.tenantId} ${payment.id}`)?.payment ?? payment;
   }
 
   change(payment: Payment, change: Change): void {
@@ -238,18 +238,18 @@ class Work {
       newId: this.#deps.newId,
     });
     if (!changed) return;
-    this.#changed.set(`${payment.tenantId} ${payment.id}`, changed.payment);
+    this.#changed.set(`${payment.tenantId} ${payment.id}`, changed);
     this.#events.push(...changed.events);
     this.#transfers.push(...changed.transfers);
     if (change.reroute) this.jobs.push({ name: SUBMIT_JOB, payload: [[payment.tenantId, payment.id]] });
   }
 
   async write(tx: Queryable): Promise<Payment[]> {
-    const payments = [...this.#changed.values()];
-    await updatePayments(tx, payments);
+    const changed = [...this.#changed.values()];
+    await updatePayments(tx, changed);
     await recordTransfers(tx, this.#transfers);
     await this.#deps.recordEvents(tx, this.#events);
     await enqueueJobs(tx, this.#deps.database.schema, this.jobs);
-    return payments;
+    return changed.map(({ payment }) => payment);
   }
 }

@@ -70,7 +70,12 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       const clocks = await deps.findClocks(tx, [tenant.organisationId]);
       const clock = tenant.mode === 'test' ? (clocks.get(tenant.organisationId) ?? realClock) : realClock;
       const at = clockNow(clock, deps.now());
-      const methods = new Map(found.map((method) => [`${method.tenantId} ${method.id}`, method]));
+      const methods = new Map(
+        found.map((method) => [
+          `${method.tenantId} ${method.id}`,
+          { ...method, isDeleted: method.deletedAt !== null },
+        ]),
+      );
       const { source, destination, created } = resolveMethods(deps, { tenant, input, methods, at });
       const only = input.rail === 'auto' ? null : input.rail;
       const question = { mode: tenant.mode, amount: input.amount, source, destination, at };

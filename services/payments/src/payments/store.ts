@@ -1,63 +1,24 @@
 import type { Queryable } from '@libs/db';
-import { parseTenantId } from '../tenant.ts';
-import type { Payment } from './payment.ts';
+import { type ApiPayment, fromApi, type Payment } from './payment.ts';
 
 interface PaymentRow {
   tenant_id: string;
-  id: string;
-  status: Payment['status'];
-  amount: number;
-  currency: string;
-  source_id: string;
-  destination_id: string;
   debit_account: string;
   credit_account: string;
-  rail: Payment['rail'];
-  rail_selected: Payment['railSelected'];
   fallback: boolean;
-  rail_decision: Payment['railDecision'];
-  attempts: Payment['attempts'];
-  timeline: Payment['timeline'];
-  failure: Payment['failure'];
-  fee_amount: number;
-  description: string | null;
-  metadata: Record<string, string>;
-  estimated_settlement_at: Date;
-  created_at: Date;
-  updated_at: Date;
+  document: string;
 }
 
 function fromRow(row: PaymentRow): Payment {
-  return {
+  return fromApi(JSON.parse(row.document) as ApiPayment, {
     tenantId: row.tenant_id,
-    mode: parseTenantId(row.tenant_id).mode,
-    id: row.id,
-    status: row.status,
-    amount: row.amount,
-    currency: row.currency,
-    sourceId: row.source_id,
-    destinationId: row.destination_id,
     debitAccount: row.debit_account,
     creditAccount: row.credit_account,
-    rail: row.rail,
-    railSelected: row.rail_selected,
     fallback: row.fallback,
-    railDecision: row.rail_decision,
-    attempts: row.attempts,
-    timeline: row.timeline,
-    failure: row.failure,
-    feeAmount: row.fee_amount,
-    description: row.description,
-    metadata: row.metadata,
-    estimatedSettlementAt: row.estimated_settlement_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+  });
 }
 
-const COLUMNS = `tenant_id, id, status, amount, currency, source_id, destination_id, debit_account,
-  credit_account, rail, rail_selected, fallback, rail_decision, attempts, timeline, failure, fee_amount, description, metadata, estimated_settlement_at, created_at,
-  updated_at`;
+const COLUMNS = 'tenant_id, debit_account, credit_account, fallback, document';
 
 export interface PaymentKey {
   tenantId: string;
@@ -86,33 +47,29 @@ export async function lockPayments(tx: Queryable, keys: readonly PaymentKey[]): 
   return rows.map(fromRow);
 }
 
+/** A payment with its document, which is also the data of its last event. */
+export interface ChangedPayment {
+  payment: Payment;
+  document: string;
+}
+
 /** Writes what may change in a payment after it was accepted. */
-export async function updatePayments(tx: Queryable, payments: readonly Payment[]): Promise<void> {
-  if (payments.length === 0) return;
+export async function updatePayments(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
+  if (changed.length === 0) return;
   await tx.query(
     {
       name: 'payments.update',
-      text: `update payments p set status = c.status, rail_selected = c.rail_selected, rail_decision = c.rail_decision,
-          attempts = c.attempts, timeline = c.timeline, failure = c.failure, fee_amount = c.fee_amount,
-          estimated_settlement_at = c.estimated_settlement_at, updated_at = c.updated_at
-        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::json[], $6::json[], $7::json[], $8::json[],
-            $9::bigint[], $10::timestamptz[], $11::timestamptz[])
-          as c (tenant_id, id, status, rail_selected, rail_decision, attempts, timeline, failure, fee_amount,
-            estimated_settlement_at, updated_at)
+      text: `update payments p set status = c.status, rail_selected = c.rail_selected, document = c.document
+        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+          as c (tenant_id, id, status, rail_selected, document)
         where p.tenant_id = c.tenant_id and p.id = c.id`,
     },
     [
-      payments.map((payment) => payment.tenantId),
-      payments.map((payment) => payment.id),
-      payments.map((payment) => payment.status),
-      payments.map((payment) => payment.railSelected),
-      payments.map((payment) => JSON.stringify(payment.railDecision)),
-      payments.map((payment) => JSON.stringify(payment.attempts)),
-      payments.map((payment) => JSON.stringify(payment.timeline)),
-      payments.map((payment) => (payment.failure === null ? null : JSON.stringify(payment.failure))),
-      payments.map((payment) => payment.feeAmount),
-      payments.map((payment) => payment.estimatedSettlementAt),
-      payments.map((payment) => payment.updatedAt),
+      changed.map(({ payment }) => payment.tenantId),
+      changed.map(({ payment }) => payment.id),
+      changed.map(({ payment }) => payment.status),
+      changed.map(({ payment }) => payment.railSelected),
+      changed.map(({ document }) => document),
     ],
   );
 }

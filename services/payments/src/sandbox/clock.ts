@@ -7,6 +7,12 @@ export type SandboxClock =
   | { state: 'frozen'; at: Date }
   | { state: 'running'; offsetMs: number };
 
+/** From its stored form: where it stands, or how far it runs ahead of real time. */
+export function toClock(frozenAt: Date | null, offsetMs: number | null): SandboxClock {
+  if (frozenAt) return { state: 'frozen', at: frozenAt };
+  return offsetMs === null ? realClock : { state: 'running', offsetMs };
+}
+
 export const realClock: SandboxClock = { state: 'real' };
 
 export function clockNow(clock: SandboxClock, realNow: Date): Date {

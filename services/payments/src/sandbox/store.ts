@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { SandboxClock } from './clock.ts';
+import { type SandboxClock, toClock } from './clock.ts';
 
 interface ClockRow {
   id: string;
@@ -8,9 +8,7 @@ interface ClockRow {
 }
 
 function fromRow(row: ClockRow | undefined): SandboxClock {
-  if (row?.clock_frozen_at) return { state: 'frozen', at: row.clock_frozen_at };
-  if (row && row.clock_offset_ms !== null) return { state: 'running', offsetMs: row.clock_offset_ms };
-  return { state: 'real' };
+  return toClock(row?.clock_frozen_at ?? null, row?.clock_offset_ms ?? null);
 }
 
 export async function findClocks(

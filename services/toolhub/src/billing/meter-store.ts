@@ -8,6 +8,9 @@ import type { Queryable } from '@libs/db';
  * one UPDATE per call over 16 connections is bound by the row lock, which is held for a whole commit; an advisory lock
  * or SELECT … FOR UPDATE before it only adds a round trip; counting in memory and writing later lets more than N
  * through when two processes count. Written together, a commit carries all calls that wait.
+ *
+ * The arrays go through a materialized row: where the planner sees their length it plans each statement anew for it,
+ * which took longer than running it (1.4 ms against 0.5 ms for settling).
  */
 
 export interface WantedUnits {
@@ -27,12 +30,14 @@ export interface GrantedUnits {
 }
 
 const RESERVE = `
-with alive as materialized (
+with input as materialized (
+  select $2::text[] as customers, $3::date[] as months, $4::bigint[] as units
+), alive as materialized (
   select id from call_holders where id = $1 for key share
 ), wanted as (
   select w.customer_id, w.month, w.units, calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop,
     p.included_calls, p.price_cents, p.overage_cents_per_1000) as stop_at
-  from unnest($2::text[], $3::date[], $4::bigint[]) as w (customer_id, month, units)
+  from input, unnest(customers, months, input.units) as w (customer_id, month, units)
   join customers c on c.id = w.customer_id
   join plans p on p.id = c.plan
   left join billing_settings s on s.customer_id = w.customer_id
@@ -122,11 +127,15 @@ export interface CounterState {
  * The key share lock makes the sweep wait for us, or us for the sweep, never both at once.
  */
 const SETTLE = `
-with alive as materialized (
-  select id from call_holders where id = any($3) for key share
+with input as materialized (
+  select $1::text[] as customers, $2::date[] as months, $3::text[] as holders, $4::bigint[] as kept,
+    $5::bigint[] as returned, $6::text[] as usage_customers, $7::date[] as days, $8::text[] as platforms,
+    $9::text[] as tools, $10::smallint[] as classes, $11::bigint[] as calls, $12::bigint[] as errors
+), alive as materialized (
+  select id from call_holders where id in (select unnest(holders) from input) for key share
 ), settled as (
   select s.customer_id, s.month, s.holder, s.kept, s.returned, a.id is not null as alive
-  from unnest($1::text[], $2::date[], $3::text[], $4::bigint[], $5::bigint[])
+  from input, unnest(customers, months, holders, input.kept, input.returned)
     as s (customer_id, month, holder, kept, returned)
   left join alive a on a.id = s.holder
 ), counted as (
@@ -141,8 +150,8 @@ with alive as materialized (
   where s.alive and r.customer_id = s.customer_id and r.month = s.month and r.holder = s.holder
 ), rolled as (
   insert into usage_daily as d (customer_id, day, platform, tool, duration_class, calls, errors)
-  select customer_id, day, platform, tool, duration_class, calls, errors
-  from unnest($6::text[], $7::date[], $8::text[], $9::text[], $10::smallint[], $11::bigint[], $12::bigint[])
+  select n.customer_id, n.day, n.platform, n.tool, n.duration_class, n.calls, n.errors
+  from input, unnest(usage_customers, days, platforms, tools, classes, input.calls, input.errors)
     as n (customer_id, day, platform, tool, duration_class, calls, errors)
   order by customer_id, day, tool, duration_class
   on conflict (customer_id, day, tool, duration_class) do update set

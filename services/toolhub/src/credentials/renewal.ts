@@ -32,9 +32,17 @@ export interface RenewalDeps {
   now: () => Date;
 }
 
+/** `changed`: someone else renewed, replaced or removed it meanwhile; what is there now has to be looked at anew. */
+export type RenewalResult = OpenResult | { kind: 'changed' };
+
+export interface RenewInput {
+  /** The platform refused the token already: that its time is not over yet is no comfort then. */
+  isRefused: boolean;
+}
+
 export interface Renewal {
   /** Renews this version once, however many calls in however many processes ask for it. */
-  renew(row: CredentialRow): Promise<OpenResult>;
+  renew(row: CredentialRow, input: RenewInput): Promise<RenewalResult>;
   /** Marks this version as of no more use and tells the customer. */
   expire(key: CredentialKey, input: { version: number; reason: string }): Promise<void>;
 }
@@ -51,7 +59,7 @@ export function openedOf(row: CredentialRow, credential: unknown): OpenedCredent
 
 export function createRenewal(deps: RenewalDeps): Renewal {
   const { database, vault, connectors, now } = deps;
-  const underWay = new Map<string, Promise<OpenResult>>();
+  const underWay = new Map<string, Promise<RenewalResult>>();
 
   async function expire(
     key: CredentialKey,
@@ -86,7 +94,10 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   }
 
   /** Runs with the lease held; every way out gives it back. */
-  async function renewHeld(row: CredentialRow, leaseId: string): Promise<OpenResult> {
+  async function renewHeld(
+    row: CredentialRow,
+    { leaseId, isRefused }: RenewInput & { leaseId: string },
+  ): Promise<RenewalResult> {
     const credential = vault.open(row, row.sealed);
     let outcome: RefreshOutcome;
     try {
@@ -99,11 +110,13 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       await releaseRenewal(database, row, leaseId);
       if (!(error instanceof ConnectorError)) throw error;
       // The margin exists for this: while the old token still works, the call need not fail.
-      const stillWorks = row.expiresAt !== null && row.expiresAt > now();
+      const stillWorks = !isRefused && row.expiresAt !== null && row.expiresAt > now();
       return stillWorks ? { kind: 'ok', opened: openedOf(row, credential) } : { kind: 'unavailable', error };
     }
     const stored = await storePair(row, leaseId, outcome.credential);
-    return stored === undefined ? reopen(row) : { kind: 'ok', opened: openedOf(stored, outcome.credential) };
+    return stored === undefined
+      ? { kind: 'changed' }
+      : { kind: 'ok', opened: openedOf(stored, outcome.credential) };
   }
 
   async function storePair(
@@ -128,15 +141,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     }
   }
 
-  /** What is there now, after someone else changed it. */
-  async function reopen(key: CredentialKey): Promise<OpenResult> {
-    const row = await findCredential(database, key);
-    if (row === undefined) return { kind: 'not_connected' };
-    if (row.status === 'expired') return { kind: 'token_expired' };
-    return { kind: 'ok', opened: openedOf(row, vault.open(row, row.sealed)) };
-  }
-
-  async function renewOrWait(stale: CredentialRow): Promise<OpenResult> {
+  async function renewOrWait(stale: CredentialRow, { isRefused }: RenewInput): Promise<RenewalResult> {
     let stepMs = WAIT_STEP_MS;
     for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += stepMs) {
       const lease = {
@@ -146,9 +151,9 @@ export function createRenewal(deps: RenewalDeps): Renewal {
         until: new Date(now().getTime() + LEASE_MS),
       };
       const held = await claimRenewal(database, stale, lease);
-      if (held !== undefined) return renewHeld(held, lease.id);
+      if (held !== undefined) return renewHeld(held, { leaseId: lease.id, isRefused });
       const current = await findCredential(database, stale);
-      if (current?.version !== stale.version || current.status === 'expired') return reopen(stale);
+      if (current?.version !== stale.version || current.status === 'expired') return { kind: 'changed' };
       await sleep(stepMs);
       stepMs = Math.min(stepMs * 2, WAIT_STEP_MS_MAX);
     }
@@ -158,11 +163,11 @@ export function createRenewal(deps: RenewalDeps): Renewal {
 
   return {
     expire,
-    renew(row) {
-      const name = JSON.stringify([row.customerId, row.platform, row.slot, row.version]);
+    renew(row, input) {
+      const name = JSON.stringify([row.customerId, row.platform, row.slot, row.version, input.isRefused]);
       const known = underWay.get(name);
       if (known !== undefined) return known;
-      const renewing = renewOrWait(row).finally(() => underWay.delete(name));
+      const renewing = renewOrWait(row, input).finally(() => underWay.delete(name));
       underWay.set(name, renewing);
       return renewing;
     },

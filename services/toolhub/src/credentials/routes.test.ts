@@ -174,6 +174,7 @@ describe('PUT /api/credentials/:platform', () => {
     const bad = [
       [{}, 'telegram'],
       [{ bot_token: 'no token' }, 'telegram'],
+      [{ bot_token: '' }, 'telegram'],
       [{ bot_token: TOKEN, more: 1 }, 'telegram'],
       [{ bot_token: `1:${'a'.repeat(20)}/../x` }, 'telegram'],
       [{ ...mail('mail.example'), from: 'a\r\nBcc: b' }, 'email'],

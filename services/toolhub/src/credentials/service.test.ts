@@ -202,6 +202,15 @@ describe('renewal', () => {
     expect(tokenOf(await open())).toBe('by hand');
   });
 
+  it('renews what the customer stored meanwhile when that is due, too', async () => {
+    await connect(credential(-5));
+    platform.during = async () => {
+      if (platform.refreshes === 1) await connect(credential(-1, 'stored-meanwhile'));
+    };
+    expect(tokenOf(await open())).toBe('access-2');
+    expect(platform).toMatchObject({ refreshes: 2, reused: 0 });
+  });
+
   it('ends with a customer who disconnects meanwhile', async () => {
     await connect(credential(-5));
     platform.during = async () => {
@@ -236,6 +245,14 @@ describe('a token that the platform refuses', () => {
     expect(new Set(results.map(tokenOf))).toEqual(new Set(['access-1']));
     expect(tokenOf(await rig().credentials.openAfterRefusal(refused.opened))).toBe('access-1');
     expect(platform.refreshes).toBe(1);
+  });
+
+  it('is not given out again while the platform cannot renew it', async () => {
+    await connect(credential(60));
+    const refused = await open();
+    if (refused.kind !== 'ok') throw new Error('not open');
+    platform.behaviour = 'unavailable';
+    expect(await rig().credentials.openAfterRefusal(refused.opened)).toMatchObject({ kind: 'unavailable' });
   });
 
   it('is marked as expired where nothing can renew it', async () => {
@@ -294,7 +311,7 @@ describe('configured accounts', () => {
     const openTwo = (at: ReturnType<typeof rig>) =>
       at.credentials.open({ session, platform: 'rotating', account: 'two' });
     const rigs = [rig({ internal: settings }), rig({ internal: settings })];
-    const results = await Promise.all(rigs.flatMap((at) => [openTwo(at), openTwo(at)]));
+    const results = await Promise.all(rigs.flatMap((at) => Array.from({ length: 5 }, () => openTwo(at))));
     expect(new Set(results.map(tokenOf))).toEqual(new Set(['access-1']));
     expect(platform).toMatchObject({ refreshes: 1, reused: 0 });
     expect(tokenOf(await openTwo(rig({ internal: settings })))).toBe('access-1');

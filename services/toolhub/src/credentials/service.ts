@@ -14,7 +14,7 @@ import {
 } from './credential.ts';
 import { credentialErrors } from './errors.ts';
 import type { InternalAccount, InternalAccounts } from './internal-accounts.ts';
-import { createRenewal, openedOf } from './renewal.ts';
+import { createRenewal, openedOf, type RenewInput } from './renewal.ts';
 import {
   deleteCredential,
   findCredential,
@@ -22,12 +22,14 @@ import {
   lockCredential,
   putCredential,
   reseal,
+  seedCredential,
 } from './store.ts';
 import { createVault } from './vault.ts';
 
 /** A token counts as expired this long before it is, so that it does not die on the way to the platform. */
 const EXPIRY_MARGIN_MS = 60_000;
 const VERIFY_TIMEOUT_MS = 25_000;
+const RENEWALS_MAX = 3;
 
 export interface CredentialServiceDeps {
   database: Database;
@@ -111,12 +113,31 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
     const plain = await unseal(row);
     if (plain === undefined) return { kind: 'not_connected' };
     if (row.status === 'expired') return { kind: 'token_expired' };
-    if (row.refreshable && isDue(row.expiresAt, EXPIRY_MARGIN_MS)) return renewal.renew(row);
+    if (row.refreshable && isDue(row.expiresAt, EXPIRY_MARGIN_MS)) return renewRow(row, { isRefused: false });
     if (isDue(row.expiresAt, 0)) {
       await renewal.expire(row, { version: row.version, reason: 'the token has expired' });
       return { kind: 'token_expired' };
     }
     return { kind: 'ok', opened: openedOf(row, plain.credential) };
+  }
+
+  /** What changed meanwhile may itself be due: then that is renewed, and so on within reason. */
+  async function renewRow(stale: CredentialRow, input: RenewInput): Promise<OpenResult> {
+    let row = stale;
+    for (let attempt = 0; attempt < RENEWALS_MAX; attempt += 1) {
+      const result = await renewal.renew(row, input);
+      if (result.kind !== 'changed') return result;
+      const current = await findCredential(database, row);
+      const isDueAgain =
+        current?.status === 'connected' && current.refreshable && isDue(current.expiresAt, EXPIRY_MARGIN_MS);
+      if (!isDueAgain) return openRow(current);
+      row = current;
+    }
+    const error = new ConnectorError(
+      'platform_unavailable',
+      'the credential keeps changing while it is renewed',
+    );
+    return { kind: 'unavailable', error };
   }
 
   async function openInternal(account: InternalAccount | undefined): Promise<OpenResult> {
@@ -136,11 +157,11 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
     const key = { customerId: INTERNAL_CUSTOMER, platform, slot: name };
     const known = await findCredential(database, key);
     if (known?.seed === seed) return known;
-    return database.transaction(async (tx) => {
-      const locked = await lockCredential(tx, key);
-      if (locked?.seed === seed) return locked;
-      return putCredential(tx, newRow(connector, key, { credential, account: name, seed }));
-    });
+    const seeded = await seedCredential(
+      database,
+      newRow(connector, key, { credential, account: name, seed }),
+    );
+    return seeded ?? ((await findCredential(database, key)) as CredentialRow);
   }
 
   function newRow(
@@ -244,7 +265,7 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
       if (row === undefined)
         return customerId === null ? { kind: 'token_expired' } : { kind: 'not_connected' };
       if (row.version !== version || row.status === 'expired') return openRow(row);
-      if (row.refreshable) return renewal.renew(row);
+      if (row.refreshable) return renewRow(row, { isRefused: true });
       await renewal.expire(key, { version, reason: 'the platform refused the token' });
       return { kind: 'token_expired' };
     },

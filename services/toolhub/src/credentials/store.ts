@@ -81,33 +81,41 @@ export interface NewCredential extends CredentialKey {
   now: Date;
 }
 
+const PUT = `insert into credentials as held (customer_id, platform, slot, account, status, sealed, expires_at,
+    refreshable, seed, created_at, updated_at)
+  values ($1, $2, $3, $4, 'connected', $5, $6, $7, $8, $9, $9)
+  on conflict (customer_id, platform, slot) do update set account = excluded.account, status = 'connected',
+    sealed = excluded.sealed, expires_at = excluded.expires_at, refreshable = excluded.refreshable,
+    seed = excluded.seed, version = held.version + 1, lease_id = null, lease_until = null,
+    updated_at = excluded.updated_at`;
+
+function putValues(credential: NewCredential): unknown[] {
+  const { customerId, platform, slot, account, sealed, expiresAt, refreshable, seed, now } = credential;
+  return [customerId, platform, slot, account, sealed, expiresAt, refreshable, seed, now];
+}
+
 /** Takes the place of whatever was there; a renewal that is under way loses its lease and with it its right to store. */
 export async function putCredential(tx: Queryable, credential: NewCredential): Promise<CredentialRow> {
   const { rows } = await tx.query<Row>(
-    {
-      name: 'credentials.put',
-      text: `insert into credentials as held (customer_id, platform, slot, account, status, sealed, expires_at,
-          refreshable, seed, created_at, updated_at)
-        values ($1, $2, $3, $4, 'connected', $5, $6, $7, $8, $9, $9)
-        on conflict (customer_id, platform, slot) do update set account = excluded.account, status = 'connected',
-          sealed = excluded.sealed, expires_at = excluded.expires_at, refreshable = excluded.refreshable,
-          seed = excluded.seed, version = held.version + 1, lease_id = null, lease_until = null,
-          updated_at = excluded.updated_at
-        returning ${COLUMNS}`,
-    },
-    [
-      credential.customerId,
-      credential.platform,
-      credential.slot,
-      credential.account,
-      credential.sealed,
-      credential.expiresAt,
-      credential.refreshable,
-      credential.seed,
-      credential.now,
-    ],
+    { name: 'credentials.put', text: `${PUT} returning ${COLUMNS}` },
+    putValues(credential),
   );
   return fromRow(rows[0] as Row);
+}
+
+/** Undefined when the row of this seed is there already: it may hold newer tokens, which must not be overwritten. */
+export async function seedCredential(
+  db: Queryable,
+  credential: NewCredential,
+): Promise<CredentialRow | undefined> {
+  const { rows } = await db.query<Row>(
+    {
+      name: 'credentials.seed',
+      text: `${PUT} where held.seed is distinct from excluded.seed returning ${COLUMNS}`,
+    },
+    putValues(credential),
+  );
+  return rows[0] && fromRow(rows[0]);
 }
 
 export async function deleteCredential(tx: Queryable, key: CredentialKey): Promise<boolean> {

@@ -59,8 +59,14 @@ export function createLoginLimit(deps: { database: Database; newId: NewId; now: 
   }
 
   function tooMany(at: Date, oldest: Date) {
-    const untilMs = oldest.getTime() + FAILED_LOGINS_WINDOW_MS - at.getTime();
-    return errors.too_many_logins({ retryAfterSeconds: untilMs / 1000 });
+    const seconds = Math.ceil((oldest.getTime() + FAILED_LOGINS_WINDOW_MS - at.getTime()) / 1000);
+    return errors.too_many_logins({
+      retryAfterSeconds: seconds,
+      headers: {
+        'ratelimit-policy': `"logins";q=${FAILED_LOGINS_MAX};w=${FAILED_LOGINS_WINDOW_MS / 1000}`,
+        ratelimit: `"logins";r=0;t=${seconds}`,
+      },
+    });
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { NewEvent } from './service.ts';
+import type { EventType, NewEvent } from './service.ts';
 
 export async function insertEvent(
   tx: Queryable,
@@ -12,4 +12,53 @@ export async function insertEvent(
     },
     [event.customerId, event.id, event.type, JSON.stringify(event.data), event.createdAt],
   );
+}
+
+export interface EventKey {
+  customerId: string;
+  id: string;
+}
+
+export interface RecordedEvent extends EventKey {
+  type: EventType;
+  /** JSON, in the very bytes that were emitted. */
+  data: string;
+  createdAt: Date;
+}
+
+interface EventRow {
+  customer_id: string;
+  id: string;
+  type: EventType;
+  data: string;
+  created_at: Date;
+}
+
+/** Events of any customers, in no order; those that are past their time are absent. */
+export async function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<RecordedEvent[]> {
+  const { rows } = await db.query<EventRow>(
+    {
+      name: 'events.find',
+      text: `select customer_id, id, type, data::text as data, created_at
+        from unnest($1::text[], $2::text[]) as wanted (customer_id, id) join events using (customer_id, id)`,
+    },
+    [keys.map((key) => key.customerId), keys.map((key) => key.id)],
+  );
+  return rows.map((row) => ({
+    customerId: row.customer_id,
+    id: row.id,
+    type: row.type,
+    data: row.data,
+    createdAt: row.created_at,
+  }));
+}
+
+/** Removes a bounded number of events that are past their time; the caller comes again while there are more. */
+export async function deleteEventsBefore(db: Queryable, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from events where (customer_id, id) in
+       (select customer_id, id from events where created_at < $1 limit $2)`,
+    [before, limit],
+  );
+  return rowCount;
 }

@@ -25,7 +25,7 @@ export interface Entry {
   platforms: PlatformFilter | null;
 }
 
-export type Answer = { kind: 'body'; status: number; body: string } | { kind: 'sent' };
+export type Answer = { kind: 'body'; status: number; body: string | Buffer } | { kind: 'sent' };
 
 /** One POST to `/mcp`, from its headers to its answer. */
 export interface Endpoint {

@@ -99,7 +99,7 @@ function isPlainLegacy(params: JsonObject, headers: IncomingHttpHeaders): boolea
 
 /** Bodies of answers, as the SDK words them for each era. */
 export interface FastAnswers {
-  list(request: FastRequest, list: ToolList): string;
+  list(request: FastRequest, list: ToolList): Buffer;
   call(request: FastRequest, result: ToolResult): string;
 }
 
@@ -110,10 +110,18 @@ export function createFastAnswers(serverInfo: ServerInfo): FastAnswers {
     legacy: '',
   };
   const callEnd = { modern: `,"resultType":"complete",${stamp}`, legacy: '' };
-  const wrap = (result: string, id: string | number) =>
-    `{"result":${result},"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)}}`;
+  const idEnd = (id: string | number) =>
+    `,"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)}}`;
+  // The bytes of a list are the same for all but the id, which comes last; encoding 100 KB anew costs more than the rest.
+  const prepared = new WeakMap<ToolList, Partial<Record<FastRequest['era'], Buffer>>>();
   return {
-    list: ({ era, id }, list) => wrap(`{"tools":${list.json}${listEnd[era]}}`, id),
-    call: ({ era, id }, result) => wrap(`${JSON.stringify(result).slice(0, -1)}${callEnd[era]}}`, id),
+    list({ era, id }, list) {
+      const byEra = prepared.get(list) ?? {};
+      prepared.set(list, byEra);
+      byEra[era] ??= Buffer.from(`{"result":{"tools":${list.json}${listEnd[era]}}`);
+      return Buffer.concat([byEra[era], Buffer.from(idEnd(id))]);
+    },
+    call: ({ era, id }, result) =>
+      `{"result":${JSON.stringify(result).slice(0, -1)}${callEnd[era]}}${idEnd(id)}`,
   };
 }

@@ -77,11 +77,15 @@ function expiryOf(payload: AdapterPayload): Date {
   return new Date(payload.exp * 1000);
 }
 
+/** Long enough for the request that brings it. */
+const REUSE_SECONDS = 60;
+
 function withUse(id: string, stored: Spendable | undefined, deps: AdapterDeps): AdapterPayload | undefined {
   if (stored === undefined) return undefined;
-  const arrivedAt = deps.arrivals.current()?.at ?? deps.now();
-  const consumed = isLateReuse(stored, arrivedAt) ? { consumed: true as const } : {};
-  return { ...stored.payload, jti: id, ...consumed };
+  const payload = { ...stored.payload, jti: id };
+  if (!isLateReuse(stored, deps.arrivals.current()?.at ?? deps.now())) return payload;
+  // The library looks at the expiry first; here the reuse is what matters, and it is answered by a revocation.
+  return { ...payload, exp: Math.ceil(deps.now().getTime() / 1000) + REUSE_SECONDS, consumed: true };
 }
 
 function clients({ database, now }: AdapterDeps): Partial<Adapter> {

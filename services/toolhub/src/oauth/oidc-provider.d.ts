@@ -141,7 +141,7 @@ declare module 'oidc-provider' {
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): this;
     on(event: 'server_error', listener: (ctx: Context, error: Error) => void): this;
-    on(event: 'grant.revoked', listener: (ctx: Context, grantId: string) => void): this;
+    on(event: 'error', listener: (error: Error) => void): this;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
     interactionResult(
       request: IncomingMessage,

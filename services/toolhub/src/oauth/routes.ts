@@ -1,4 +1,4 @@
-import type { App, RateLimit } from '@libs/http';
+import { type App, AppError, type RateLimit } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { addressKey } from '../customers/address-key.ts';
@@ -44,8 +44,13 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDeps): void {
     }
     scope.post(oauthPaths.register, { schema }, async (request, reply) => {
       reply.header('access-control-allow-origin', '*');
-      const { allowed, retryAfterSeconds } = await deps.addressLimit.take(addressKey(request.ip));
-      return allowed ? handOver(request, reply) : tooManyRegistrations(reply, retryAfterSeconds);
+      try {
+        await deps.addressLimit.enforce(addressKey(request.ip), reply);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.kind !== 'rate_limited') throw error;
+        return tooManyRegistrations(reply, error);
+      }
+      return handOver(request, reply);
     });
     scope.options(oauthPaths.register, { schema }, async (_request, reply) =>
       reply
@@ -89,10 +94,11 @@ function withDefaults(url: string): string {
   return `${path}?${query}`;
 }
 
-function tooManyRegistrations(reply: FastifyReply, retryAfterSeconds: number): FastifyReply {
+/** OAuth has no code for this; its body is what clients of this endpoint read. */
+function tooManyRegistrations(reply: FastifyReply, error: AppError): FastifyReply {
   return reply
-    .code(429)
-    .header('retry-after', String(retryAfterSeconds))
+    .code(error.status)
+    .headers(error.headers ?? {})
     .header('content-type', 'application/json')
     .send(
       JSON.stringify({

@@ -93,6 +93,8 @@ export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
   provider.on('server_error', ({ req }, error) => {
     app.log.error({ err: error, request_id: arrivals.of(req)?.requestId }, 'the OAuth server failed');
   });
+  // What escapes the library's own handlers, such as a connection that breaks while an answer is written.
+  provider.on('error', (error) => app.log.error({ err: error }, 'the OAuth server failed'));
   registerOAuthRoutes(app, { provider, publicUrl, arrivals, addressLimit, now });
   registerInteractionRoutes(app, { provider, publicUrl, customers, access, audit, addressLimit });
   registerConnectRoutes(app, deps);

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import type { CivilDate } from './calendar.ts';
 import type { AchScope } from './scope.ts';
 
@@ -13,6 +13,8 @@ export interface StoredFile {
   creditTotal: number;
   asOf: Date;
   createdAt: Date;
+  /** Brought over whole, though the bank may not see it yet. */
+  isUploaded: boolean;
 }
 
 interface FileRow {
@@ -25,9 +27,11 @@ interface FileRow {
   credit_total: number;
   as_of: Date;
   created_at: Date;
+  uploaded: boolean;
 }
 
 const COLUMNS = 'id, scope, name, content_sealed, entries, debit_total, credit_total, as_of, created_at';
+const VIEW = `${COLUMNS}, uploaded_at is not null as uploaded`;
 
 function fromRow(row: FileRow): StoredFile {
   return {
@@ -40,10 +44,11 @@ function fromRow(row: FileRow): StoredFile {
     creditTotal: row.credit_total,
     asOf: row.as_of,
     createdAt: row.created_at,
+    isUploaded: row.uploaded,
   };
 }
 
-export async function insertFile(tx: Queryable, file: StoredFile): Promise<void> {
+export async function insertFile(tx: Queryable, file: Omit<StoredFile, 'isUploaded'>): Promise<void> {
   await tx.query(`insert into ach_files (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
     file.id,
     file.scope,
@@ -62,7 +67,7 @@ export async function findUnsent(db: Queryable, scope: AchScope): Promise<Stored
   const { rows } = await db.query<FileRow>(
     {
       name: 'ach.files_unsent',
-      text: `select ${COLUMNS} from ach_files where scope = $1 and sent_at is null order by id limit 1`,
+      text: `select ${VIEW} from ach_files where scope = $1 and sent_at is null order by id limit 1`,
     },
     [scope],
   );
@@ -77,8 +82,12 @@ export async function markSent(
   await tx.query('update ach_files set sent_at = $2, refusal = $3 where id = $1', [id, at, refusal]);
 }
 
+export async function markUploaded(db: Queryable, id: string, at: Date): Promise<void> {
+  await db.query('update ach_files set uploaded_at = $2 where id = $1', [id, at]);
+}
+
 export async function findFiles(db: Queryable, ids: readonly string[]): Promise<StoredFile[]> {
-  const { rows } = await db.query<FileRow>(`select ${COLUMNS} from ach_files where id = any($1)`, [ids]);
+  const { rows } = await db.query<FileRow>(`select ${VIEW} from ach_files where id = any($1)`, [ids]);
   return rows.map(fromRow);
 }
 
@@ -111,6 +120,26 @@ export async function saveCounters(tx: Queryable, scope: AchScope, counters: Cou
 
 /** What is hashed to a number beside the scope, so that other features' locks are other locks. */
 const LOCK_FAMILY = 4_211;
+
+const LIVE_LOCK_FAMILY = 4_213;
+
+/**
+ * Does the work while no other process does; answers undefined where one does. Only the live line needs it, which two
+ * would write on at once; the lock is the session's, so it takes a connection for as long.
+ */
+export function withLiveLine<T>(database: Database, work: () => Promise<T>): Promise<T | undefined> {
+  return database.session(async (session) => {
+    const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      LIVE_LOCK_FAMILY,
+    ]);
+    if (!rows[0]?.locked) return undefined;
+    try {
+      return await work();
+    } finally {
+      await session.query('select pg_advisory_unlock($1)', [LIVE_LOCK_FAMILY]);
+    }
+  });
+}
 
 /** Only one transaction at a time works on a scope, in whatever process. */
 export async function lockScope(tx: Queryable, scope: AchScope): Promise<void> {

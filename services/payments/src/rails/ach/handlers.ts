@@ -1,6 +1,7 @@
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
 import { CLOCK_JOB } from '../../sandbox/service.ts';
 import type { AchContext } from './context.ts';
+import { withLiveLine } from './files-store.ts';
 import { LIVE_JOB, TICK_JOB, type TickPayload, wakeUp } from './jobs.ts';
 import { type AchScope, LIVE_SCOPE } from './scope.ts';
 import { tick } from './tick.ts';
@@ -8,6 +9,8 @@ import { tick } from './tick.ts';
 const RETRY_MS = 250;
 const RETRY_MS_MAX = 60_000;
 const FETCH_MINUTES = 10;
+/** When to look again while another process has the line to the bank. */
+const LINE_BUSY_MS = 5_000;
 
 /** A scope is never given up: what waits in it is money on its way. */
 const untilDone: Pick<Handler, 'attemptsMax' | 'retryDelayMs'> = {
@@ -22,6 +25,16 @@ export function createAchHandlers(context: AchContext): { handlers: Handler[]; c
   async function runTick(scope: AchScope): Promise<void> {
     const again = await tick(context, scope);
     if (again) await enqueueJobs(database, database.schema, [wakeUp(scope, again)]);
+  }
+
+  async function runLiveTick(): Promise<void> {
+    const done = await withLiveLine(database, async () => {
+      await runTick(LIVE_SCOPE);
+      return true;
+    });
+    if (done) return;
+    const soon = new Date(context.now().getTime() + LINE_BUSY_MS);
+    await enqueueJobs(database, database.schema, [wakeUp(LIVE_SCOPE, soon)]);
   }
 
   const handlers: Handler[] = [
@@ -44,6 +57,6 @@ export function createAchHandlers(context: AchContext): { handlers: Handler[]; c
     },
   ];
   if (!context.transportFor(LIVE_SCOPE)) return { handlers, cron: [] };
-  handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle: () => runTick(LIVE_SCOPE) });
+  handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle: runLiveTick });
   return { handlers, cron: [{ name: LIVE_JOB, schedule: everyMinutes(FETCH_MINUTES) }] };
 }

@@ -2,7 +2,7 @@ import type { RailOutcome } from '../rail.ts';
 import { type AchContext, fileSealContext } from './context.ts';
 import { findEntriesOf, findInFile, insertEntries, updateEntries } from './entries-store.ts';
 import { type AchEntry, paymentKeyOf } from './entry.ts';
-import { findUnsent, lockScope, markSent, type StoredFile } from './files-store.ts';
+import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
 import { lockPaymentsOf } from './filing.ts';
 import { refundsFor } from './refunds.ts';
 import { isWindowMissed, settlesAfterLateArrival } from './schedule.ts';
@@ -38,11 +38,14 @@ export async function sendFiles(context: AchContext, scope: AchScope): Promise<v
 }
 
 async function handOver(context: AchContext, file: StoredFile): Promise<SendResult> {
+  const { name, asOf, isUploaded } = file;
   const content = context.sealer.openText(file.contentSealed, fileSealContext(file.id));
+  const noteUploaded = () => markUploaded(context.database, file.id, context.now());
+  const outbound = { name, content, asOf, isUploaded, noteUploaded };
   const transport = connectionFor(context, file.scope);
-  if (file.scope !== LIVE_SCOPE) return transport.send({ name: file.name, content, asOf: file.asOf });
+  if (file.scope !== LIVE_SCOPE) return transport.send(outbound);
   try {
-    const result = await transport.send({ name: file.name, content, asOf: file.asOf });
+    const result = await transport.send(outbound);
     await context.health.reportSuccess('ach', 'live', 'connection');
     return result;
   } catch (error) {

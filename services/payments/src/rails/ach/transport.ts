@@ -4,6 +4,10 @@ export interface OutboundFile {
   content: string;
   /** When it left, in the time of its scope. */
   asOf: Date;
+  /** Whether an earlier try has brought it over whole, so that the bank may have taken it away already. */
+  isUploaded: boolean;
+  /** Writes that down; called before the bank can see the file. */
+  noteUploaded: () => Promise<void>;
 }
 
 export interface InboundFile {

@@ -23,7 +23,7 @@ export interface ReadPayload {
 export interface AskPayload {
   mode: Mode;
   submissions: [tenantId: string, instructionId: string][];
-  /** Answers that were made until then may be theirs; absent until one was seen to be late. */
+  /** Answers that were made until then may be theirs; absent while theirs may not have been made. */
   answersUntilMs?: number;
 }
 

@@ -47,7 +47,7 @@ export function createAskHandler(deps: RtpWorkerDependencies): Handler {
       for (const [mode, group] of Map.groupBy(jobs, (job) => (job.payload as AskPayload).mode)) {
         const connection = connectionOf(deps, mode);
         const messages = await deps.database.transaction(async (tx) => {
-          const messages = await ask(deps, tx, { mode, connection, awaited: awaitedIn(group) });
+          const messages = await ask(deps, tx, { mode, connection, unheard: unheardIn(group) });
           await completeJobs(tx, group);
           return messages;
         });
@@ -57,13 +57,13 @@ export function createAskHandler(deps: RtpWorkerDependencies): Handler {
   };
 }
 
-interface Awaited extends SubmissionKey {
-  answersUntilMs: number;
+interface Unheard extends SubmissionKey {
+  answersUntilMs: number | undefined;
 }
 
-function awaitedIn(jobs: readonly Job[]): Awaited[] {
+function unheardIn(jobs: readonly Job[]): Unheard[] {
   return jobs.flatMap((job) => {
-    const { submissions, answersUntilMs = 0 } = job.payload as AskPayload;
+    const { submissions, answersUntilMs } = job.payload as AskPayload;
     return submissions.map(([tenantId, instructionId]) => ({ tenantId, instructionId, answersUntilMs }));
   });
 }
@@ -71,22 +71,22 @@ function awaitedIn(jobs: readonly Job[]): Awaited[] {
 interface Asking {
   mode: Mode;
   connection: RtpConnection;
-  awaited: readonly Awaited[];
+  unheard: readonly Unheard[];
 }
 
 async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): Promise<OutgoingMessage[]> {
-  const { mode, connection, awaited } = asking;
-  const open = await lockOpen(tx, awaited);
+  const { mode, connection, unheard } = asking;
+  const open = await lockOpen(tx, unheard);
   if (open.length === 0) return [];
   const at = deps.now();
   const queues = await findQueues(tx, connection);
-  const untilMs = new Map(awaited.map((one) => [one.instructionId, one.answersUntilMs]));
+  const untilMs = new Map(unheard.map((one) => [one.instructionId, one.answersUntilMs]));
   const due: Due[] = [];
   const looks: Look[] = [];
   for (const stored of open) {
     const { submission, instructionId } = stored;
     if (!submission?.dueAt) continue;
-    const answersUntilMs = untilMs.get(instructionId) ?? 0;
+    const answersUntilMs = untilMs.get(instructionId);
     const later = lookLater({ dueAt: submission.dueAt, at, answersUntilMs, queues });
     if (later) {
       looks.push({ key: stored, ...later });
@@ -94,7 +94,8 @@ async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): 
     }
     const moved = nextSubmission(submission, { type: 'due', at }, connection.policy);
     due.push({ stored, before: submission, ...moved });
-    if (moved.submission.dueAt) looks.push({ key: stored, runAt: moved.submission.dueAt, answersUntilMs: 0 });
+    if (moved.submission.dueAt)
+      looks.push({ key: stored, runAt: moved.submission.dueAt, answersUntilMs: undefined });
   }
   await enqueueJobs(tx, deps.database.schema, jobsFor(mode, looks));
   return due.length === 0 ? [] : record(deps, tx, { connection, due });
@@ -120,22 +121,22 @@ async function findQueues(tx: Queryable, { transport, policy }: RtpConnection): 
 interface Look {
   key: SubmissionKey;
   runAt: Date;
-  answersUntilMs: number;
+  answersUntilMs: number | undefined;
 }
 
 /**
  * Null when it is time to ask. An answer that came before its time was up may still wait to be read, behind others;
- * to ask then would only make the queue longer. While an answer may not even be made, though its cause is old enough,
- * the ones that are made until the next look count, too.
+ * to ask then would only make the queue longer. And where the answer may not even have been made, though what it
+ * answers is old enough, every answer that is made until it must have been made counts, too.
  */
-function lookLater(look: { dueAt: Date; at: Date; answersUntilMs: number; queues: Queues }) {
-  const { dueAt, at, answersUntilMs, queues } = look;
-  if (at < dueAt) return { runAt: dueAt, answersUntilMs };
+function lookLater(look: Omit<Look, 'key' | 'runAt'> & { dueAt: Date; at: Date; queues: Queues }) {
+  const { dueAt, at, queues } = look;
+  if (at < dueAt) return { runAt: dueAt, answersUntilMs: look.answersUntilMs };
   if (at.getTime() - dueAt.getTime() >= LOOK_AGAIN_FOR_MS_MAX) return null;
   const runAt = new Date(at.getTime() + queues.lookAgainMs);
-  if (queues.oldestToMake && queues.oldestToMake < dueAt) return { runAt, answersUntilMs: runAt.getTime() };
-  const untilMs = Math.max(dueAt.getTime(), answersUntilMs);
-  const mayBeUnread = queues.oldestToRead !== null && queues.oldestToRead.getTime() < untilMs;
+  if (queues.oldestToMake && queues.oldestToMake < dueAt) return { runAt, answersUntilMs: undefined };
+  const answersUntilMs = look.answersUntilMs ?? at.getTime();
+  const mayBeUnread = queues.oldestToRead !== null && queues.oldestToRead.getTime() < answersUntilMs;
   return mayBeUnread ? { runAt, answersUntilMs } : null;
 }
 
@@ -145,7 +146,7 @@ function jobsFor(mode: Mode, looks: readonly Look[]): NewJob[] {
   return [...groups.values()].map((group) => {
     const { runAt, answersUntilMs } = group[0] as Look;
     const submissions = toPairs(group.map(({ key }) => key));
-    return askJob({ mode, submissions, ...(answersUntilMs > 0 && { answersUntilMs }) }, runAt);
+    return askJob({ mode, submissions, ...(answersUntilMs && { answersUntilMs }) }, runAt);
   });
 }
 

@@ -1,8 +1,10 @@
-import type { ImapFlow, MailboxObject } from 'imapflow';
+import type { ImapFlow, ImapFlowError, MailboxObject } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
 
 export const FOLDER_LENGTH_MAX = 500;
+/** RFC 5530: there is no such folder, or there can be none of this name. */
+const MISSING_CODES: ReadonlySet<string> = new Set(['NONEXISTENT', 'CANNOT']);
 
 /** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
 export async function openFolder(
@@ -14,7 +16,9 @@ export async function openFolder(
   try {
     return await client.mailboxOpen(folder, { readOnly });
   } catch (error) {
-    if ((error as { mailboxMissing?: boolean }).mailboxMissing === true) throw noSuchFolder(folder);
+    const { mailboxMissing, serverResponseCode = '' } = error as ImapFlowError;
+    if (mailboxMissing === true || MISSING_CODES.has(serverResponseCode.toUpperCase()))
+      throw noSuchFolder(folder);
     throw error;
   }
 }

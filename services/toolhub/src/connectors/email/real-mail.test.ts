@@ -1,14 +1,23 @@
 // The tools against a real mail system. Where it is not installed, this file says so and holds no test.
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Connector, ToolContext } from '../connector.ts';
 import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { createEmailConnector } from './connector.ts';
 import type { EmailCredential } from './credential.ts';
 import { connectImap } from './imap-connection.ts';
+import type { Message } from './message.ts';
 import { missingForRealMail, type RealMailServer, startRealMail } from './test/real-mail-server.ts';
-import { itDoesTheRoundTrip, itReadsMime } from './test/scenarios.ts';
+import {
+  appendRaw,
+  callerOf,
+  findArrived,
+  itDoesTheRoundTrip,
+  itReadsMime,
+  plainMail,
+} from './test/scenarios.ts';
 
 const missing = missingForRealMail();
 if (missing === null) describe('e-mail over Dovecot and OpenSMTPD', runAll);
@@ -62,4 +71,57 @@ function runAll(): void {
 
   itDoesTheRoundTrip(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
   itReadsMime(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
+
+  it('calls a folder that cannot be what it is: not there', async () => {
+    const call = callerOf(connector);
+    for (const folder of ['Nowhere', '../../etc', 'INBOX/../../alice@mail.test/mail', '~root', '*', '']) {
+      const search = call('email_search_messages', { folder }, bob);
+      await expect(search, folder).rejects.toMatchObject({ code: 'invalid_arguments' });
+    }
+  });
+
+  it('never shows one account the other one’s mail', async () => {
+    const call = callerOf(connector);
+    await appendRaw(alice, { folder: 'INBOX', raw: plainMail('for Alice alone') });
+    const page = await call<{ items: unknown[] }>(
+      'email_search_messages',
+      { subject: 'for Alice alone' },
+      bob,
+    );
+    expect(page.items).toEqual([]);
+  });
+
+  it('sends and reads a large attachment in pages', async () => {
+    const call = callerOf(connector);
+    const bytes = randomBytes(9 * 1024 * 1024);
+    const attachments = [
+      {
+        filename: 'large.bin',
+        content_type: 'application/octet-stream',
+        content_base64: bytes.toString('base64'),
+      },
+    ];
+    await call(
+      'email_send_message',
+      { to: ['bob@mail.test'], subject: 'large one', text: 'x', attachments },
+      alice,
+    );
+    const { uid } = await findArrived(connector, bob, 'large one');
+    const message = await call<Message>('email_get_message', { folder: 'INBOX', uid }, bob);
+    expect(message.attachments).toMatchObject([{ filename: 'large.bin', size: bytes.length }]);
+    const pieces: Buffer[] = [];
+    let offset: number | null = 0;
+    while (offset !== null) {
+      const part_id: string | undefined = message.attachments[0]?.part_id;
+      const page: { content_base64: string; next_offset: number | null } = await call(
+        'email_get_attachment',
+        { folder: 'INBOX', uid, part_id, offset },
+        bob,
+      );
+      pieces.push(Buffer.from(page.content_base64, 'base64'));
+      offset = page.next_offset;
+    }
+    expect(pieces).toHaveLength(3);
+    expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+  });
 }

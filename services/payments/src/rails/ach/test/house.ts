@@ -18,11 +18,12 @@ import { findPayment, hasOpenPayments, lockPayments } from '../../../payments/st
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
 import { createSandboxService, type ForcedOutcome, findClocks } from '../../../sandbox/service.ts';
-import { type Tenant, tenantOf } from '../../../tenant.ts';
+import { type Mode, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createBookRail } from '../../book/rail.ts';
 import { createAchOperator } from '../../sandbox/ach-operator.ts';
 import { createTransportFor } from '../connections.ts';
 import type { AchContext } from '../context.ts';
+import type { Originator } from '../files.ts';
 import { createAchHandlers } from '../handlers.ts';
 import { returnMeaning } from '../meanings.ts';
 import { createNotifyOfChange } from '../notify.ts';
@@ -40,6 +41,8 @@ export interface HouseOptions {
   now?: () => Date;
   /** Stands between us and the operator, to break things. */
   wrap?: (transport: AchTransport, scope: AchScope) => AchTransport;
+  /** The line to a bank for live payments. */
+  live?: { transport: AchTransport; originator: Originator };
 }
 
 const IDLE_POLL_MS = 10;
@@ -53,9 +56,11 @@ export async function createHouse(options: HouseOptions = {}) {
   const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
   const alerts: { fields: object; message: string }[] = [];
   const errors: unknown[] = [];
+  const live = options.live ?? null;
+  const failures: object[] = [];
   const pace = createPace(defaultTerms, options.sandboxMs ?? 300);
   const rails = [
-    createAchRail({ terms: defaultTerms, pace, isConfigured: (mode) => mode === 'test' }),
+    createAchRail({ terms: defaultTerms, pace, isConfigured: (mode) => mode === 'test' || live !== null }),
     createBookRail(defaultTerms),
   ];
   const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
@@ -75,7 +80,6 @@ export async function createHouse(options: HouseOptions = {}) {
   const accept = createAcceptance({
     ...shared,
     ...firstUse,
-    loadSubscriptions: async () => null,
     hasSubscribers: () => false,
     enqueueDeliveries: async () => {},
   });
@@ -94,7 +98,7 @@ export async function createHouse(options: HouseOptions = {}) {
     sandboxMs: pace.sandboxMs,
     behaviourOf,
   });
-  const lines = createTransportFor({ sandbox: operator, live: null });
+  const lines = createTransportFor({ sandbox: operator, live: live?.transport ?? null });
   const wrap = options.wrap ?? ((transport: AchTransport) => transport);
   const context: AchContext = {
     database,
@@ -105,12 +109,15 @@ export async function createHouse(options: HouseOptions = {}) {
       warn: () => {},
     },
     pace,
-    originators: { test: SANDBOX_ORIGINATOR, live: null },
+    originators: { test: SANDBOX_ORIGINATOR, live: live?.originator ?? null },
     transportFor: (scope) => {
       const transport = lines(scope);
       return transport && wrap(transport, scope);
     },
-    health: { reportFailure: async () => {}, reportSuccess: async () => {} },
+    health: {
+      reportFailure: async (_rail, _mode, failure) => void failures.push(failure),
+      reportSuccess: async () => {},
+    },
     sealer,
     lockPayments,
     applyOutcomes: processing.applyOutcomes,
@@ -145,9 +152,9 @@ export async function createHouse(options: HouseOptions = {}) {
     return worker;
   }
 
-  async function addTenant(name: string): Promise<Tenant> {
+  async function addTenant(name: string, mode: Mode = 'test'): Promise<Tenant> {
     await database.query('insert into organisations (id, name, created_at) values ($1, $1, now())', [name]);
-    return tenantOf(name, 'test');
+    return tenantOf(name, mode);
   }
 
   let keys = 0;
@@ -246,6 +253,7 @@ export async function createHouse(options: HouseOptions = {}) {
     sandbox,
     alerts,
     errors,
+    failures,
     startWorking,
     addTenant,
     pay,

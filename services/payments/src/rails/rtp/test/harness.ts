@@ -16,7 +16,7 @@ import {
 import { insertAccepted } from '../../../payments/accept-store.ts';
 import { eventOf, transferOf } from '../../../payments/moves.ts';
 import { newAttempt } from '../../../payments/outcomes.ts';
-import type { Payment, RailChoice } from '../../../payments/payment.ts';
+import { type Payment, type RailChoice, toApi } from '../../../payments/payment.ts';
 import { createProcessing, type Processing } from '../../../payments/processing.ts';
 import { findPayment } from '../../../payments/store.ts';
 import { createRouting } from '../../../routing/service.ts';
@@ -160,7 +160,11 @@ export async function createHarness(options: HarnessOptions = {}) {
           key: payment.id,
           fingerprint: Buffer.from(payment.id),
           payment,
-          event: eventOf(payment, 'payment.pending', { at, realNow: at, newId }),
+          event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), {
+            at,
+            realNow: at,
+            newId,
+          }),
           hold: transferOf(payment, 'hold', { at, newId }),
         })),
       );

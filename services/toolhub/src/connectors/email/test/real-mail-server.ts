@@ -11,6 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const DOVECOT_PATH = '/usr/sbin/dovecot';
 export const OPENSMTPD_PATH = '/usr/sbin/smtpd';
+/** OpenSMTPD has this one place for its socket and one for its spool. */
+const OPENSMTPD_SOCKET = '/var/run/smtpd.sock';
 const SUBMISSION_PATH = '/usr/lib/dovecot/submission';
 const LMTP_PATH = '/usr/lib/dovecot/lmtp';
 
@@ -25,7 +27,8 @@ export function missingForRealMail(): string | null {
   );
   if (absent.length > 0) return `${absent.join(', ')} not installed`;
   // Both servers drop their rights by themselves, which only root can.
-  return process.getuid?.() === 0 ? null : 'they can be started by root only';
+  if (process.getuid?.() !== 0) return 'they can be started by root only';
+  return existsSync(OPENSMTPD_SOCKET) ? 'another OpenSMTPD runs on this machine' : null;
 }
 
 export interface RealMailServer {

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import SftpClient from 'ssh2-sftp-client';
+
+export interface SftpOptions {
+  /** `sftp://user@host:port/folder`; a password may stand in it where the bank takes no key. */
+  url: string;
+  privateKeyPath?: string | undefined;
+  /** `SHA256:…`, as `ssh-keygen -l` prints it. A server with another key is not our bank. */
+  hostKeyFingerprint: string;
+}
+
+const PORT_DEFAULT = 22;
+const READY_TIMEOUT_MS = 20_000;
+const KEEPALIVE_MS = 10_000;
+const KEEPALIVES_MISSED_MAX = 3;
+/** Longer than the largest file takes on a slow line. */
+const WORK_MS_MAX = 180_000;
+/** A round of work is several calls; one connection serves them. */
+const IDLE_MS = 5_000;
+
+/** The bank's server cannot be reached, refuses us, or stopped answering. The message names no secret. */
+export class SftpUnreachable extends Error {
+  override readonly name = 'SftpUnreachable';
+}
+
+function isHostKey(key: Buffer, fingerprint: string): boolean {
+  const actual = createHash('sha256').update(key).digest('base64').replace(/=+$/, '');
+  return `SHA256:${actual}` === fingerprint.replace(/=+$/, '');
+}
+
+async function connect({ url, privateKeyPath, hostKeyFingerprint }: SftpOptions): Promise<SftpClient> {
+  const { hostname, port, username, password } = new URL(url);
+  const privateKey = privateKeyPath === undefined ? undefined : await readFile(privateKeyPath);
+  // The protocol is many small questions: with the usual delay of small packets each would cost 40 ms.
+  const sock = createConnection({ host: hostname, port: Number(port || PORT_DEFAULT), noDelay: true });
+  // Events between two calls need no handling: the next call finds the connection gone and says so.
+  const client = new SftpClient('ach', {});
+  try {
+    await client.connect({
+      sock,
+      username: decodeURIComponent(username),
+      ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+      ...(privateKey === undefined ? {} : { privateKey }),
+      readyTimeout: READY_TIMEOUT_MS,
+      keepaliveInterval: KEEPALIVE_MS,
+      keepaliveCountMax: KEEPALIVES_MISSED_MAX,
+      hostVerifier: (key) => isHostKey(key, hostKeyFingerprint),
+    });
+    return client;
+  } catch (error) {
+    sock.destroy();
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new SftpUnreachable(`the bank's server ${hostname} cannot be used: ${detail}`, { cause: error });
+  }
+}
+
+/** One connection that is opened when it is needed, shared by calls that follow each other, and closed when idle. */
+export class SftpConnection {
+  readonly #options: SftpOptions;
+  #client: SftpClient | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Calls wait for each other: a connection does one thing at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SftpOptions) {
+    this.#options = options;
+  }
+
+  use<T>(work: (client: SftpClient) => Promise<T>): Promise<T> {
+    const run = this.#last.then(() => this.#run(work));
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#drop();
+  }
+
+  async #run<T>(work: (client: SftpClient) => Promise<T>): Promise<T> {
+    clearTimeout(this.#timer);
+    this.#client ??= await connect(this.#options);
+    const client = this.#client;
+    let patience: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      const error = new SftpUnreachable("the bank's server stopped answering");
+      patience = setTimeout(() => reject(error), WORK_MS_MAX);
+    });
+    try {
+      return await Promise.race([work(client), tooLong]);
+    } catch (error) {
+      // Whatever went wrong, the next call begins anew.
+      await this.#drop();
+      throw error;
+    } finally {
+      clearTimeout(patience);
+      if (this.#client) this.#timer = setTimeout(() => void this.#drop(), IDLE_MS).unref();
+    }
+  }
+
+  async #drop(): Promise<void> {
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = undefined;
+    // A connection that is broken already cannot be ended, and need not be.
+    await client?.end().catch(() => undefined);
+  }
+}

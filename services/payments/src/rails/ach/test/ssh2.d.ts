@@ -1,0 +1,58 @@
+/** The part of the server that the test bank uses; the package brings no types. */
+declare module 'ssh2' {
+  import type { EventEmitter } from 'node:events';
+
+  interface KeyPair {
+    public: string;
+    private: string;
+  }
+
+  interface ParsedKey {
+    type: string;
+    getPublicSSH(): Buffer;
+    verify(data: Buffer, signature: Buffer, hash?: string): boolean;
+  }
+
+  interface AuthenticationContext {
+    method: string;
+    username: string;
+    key?: { algo: string; data: Buffer };
+    signature?: Buffer;
+    blob?: Buffer;
+    hashAlgo?: string;
+    accept(): void;
+    reject(): void;
+  }
+
+  interface SftpStream extends EventEmitter {
+    handle(requestId: number, handle: Buffer): void;
+    status(requestId: number, code: number): void;
+    data(requestId: number, data: Buffer): void;
+    attrs(requestId: number, attrs: object): void;
+    name(requestId: number, names: object[]): void;
+  }
+
+  class Server extends EventEmitter {
+    constructor(
+      options: { hostKeys: string[] },
+      onClient: (client: EventEmitter & { end(): void; setNoDelay(on: boolean): void }) => void,
+    );
+    listen(port: number, host: string, onListening: () => void): void;
+    address(): { port: number };
+    close(onClosed: () => void): void;
+  }
+
+  const ssh2: {
+    Server: typeof Server;
+    utils: {
+      generateKeyPairSync(type: 'ed25519'): KeyPair;
+      parseKey(key: string): ParsedKey;
+      sftp: {
+        STATUS_CODE: Readonly<Record<'OK' | 'EOF' | 'NO_SUCH_FILE' | 'FAILURE' | 'OP_UNSUPPORTED', number>>;
+        OPEN_MODE: Readonly<Record<'READ' | 'WRITE' | 'APPEND' | 'CREAT' | 'TRUNC' | 'EXCL', number>>;
+        flagsToString(flags: number): string;
+      };
+    };
+  };
+  export = ssh2;
+}

@@ -1,0 +1,16 @@
+import type { Sealer } from '@libs/seal';
+
+function contextOf(customerId: string): string {
+  return `webhook_secret ${customerId}`;
+}
+
+/** Keeps a webhook's secret in an envelope that opens for its own customer alone. */
+export function createSecretVault(sealer: Sealer) {
+  return {
+    seal: (customerId: string, secret: string): Buffer => sealer.seal(secret, contextOf(customerId)),
+    open: (customerId: string, sealed: Buffer): string => sealer.openText(sealed, contextOf(customerId)),
+    needsReseal: sealer.needsReseal,
+  };
+}
+
+export type SecretVault = ReturnType<typeof createSecretVault>;

@@ -1,0 +1,85 @@
+import type { Queryable } from '@libs/db';
+import type { EventType } from '../events/service.ts';
+import type { WebhookConfig } from './webhook.ts';
+
+interface ConfigRow {
+  customer_id: string;
+  webhook_url: string;
+  events: EventType[] | null;
+  secret_sealed: Buffer;
+  created_at: Date;
+}
+
+const COLUMNS = 'customer_id, webhook_url, events, secret_sealed, created_at';
+
+export interface StoredConfig extends WebhookConfig {
+  secretSealed: Buffer;
+}
+
+function fromRow(row: ConfigRow): StoredConfig {
+  return {
+    customerId: row.customer_id,
+    webhookUrl: row.webhook_url,
+    events: row.events,
+    secretSealed: row.secret_sealed,
+    createdAt: row.created_at,
+  };
+}
+
+/** Takes the place of the one before. */
+export async function putConfig(tx: Queryable, config: StoredConfig): Promise<void> {
+  await tx.query(
+    `insert into webhook_configs (${COLUMNS}) values ($1, $2, $3, $4, $5)
+     on conflict (customer_id) do update set webhook_url = excluded.webhook_url, events = excluded.events,
+       secret_sealed = excluded.secret_sealed, created_at = excluded.created_at`,
+    [config.customerId, config.webhookUrl, config.events, config.secretSealed, config.createdAt],
+  );
+}
+
+export async function findConfig(db: Queryable, customerId: string): Promise<StoredConfig | undefined> {
+  const { rows } = await db.query<ConfigRow>(
+    { name: 'webhooks.find', text: `select ${COLUMNS} from webhook_configs where customer_id = $1` },
+    [customerId],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** While the transaction lasts, the webhook cannot be removed under a delivery that is being added. */
+export async function holdConfig(tx: Queryable, customerId: string): Promise<StoredConfig | undefined> {
+  const { rows } = await tx.query<ConfigRow>(
+    {
+      name: 'webhooks.hold',
+      text: `select ${COLUMNS} from webhook_configs where customer_id = $1 for key share`,
+    },
+    [customerId],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function deleteConfig(tx: Queryable, customerId: string): Promise<boolean> {
+  const { rowCount } = await tx.query('delete from webhook_configs where customer_id = $1', [customerId]);
+  return rowCount === 1;
+}
+
+export async function findConfigs(db: Queryable, customerIds: readonly string[]): Promise<StoredConfig[]> {
+  const { rows } = await db.query<ConfigRow>(
+    {
+      name: 'webhooks.find_many',
+      text: `select ${COLUMNS} from unnest($1::text[]) as wanted (customer_id) join webhook_configs using (customer_id)`,
+    },
+    [customerIds],
+  );
+  return rows.map(fromRow);
+}
+
+/** The same secret under a newer key of the service; one that was made meanwhile stays. */
+export async function resealSecret(
+  db: Queryable,
+  config: StoredConfig,
+  secretSealed: Buffer,
+): Promise<void> {
+  await db.query(
+    'update webhook_configs set secret_sealed = $3 where customer_id = $1 and secret_sealed = $2',
+    [config.customerId, config.secretSealed, secretSealed],
+  );
+}

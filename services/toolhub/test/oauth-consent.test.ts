@@ -1,0 +1,211 @@
+// What the person at the browser goes through: login, sign-up, consent, and the pages themselves.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Account, call, PASSWORD, signUp } from './accounts.ts';
+import {
+  authorizeUrl,
+  decide,
+  exchange,
+  locationOf,
+  newPkce,
+  type OAuthClient,
+  registerClient,
+} from './authorization.ts';
+import { Browser } from './browser.ts';
+import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+
+let database: TestDatabase;
+let instance: Instance;
+let url: string;
+let account: Account;
+let client: OAuthClient;
+
+beforeAll(async () => {
+  database = await createToolhubDatabase();
+  instance = await startInstance(database.url);
+  url = instance.url;
+  account = await signUp(url);
+  client = await registerClient(url);
+});
+
+afterAll(async () => {
+  await instance.stop();
+  await database.drop();
+});
+
+describe('login and consent', () => {
+  test('[TH-4] without a session: to the login page and back to consent', async () => {
+    const browser = new Browser();
+    const pkce = newPkce();
+    const login = await browser.open(authorizeUrl(url, client, pkce));
+    expect(login.status).toBe(200);
+    expect(login.text).toMatch(/<input[^>]* name="email"/);
+    expect(login.text).toMatch(/<input[^>]* name="password"/);
+    const wrong = await browser.submit(login, '/login', {
+      email: account.email,
+      password: 'not the password',
+    });
+    expect(wrong.status).toBe(401);
+    expect(wrong.text).toContain('wrong');
+    expect(wrong.text).not.toContain('not the password');
+    const consent = await browser.submit(wrong, '/login', { email: account.email, password: PASSWORD });
+    expect(consent.text).toContain('name="decision" value="allow"');
+    expect(consent.text).toContain('name="decision" value="deny"');
+    const answer = await browser.submit(consent, '/consent', { decision: 'allow' });
+    const code = locationOf(answer).searchParams.get('code') ?? '';
+    expect((await exchange(url, client, code, pkce)).status).toBe(200);
+  });
+
+  test('[TH-4] a new customer can open an account on the way', async () => {
+    const browser = new Browser();
+    const login = await browser.open(authorizeUrl(url, client, newPkce()));
+    const link = /href="([^"]+\?signup)"/.exec(login.text)?.[1] ?? '';
+    const form = await browser.open(new URL(link, url));
+    const email = `new-${Date.now()}@example.com`;
+    const short = await browser.submit(form, '/signup', { name: 'New', email, password: 'short' });
+    expect(short.status).toBe(422);
+    const taken = await browser.submit(form, '/signup', {
+      name: 'New',
+      email: account.email,
+      password: PASSWORD,
+    });
+    expect(taken.status).toBe(409);
+    const consent = await browser.submit(form, '/signup', { name: 'New', email, password: PASSWORD });
+    expect(consent.text).toContain(email);
+    expect(consent.text).toContain('name="decision"');
+  });
+
+  test('[TH-4] the consent page names the client, the host and the scopes, escaped', async () => {
+    const tricky = await registerClient(url, {
+      client_name: '<script>alert("x")</script> & Co',
+      redirect_uris: ['https://client.example:8443/cb'],
+    });
+    const page = await account.browser.open(authorizeUrl(url, tricky, newPkce()));
+    expect(page.text).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; Co');
+    expect(page.text).not.toContain('<script');
+    expect(page.text).toContain('client.example:8443');
+    expect(page.text).toContain(account.email);
+    for (const scope of ['tools:read', 'tools:write', 'account:read', 'offline_access'])
+      expect(page.text).toContain(`<code>${scope}</code>`);
+    expect(page.text).not.toContain('<code>account:write</code>');
+  });
+
+  test('[TH-4] deny sends access_denied with state and issuer', async () => {
+    const location = await decide(account, authorizeUrl(url, client, newPkce()), 'deny');
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      error: 'access_denied',
+      state: 'state-of-the-client',
+      iss: url,
+    });
+    expect(location.searchParams.has('code')).toBe(false);
+  });
+
+  test('[TH-13] the pages carry a strict CSP and the other headers', async () => {
+    const login = await new Browser().open(authorizeUrl(url, client, newPkce()));
+    const consent = await account.browser.open(authorizeUrl(url, client, newPkce()));
+    for (const page of [login, consent]) {
+      const csp = page.headers.get('content-security-policy') ?? '';
+      expect(csp).toContain("default-src 'none'");
+      expect(csp).toContain("frame-ancestors 'none'");
+      expect(csp).not.toMatch(/unsafe|script-src|\*/);
+      expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(page.headers.get('x-frame-options')).toBe('DENY');
+      expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(page.headers.get('cache-control')).toBe('no-store');
+      expect(page.text).not.toMatch(/<script| on[a-z]+=|style=/);
+    }
+    expect(login.headers.get('content-security-policy')).toContain("form-action 'self';");
+  });
+
+  test('[TH-13] forms of other sites and forged decisions are refused', async () => {
+    const page = await account.browser.open(authorizeUrl(url, client, newPkce()));
+    const action = /action="([^"]+\/consent)"/.exec(page.text)?.[1] ?? '';
+    const post = (headers: Record<string, string>, body = 'decision=allow') =>
+      account.browser.fetch(new URL(action, url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body,
+      });
+    expect((await post({ origin: 'https://evil.example' })).status).toBe(403);
+    expect((await post({ origin: 'null' })).status).toBe(403);
+    expect((await post({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await post({}, 'decision=perhaps')).status).toBe(400);
+    const stranger = await new Browser().fetch(new URL(action, url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'decision=allow',
+    });
+    expect(stranger.status).toBe(400);
+    expect((await post({})).status).toBe(303);
+  });
+
+  test('[TH-4] after logout the consent page leads to the login page', async () => {
+    const leaving = await signUp(url);
+    const page = await leaving.browser.open(authorizeUrl(url, client, newPkce()));
+    await leaving.browser.fetch(`${url}/api/auth/logout`, { method: 'POST' });
+    const answer = await leaving.browser.submit(page, '/consent', { decision: 'allow' });
+    expect(answer.headers.get('location')).toBeNull();
+    const again = await leaving.browser.open(authorizeUrl(url, client, newPkce()));
+    expect(again.text).toContain('name="password"');
+  });
+
+  test('[TH-4] the customer can change to another account', async () => {
+    const first = await signUp(url);
+    const page = await first.browser.open(authorizeUrl(url, client, newPkce()));
+    const login = await first.browser.submit(page, '/switch', {});
+    const consent = await first.browser.submit(login, '/login', { email: account.email, password: PASSWORD });
+    expect(consent.text).toContain(account.email);
+    expect(consent.text).not.toContain(first.email);
+  });
+
+  test('[TH-4] prompt=login asks for the password although there is a session', async () => {
+    const returning = await signUp(url);
+    const login = await returning.browser.open(authorizeUrl(url, client, newPkce(), { prompt: 'login' }));
+    expect(login.text).toContain('name="password"');
+    const consent = await returning.browser.submit(login, '/login', {
+      email: returning.email,
+      password: PASSWORD,
+    });
+    expect(consent.text).toContain('name="decision"');
+  });
+
+  test('[TH-4] prompt=none is answered with an error, never with a code', async () => {
+    const asked = await account.browser.open(authorizeUrl(url, client, newPkce(), { prompt: 'none' }));
+    expect(locationOf(asked).searchParams.get('error')).toBe('consent_required');
+    const stranger = await new Browser().open(authorizeUrl(url, client, newPkce(), { prompt: 'none' }));
+    expect(locationOf(stranger).searchParams.get('error')).toBe('login_required');
+  });
+
+  test('[TH-4] the flow also works under the other name of this machine', async () => {
+    const other = url.replace('localhost', '127.0.0.1');
+    const local = await signUp(other);
+    const pkce = newPkce();
+    const address = authorizeUrl(url, client, pkce).replace(url, other);
+    const code = (await decide(local, address)).searchParams.get('code') ?? '';
+    expect((await exchange(url, client, code, pkce)).status).toBe(200);
+  });
+});
+
+test('[TH-13] behind TLS the whole flow works, with Secure cookies and the public address as issuer', async () => {
+  const publicUrl = 'https://hub.example.com';
+  const secure = await startInstance(database.url, { publicUrl });
+  try {
+    const registered = await registerClient(secure.url);
+    const browser = new Browser();
+    const pkce = newPkce();
+    const address = authorizeUrl(secure.url, registered, pkce, { resource: `${publicUrl}/mcp` });
+    const asked = await browser.fetch(address);
+    for (const cookie of asked.headers.getSetCookie()) expect(cookie).toMatch(/; secure; httponly/i);
+    const login = await browser.open(new URL(asked.headers.get('location') ?? '', secure.url));
+    expect(login.headers.get('strict-transport-security')).toContain('max-age=');
+    const consent = await browser.submit(login, '/login', { email: account.email, password: PASSWORD });
+    const location = locationOf(await browser.submit(consent, '/consent', { decision: 'allow' }));
+    expect(location.searchParams.get('iss')).toBe(publicUrl);
+    const code = location.searchParams.get('code') ?? '';
+    expect((await exchange(secure.url, registered, code, pkce)).status).toBe(200);
+    const discovery = await call(`${secure.url}/.well-known/oauth-authorization-server`);
+    expect(discovery.body.token_endpoint).toBe(`${publicUrl}/oauth/token`);
+  } finally {
+    await secure.stop();
+  }
+});

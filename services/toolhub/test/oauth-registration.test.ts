@@ -1,0 +1,141 @@
+// How clients find the authorization server and make themselves known to it.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Account, call, signUp } from './accounts.ts';
+import { type OAuthClient, obtainCode, postForm, registerClient } from './authorization.ts';
+import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+
+let database: TestDatabase;
+let instance: Instance;
+let url: string;
+let account: Account;
+let _client: OAuthClient;
+
+beforeAll(async () => {
+  database = await createToolhubDatabase();
+  instance = await startInstance(database.url);
+  url = instance.url;
+  account = await signUp(url);
+  _client = await registerClient(url);
+});
+
+afterAll(async () => {
+  await instance.stop();
+  await database.drop();
+});
+
+describe('discovery', () => {
+  test('[TH-4] metadata names the endpoints, PKCE, the issuer in responses and metadata documents', async () => {
+    for (const path of ['oauth-authorization-server', 'openid-configuration']) {
+      const { status, body } = await call(`${url}/.well-known/${path}`);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        issuer: url,
+        authorization_endpoint: `${url}/oauth/authorize`,
+        token_endpoint: `${url}/oauth/token`,
+        registration_endpoint: `${url}/oauth/register`,
+        revocation_endpoint: `${url}/oauth/revoke`,
+        code_challenge_methods_supported: ['S256'],
+        response_types_supported: ['code'],
+        authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
+        scopes_supported: ['tools:read', 'tools:write', 'account:read', 'account:write', 'offline_access'],
+      });
+    }
+  });
+
+  test('[TH-4] the addresses are the public ones, whatever Host a caller sends', async () => {
+    const answer = await fetch(
+      `${url.replace('localhost', '127.0.0.1')}/.well-known/oauth-authorization-server`,
+      {
+        headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
+      },
+    );
+    expect(JSON.stringify(await answer.json())).not.toMatch(/evil\.example|127\.0\.0\.1/);
+  });
+
+  test('[TH-4] protected resource metadata stands at both addresses', async () => {
+    for (const path of ['', '/mcp']) {
+      const { status, body, headers } = await call(`${url}/.well-known/oauth-protected-resource${path}`);
+      expect(status).toBe(200);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(body).toMatchObject({ resource: `${url}/mcp`, authorization_servers: [url] });
+    }
+  });
+});
+
+describe('registration', () => {
+  test('[TH-4] RFC 7591: answers 201 with the metadata; unknown scopes are left out', async () => {
+    const { status, body } = await call(`${url}/oauth/register`, {
+      body: {
+        client_name: 'Scoped',
+        redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback', 'https://app.example/cb?x=1'],
+        token_endpoint_auth_method: 'none',
+        scope: 'openid profile tools:read',
+      },
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      client_name: 'Scoped',
+      scope: 'tools:read',
+      token_endpoint_auth_method: 'none',
+    });
+    expect(body.client_id).toEqual(expect.any(String));
+    expect(body).not.toHaveProperty('client_secret');
+  });
+
+  test.each([
+    'http://example.com/cb',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'https://user@example.com/cb',
+    'https://example.com/cb#x',
+    'https://example.com/c b',
+    '/relative',
+    'http://127.0.0.1.example.com/cb',
+    'http://localhost.example.com/cb',
+  ])('[TH-4] refuses the redirect address %s', async (redirect) => {
+    const { status, body } = await call(`${url}/oauth/register`, {
+      body: { redirect_uris: [redirect], token_endpoint_auth_method: 'none' },
+    });
+    expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' });
+  });
+
+  test('[TH-2] malformed registrations get the error body of OAuth', async () => {
+    for (const payload of ['{"redirect_uris":', '[]', '"x"', '{"redirect_uris":"x"}', '{}']) {
+      const answer = await fetch(`${url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: payload,
+      });
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toHaveProperty('error');
+    }
+  });
+
+  test('[TH-4] a confidential client proves itself by its secret, which is stored hashed', async () => {
+    const confidential = await registerClient(url, { token_endpoint_auth_method: 'client_secret_basic' });
+    const secret = confidential.client_secret ?? '';
+    expect(secret.length).toBeGreaterThan(40);
+    const { code, pkce } = await obtainCode(url, account, confidential);
+    const form = {
+      grant_type: 'authorization_code',
+      redirect_uri: confidential.redirect_uri,
+      code,
+      code_verifier: pkce.verifier,
+    };
+    const basic = (password: string) => ({
+      authorization: `Basic ${Buffer.from(`${confidential.client_id}:${password}`).toString('base64')}`,
+    });
+    const wrong = await postForm<{ error: string }>(`${url}/oauth/token`, form, basic(`${secret}x`));
+    expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_client']);
+    const none = await postForm<{ error: string }>(`${url}/oauth/token`, {
+      ...form,
+      client_id: confidential.client_id,
+    });
+    expect([none.status, none.body.error]).toEqual([401, 'invalid_client']);
+    expect((await postForm(`${url}/oauth/token`, form, basic(secret))).status).toBe(200);
+    const { rows } = await database.database.query('select metadata::text from oauth_clients');
+    expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+});
