@@ -115,18 +115,21 @@ export function createShop(database: Database, agent: Agent, options: ShopOption
     async emit(ref, count, offerTo) {
       const ids = Array.from({ length: count }, () => newId('evt'));
       const bodies = new Map(ids.map((id) => [id, JSON.stringify({ id, type: 'order.paid' })]));
-      const queued = await database.transaction(async (tx) => {
+      const rows = ids.map((eventId) => ({ ...ref, eventId, eventType: 'order.paid' }));
+      const deliveryIds = await database.transaction(async (tx) => {
         await tx.query(
           `insert into ${SCHEMA}.events (tenant_id, id, body)
 select $1, * from unnest($2::text[], $3::text[])`,
           [ref.tenantId, ids, [...bodies.values()]],
         );
-        return queue.enqueue(
-          tx,
-          ids.map((eventId) => ({ ...ref, eventId, eventType: 'order.paid' })),
-        );
+        return queue.enqueue(tx, rows);
       });
-      offerTo?.offer(queued.map((one) => ({ ...one, body: bodies.get(one.eventId) ?? '' })));
+      const offered = rows.map((row, index) => ({
+        ...row,
+        id: deliveryIds[index] ?? '',
+        body: bodies.get(row.eventId) ?? '',
+      }));
+      offerTo?.offer(offered);
       return ids;
     },
     dispatcher: (changes = {}) =>

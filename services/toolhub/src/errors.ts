@@ -2,12 +2,14 @@ import { defineErrors } from '@libs/http';
 import { billingErrorDefinitions } from './billing/errors.ts';
 import { credentialErrorDefinitions } from './credentials/errors.ts';
 import { toolErrorDefinitions } from './tools/errors.ts';
+import { webhookErrorDefinitions } from './webhooks/errors.ts';
 
 /** Every code that Toolhub's HTTP interface can answer with. Tool results have codes of their own. */
 export const errors = defineErrors({
   ...billingErrorDefinitions,
   ...credentialErrorDefinitions,
   ...toolErrorDefinitions,
+  ...webhookErrorDefinitions,
   unauthenticated: {
     kind: 'unauthenticated',
     title: 'Not authenticated',

@@ -44,7 +44,7 @@ export async function call<Body = Record<string, unknown>>(
   return {
     status: answer.status,
     headers: answer.headers,
-    body: (text === '' ? {} : JSON.parse(text)) as Body,
+    body: (/\bjson\b/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : { text }) as Body,
   };
 }
 

@@ -56,6 +56,18 @@ describe('login and consent', () => {
     expect((await exchange(url, client, code, pkce)).status).toBe(200);
   });
 
+  test('[TH-13] the forms also take what is sent to the address of their page', async () => {
+    const browser = new Browser();
+    const post = (page: string, fields: Record<string, string>) =>
+      browser.open(page, { method: 'POST', body: new URLSearchParams(fields) });
+    const login = await browser.open(authorizeUrl(url, client, newPkce()));
+    const consent = await post(login.url, { email: account.email, password: PASSWORD });
+    expect(consent.text).toContain('name="decision"');
+    expect(
+      locationOf(await post(consent.url, { decision: 'allow' })).searchParams.get('code'),
+    ).not.toBeNull();
+  });
+
   test('[TH-4] a new customer can open an account on the way', async () => {
     const browser = new Browser();
     const login = await browser.open(authorizeUrl(url, client, newPkce()));

@@ -1,6 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { announce } from './announcement.ts';
-import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery, QueuedDelivery } from './delivery.ts';
+import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
 import { createQueueStore, type DeliveryFilter } from './queue-store.ts';
 
 export interface DeliveryQueueOptions {
@@ -20,8 +20,8 @@ export interface DeliveryQueueOptions {
 }
 
 export interface DeliveryQueue {
-  /** Adds rows in the caller's transaction, in one statement; gives them with their ids, in order. */
-  enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<QueuedDelivery[]>;
+  /** Adds rows in the caller's transaction, in one statement; gives their ids in order. */
+  enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<string[]>;
   /** Tries one again now: a dead letter, a delivered one, or one that waits. Undefined when there is none. */
   retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
@@ -48,7 +48,7 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
         const part = queued.slice(start, start + ROWS_PER_STATEMENT_MAX);
         await store.insert(tx, part, now(), notify ? announce(part) : []);
       }
-      return queued;
+      return queued.map((row) => row.id);
     },
 
     async retry(tx, { tenantId, id }) {

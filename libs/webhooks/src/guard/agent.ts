@@ -16,7 +16,8 @@ export interface GuardedAgentOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const KEEP_ALIVE_MS = 10_000;
+/** Short, because a server that closes an idle connection at the moment of a request makes that request fail. */
+const KEEP_ALIVE_MS = 4_000;
 const ADDRESSES_TRIED_MAX = 3;
 const RESPONSE_HEADERS_BYTES_MAX = 16 * 1024;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };

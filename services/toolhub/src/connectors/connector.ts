@@ -193,6 +193,8 @@ export interface ConnectorAuth<Credential = unknown> {
 export interface Connector<Credential = unknown> {
   readonly id: string;
   readonly title: string;
+  /** Where the vendor's API answers everyone; absent where each account has a server of its own. */
+  readonly apiUrl?: string;
   readonly auth: ConnectorAuth<Credential>;
   readonly tools: readonly ToolDefinition[];
   /** When the credential stops working; null when it does not, or when nobody knows. */

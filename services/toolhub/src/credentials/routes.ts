@@ -121,11 +121,11 @@ function registerPut(app: App, connector: Connector, deps: CredentialRoutesDeps)
       const { verify } = request.query as { verify: boolean };
       try {
         const record = await credentials.put({ customerId, platform, credential: request.body, verify });
-        recordChange(request, deps, { action: 'credential.connected', platform, outcome: 'success' });
+        await recordChange(request, deps, { action: 'credential.connected', platform, outcome: 'success' });
         return toApi(record);
       } catch (error) {
         const outcome = error instanceof AppError ? 'refused' : 'failure';
-        recordChange(request, deps, { action: 'credential.connected', platform, outcome });
+        await recordChange(request, deps, { action: 'credential.connected', platform, outcome });
         throw error;
       }
     },
@@ -150,19 +150,20 @@ function registerDelete(app: App, deps: CredentialRoutesDeps): void {
       const { platform } = request.params;
       const isGone = await credentials.remove(access.sessionOf(request).customerId, platform);
       if (!isGone) throw baseErrors.not_found();
-      recordChange(request, deps, { action: 'credential.removed', platform, outcome: 'success' });
+      await recordChange(request, deps, { action: 'credential.removed', platform, outcome: 'success' });
       return reply.code(204).send(null);
     },
   );
 }
 
+/** Waited for, so that who asks for the log after the answer finds the change in it. */
 function recordChange(
   request: FastifyRequest,
   { access, audit }: CredentialRoutesDeps,
   { action, platform, outcome }: { action: string; platform: string; outcome: Outcome },
-): void {
+): Promise<void> {
   const session = access.sessionOf(request);
-  void audit.record([
+  return audit.record([
     {
       customerId: session.customerId,
       actor: actorOf(session),

@@ -48,9 +48,14 @@ export function registerInteractionRoutes(app: App, deps: InteractionRoutesDeps)
     acceptForms(scope as unknown as App);
     scope.get(page, { schema }, withInteraction(createShow(deps)));
     const form = { schema, onRequest: async (request: FastifyRequest) => requireOwnForm(request, origins) };
-    scope.post(`${page}/login`, form, withInteraction(createLogin(deps)));
+    // A form without an address of its own is sent to its page.
+    const [login, consent] = [createLogin(deps), createConsent(deps)];
+    const byPrompt: Handler = (request, reply, interaction) =>
+      (interaction.prompt.name === 'consent' ? consent : login)(request, reply, interaction);
+    scope.post(page, form, withInteraction(byPrompt));
+    scope.post(`${page}/login`, form, withInteraction(login));
     scope.post(`${page}/signup`, form, withInteraction(createSignup(deps)));
-    scope.post(`${page}/consent`, form, withInteraction(createConsent(deps)));
+    scope.post(`${page}/consent`, form, withInteraction(consent));
     scope.post(`${page}/switch`, form, withInteraction(createSwitch(deps)));
   });
 }

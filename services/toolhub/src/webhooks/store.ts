@@ -44,18 +44,6 @@ export async function findConfig(db: Queryable, customerId: string): Promise<Sto
   return rows[0] && fromRow(rows[0]);
 }
 
-/** While the transaction lasts, the webhook cannot be removed under a delivery that is being added. */
-export async function holdConfig(tx: Queryable, customerId: string): Promise<StoredConfig | undefined> {
-  const { rows } = await tx.query<ConfigRow>(
-    {
-      name: 'webhooks.hold',
-      text: `select ${COLUMNS} from webhook_configs where customer_id = $1 for key share`,
-    },
-    [customerId],
-  );
-  return rows[0] && fromRow(rows[0]);
-}
-
 export async function deleteConfig(tx: Queryable, customerId: string): Promise<boolean> {
   const { rowCount } = await tx.query('delete from webhook_configs where customer_id = $1', [customerId]);
   return rowCount === 1;
@@ -73,11 +61,7 @@ export async function findConfigs(db: Queryable, customerIds: readonly string[])
 }
 
 /** The same secret under a newer key of the service; one that was made meanwhile stays. */
-export async function resealSecret(
-  db: Queryable,
-  config: StoredConfig,
-  secretSealed: Buffer,
-): Promise<void> {
+export async function resealSecret(db: Queryable, config: StoredConfig, secretSealed: Buffer): Promise<void> {
   await db.query(
     'update webhook_configs set secret_sealed = $3 where customer_id = $1 and secret_sealed = $2',
     [config.customerId, config.secretSealed, secretSealed],

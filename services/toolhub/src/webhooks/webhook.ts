@@ -70,12 +70,15 @@ export function configToApi(config: WebhookConfig) {
   };
 }
 
+/** What a delivery can be here; `abandoned` is a word of other products. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'dead'] as const;
+
 export function deliveryToApi(delivery: Delivery) {
   return {
     id: delivery.id,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
-    status: delivery.status,
+    status: delivery.status as (typeof DELIVERY_STATUSES)[number],
     attempts: [...delivery.attempts],
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
   };

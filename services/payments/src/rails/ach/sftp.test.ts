@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AchSftp, type AchSftpOptions, createAchSftp, SftpNameTaken } from './sftp.ts';
 import { SftpUnreachable } from './sftp-connection.ts';
-import { type SftpBank, startSftpBank } from './test/sftp-bank.ts';
+import { newPrivateKey, type SftpBank, startSftpBank } from './test/sftp-bank.ts';
 import type { OutboundFile } from './transport.ts';
 
 let bank: SftpBank;
@@ -168,9 +168,8 @@ describe('the bank', () => {
   });
 
   test('lets in our key alone, and the error names no secret', async () => {
-    const { private: otherKey } = (await import('ssh2')).default.utils.generateKeyPairSync('ed25519');
     const path = join(bank.folder, '..', 'other-key');
-    await writeFile(path, otherKey);
+    await writeFile(path, newPrivateKey());
     const url = bank.url.replace('house@', 'house:hunter2@');
     const error = await connect({ url, privateKeyPath: path })
       .collect(new Date())

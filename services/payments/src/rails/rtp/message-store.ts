@@ -1,7 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { Mode } from '../../tenant.ts';
 import type { MessageKind } from './messages/envelope.ts';
-import type { NetworkDate } from './network-time.ts';
 
 export interface RailMessage {
   tenantId: string;
@@ -47,12 +45,16 @@ export async function findContents(db: Queryable, keys: readonly MessageKey[]): 
     {
       name: 'rtp.contents',
       text: `select m.id, m.content from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, payment_id, id)
-        join rail_messages m using (tenant_id, payment_id, id)`,
+        cross join lateral (select id, content from rail_messages m where m.tenant_id = wanted.tenant_id
+          and m.payment_id = wanted.payment_id and m.id = wanted.id limit 1) as m`,
     },
     [keys.map((key) => key.tenantId), keys.map((key) => key.paymentId), keys.map((key) => key.id)],
   );
   return new Map(rows.map((row) => [row.id, row.content]));
 }
+
+/** A network repeats itself a few times at most. */
+const REPORTS_PER_PAYMENT_MAX = 50;
 
 /** The reports that were received before about these payments. */
 export async function findReports(
@@ -63,10 +65,15 @@ export async function findReports(
   const { rows } = await db.query<{ content: string }>(
     {
       name: 'rtp.reports',
-      text: `select m.content from rail_messages m
-        where (m.tenant_id, m.payment_id) in (select * from unnest($1::text[], $2::text[])) and m.kind = 'pacs.002'`,
+      text: `select m.content from unnest($1::text[], $2::text[]) as wanted (tenant_id, payment_id)
+        cross join lateral (select content from rail_messages m where m.tenant_id = wanted.tenant_id
+          and m.payment_id = wanted.payment_id and m.kind = 'pacs.002' order by m.id desc limit $3) as m`,
     },
-    [payments.map((payment) => payment.tenantId), payments.map((payment) => payment.paymentId)],
+    [
+      payments.map((payment) => payment.tenantId),
+      payments.map((payment) => payment.paymentId),
+      REPORTS_PER_PAYMENT_MAX,
+    ],
   );
   return rows.map((row) => row.content);
 }
@@ -94,56 +101,4 @@ export async function insertQuarantined(tx: Queryable, entries: readonly Quarant
       entries.map((entry) => entry.receivedAt),
     ],
   );
-}
-
-export interface DayTotal {
-  day: NetworkDate;
-  count: number;
-  amountCents: number;
-}
-
-export interface TotalsQuery {
-  mode: Mode;
-  from: NetworkDate;
-  to: NetworkDate;
-}
-
-/** What the network accepted of our transfers, by settlement date: our side of the reconciliation. */
-export async function acceptedByDay(db: Queryable, query: TotalsQuery): Promise<DayTotal[]> {
-  const { rows } = await db.query<{ day: string; count: number; amount: number }>(
-    `select settlement_date as day, count(*)::int as count, sum(amount)::bigint as amount from rtp_submissions
-     where settlement_date between $2 and $3 and tenant_id like '%.' || $1::text and state = 'accepted'
-     group by settlement_date order by settlement_date`,
-    [query.mode, query.from, query.to],
-  );
-  return rows.map((row) => ({ day: row.day, count: row.count, amountCents: row.amount }));
-}
-
-export interface AcceptedTransfer {
-  instructionId: string;
-  amountCents: number;
-}
-
-/** The accepted transfers of one day in the order of their instructions, to find out where totals differ. */
-export async function acceptedOn(
-  db: Queryable,
-  query: { mode: Mode; day: NetworkDate; afterInstructionId: string; limit: number },
-): Promise<(AcceptedTransfer & { tenantId: string; paymentId: string })[]> {
-  const { rows } = await db.query<{
-    instruction_id: string;
-    amount: number;
-    tenant_id: string;
-    payment_id: string;
-  }>(
-    `select instruction_id, amount, tenant_id, payment_id from rtp_submissions
-     where settlement_date = $2 and tenant_id like '%.' || $1::text and state = 'accepted' and instruction_id > $3
-     order by instruction_id limit $4`,
-    [query.mode, query.day, query.afterInstructionId, query.limit],
-  );
-  return rows.map((row) => ({
-    instructionId: row.instruction_id,
-    amountCents: row.amount,
-    tenantId: row.tenant_id,
-    paymentId: row.payment_id,
-  }));
 }

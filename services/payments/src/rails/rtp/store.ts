@@ -25,6 +25,7 @@ export interface StoredSubmission extends SubmissionKey {
   storedMessageId: string;
   messageId: string;
   amountCents: number;
+  settlementDate: NetworkDate;
   /** Null while the message was never handed over. */
   submission: Submission | null;
 }
@@ -37,6 +38,7 @@ interface SubmissionRow {
   stored_message_id: string;
   message_id: string;
   amount: number;
+  settlement_date: NetworkDate;
   state: SubmissionState;
   first_sent_at: Date | null;
   due_at: Date | null;
@@ -44,9 +46,6 @@ interface SubmissionRow {
   resends: number;
   reject_code: string | null;
 }
-
-const COLUMNS = `s.tenant_id, s.instruction_id, s.payment_id, s.attempt_id, s.stored_message_id, s.message_id, s.amount,
-  s.state, s.first_sent_at, s.due_at, s.inquiries, s.resends, s.reject_code`;
 
 function fromRow(row: SubmissionRow): StoredSubmission {
   return {
@@ -57,6 +56,7 @@ function fromRow(row: SubmissionRow): StoredSubmission {
     storedMessageId: row.stored_message_id,
     messageId: row.message_id,
     amountCents: row.amount,
+    settlementDate: row.settlement_date,
     submission: row.first_sent_at && {
       state: row.state,
       firstSentAt: row.first_sent_at,
@@ -112,77 +112,13 @@ select tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, mes
   0, 0
 from input`;
 
-/** A message that is about to leave, as it was stored. */
-export interface HandedOver extends SubmissionKey {
-  paymentId: string;
-  /** How often it was sent before. */
-  resends: number;
-  xml: string;
-}
-
-export interface HandOver {
-  keys: readonly SubmissionKey[];
-  at: Date;
-  dueAt: Date;
-  /** What may be sent again: fewer resends than this, and first sent after that. */
-  resendsMax: number;
-  resendFirstSentAfter: Date;
-}
-
-/**
- * Notes that messages are handed over now and answers those that may be: a message that ended meanwhile, or was sent
- * too often or too long ago, is left out.
+/*
+ * Rows are looked up by key, one by one and inside one statement: `lateral … limit 1` leaves the planner no other way.
+ * A join would be planned when the tables are small, by reading them whole, and that plan would stay while they grow.
+ * Everyone locks in the order of the instructions, so that two workers never wait for each other in a ring.
  */
-export async function handOver(tx: Queryable, order: HandOver): Promise<HandedOver[]> {
-  const keys = inOrder(order.keys);
-  const { rows } = await tx.query<{
-    tenant_id: string;
-    instruction_id: string;
-    payment_id: string;
-    resends: number;
-    content: string;
-  }>({ name: 'rtp.hand_over', text: HAND_OVER }, [
-    keys.map((key) => key.tenantId),
-    keys.map((key) => key.instructionId),
-    order.at,
-    order.dueAt,
-    order.resendsMax,
-    order.resendFirstSentAfter,
-  ]);
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    instructionId: row.instruction_id,
-    paymentId: row.payment_id,
-    resends: row.resends,
-    xml: row.content,
-  }));
-}
-
-const HAND_OVER = `
-with handed as (
-  update rtp_submissions s set first_sent_at = coalesce(s.first_sent_at, $3::timestamptz),
-    due_at = coalesce(s.due_at, $4::timestamptz),
-    resends = s.resends + case when s.first_sent_at is null then 0 else 1 end
-  from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
-  where s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
-    and s.state in ('sent', 'unknown')
-    and (s.first_sent_at is null or (s.resends < $5::int and s.first_sent_at > $6::timestamptz))
-  returning s.tenant_id, s.instruction_id, s.payment_id, s.stored_message_id, s.resends
-)
-select h.tenant_id, h.instruction_id, h.payment_id, h.resends, m.content
-from handed h
-join rail_messages m on m.tenant_id = h.tenant_id and m.payment_id = h.payment_id and m.id = h.stored_message_id`;
-
-/** Everyone locks submissions in this order, so that two workers never wait for each other in a ring. */
 function inOrder<Key extends SubmissionKey>(keys: readonly Key[]): Key[] {
-  return keys.toSorted(
-    (a, b) => compareText(a.tenantId, b.tenantId) || compareText(a.instructionId, b.instructionId),
-  );
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return keys.toSorted((a, b) => (a.instructionId < b.instructionId ? -1 : 1));
 }
 
 /** The submissions that these references of the network belong to, locked. */
@@ -190,60 +126,67 @@ export async function lockByReference(
   tx: Queryable,
   references: readonly string[],
 ): Promise<StoredSubmission[]> {
-  const { rows } = await tx.query<SubmissionRow>(
-    {
-      name: 'rtp.lock_by_reference',
-      text: `select ${COLUMNS} from unnest($1::text[]) as wanted (reference)
-        join rail_references r on r.reference = wanted.reference
-        join rtp_submissions s on s.tenant_id = r.tenant_id and s.instruction_id = r.reference
-        order by s.tenant_id, s.instruction_id for update of s`,
-    },
-    [references],
-  );
+  const { rows } = await tx.query<SubmissionRow>({ name: 'rtp.lock_by_reference', text: LOCK_BY_REFERENCE }, [
+    references.toSorted(),
+  ]);
   return rows.map(fromRow);
 }
+
+const LOCK_BY_REFERENCE = `
+select s.* from unnest($1::text[]) as wanted (reference)
+cross join lateral (select tenant_id from rail_references r where r.reference = wanted.reference limit 1) as r
+cross join lateral (select * from rtp_submissions s
+  where s.tenant_id = r.tenant_id and s.instruction_id = wanted.reference limit 1 for update) as s`;
 
 /** Those of these submissions whose outcome is still open, locked. */
 export async function lockOpen(tx: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
-  const { rows } = await tx.query<SubmissionRow>(
-    {
-      name: 'rtp.lock_open',
-      text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
-        join rtp_submissions s on s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
-        where s.state in ('sent', 'unknown')
-        order by s.tenant_id, s.instruction_id for update of s`,
-    },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.instructionId)],
-  );
+  const ordered = inOrder(keys);
+  const { rows } = await tx.query<SubmissionRow>({ name: 'rtp.lock_open', text: LOCK_OPEN }, [
+    ordered.map((key) => key.tenantId),
+    ordered.map((key) => key.instructionId),
+  ]);
   return rows.map(fromRow);
 }
 
-export interface ChangedSubmission extends SubmissionKey {
+const LOCK_OPEN = `
+select s.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
+cross join lateral (select * from rtp_submissions s
+  where s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
+    and s.state in ('sent', 'unknown') limit 1 for update) as s`;
+
+export interface ChangedSubmission extends StoredSubmission {
   submission: Submission;
 }
 
+/** Writes submissions that are locked; the conflict is what finds them. */
 export async function updateSubmissions(tx: Queryable, changed: readonly ChangedSubmission[]): Promise<void> {
   if (changed.length === 0) return;
-  await tx.query(
-    {
-      name: 'rtp.update',
-      text: `update rtp_submissions s set state = c.state, due_at = c.due_at, inquiries = c.inquiries, resends = c.resends,
-          reject_code = c.reject_code
-        from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::text[])
-          as c (tenant_id, instruction_id, state, due_at, inquiries, resends, reject_code)
-        where s.tenant_id = c.tenant_id and s.instruction_id = c.instruction_id`,
-    },
-    [
-      changed.map((one) => one.tenantId),
-      changed.map((one) => one.instructionId),
-      changed.map(({ submission }) => submission.state),
-      changed.map(({ submission }) => submission.dueAt),
-      changed.map(({ submission }) => submission.inquiries),
-      changed.map(({ submission }) => submission.resends),
-      changed.map(({ submission }) => submission.rejectCode),
-    ],
-  );
+  await tx.query({ name: 'rtp.update', text: UPDATE_SUBMISSIONS }, [
+    changed.map((one) => one.tenantId),
+    changed.map((one) => one.instructionId),
+    changed.map((one) => one.paymentId),
+    changed.map((one) => one.attemptId),
+    changed.map((one) => one.storedMessageId),
+    changed.map((one) => one.messageId),
+    changed.map((one) => one.amountCents),
+    changed.map((one) => one.settlementDate),
+    changed.map(({ submission }) => submission.state),
+    changed.map(({ submission }) => submission.firstSentAt),
+    changed.map(({ submission }) => submission.dueAt),
+    changed.map(({ submission }) => submission.inquiries),
+    changed.map(({ submission }) => submission.resends),
+    changed.map(({ submission }) => submission.rejectCode),
+  ]);
 }
+
+const UPDATE_SUBMISSIONS = `
+insert into rtp_submissions (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount,
+  settlement_date, state, first_sent_at, due_at, inquiries, resends, reject_code)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[],
+  $9::text[], $10::timestamptz[], $11::timestamptz[], $12::smallint[], $13::smallint[], $14::text[])
+on conflict (tenant_id, instruction_id) do update
+set state = excluded.state, first_sent_at = excluded.first_sent_at, due_at = excluded.due_at,
+  inquiries = excluded.inquiries, resends = excluded.resends, reject_code = excluded.reject_code`;
 
 /**
  * By name, when the oldest of these jobs was made that waits or is under way. One that has failed before is left out:

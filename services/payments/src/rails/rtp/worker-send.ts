@@ -1,12 +1,26 @@
+import assert from 'node:assert/strict';
+import type { Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
 import { askJob, readJobs, SEND_JOB, type SendPayload, toPairs } from './jobs.ts';
-import { insertMessages } from './message-store.ts';
+import { findContents, insertMessages } from './message-store.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
-import { type HandedOver, handOver, lockOpen, type SubmissionKey, updateSubmissions } from './store.ts';
-import { mayTryAch, nextSubmission } from './submission.ts';
+import {
+  type ChangedSubmission,
+  lockOpen,
+  type StoredSubmission,
+  type SubmissionKey,
+  updateSubmissions,
+} from './store.ts';
+import {
+  type InquiryPolicy,
+  mayTryAch,
+  nextSubmission,
+  type Submission,
+  startSubmission,
+} from './submission.ts';
 import type { Delivery } from './transport.ts';
 import {
   ATTEMPTS_WITHOUT_END,
@@ -28,7 +42,11 @@ interface Waiting extends SubmissionKey {
   clockIsSet: boolean;
 }
 
-type Sent = HandedOver & { clockIsSet: boolean };
+/** A message that is handed over now. */
+interface Sent extends ChangedSubmission {
+  xml: string;
+  clockIsSet: boolean;
+}
 
 /**
  * Sends what `submit` has stored. Each message is noted as handed over before it is, so whatever happens in between,
@@ -78,11 +96,7 @@ async function sendChunk(deps: RtpWorkerDependencies, { mode, connection, chunk 
   if (deps.now().getTime() - at.getTime() > HAND_OVER_MS_MAX) {
     throw new Error('too much time has passed since the messages were noted as handed over');
   }
-  const messages = sent.map(({ xml, resends, clockIsSet }) => ({
-    xml: resends === 0 ? xml : markAsDuplicate(xml),
-    clockIsSet,
-  }));
-  const deliveries = await connection.transport.send(messages);
+  const deliveries = await connection.transport.send(sent);
   await takeDeliveries(deps, { mode, connection, sent, deliveries });
   await reportDeliveries(deps, mode, deliveries);
 }
@@ -92,41 +106,69 @@ async function noteHandOver(
   { mode, connection, chunk, at }: Chunk & { at: Date },
 ): Promise<Sent[]> {
   const { policy } = connection;
-  const dueAt = new Date(at.getTime() + policy.inquireAfterMs);
   const clocks = new Map(chunk.map((one) => [one.instructionId, one.clockIsSet]));
   return deps.database.transaction(async (tx) => {
-    const handed = await handOver(tx, {
-      keys: chunk,
-      at,
-      dueAt,
-      resendsMax: policy.resendsMax,
-      resendFirstSentAfter: new Date(at.getTime() - policy.resendWithinMs),
+    const handed = (await lockOpen(tx, chunk)).flatMap((stored) => {
+      const submission = handOver(stored.submission, at, policy);
+      return submission ? [{ ...stored, submission }] : [];
     });
-    const repeated = handed.filter((one) => one.resends > 0);
-    if (repeated.length > 0) {
-      const times = await loadTimes(
-        deps,
-        tx,
-        repeated.map((one) => one.tenantId),
-      );
-      const copies = repeated.map(({ tenantId, paymentId, xml }) => ({
-        tenantId,
-        paymentId,
-        id: deps.newId('msg'),
-        direction: 'out' as const,
-        kind: 'pacs.008' as const,
-        content: markAsDuplicate(xml),
-        createdAt: times.at(tenantId),
-      }));
-      await insertMessages(tx, copies);
-    }
-    const first = handed.filter((one) => one.resends === 0);
+    if (handed.length === 0) return [];
+    const contents = await findContents(tx, handed.map(messageKey));
+    const sent = handed.map((stored): Sent => {
+      const xml = contents.get(stored.storedMessageId);
+      assert(xml, 'the text of a message is stored with its submission');
+      return {
+        ...stored,
+        xml: isRepeat(stored) ? markAsDuplicate(xml) : xml,
+        clockIsSet: clocks.get(stored.instructionId) ?? false,
+      };
+    });
+    await updateSubmissions(tx, sent);
+    await keepCopies(deps, tx, sent.filter(isRepeat));
+    const first = sent.filter((one) => !isRepeat(one));
     if (first.length > 0) {
+      const dueAt = new Date(at.getTime() + policy.inquireAfterMs);
       const ask = askJob({ mode, submissions: toPairs(first) }, dueAt);
       await enqueueJobs(tx, deps.database.schema, [ask]);
     }
-    return handed.map((one) => ({ ...one, clockIsSet: clocks.get(one.instructionId) ?? false }));
+    return sent;
   });
+}
+
+const isRepeat = ({ submission }: ChangedSubmission) => submission.resends > 0;
+
+/** Null for what was sent before and must not be again: too often, or too long ago for the network to remember. */
+function handOver(before: Submission | null, at: Date, policy: InquiryPolicy): Submission | null {
+  if (before === null) return startSubmission(at, policy);
+  const isFresh = at.getTime() - before.firstSentAt.getTime() <= policy.resendWithinMs;
+  return isFresh && before.resends < policy.resendsMax ? { ...before, resends: before.resends + 1 } : null;
+}
+
+function messageKey({ tenantId, paymentId, storedMessageId }: StoredSubmission) {
+  return { tenantId, paymentId, id: storedMessageId };
+}
+
+async function keepCopies(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  repeated: readonly Sent[],
+): Promise<void> {
+  if (repeated.length === 0) return;
+  const times = await loadTimes(
+    deps,
+    tx,
+    repeated.map((one) => one.tenantId),
+  );
+  const copies = repeated.map(({ tenantId, paymentId, xml }) => ({
+    tenantId,
+    paymentId,
+    id: deps.newId('msg'),
+    direction: 'out' as const,
+    kind: 'pacs.008' as const,
+    content: xml,
+    createdAt: times.at(tenantId),
+  }));
+  await insertMessages(tx, copies);
 }
 
 interface Taken {
@@ -141,9 +183,7 @@ async function takeDeliveries(deps: RtpWorkerDependencies, taken: Taken): Promis
   const { mode, sent, deliveries } = taken;
   const answers = deliveries.flatMap((delivery) => (delivery.kind === 'delivered' ? delivery.answers : []));
   // Only at the first attempt: later, an earlier one may have arrived.
-  const neverLeft = sent.filter(
-    (one, index) => deliveries[index]?.kind === 'never_left' && one.resends === 0,
-  );
+  const neverLeft = sent.filter((one, index) => deliveries[index]?.kind === 'never_left' && !isRepeat(one));
   if (answers.length === 0 && neverLeft.length === 0) return;
   await deps.database.transaction(async (tx) => {
     const locked = neverLeft.length === 0 ? [] : await lockOpen(tx, neverLeft);

@@ -108,7 +108,8 @@ select i.instruction_id, i.message_id, i.transaction_id, i.end_to_end_id, i.mess
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bigint[], $8::text[], $9::text[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[])
   as i (${COLUMNS})
-left join sandbox_rtp_orders o on o.instruction_id = i.instruction_id
+left join lateral (select status, code from sandbox_rtp_orders o where o.instruction_id = i.instruction_id limit 1) as o
+  on true
 on conflict do nothing
 returning instruction_id, silent`;
 
@@ -176,17 +177,4 @@ export async function totalsByDay(
     [range.from, range.to],
   );
   return rows.map((row) => ({ day: row.day, count: row.count, amountCents: row.amount }));
-}
-
-/** The accepted transfers of one day in the order of their instructions, to find out where totals differ. */
-export async function acceptedTransfers(
-  db: Queryable,
-  query: { day: NetworkDate; afterInstructionId: string; limit: number },
-): Promise<BookedTransfer[]> {
-  const { rows } = await db.query<TransferRow>(
-    `select ${COLUMNS} from sandbox_rtp_transfers
-     where settlement_date = $1 and status = 'ACTC' and instruction_id > $2 order by instruction_id limit $3`,
-    [query.day, query.afterInstructionId, query.limit],
-  );
-  return rows.map(fromRow);
 }

@@ -6,7 +6,6 @@ import { type AnyMessage, readMessage } from '../rtp/messages/read.ts';
 import { buildStatusReport, reportOn } from '../rtp/messages/status-report.ts';
 import { decide, isSameTransfer, refusalOf, senderOf, toBooked } from './rtp-decision.ts';
 import {
-  acceptedTransfers,
   type BookedTransfer,
   bookTransfers,
   drawAnswerSerials,
@@ -53,7 +52,6 @@ export interface SandboxRtpNetwork {
   readonly books: {
     find: typeof findTransfers;
     totalsByDay: typeof totalsByDay;
-    acceptedTransfers: typeof acceptedTransfers;
   };
 }
 
@@ -65,7 +63,7 @@ export function createSandboxRtpNetwork(deps: SandboxRtpNetworkDependencies): Sa
     receive: (messages) => receive(deps, messages),
     order: (tx, instructionId, outcome) => orderOutcome(tx, instructionId, { code: null, ...outcome }),
     handlers: [answerHandler(deps)],
-    books: { find: findTransfers, totalsByDay, acceptedTransfers },
+    books: { find: findTransfers, totalsByDay },
   };
 }
 

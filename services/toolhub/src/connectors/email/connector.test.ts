@@ -314,7 +314,9 @@ describe('e-mail over TLS', () => {
     await closeTestContexts();
   });
 
-  it('dials the checked address and verifies the name that the customer gave', async () => {
+  it('dials the checked address and verifies the name that the customer gave', {
+    timeout: 60_000,
+  }, async () => {
     const script = fileURLToPath(new URL('./test/tls-client.ts', import.meta.url));
     const args = [script, String(mail.imapPort), String(mail.smtpPort)];
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') };

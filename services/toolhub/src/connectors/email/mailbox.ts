@@ -3,8 +3,6 @@ import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
 
 export const FOLDER_LENGTH_MAX = 500;
-/** RFC 5530: there is no such folder, or there can be none of this name. */
-const MISSING_CODES: ReadonlySet<string> = new Set(['NONEXISTENT', 'CANNOT']);
 
 /** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
 export async function openFolder(
@@ -16,11 +14,20 @@ export async function openFolder(
   try {
     return await client.mailboxOpen(folder, { readOnly });
   } catch (error) {
-    const { mailboxMissing, serverResponseCode = '' } = error as ImapFlowError;
-    if (mailboxMissing === true || MISSING_CODES.has(serverResponseCode.toUpperCase()))
-      throw noSuchFolder(folder);
+    // Servers answer a missing folder with NO, with a code or without one; the list of folders settles it.
+    const wasRefused = (error as ImapFlowError).responseStatus !== undefined;
+    if (wasRefused && !(await hasFolder(client, folder))) throw noSuchFolder(folder);
     throw error;
   }
+}
+
+export async function hasFolder(client: ImapFlow, path: string): Promise<boolean> {
+  const folders = await client.list({ listOnly: true });
+  return folders.some((folder) => folder.path === path || (isInbox(path) && isInbox(folder.path)));
+}
+
+function isInbox(path: string): boolean {
+  return path.toUpperCase() === 'INBOX';
 }
 
 /** imapflow quotes what it sends; a name with control characters is none that a person could mean. */

@@ -4,7 +4,7 @@ import { ConnectorError, type PageArguments, type ToolContext } from '../connect
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { checkFolderName, expectDone, noSuchFolder, openFolder, uidSet } from './mailbox.ts';
+import { checkFolderName, expectDone, hasFolder, noSuchFolder, openFolder, uidSet } from './mailbox.ts';
 import { type Flag, readFlags, systemFlag } from './message.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
@@ -141,7 +141,7 @@ export function moveMessages(
   checkFolderName(args.target_folder);
   return pool.use(context, async (client) => {
     await openFolder(client, args.folder, { readOnly: false });
-    await requireFolder(client, args.target_folder);
+    if (!(await hasFolder(client, args.target_folder))) throw noSuchFolder(args.target_folder);
     const present = await findPresent(client, args.uids);
     const newUids = present.length > 0 ? await moveOrCopy(client, present, args.target_folder) : new Map();
     return {
@@ -151,16 +151,6 @@ export function moveMessages(
       missing: args.uids.filter((uid) => !present.includes(uid)),
     };
   });
-}
-
-async function requireFolder(client: ImapFlow, path: string): Promise<void> {
-  const folders = await client.list({ listOnly: true });
-  if (!folders.some((folder) => folder.path === path || (isInbox(path) && isInbox(folder.path))))
-    throw noSuchFolder(path);
-}
-
-function isInbox(path: string): boolean {
-  return path.toUpperCase() === 'INBOX';
 }
 
 /**

@@ -22,7 +22,7 @@ export const telegramCredentialSchema = Type.Object(
 export type TelegramCredential = Static<typeof telegramCredentialSchema>;
 export type TelegramContext = ToolContext<TelegramCredential>;
 
-const BASE_URL = 'https://api.telegram.org';
+export const BASE_URL = 'https://api.telegram.org';
 const DESCRIPTION_LENGTH_MAX = 300;
 const RETRY_AFTER_SECONDS = 5;
 

@@ -2,6 +2,7 @@ import { type Connector, defineConnector } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
 import {
   asObject,
+  BASE_URL,
   botIdOf,
   callTelegram,
   type TelegramCredential,
@@ -15,6 +16,7 @@ export function createTelegramConnector(): Connector {
   return defineConnector<TelegramCredential>({
     id: 'telegram',
     title: 'Telegram',
+    apiUrl: BASE_URL,
     auth: {
       kind: 'token',
       credentialSchema: telegramCredentialSchema,

@@ -2,11 +2,6 @@
 declare module 'ssh2' {
   import type { EventEmitter } from 'node:events';
 
-  interface KeyPair {
-    public: string;
-    private: string;
-  }
-
   interface ParsedKey {
     type: string;
     getPublicSSH(): Buffer;
@@ -45,7 +40,6 @@ declare module 'ssh2' {
   const ssh2: {
     Server: typeof Server;
     utils: {
-      generateKeyPairSync(type: 'ed25519'): KeyPair;
       parseKey(key: string): ParsedKey;
       sftp: {
         STATUS_CODE: Readonly<Record<'OK' | 'EOF' | 'NO_SUCH_FILE' | 'FAILURE' | 'OP_UNSUPPORTED', number>>;

@@ -1,0 +1,207 @@
+// What the rails show over HTTP: a payment's messages to its owner, a day's reconciliation to the operator.
+import { type App, createApp } from '@libs/http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errors } from '../errors.ts';
+import { createAdminAccess } from '../keys/access.ts';
+import type { Caller } from '../keys/key.ts';
+import { type Tenant, tenantOf } from '../tenant.ts';
+import { fromNewYork } from './ach/calendar.ts';
+import { readNacha } from './ach/nacha/read.ts';
+import { createHouse, type House } from './ach/test/house.ts';
+import { createRailMessages } from './messages.ts';
+import { createReconciliation, type Reconciliation, reconcile } from './reconciliation.ts';
+import { registerReconciliationRoutes } from './reconciliation-routes.ts';
+import { registerRailRoutes } from './routes.ts';
+
+const ADMIN = 'the-token-of-the-operator';
+const DAY = '2083-03-01';
+
+let house: House;
+let app: App;
+let tenant: Tenant;
+let reconciliation: Reconciliation;
+
+beforeAll(async () => {
+  house = await createHouse();
+  const { database, context } = house;
+  await house.startWorking();
+  tenant = await house.addTenant('org_routes');
+  await house.moveClock(tenant, fromNewYork(DAY, '09:00'));
+  reconciliation = createReconciliation({ database, now: () => new Date(), log: context.log });
+  app = await createApp({
+    name: 'payments',
+    version: '0.0.0',
+    publicUrl: 'http://localhost',
+    logLevel: 'silent',
+    errors,
+    defaultMetrics: false,
+  });
+  app.decorateRequest('caller', null as never);
+  registerRailRoutes(app, {
+    // Who calls is another feature's matter; here the header says it.
+    access: () => ({
+      onRequest(request, _reply, done) {
+        request.caller = { tenant: tenantOf(String(request.headers['x-org']), 'test') } as Caller;
+        done();
+      },
+    }),
+    getPayment: house.payments.get,
+    messages: createRailMessages({ database, sealer: context.sealer }),
+  });
+  registerReconciliationRoutes(app, { admin: createAdminAccess(ADMIN), reconciliation });
+});
+afterAll(async () => {
+  await app.close();
+  await house.close();
+});
+
+async function get(url: string, headers: Record<string, string> = {}) {
+  const response = await app.inject({ method: 'GET', url, headers });
+  return { status: response.statusCode, body: response.json() };
+}
+
+describe('GET /v1/payments/:id/messages', () => {
+  test('shows the lines of this payment alone, newest first, page by page', async () => {
+    const id = await house.pay(tenant, { destinationId: 'pm_test_ach_noc_c04' });
+    await house.pay(tenant);
+    await house.idle();
+    await house.moveClock(tenant, fromNewYork('2083-03-03', '09:00'));
+    const url = `/v1/payments/${id}/messages`;
+    const { status, body } = await get(url, { 'x-org': 'org_routes' });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      object: 'list',
+      data: ['noc', 'nacha', 'nacha'].map((kind) => ({
+        id: expect.stringMatching(/^msg_/),
+        object: 'rail_message',
+        rail: 'ach',
+        direction: kind === 'noc' ? 'in' : 'out',
+        kind,
+        content: expect.any(String),
+        created_at: expect.stringMatching(/^2083-03-0\d/),
+      })),
+      next_cursor: null,
+    });
+    for (const { content } of body.data) {
+      const read = readNacha(content);
+      expect(read.ok && read.file.batches.flatMap((batch) => batch.entries)).toHaveLength(1);
+    }
+    const first = await get(`${url}?limit=2`, { 'x-org': 'org_routes' });
+    expect(first.body.data).toEqual(body.data.slice(0, 2));
+    const second = await get(`${url}?limit=2&cursor=${first.body.next_cursor}`, { 'x-org': 'org_routes' });
+    expect(second.body).toEqual({ object: 'list', data: body.data.slice(2), next_cursor: null });
+  });
+
+  test("another organisation's payment and no payment at all look the same", async () => {
+    const id = await house.pay(tenant);
+    const without = ({ status, body }: Awaited<ReturnType<typeof get>>) => ({
+      status,
+      body: { ...body, request_id: '' },
+    });
+    const foreign = await get(`/v1/payments/${id}/messages`, { 'x-org': 'org_other' });
+    const unknown = await get('/v1/payments/pay_nothing/messages', { 'x-org': 'org_other' });
+    expect(foreign.status).toBe(404);
+    expect(without(foreign)).toEqual(without(unknown));
+  });
+
+  test('a payment that has not left yet has none', async () => {
+    const id = await house.pay(tenant);
+    const { body } = await get(`/v1/payments/${id}/messages`, { 'x-org': 'org_routes' });
+    expect(body.data).toEqual([]);
+  });
+});
+
+describe('reconciliation', () => {
+  const admin = { authorization: `Bearer ${ADMIN}` };
+
+  test("is the operator's, and asks for a day", async () => {
+    expect((await get(`/v1/admin/reconciliation?day=${DAY}`)).status).toBe(401);
+    const other = { authorization: 'Bearer sk_test_sandbox' };
+    expect((await get(`/v1/admin/reconciliation?day=${DAY}`, other)).status).toBe(403);
+    expect((await get('/v1/admin/reconciliation?day=yesterday', admin)).status).toBe(400);
+  });
+
+  test('agrees where nothing is wrong', async () => {
+    const { status, body } = await get(`/v1/admin/reconciliation?day=${DAY}`, admin);
+    expect(status).toBe(200);
+    expect(body.data.map(({ rail, mode, agrees }: Record<string, unknown>) => [rail, mode, agrees])).toEqual([
+      ['ach', 'live', true],
+      ['ach', 'test', true],
+      ['rtp', 'live', true],
+      ['rtp', 'test', true],
+    ]);
+    const sums = { debits: { count: 2, amount: 20_00 }, credits: { count: 0, amount: 0 } };
+    expect(body.data[1]).toMatchObject({ ours: sums, network: sums, difference_count: 0 });
+    expect(body.data[0].network).toBeNull();
+  });
+
+  test('lists every sort of difference, and keeps what it found', async () => {
+    const { database } = house;
+    const other = await house.addTenant('org_differs');
+    const day = '2083-04-05';
+    await house.moveClock(other, fromNewYork(day, '09:00'));
+    const balance = await house.openBalance(other, 1_000_00);
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      ids.push(await house.pay(other, { sourceId: balance, amount: 1_00 + count }));
+    }
+    ids.push(await house.pay(other, { sourceId: 'pm_test_ach_late_return_r01' }));
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-04-05', '22:30'));
+    await house.force(other, ids[4] as string, 'settle', null);
+    await house.moveClock(other, fromNewYork('2083-04-20', '12:00'));
+    const traceOf = async (id: string | undefined) =>
+      (await database.query<{ trace: string }>('select trace from ach_entries where payment_id = $1', [id]))
+        .rows[0]?.trace;
+    const mine = `mailbox = '${other.id}' and trace = $1`;
+    await database.query(`delete from sandbox_ach_entries where ${mine}`, [await traceOf(ids[0])]);
+    await database.query(`update sandbox_ach_entries set amount = 999 where ${mine}`, [
+      await traceOf(ids[1]),
+    ]);
+    await database.query(`update sandbox_ach_entries set returned_at = now() where ${mine}`, [
+      await traceOf(ids[2]),
+    ]);
+    await database.query(`update ach_entries set state = 'returned' where payment_id = $1`, [ids[3]]);
+    await database.query(
+      `insert into sandbox_ach_entries (mailbox, trace, day, direction, amount, reference, settles_at)
+       values ($1, '110000009999999', $2, 'credit', 5, 'x', now())`,
+      [other.id, day],
+    );
+    const report = await reconcile(database, { day, rail: 'ach', mode: 'test' });
+    expect(report.agrees).toBe(false);
+    expect(report.differences.map(({ kind, paymentId }) => [kind, paymentId]).sort()).toEqual(
+      [
+        ['missing_in_network', ids[0]],
+        ['amount_differs', ids[1]],
+        ['state_differs', ids[2]],
+        ['state_differs', ids[3]],
+        ['posted_but_not_settled', ids[3]],
+        ['ended_by_order', ids[4]],
+        ['paid_but_debit_returned', ids[5]],
+        ['missing_here', null],
+      ].sort(),
+    );
+    expect(report.differenceCount).toBe(8);
+  });
+
+  test('runs by itself, stores its reports, and raises an alert where books differ', async () => {
+    const { database, context, alerts } = house;
+    const daily = createReconciliation({
+      database,
+      now: () => fromNewYork('2083-04-06', '07:00'),
+      log: context.log,
+    });
+    await daily.handler.handle([], { signal: AbortSignal.timeout(10_000) });
+    await daily.handler.handle([], { signal: AbortSignal.timeout(10_000) });
+    const { rows } = await database.query(
+      `select day, rail, mode, agrees from reconciliations order by rail, mode`,
+    );
+    expect(rows).toEqual([
+      { day: '2083-04-05', rail: 'ach', mode: 'live', agrees: true },
+      { day: '2083-04-05', rail: 'ach', mode: 'test', agrees: false },
+      { day: '2083-04-05', rail: 'rtp', mode: 'live', agrees: true },
+      { day: '2083-04-05', rail: 'rtp', mode: 'test', agrees: true },
+    ]);
+    expect(alerts.filter(({ message }) => message === 'books differ')).toHaveLength(2);
+  });
+});

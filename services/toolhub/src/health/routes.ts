@@ -1,0 +1,50 @@
+import type { App } from '@libs/http';
+import Type from 'typebox';
+import type { Access } from '../customers/access.ts';
+import { HEALTH_STATUSES } from './report.ts';
+import type { Health } from './service.ts';
+
+export interface HealthRoutesDeps {
+  health: Health;
+  access: Pick<Access, 'optionalCustomer' | 'sessionIfAny'>;
+}
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+const Report = Type.Object({
+  checked_at: Type.String({ format: 'date-time' }),
+  cached: Type.Boolean({ description: 'Whether this was found out for an earlier call.' }),
+  platforms: Type.Array(
+    Type.Object({
+      platform: Type.String(),
+      status: Type.Enum([...HEALTH_STATUSES], { type: 'string' }),
+      token_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+      latency_ms: Type.Union([Type.Integer(), Type.Null()]),
+      message: nullableText,
+    }),
+  ),
+});
+
+export function registerHealthRoutes(app: App, { health, access }: HealthRoutesDeps): void {
+  app.get(
+    '/api/health/platforms',
+    {
+      onRequest: access.optionalCustomer,
+      schema: {
+        tags: ['Health'],
+        summary: 'How the platforms are',
+        description:
+          "With a customer's token or cookie: that customer's accounts. Without: the platforms as such. Kept for 10 minutes.",
+        security: [{ bearer: [] }, {}],
+        response: { 200: Report },
+      },
+    },
+    async (request) => {
+      const session = access.sessionIfAny(request);
+      const { report, cached } = await (session === undefined
+        ? health.forPlatforms()
+        : health.forCustomer(session.customerId));
+      return { checked_at: report.checkedAt.toISOString(), cached, platforms: [...report.platforms] };
+    },
+  );
+}

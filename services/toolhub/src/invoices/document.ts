@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import Document, { type PDFDocument, type TextOptions } from 'pdfkit';
+import { formatNumber, type Invoice, type InvoiceLine } from './invoice.ts';
+import { formatAmount, formatCount } from './money.ts';
+import { dateTitle, periodTitle } from './period.ts';
+
+/** Who sends the invoice, for the block at its head. */
+export interface Issuer {
+  name: string;
+  /** Lines below the name: an address of the post, of mail, of the web. */
+  lines: readonly string[];
+}
+
+// Fonts that are embedded print the same everywhere, and they have letters that the fonts of every PDF reader lack:
+// Greek, Cyrillic, and all of Latin.
+const REGULAR = readFileSync(new URL('./fonts/LiberationSans-Regular.ttf', import.meta.url));
+const BOLD = readFileSync(new URL('./fonts/LiberationSans-Bold.ttf', import.meta.url));
+
+const PAGE = { left: 56, right: 539, top: 56, bottom: 770, footer: 796 };
+const WIDTH = PAGE.right - PAGE.left;
+const QUANTITY_WIDTH = 90;
+const AMOUNT_WIDTH = 90;
+const GAP = 16;
+const DESCRIPTION_WIDTH = WIDTH - QUANTITY_WIDTH - AMOUNT_WIDTH - 2 * GAP;
+const BLOCK_WIDTH = 230;
+const FACTS_LABEL_WIDTH = 80;
+const ROW_PADDING = 6;
+const INK = '#1a1a1a';
+const FAINT = '#666666';
+const RULE = '#cccccc';
+
+/** The same invoice gives the same bytes: times come from it and not from the clock. */
+export async function renderInvoice(invoice: Invoice, issuer: Issuer): Promise<Buffer> {
+  const document = newDocument(invoice, issuer);
+  const chunks: Buffer[] = [];
+  document.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const finished = new Promise<void>((resolve, reject) => {
+    document.on('end', resolve);
+    document.on('error', reject);
+  });
+  const bottom = drawHead(document, invoice, issuer);
+  const end = drawLines(document, invoice.lines, bottom + 28);
+  drawTotal(document, invoice, end);
+  drawFooters(document, invoice, issuer);
+  document.end();
+  await finished;
+  return Buffer.concat(chunks);
+}
+
+function newDocument(invoice: Invoice, issuer: Issuer): PDFDocument {
+  const document = new Document({
+    size: 'A4',
+    // Breaks are made below, between rows; the library would make them in the middle of one.
+    margins: { top: 0, right: 0, bottom: 0, left: 0 },
+    info: {
+      Title: `Invoice ${formatNumber(invoice.number)}`,
+      Author: issuer.name,
+      Subject: periodTitle(invoice.period),
+      CreationDate: invoice.issuedAt,
+      ModDate: invoice.issuedAt,
+    },
+    lang: 'en',
+    displayTitle: true,
+    bufferPages: true,
+    font: null,
+  });
+  return document.registerFont('regular', REGULAR).registerFont('bold', BOLD);
+}
+
+interface Place {
+  x: number;
+  y: number;
+  width: number;
+}
+
+interface Look {
+  font?: 'regular' | 'bold';
+  size?: number;
+  color?: string;
+  align?: 'left' | 'right';
+}
+
+/** Writes a text that wraps within its width and returns where it ends. */
+function write(document: PDFDocument, text: string, { x, y, width }: Place, look: Look = {}): number {
+  const options: TextOptions = { width, align: look.align ?? 'left', lineGap: 2 };
+  document
+    .font(look.font ?? 'regular')
+    .fontSize(look.size ?? 10)
+    .fillColor(look.color ?? INK);
+  const height = document.heightOfString(text, options);
+  document.text(text, x, y, options);
+  return y + height;
+}
+
+function rule(document: PDFDocument, y: number, color = RULE): void {
+  document.strokeColor(color).lineWidth(0.75).moveTo(PAGE.left, y).lineTo(PAGE.right, y).stroke();
+}
+
+function drawHead(document: PDFDocument, invoice: Invoice, issuer: Issuer): number {
+  const right = PAGE.right - BLOCK_WIDTH;
+  const title: Look = { font: 'bold', size: 22, align: 'right' };
+  write(document, 'Invoice', { x: right, y: PAGE.top, width: BLOCK_WIDTH }, title);
+  let left = write(
+    document,
+    issuer.name,
+    { x: PAGE.left, y: PAGE.top, width: BLOCK_WIDTH },
+    { font: 'bold', size: 14 },
+  );
+  left += 4;
+  for (const line of issuer.lines)
+    left = write(document, line, { x: PAGE.left, y: left, width: BLOCK_WIDTH }, { size: 9, color: FAINT });
+
+  const blocks = Math.max(left, PAGE.top + 40) + 28;
+  const label: Look = { font: 'bold', size: 9, color: FAINT };
+  let address = write(document, 'Billed to', { x: PAGE.left, y: blocks, width: BLOCK_WIDTH }, label) + 3;
+  const place = (y: number) => ({ x: PAGE.left, y, width: BLOCK_WIDTH });
+  address = write(document, invoice.billTo.name, place(address), { font: 'bold', size: 11 });
+  address = write(document, invoice.billTo.email, place(address));
+  address = write(document, `Customer ${invoice.customerId}`, place(address), { size: 8, color: FAINT });
+  return Math.max(address, drawFacts(document, invoice, { x: right, y: blocks, width: BLOCK_WIDTH }));
+}
+
+function drawFacts(document: PDFDocument, invoice: Invoice, { x, y, width }: Place): number {
+  const facts = [
+    ['Number', formatNumber(invoice.number)],
+    ['Issued', dateTitle(invoice.issuedAt)],
+    ['Period', periodTitle(invoice.period)],
+    ['Payment', paymentOf(invoice)],
+  ] as const;
+  let end = y;
+  for (const [name, value] of facts) {
+    write(document, name, { x, y: end, width: FACTS_LABEL_WIDTH }, { color: FAINT });
+    const rest = { x: x + FACTS_LABEL_WIDTH, y: end, width: width - FACTS_LABEL_WIDTH };
+    end = write(document, value, rest, { align: 'right' }) + 3;
+  }
+  return end;
+}
+
+function paymentOf(invoice: Invoice): string {
+  if (invoice.status === 'void') return 'Void';
+  if (invoice.totalCents === 0) return 'Nothing to pay';
+  return invoice.paidAt === null ? 'Due on receipt' : `Paid on ${dateTitle(invoice.paidAt)}`;
+}
+
+const QUANTITY_X = PAGE.left + DESCRIPTION_WIDTH + GAP;
+const AMOUNT_X = QUANTITY_X + QUANTITY_WIDTH + GAP;
+
+function drawColumns(document: PDFDocument, y: number): number {
+  const look: Look = { font: 'bold', size: 9, color: FAINT };
+  write(document, 'Description', { x: PAGE.left, y, width: DESCRIPTION_WIDTH }, look);
+  write(document, 'Quantity', { x: QUANTITY_X, y, width: QUANTITY_WIDTH }, { ...look, align: 'right' });
+  const end = write(
+    document,
+    'Amount (USD)',
+    { x: AMOUNT_X, y, width: AMOUNT_WIDTH },
+    { ...look, align: 'right' },
+  );
+  rule(document, end + 4, INK);
+  return end + 4 + ROW_PADDING;
+}
+
+function drawLines(document: PDFDocument, lines: readonly InvoiceLine[], start: number): number {
+  let y = drawColumns(document, start);
+  for (const line of lines) {
+    document.font('regular').fontSize(10);
+    const height = document.heightOfString(line.description, { width: DESCRIPTION_WIDTH, lineGap: 2 });
+    if (y + height > PAGE.bottom) {
+      document.addPage();
+      y = drawColumns(document, PAGE.top);
+    }
+    const number = { align: 'right' } as const;
+    write(document, formatCount(line.quantity), { x: QUANTITY_X, y, width: QUANTITY_WIDTH }, number);
+    write(document, formatAmount(line.amountCents), { x: AMOUNT_X, y, width: AMOUNT_WIDTH }, number);
+    y = write(document, line.description, { x: PAGE.left, y, width: DESCRIPTION_WIDTH }) + ROW_PADDING - 2;
+    rule(document, y);
+    y += ROW_PADDING;
+  }
+  return y;
+}
+
+const TOTAL_HEIGHT = 48;
+
+function drawTotal(document: PDFDocument, invoice: Invoice, start: number): void {
+  let y = start + 6;
+  if (y + TOTAL_HEIGHT > PAGE.bottom) {
+    document.addPage();
+    y = PAGE.top;
+  }
+  const label = { x: PAGE.left + WIDTH / 2, y, width: AMOUNT_X - GAP - PAGE.left - WIDTH / 2 };
+  const look: Look = { font: 'bold', size: 12, align: 'right' };
+  write(document, `Total ${invoice.currency}`, label, look);
+  write(document, formatAmount(invoice.totalCents), { x: AMOUNT_X, y, width: AMOUNT_WIDTH }, look);
+}
+
+function drawFooters(document: PDFDocument, invoice: Invoice, issuer: Issuer): void {
+  const { start, count } = document.bufferedPageRange();
+  for (let page = 0; page < count; page += 1) {
+    document.switchToPage(start + page);
+    const y = PAGE.footer;
+    const look: Look = { size: 8, color: FAINT };
+    write(
+      document,
+      `${issuer.name} · ${formatNumber(invoice.number)}`,
+      { x: PAGE.left, y, width: WIDTH / 2 },
+      look,
+    );
+    write(
+      document,
+      `Page ${page + 1} of ${count}`,
+      { x: PAGE.left + WIDTH / 2, y, width: WIDTH / 2 },
+      { ...look, align: 'right' },
+    );
+  }
+}

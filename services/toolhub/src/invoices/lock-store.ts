@@ -1,0 +1,38 @@
+import type { Queryable } from '@libs/db';
+
+export interface Lock {
+  name: string;
+  /** Made anew for every try, so that nobody takes another's lock for its own. */
+  holder: string;
+}
+
+/** Takes a lock that is free or whose time is over; false while another holds it. */
+export async function acquireLock(db: Queryable, lock: Lock, ttlMs: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into job_locks as held (name, holder, expires_at)
+     values ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+     on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
+       where held.expires_at <= clock_timestamp()`,
+    [lock.name, lock.holder, ttlMs],
+  );
+  return rowCount === 1;
+}
+
+/** Moves the end on; false when the lock is another's by now, and whatever it protects must stop. */
+export async function renewLock(db: Queryable, lock: Lock, ttlMs: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update job_locks set expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+     where name = $1 and holder = $2`,
+    [lock.name, lock.holder, ttlMs],
+  );
+  return rowCount === 1;
+}
+
+/** Compares and deletes in one statement: a latecomer whose lock was taken over releases nothing. */
+export async function releaseLock(db: Queryable, lock: Lock): Promise<boolean> {
+  const { rowCount } = await db.query('delete from job_locks where name = $1 and holder = $2', [
+    lock.name,
+    lock.holder,
+  ]);
+  return rowCount === 1;
+}

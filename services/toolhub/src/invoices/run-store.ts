@@ -1,0 +1,122 @@
+import type { Queryable } from '@libs/db';
+import { endOf, firstDayOf, type Period, startOf } from './period.ts';
+import type { PlanChange, PlanVersion } from './timeline.ts';
+
+export interface Candidate {
+  id: string;
+  name: string;
+  email: string;
+  plan: string;
+  createdAt: Date;
+  /** Whether there is an invoice for the period already. */
+  hasInvoice: boolean;
+}
+
+/** Customers that existed in the period, by id. */
+export async function listCandidates(
+  db: Queryable,
+  query: { period: Period; after: string; limit: number },
+): Promise<Candidate[]> {
+  const { rows } = await db.query<{
+    id: string;
+    name: string;
+    email: string;
+    plan: string;
+    created_at: Date;
+    has_invoice: boolean;
+  }>(
+    `select c.id, c.name, c.email, c.plan, c.created_at,
+       exists (select from invoices i where i.customer_id = c.id and i.period = $1) as has_invoice
+     from customers c where c.id > $2 and c.created_at < $3 order by c.id limit $4`,
+    [firstDayOf(query.period), query.after, endOf(query.period), query.limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    plan: row.plan,
+    createdAt: row.created_at,
+    hasInvoice: row.has_invoice,
+  }));
+}
+
+/** Changes of the plan itself since the period began, in order. */
+export async function listPlanChanges(
+  db: Queryable,
+  query: { customerIds: readonly string[]; period: Period },
+): Promise<(PlanChange & { customerId: string })[]> {
+  const { rows } = await db.query<{ customer_id: string; at: Date; previous_plan: string; plan: string }>(
+    `select customer_id, at, previous_plan, plan from plan_changes
+     where customer_id = any($1) and at >= $2 and plan <> previous_plan
+     order by customer_id, at, id`,
+    [query.customerIds, startOf(query.period)],
+  );
+  return rows.map((row) => ({
+    customerId: row.customer_id,
+    at: row.at,
+    previousPlan: row.previous_plan,
+    plan: row.plan,
+  }));
+}
+
+export async function listPlanVersions(db: Queryable): Promise<PlanVersion[]> {
+  const { rows } = await db.query<{
+    plan: string;
+    effective_at: Date;
+    name: string;
+    price_cents: number;
+    included_calls: number;
+    overage_cents_per_1000: number;
+  }>('select * from plan_terms order by plan, effective_at');
+  return rows.map((row) => ({
+    plan: row.plan,
+    effectiveAt: row.effective_at,
+    name: row.name,
+    priceCents: row.price_cents,
+    includedCalls: row.included_calls,
+    overageCentsPer1000: row.overage_cents_per_1000,
+  }));
+}
+
+/**
+ * Locks the series until the transaction ends. Every invoice is written under this lock, so a look for existing ones
+ * that comes after it is true until the commit, and no number is taken that is not used.
+ */
+export async function lockSeries(tx: Queryable): Promise<number> {
+  const { rows } = await tx.query<{ last_number: number }>(
+    `select last_number from invoice_series where name = 'invoices' for update`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the series of invoice numbers is missing');
+  return row.last_number;
+}
+
+export async function advanceSeries(tx: Queryable, lastNumber: number): Promise<void> {
+  await tx.query(`update invoice_series set last_number = $1 where name = 'invoices'`, [lastNumber]);
+}
+
+/** Which of these customers have an invoice for the period. */
+export async function findInvoiced(
+  tx: Queryable,
+  query: { customerIds: readonly string[]; period: Period },
+): Promise<Set<string>> {
+  const { rows } = await tx.query<{ customer_id: string }>(
+    'select customer_id from invoices where customer_id = any($1) and period = $2',
+    [query.customerIds, firstDayOf(query.period)],
+  );
+  return new Set(rows.map((row) => row.customer_id));
+}
+
+export async function markFinished(db: Queryable, period: Period, at: Date): Promise<void> {
+  await db.query(
+    'insert into invoice_periods (period, finished_at) values ($1, $2) on conflict (period) do nothing',
+    [firstDayOf(period), at],
+  );
+}
+
+export async function findLastFinished(db: Queryable): Promise<Period | null> {
+  const { rows } = await db.query<{ period: string }>(
+    'select period from invoice_periods order by period desc limit 1',
+  );
+  return rows[0] === undefined ? null : rows[0].period.slice(0, 7);
+}

@@ -1,0 +1,206 @@
+import type { Queryable } from '@libs/db';
+import type { Invoice, InvoiceLine } from './invoice.ts';
+import { firstDayOf, type Period } from './period.ts';
+import type { InvoiceStatus } from './states.ts';
+
+interface LineRow {
+  platform: string | null;
+  description: string;
+  quantity: number;
+  amount_cents: number;
+}
+
+interface InvoiceRow {
+  customer_id: string;
+  id: string;
+  number: number;
+  period: string;
+  status: string;
+  currency: string;
+  lines: LineRow[];
+  total_cents: number;
+  bill_to_name: string;
+  bill_to_email: string;
+  issued_at: Date;
+  sent_at: Date | null;
+  paid_at: Date | null;
+}
+
+const COLUMNS = `customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
+  issued_at, sent_at, paid_at`;
+
+function fromRow(row: InvoiceRow): Invoice {
+  return {
+    customerId: row.customer_id,
+    id: row.id,
+    number: row.number,
+    period: row.period.slice(0, 7),
+    status: row.status as InvoiceStatus,
+    currency: row.currency,
+    lines: row.lines.map((line) => ({
+      platform: line.platform,
+      description: line.description,
+      quantity: line.quantity,
+      amountCents: line.amount_cents,
+    })),
+    totalCents: row.total_cents,
+    billTo: { name: row.bill_to_name, email: row.bill_to_email },
+    issuedAt: row.issued_at,
+    sentAt: row.sent_at,
+    paidAt: row.paid_at,
+  };
+}
+
+function toLineRow(line: InvoiceLine): LineRow {
+  return {
+    platform: line.platform,
+    description: line.description,
+    quantity: line.quantity,
+    amount_cents: line.amountCents,
+  };
+}
+
+/** Writes invoices whose mail is due at once. */
+export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]): Promise<void> {
+  await tx.query(
+    `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name,
+       bill_to_email, issued_at, paid_at, mail_state, mail_due_at)
+     select new.*, 'pending', clock_timestamp()
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::jsonb[], $8::bigint[],
+       $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[]) as new`,
+    [
+      invoices.map(({ customerId }) => customerId),
+      invoices.map(({ id }) => id),
+      invoices.map(({ number }) => number),
+      invoices.map(({ period }) => firstDayOf(period)),
+      invoices.map(({ status }) => status),
+      invoices.map(({ currency }) => currency),
+      invoices.map(({ lines }) => JSON.stringify(lines.map(toLineRow))),
+      invoices.map(({ totalCents }) => totalCents),
+      invoices.map(({ billTo }) => billTo.name),
+      invoices.map(({ billTo }) => billTo.email),
+      invoices.map(({ issuedAt }) => issuedAt),
+      invoices.map(({ paidAt }) => paidAt),
+    ],
+  );
+}
+
+/** Newest first; `before` is the id of the last one that was shown. */
+export async function listInvoices(
+  db: Queryable,
+  query: { customerId: string; before: string | undefined; limit: number },
+): Promise<Invoice[]> {
+  const { rows } = await db.query<InvoiceRow>(
+    `select ${COLUMNS} from invoices where customer_id = $1 and ($2::text is null or id < $2)
+     order by id desc limit $3`,
+    [query.customerId, query.before ?? null, query.limit],
+  );
+  return rows.map(fromRow);
+}
+
+export async function findInvoice(
+  db: Queryable,
+  key: { customerId: string; id: string },
+): Promise<Invoice | undefined> {
+  const { rows } = await db.query<InvoiceRow>(
+    `select ${COLUMNS} from invoices where customer_id = $1 and id = $2`,
+    [key.customerId, key.id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** For admins: by id alone, locked until the transaction ends. */
+export async function lockInvoice(tx: Queryable, id: string): Promise<Invoice | undefined> {
+  const { rows } = await tx.query<InvoiceRow>(
+    `select ${COLUMNS} from invoices where id = $1 for no key update`,
+    [id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Stores a new state; the mail of a void invoice that has not gone out is called off. */
+export async function updateStatus(
+  tx: Queryable,
+  invoice: Pick<Invoice, 'customerId' | 'id' | 'status' | 'paidAt'>,
+): Promise<void> {
+  await tx.query(
+    `update invoices set status = $3, paid_at = $4,
+       mail_state = case when $3 = 'void' and mail_due_at is not null then 'canceled' else mail_state end,
+       mail_due_at = case when $3 = 'void' then null else mail_due_at end
+     where customer_id = $1 and id = $2`,
+    [invoice.customerId, invoice.id, invoice.status, invoice.paidAt],
+  );
+}
+
+/** An invoice that this process sends now; `attempt` proves later that nobody has taken it over. */
+export interface ClaimedMail {
+  invoice: Invoice;
+  attempt: number;
+}
+
+/** Takes mails that are due, of one period or of all, until the lease runs out. */
+export async function claimMails(
+  db: Queryable,
+  query: { period: Period | null; limit: number; leaseMs: number },
+): Promise<ClaimedMail[]> {
+  const { rows } = await db.query<InvoiceRow & { mail_attempts: number }>(
+    `update invoices set mail_state = 'sending', mail_attempts = mail_attempts + 1,
+       mail_due_at = clock_timestamp() + $3 * interval '1 millisecond'
+     where (customer_id, id) in (
+       select customer_id, id from invoices
+       where mail_due_at <= clock_timestamp() and ($1::date is null or period = $1)
+       order by mail_due_at, id limit $2 for update skip locked
+     )
+     returning ${COLUMNS}, mail_attempts`,
+    [query.period === null ? null : firstDayOf(query.period), query.limit, query.leaseMs],
+  );
+  return rows
+    .map((row) => ({ invoice: fromRow(row), attempt: row.mail_attempts }))
+    .sort((a, b) => a.invoice.number - b.invoice.number);
+}
+
+export type MailOutcome =
+  | { kind: 'sent'; at: Date }
+  | { kind: 'failed'; error: string; /** Null: nobody tries again by itself. */ retryInMs: number | null };
+
+/** False when another has taken the mail over: then its outcome counts. */
+export async function recordMail(
+  tx: Queryable,
+  mail: ClaimedMail,
+  outcome: MailOutcome & { status: InvoiceStatus },
+): Promise<boolean> {
+  const isSent = outcome.kind === 'sent';
+  const { rowCount } = await tx.query(
+    `update invoices set status = $4, mail_state = case when $5 then 'sent' else 'failed' end,
+       sent_at = coalesce($6, sent_at), mail_error = $7,
+       mail_due_at = clock_timestamp() + $8::float8 * interval '1 millisecond'
+     where customer_id = $1 and id = $2 and mail_attempts = $3 and mail_state = 'sending'`,
+    [
+      mail.invoice.customerId,
+      mail.invoice.id,
+      mail.attempt,
+      outcome.status,
+      isSent,
+      isSent ? outcome.at : null,
+      isSent ? null : outcome.error,
+      isSent ? null : outcome.retryInMs,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** A run asks again for every mail of its period that failed before, however often. */
+export async function rearmFailedMails(db: Queryable, period: Period): Promise<void> {
+  await db.query(
+    `update invoices set mail_due_at = clock_timestamp() where period = $1 and mail_state = 'failed'`,
+    [firstDayOf(period)],
+  );
+}
+
+export async function countUnsent(db: Queryable, period: Period): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) from invoices where period = $1 and mail_state in ('pending', 'sending', 'failed')`,
+    [firstDayOf(period)],
+  );
+  return rows[0]?.count ?? 0;
+}

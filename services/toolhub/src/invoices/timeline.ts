@@ -1,0 +1,82 @@
+import { daysIn, endOf, type Period, startOf } from './period.ts';
+import type { DayTerms, PlanTerms } from './pricing.ts';
+
+export interface PlanChange {
+  at: Date;
+  previousPlan: string;
+  plan: string;
+}
+
+/** What a plan cost, and gave, from a moment on. Kept for plans that were changed or removed since. */
+export interface PlanVersion extends PlanTerms {
+  effectiveAt: Date;
+}
+
+export interface PlanHistory {
+  createdAt: Date;
+  /** The plan today. */
+  plan: string;
+  /** All changes since the period began, in order, later ones than the period included. */
+  changes: readonly PlanChange[];
+}
+
+interface Segment {
+  from: Date;
+  terms: PlanTerms;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/**
+ * The terms of each day on which the customer existed. A day belongs to the dearest plan that held on it: who takes a
+ * large plan for an hour pays it for a day. Terms are those of the moment at which the customer's time under the plan
+ * began, at the earliest the start of the month, so a new price reaches nobody in the middle of one.
+ */
+export function termsByDay(
+  period: Period,
+  history: PlanHistory,
+  versions: readonly PlanVersion[],
+): DayTerms[] {
+  const segments = segmentsOf(period, history, versions);
+  const start = startOf(period).getTime();
+  const days: DayTerms[] = [];
+  for (let day = 1; day <= daysIn(period); day += 1) {
+    const dayStart = start + (day - 1) * DAY_MS;
+    if (history.createdAt.getTime() >= dayStart + DAY_MS) continue;
+    const held = segments.filter(({ from }, index) => {
+      const until = segments[index + 1]?.from.getTime() ?? Number.POSITIVE_INFINITY;
+      return from.getTime() < dayStart + DAY_MS && until > dayStart;
+    });
+    days.push({ day, terms: dearest(held.map(({ terms }) => terms)) });
+  }
+  return days;
+}
+
+function segmentsOf(
+  period: Period,
+  { plan, changes }: PlanHistory,
+  versions: readonly PlanVersion[],
+): Segment[] {
+  const start = startOf(period);
+  const end = endOf(period);
+  const first = changes[0]?.previousPlan ?? plan;
+  return [
+    { from: start, plan: first },
+    ...changes.filter(({ at }) => at < end).map((change) => ({ from: change.at, plan: change.plan })),
+  ].map((segment) => ({ from: segment.from, terms: versionOf(versions, segment.plan, segment.from) }));
+}
+
+/** The version that held at the moment; for a moment before the first one, the first. */
+function versionOf(versions: readonly PlanVersion[], plan: string, at: Date): PlanTerms {
+  const known = versions
+    .filter((version) => version.plan === plan)
+    .sort((a, b) => a.effectiveAt.getTime() - b.effectiveAt.getTime());
+  const found = known.findLast(({ effectiveAt }) => effectiveAt <= at) ?? known[0];
+  if (found === undefined) throw new RangeError(`the terms of the plan ${plan} are not known`);
+  const { effectiveAt: _, ...terms } = found;
+  return terms;
+}
+
+function dearest(terms: readonly PlanTerms[]): PlanTerms {
+  return terms.reduce((best, next) => (next.priceCents >= best.priceCents ? next : best));
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from '@libs/db';
+import type { DayUsage } from './pricing.ts';
+
+/** Which calls are to be charged; `to` is not part of the range. */
+export interface UsageQuery {
+  customerIds: readonly string[];
+  from: string;
+  to: string;
+}
+
+export interface CustomerUsage extends DayUsage {
+  customerId: string;
+}
+
+/** Calls that succeeded, by day and platform: those that failed are free. */
+export async function readUsage(db: Queryable, query: UsageQuery): Promise<CustomerUsage[]> {
+  const { rows } = await db.query<{ customer_id: string; day: number; platform: string; calls: number }>(
+    `select customer_id, extract(day from day)::int as day, platform, sum(calls - errors)::bigint as calls
+     from usage_daily
+     where customer_id = any($1) and day >= $2 and day < $3
+     group by 1, 2, 3 having sum(calls - errors) > 0
+     order by 1, 2, 3`,
+    [query.customerIds, query.from, query.to],
+  );
+  return rows.map((row) => ({
+    customerId: row.customer_id,
+    day: row.day,
+    platform: row.platform,
+    calls: row.calls,
+  }));
+}

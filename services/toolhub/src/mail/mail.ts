@@ -1,0 +1,48 @@
+export interface MailAttachment {
+  filename: string;
+  contentType: string;
+  content: Buffer;
+}
+
+export interface Mail {
+  /**
+   * Names the mail for good, without angle brackets and host: a repeat carries the same Message-ID, by which mail
+   * systems recognise it, and in the folder it replaces its file.
+   */
+  id: string;
+  to: { name: string; address: string };
+  subject: string;
+  text: string;
+  attachments?: readonly MailAttachment[];
+}
+
+/** Mail that the service itself sends: invoices and notices about the account. */
+export interface Mailer {
+  /** Resolves when the mail has been handed over; rejects with `MailError`. */
+  send(mail: Mail): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface MailerOptions {
+  /** Undefined: `.eml` files in `folder`. */
+  smtpUrl: string | undefined;
+  folder: string;
+  /** As in a header: `Toolhub <billing@example.com>`. */
+  from: string;
+  /** The host behind the @ of a Message-ID. */
+  host: string;
+  now: () => Date;
+}
+
+/** `unreachable`: no mail can leave now. `refused`: this one was turned down. */
+export type MailErrorKind = 'unreachable' | 'refused';
+
+export class MailError extends Error {
+  override readonly name = 'MailError';
+  readonly kind: MailErrorKind;
+
+  constructor(kind: MailErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

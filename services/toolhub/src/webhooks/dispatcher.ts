@@ -1,0 +1,93 @@
+import type { Database } from '@libs/db';
+import {
+  createDeliveryDispatcher,
+  createGuardedAgent,
+  type DeliveryDispatcher,
+  type EgressPolicy,
+} from '@libs/webhooks';
+import { findEvents } from '../events/service.ts';
+import { DELIVERY_SCHEMA, type DeliveryRules, ENDPOINT_ID } from './rules.ts';
+import type { SecretVault } from './secrets.ts';
+import { findConfigs, resealSecret, type StoredConfig } from './store.ts';
+import { webhookBody } from './webhook.ts';
+
+export interface WebhookDispatcherDeps {
+  database: Database;
+  vault: SecretVault;
+  policy: EgressPolicy;
+  rules: DeliveryRules;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+export type WebhookDispatcher = Pick<DeliveryDispatcher, 'start' | 'stop' | 'poll' | 'sweep' | 'stats'>;
+
+const USER_AGENT = 'Toolhub-Webhooks/1.0';
+/** Nothing can be signed with it. */
+const UNREADABLE_SECRET = '';
+
+/** Sends what the queue holds, to the webhooks as they are at the time of each try. */
+export function createWebhookDispatcher(deps: WebhookDispatcherDeps): WebhookDispatcher {
+  const { database, vault, rules, onError } = deps;
+  const agent = createGuardedAgent(deps.policy);
+
+  /** Whoever lost the key can still be helped: no secret fails the try, and its dead letter can be replayed later. */
+  function openSecret(config: StoredConfig): string[] {
+    try {
+      const secret = vault.open(config.customerId, config.secretSealed);
+      if (vault.needsReseal(config.secretSealed)) {
+        resealSecret(database, config, vault.seal(config.customerId, secret)).catch(onError);
+      }
+      return [secret];
+    } catch (error) {
+      onError(error);
+      return [UNREADABLE_SECRET];
+    }
+  }
+
+  const dispatcher = createDeliveryDispatcher({
+    database,
+    schema: DELIVERY_SCHEMA,
+    agent,
+    userAgent: USER_AGENT,
+    rules,
+    timeoutMs: rules.timeoutMs,
+    drainMs: rules.drainMs,
+    keepDeliveredMs: rules.keepDeliveredMs,
+    async loadEndpoints(refs) {
+      const configs = await findConfigs(
+        database,
+        refs.map(({ tenantId }) => tenantId),
+      );
+      return configs.map((config) => ({
+        tenantId: config.customerId,
+        endpointId: ENDPOINT_ID,
+        url: config.webhookUrl,
+        secrets: openSecret(config),
+      }));
+    },
+    async loadEvents(refs) {
+      const keys = refs.map(({ tenantId, eventId }) => ({ customerId: tenantId, id: eventId }));
+      return (await findEvents(database, keys)).map((event) => ({
+        tenantId: event.customerId,
+        eventId: event.id,
+        body: webhookBody(event),
+      }));
+    },
+    now: deps.now,
+    // The schedule has no jitter, so nothing is drawn.
+    random: () => 0,
+    onError,
+  });
+
+  return {
+    start: dispatcher.start,
+    poll: dispatcher.poll,
+    sweep: dispatcher.sweep,
+    stats: dispatcher.stats,
+    async stop() {
+      await dispatcher.stop();
+      await agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import type { Database, Queryable } from '@libs/db';
+import type { CronEntry, Handler } from '@libs/jobs';
+import { everyMinutes } from '@libs/jobs';
+import type { NewId, RandomBytes, Sealer } from '@libs/seal';
+import {
+  checkUrlResolved,
+  createDeliveryQueue,
+  createEgressPolicy,
+  type Delivery,
+  type DeliveryQueue,
+  newWebhookSecret,
+  type ResolveHost,
+} from '@libs/webhooks';
+import {
+  type DeliverEvent,
+  deleteEventsBefore,
+  type EventType,
+  findEvents,
+  insertEvent,
+} from '../events/service.ts';
+import { createWebhookDispatcher, type WebhookDispatcher } from './dispatcher.ts';
+import { webhookErrors } from './errors.ts';
+import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules, ENDPOINT_ID, EVENT_KEEP_MS } from './rules.ts';
+import { createSecretVault } from './secrets.ts';
+import { deleteConfig, findConfig, putConfig } from './store.ts';
+import { type DeadLetter, deliveryId, subscribesTo, toDeadLetter, type WebhookConfig } from './webhook.ts';
+
+export interface WebhooksDeps {
+  database: Database;
+  sealer: Sealer;
+  /** `TOOLHUB_EGRESS_ALLOW`. */
+  egressAllow: readonly string[];
+  newId: NewId;
+  randomBytes: RandomBytes;
+  now: () => Date;
+  onError: (error: unknown) => void;
+  resolveHost?: ResolveHost;
+  /** Other times than the contract's, for tests. */
+  rules?: Partial<DeliveryRules>;
+}
+
+export interface Page {
+  beforeId: string | undefined;
+  limit: number;
+}
+
+export interface Webhooks {
+  /** Makes the customer's webhook, in place of the one before. The secret is given here and never again. */
+  configure(input: {
+    customerId: string;
+    webhookUrl: string;
+    events: readonly EventType[] | null;
+  }): Promise<{ config: WebhookConfig; secret: string }>;
+  find(customerId: string): Promise<{ config: WebhookConfig; lastDelivery: Delivery | null } | undefined>;
+  /** What still waits is given up. False when there was none. */
+  remove(customerId: string): Promise<boolean>;
+  /** Sends `webhook.test`, whatever the webhook subscribes to. */
+  sendTest(customerId: string): Promise<Delivery>;
+  listDeliveries(customerId: string, page: Page): Promise<Delivery[]>;
+  listDeadLetters(customerId: string, page: Page): Promise<DeadLetter[]>;
+  /** Starts over with a dead letter, under the same event id. Undefined when there is none of this id. */
+  replay(customerId: string, deadLetterId: string): Promise<Delivery | undefined>;
+  readonly deliver: DeliverEvent;
+  /** Sends until `stop`, which waits for what is under way; any number of processes may do so. */
+  readonly dispatcher: WebhookDispatcher;
+  readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
+}
+
+const PURGE_MINUTES = 60;
+const PURGE_ROWS = 1_000;
+const PURGE_TURNS_MAX = 500;
+
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const { database, now, newId } = deps;
+  const rules = { ...deliveryRules, ...deps.rules };
+  const policy = createEgressPolicy({
+    allow: deps.egressAllow,
+    ...(deps.resolveHost === undefined ? {} : { resolve: deps.resolveHost }),
+  });
+  const vault = createSecretVault(deps.sealer);
+  const queue = createDeliveryQueue({ ...rules, schema: DELIVERY_SCHEMA, now, newId });
+
+  /** Looks names up, so it is called outside transactions. */
+  async function requireUsable(webhookUrl: string): Promise<void> {
+    const checked = await checkUrlResolved(webhookUrl, policy);
+    if (checked.ok) return;
+    const { reason, detail } = checked;
+    throw webhookErrors.webhook_url_refused({
+      detail: `This address is refused: ${detail}.`,
+      errors: [{ pointer: '/webhook_url', code: reason, detail: `Refused: ${detail}.` }],
+      extra: { reason },
+    });
+  }
+
+  async function enqueue(
+    tx: Queryable,
+    event: { customerId: string; id: string; type: EventType },
+  ): Promise<string> {
+    const ref = { tenantId: event.customerId, endpointId: ENDPOINT_ID };
+    const [id] = await queue.enqueue(tx, [{ ...ref, eventId: event.id, eventType: event.type }]);
+    return id as string;
+  }
+
+  return {
+    async configure({ customerId, webhookUrl, events }) {
+      await requireUsable(webhookUrl);
+      const secret = newWebhookSecret(deps.randomBytes);
+      const config = { customerId, webhookUrl, events, createdAt: now() };
+      await putConfig(database, { ...config, secretSealed: vault.seal(customerId, secret) });
+      return { config, secret };
+    },
+
+    async find(customerId) {
+      const config = await findConfig(database, customerId);
+      if (config === undefined) return undefined;
+      const [lastDelivery = null] = await queue.list(database, { tenantId: customerId, limit: 1 });
+      return { config, lastDelivery };
+    },
+
+    remove(customerId) {
+      return database.transaction(async (tx) => {
+        const isGone = await deleteConfig(tx, customerId);
+        if (isGone) await queue.abandonEndpoint(tx, { tenantId: customerId, endpointId: ENDPOINT_ID });
+        return isGone;
+      });
+    },
+
+    sendTest(customerId) {
+      return database.transaction(async (tx) => {
+        const config = await findConfig(tx, customerId);
+        if (config === undefined) throw noWebhook();
+        const event = { customerId, id: newId('evt'), type: 'webhook.test' as const };
+        const data = { message: 'This is a test of the webhook.', webhook_url: config.webhookUrl };
+        await insertEvent(tx, { ...event, data, createdAt: now() });
+        const id = await enqueue(tx, event);
+        return (await queue.find(tx, { tenantId: customerId, id })) as Delivery;
+      });
+    },
+
+    listDeliveries: (customerId, page) => queue.list(database, filterOf(customerId, page)),
+
+    async listDeadLetters(customerId, page) {
+      const dead = await queue.listDead(database, filterOf(customerId, page));
+      const events = await findEvents(
+        database,
+        dead.map(({ eventId }) => ({ customerId, id: eventId })),
+      );
+      const byId = new Map(events.map((event) => [event.id, event]));
+      return dead.map((delivery) => toDeadLetter(delivery, byId.get(delivery.eventId)));
+    },
+
+    replay: (customerId, deadLetterId) =>
+      database.transaction((tx) => revive(tx, queue, { tenantId: customerId, id: deliveryId(deadLetterId) })),
+
+    async deliver(tx, event) {
+      const config = await findConfig(tx, event.customerId);
+      if (config !== undefined && subscribesTo(config, event.type)) await enqueue(tx, event);
+    },
+
+    dispatcher: createWebhookDispatcher({ ...deps, vault, policy, rules }),
+    jobs: purgeJobs(database, now),
+  };
+}
+
+async function revive(
+  tx: Queryable,
+  queue: DeliveryQueue,
+  key: { tenantId: string; id: string },
+): Promise<Delivery | undefined> {
+  const delivery = await queue.find(tx, key);
+  if (delivery?.status !== 'dead') return undefined;
+  if ((await findConfig(tx, key.tenantId)) === undefined) throw webhookErrors.webhook_not_configured();
+  return queue.retry(tx, key);
+}
+
+function purgeJobs(database: Database, now: () => Date): Webhooks['jobs'] {
+  const purge: Handler = {
+    name: 'events.purge',
+    async handle(_jobs, { signal }) {
+      const before = new Date(now().getTime() - EVENT_KEEP_MS);
+      for (let turn = 0; turn < PURGE_TURNS_MAX && !signal.aborted; turn += 1) {
+        if ((await deleteEventsBefore(database, before, PURGE_ROWS)) < PURGE_ROWS) return;
+      }
+    },
+  };
+  return { handlers: [purge], cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }] };
+}
+
+function filterOf(customerId: string, { beforeId, limit }: Page) {
+  return { tenantId: customerId, limit, ...(beforeId === undefined ? {} : { beforeId }) };
+}
+
+function noWebhook(): Error {
+  return webhookErrors.not_found({ detail: 'There is no webhook; set one up first.' });
+}
