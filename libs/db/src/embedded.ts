@@ -51,6 +51,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   jit: 'off',
+  random_page_cost: '1.1',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',

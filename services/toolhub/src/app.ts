@@ -3,6 +3,7 @@ import type { Database } from '@libs/db';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import { type CronEntry, everyMinutes, type Handler, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
+import type { ResolveHost } from '@libs/webhooks';
 import { registerAuditRoutes } from './audit/routes.ts';
 import { type AuditService, createAuditService } from './audit/service.ts';
 import { registerBillingRoutes } from './billing/routes.ts';
@@ -22,11 +23,13 @@ import { createLoginLimit } from './customers/login-limit.ts';
 import { createPasswords } from './customers/passwords.ts';
 import { createRevocations } from './customers/revocations.ts';
 import { registerCustomerRoutes } from './customers/routes.ts';
-import { createCustomerService } from './customers/service.ts';
+import { type CustomerService, createCustomerService } from './customers/service.ts';
 import { createTokenService } from './customers/tokens.ts';
 import { registerTokenRoutes } from './customers/tokens-routes.ts';
 import { errors } from './errors.ts';
-import { createEmitEvent } from './events/service.ts';
+import { createEmitEvent, type EmitEvent } from './events/service.ts';
+import { registerHealthRoutes } from './health/routes.ts';
+import { createHealth } from './health/service.ts';
 import { createMcpAccess } from './mcp/access.ts';
 import { registerMcpRoutes } from './mcp/routes.ts';
 import { createMcpService } from './mcp/service.ts';
@@ -39,6 +42,9 @@ import { createAccountTools } from './tools/account-tools.ts';
 import { createCatalogue } from './tools/catalogue.ts';
 import { registerToolsRoutes } from './tools/routes.ts';
 import { createToolsService } from './tools/service.ts';
+import { registerWebhookRoutes } from './webhooks/routes.ts';
+import type { DeliveryRules } from './webhooks/rules.ts';
+import { createWebhooks } from './webhooks/service.ts';
 
 export interface ToolhubOptions {
   config: Config;
@@ -47,13 +53,15 @@ export interface ToolhubOptions {
   now?: () => Date;
   /** How documents of OAuth clients are fetched; through the guard unless told otherwise. */
   fetchDocument?: FetchDocument;
+  /** How webhooks are looked up and retried; as the contract says unless told otherwise. */
+  webhooks?: { resolveHost?: ResolveHost; rules?: Partial<DeliveryRules> };
 }
 
 export interface Toolhub {
   app: App;
-  /** Starts to take jobs; a process that only serves requests leaves it out. */
+  /** Starts to take jobs and to send webhooks; a process that only serves requests leaves it out. */
   startJobs(): Promise<void>;
-  /** Stops taking jobs; those under way are finished. */
+  /** Takes nothing new; what is under way is finished. Needs the database, so it comes before that is closed. */
   stopJobs(): Promise<void>;
   /** Gives everything back; call it once no request is open. */
   close(): Promise<void>;
@@ -75,6 +83,8 @@ interface Base {
 interface Part {
   handlers: readonly Handler[];
   cron: readonly CronEntry[];
+  /** What runs beside the jobs, in processes that take them. */
+  background?: { start(): Promise<void>; stop(): Promise<void> };
   close(): Promise<void>;
 }
 
@@ -85,8 +95,13 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
   const base = await createBase(options);
   const { app, database, now, audit, rates } = base;
   const accounts = await addAccounts(base, options.fetchDocument);
-  const tools = await addTools(base, options.connectors ?? createConnectors(), accounts);
-  const parts: Part[] = [tools, accounts];
+  const webhooks = addWebhooks(base, accounts, options.webhooks);
+  const tools = await addTools(base, {
+    definitions: options.connectors ?? createConnectors(),
+    accounts,
+    emitEvent: webhooks.emitEvent,
+  });
+  const parts: Part[] = [webhooks, tools, accounts];
   let worker: Worker | undefined;
   return {
     app,
@@ -98,9 +113,11 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
         now,
         onError: (error, context) => app.log.error({ err: error, ...context }, 'job failed'),
       });
+      for (const { background } of parts) await background?.start();
     },
     async stopJobs() {
-      await worker?.drain();
+      if (worker === undefined) return;
+      await Promise.all([worker.drain(), ...parts.map(({ background }) => background?.stop())]);
       worker = undefined;
     },
     async close() {
@@ -140,7 +157,7 @@ async function createBase({ config, database, now = () => new Date() }: ToolhubO
   return { app, config, database, rates, audit, sealer, newId, now };
 }
 
-type Accounts = Part & { access: Access; resolveBearer: BearerResolver };
+type Accounts = Part & { customers: CustomerService; access: Access; resolveBearer: BearerResolver };
 
 /** Customers, their sessions and tokens, the audit log and the OAuth server. */
 async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<Accounts> {
@@ -191,6 +208,7 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
     },
   };
   return {
+    customers,
     access,
     resolveBearer,
     handlers: [purge],
@@ -202,14 +220,39 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
   };
 }
 
+/** Events, and the webhooks that tell customers of them. */
+function addWebhooks(
+  { app, config, database, audit, sealer, newId, now }: Base,
+  { customers, access }: Accounts,
+  options: ToolhubOptions['webhooks'],
+): Part & { emitEvent: EmitEvent } {
+  const webhooks = createWebhooks({
+    ...{ database, sealer, newId, randomBytes, now },
+    egressAllow: config.egressAllow,
+    onError: (error) => app.log.error({ err: error }, 'webhooks stumbled'),
+    ...options,
+  });
+  const customerExists = async (id: string) => (await customers.find(id)) !== undefined;
+  registerWebhookRoutes(app, { webhooks, access, audit, customerExists });
+  return {
+    emitEvent: createEmitEvent({ newId, now, deliver: webhooks.deliver }),
+    ...webhooks.jobs,
+    background: webhooks.dispatcher,
+    close: () => Promise.resolve(),
+  };
+}
+
 /** Platforms, their credentials, the tools, what calls cost, and the endpoint that AI clients talk to. */
-async function addTools(base: Base, definitions: readonly Connector[], accounts: Accounts): Promise<Part> {
+async function addTools(
+  base: Base,
+  parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
+): Promise<Part> {
   const { app, config, database, rates, audit, sealer, newId, now } = base;
   const { publicUrl } = config.server;
+  const { definitions, accounts, emitEvent } = parts;
   const { access, resolveBearer } = accounts;
   const onError = (error: unknown, context?: object) =>
     app.log.error({ err: error, ...context }, 'a call failed');
-  const emitEvent = createEmitEvent({ newId, now });
   const billing = createBillingService({ database, newId, now, emitEvent, onError });
   const connectors = createConnectorService({
     connectors: definitions,
@@ -232,6 +275,10 @@ async function addTools(base: Base, definitions: readonly Connector[], accounts:
         { err: error, customer: key.customerId, platform: key.platform },
         'a credential does not open',
       ),
+  });
+  const health = createHealth({
+    ...{ database, connectors, credentials, newId, now },
+    onError: (error, context) => app.log.error({ err: error, ...context }, 'a health check failed'),
   });
   const tools = await createToolsService({
     database,
@@ -258,6 +305,7 @@ async function addTools(base: Base, definitions: readonly Connector[], accounts:
 
   registerCredentialRoutes(app, { credentials, connectors: definitions, access, audit });
   registerToolsRoutes(app, { tools, access, audit });
+  registerHealthRoutes(app, { health, access });
   registerBillingRoutes(app, { billing, access, audit, now });
   await registerMcpRoutes(app, {
     mcp,
@@ -266,8 +314,8 @@ async function addTools(base: Base, definitions: readonly Connector[], accounts:
     onError,
   });
   return {
-    handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers],
-    cron: [...billing.jobs.cron, ...mcp.jobs.cron],
+    handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers, ...health.jobs.handlers],
+    cron: [...billing.jobs.cron, ...mcp.jobs.cron, ...health.jobs.cron],
     async close() {
       await mcp.close();
       await tools.close();

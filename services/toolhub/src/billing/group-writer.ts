@@ -1,4 +1,7 @@
-import { AppError } from '@libs/http';
+import { defineErrors } from '@libs/http';
+import { billingErrorDefinitions } from './errors.ts';
+
+const errors = defineErrors(billingErrorDefinitions);
 
 /**
  * Writes what waits together: while one statement is under way, everything that arrives forms the next one. A lone
@@ -55,7 +58,7 @@ export function createGroupWriter<Item, Outcome>(
 
   return {
     add(item) {
-      if (queue.length >= waitingMax) return Promise.reject(overloaded());
+      if (queue.length >= waitingMax) return Promise.reject(errors.overloaded({ retryAfterSeconds: 1 }));
       return new Promise((resolve, reject) => {
         queue.push({ item, resolve, reject });
         running ??= run();
@@ -65,10 +68,4 @@ export function createGroupWriter<Item, Outcome>(
       while (running !== undefined) await running;
     },
   };
-}
-
-function overloaded(): AppError {
-  return new AppError('unavailable', 'overloaded', 'Too many calls wait for the database; try again.', {
-    retryAfterSeconds: 1,
-  });
 }

@@ -9,19 +9,27 @@ declare module 'pdfkit' {
     lineGap?: number;
   }
 
+  /** A font as the library's own parser gives it; it is taken wherever a file is. */
+  export interface ParsedFont {
+    layout(text: string): unknown;
+  }
+
   export interface DocumentOptions {
-    size: string;
-    margins: { top: number; right: number; bottom: number; left: number };
-    info: { Title: string; Author: string; Subject: string; CreationDate: Date; ModDate: Date };
-    lang: string;
-    displayTitle: boolean;
-    bufferPages: boolean;
-    font: Buffer | null;
+    size?: string;
+    margins?: { top: number; right: number; bottom: number; left: number };
+    info?: { Title: string; Author: string; Subject: string; CreationDate: Date; ModDate: Date };
+    lang?: string;
+    displayTitle?: boolean;
+    bufferPages?: boolean;
+    autoFirstPage?: boolean;
+    /** Null: none is opened before one is asked for. */
+    font: null;
   }
 
   interface PDFDocument extends Readable {
-    readonly page: { readonly width: number; readonly height: number };
-    registerFont(name: string, source: Buffer): this;
+    /** The font in use. */
+    readonly _font: { readonly font: ParsedFont };
+    registerFont(name: string, source: Buffer | ParsedFont): this;
     font(name: string): this;
     fontSize(size: number): this;
     fillColor(color: string): this;
@@ -32,7 +40,6 @@ declare module 'pdfkit' {
     stroke(): this;
     text(text: string, x: number, y: number, options?: TextOptions): this;
     heightOfString(text: string, options: TextOptions): number;
-    widthOfString(text: string): number;
     addPage(): this;
     switchToPage(index: number): unknown;
     bufferedPageRange(): { start: number; count: number };

@@ -154,8 +154,10 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     switch (claim.kind) {
       case 'claimed':
         return runGated(call, tool, claim);
-      case 'replay':
-        return { outcome: 'success', result: JSON.parse(claim.resultJson) as ToolResult };
+      case 'replay': {
+        const result = JSON.parse(claim.resultJson) as ToolResult;
+        return { outcome: result.isError === true ? 'failure' : 'success', result };
+      }
       case 'other_arguments':
         return refused(invalidArguments([KEY_TAKEN]));
       case 'unknown':
@@ -228,7 +230,7 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     await Promise.all([
       meter.settle({ customerId, reservation, platform, tool: tool.name, succeeded, durationMs }),
       settleKey(key, failure, result),
-      failure !== null && request.session.kind === 'customer'
+      failure !== null && request.session.kind === 'customer' && !ownDoing.has(failure.code)
         ? deps.tellFailure({ customerId, tool: tool.name, platform, failure })
         : undefined,
     ]);
@@ -299,6 +301,9 @@ function missingScope(scopes: readonly Scope[], tool: CatalogueTool): Scope | un
   if (!isReadOnly(tool.class)) return 'tools:write';
   return scopes.includes('tools:read') ? undefined : 'tools:read';
 }
+
+/** Failures that the caller caused and knows of: nobody has to be told by an event. */
+const ownDoing: ReadonlySet<Failure['code']> = new Set(['invalid_arguments', 'canceled']);
 
 /** Failures after which nothing can have happened at the platform: the same key may be tried again. */
 const harmlessCodes: ReadonlySet<Failure['code']> = new Set([

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import type { PreparedStatement, Queryable } from '@libs/db';
 import type { NetworkDate } from './network-time.ts';
 import type { Submission, SubmissionState } from './submission.ts';
 
@@ -139,20 +139,35 @@ cross join lateral (select * from rtp_submissions s
   where s.tenant_id = r.tenant_id and s.instruction_id = wanted.reference limit 1 for update) as s`;
 
 /** Those of these submissions whose outcome is still open, locked. */
-export async function lockOpen(tx: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
+export function lockOpen(tx: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
+  return selectOpen(tx, keys, { name: 'rtp.lock_open', text: openSubmissions('for update') });
+}
+
+/** The same without a lock: who only looks must not wait for those who are just reading the answers. */
+export function findOpen(db: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
+  return selectOpen(db, keys, { name: 'rtp.find_open', text: openSubmissions('') });
+}
+
+async function selectOpen(
+  db: Queryable,
+  keys: readonly SubmissionKey[],
+  statement: PreparedStatement,
+): Promise<StoredSubmission[]> {
   const ordered = inOrder(keys);
-  const { rows } = await tx.query<SubmissionRow>({ name: 'rtp.lock_open', text: LOCK_OPEN }, [
+  const { rows } = await db.query<SubmissionRow>(statement, [
     ordered.map((key) => key.tenantId),
     ordered.map((key) => key.instructionId),
   ]);
   return rows.map(fromRow);
 }
 
-const LOCK_OPEN = `
-select s.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
-cross join lateral (select * from rtp_submissions s
-  where s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
-    and s.state in ('sent', 'unknown') limit 1 for update) as s`;
+function openSubmissions(lock: 'for update' | ''): string {
+  return `
+    select s.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
+    cross join lateral (select * from rtp_submissions s
+      where s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
+        and s.state in ('sent', 'unknown') limit 1 ${lock}) as s`;
+}
 
 export interface ChangedSubmission extends StoredSubmission {
   submission: Submission;

@@ -11,6 +11,7 @@ import { readCreditTransfer } from './messages/read.ts';
 import { writeStatusRequest } from './outgoing.ts';
 import {
   drawSerials,
+  findOpen,
   lockOpen,
   oldestWaiting,
   type StoredSubmission,
@@ -76,29 +77,40 @@ interface Asking {
 
 async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): Promise<OutgoingMessage[]> {
   const { mode, connection, unheard } = asking;
-  const open = await lockOpen(tx, unheard);
+  // In this order: an answer that is read in between is missing in the queues, but not in the lock below.
+  const open = await findOpen(tx, unheard);
   if (open.length === 0) return [];
-  const at = deps.now();
   const queues = await findQueues(tx, connection);
+  const at = deps.now();
   const untilMs = new Map(unheard.map((one) => [one.instructionId, one.answersUntilMs]));
-  const due: Due[] = [];
+  const silent: SubmissionKey[] = [];
   const looks: Look[] = [];
   for (const stored of open) {
-    const { submission, instructionId } = stored;
-    if (!submission?.dueAt) continue;
-    const answersUntilMs = untilMs.get(instructionId);
-    const later = lookLater({ dueAt: submission.dueAt, at, answersUntilMs, queues });
-    if (later) {
-      looks.push({ key: stored, ...later });
-      continue;
-    }
-    const moved = nextSubmission(submission, { type: 'due', at }, connection.policy);
-    due.push({ stored, before: submission, ...moved });
-    if (moved.submission.dueAt)
-      looks.push({ key: stored, runAt: moved.submission.dueAt, answersUntilMs: undefined });
+    const dueAt = stored.submission?.dueAt;
+    if (!dueAt) continue;
+    const answersUntilMs = untilMs.get(stored.instructionId);
+    const later = lookLater({ dueAt, at, answersUntilMs, queues });
+    if (later) looks.push({ key: stored, ...later });
+    else silent.push(stored);
+  }
+  const due = silent.length === 0 ? [] : await lockDue(tx, { connection, silent, at });
+  for (const { stored, submission } of due) {
+    if (submission.dueAt) looks.push({ key: stored, runAt: submission.dueAt, answersUntilMs: undefined });
   }
   await enqueueJobs(tx, deps.database.schema, jobsFor(mode, looks));
   return due.length === 0 ? [] : record(deps, tx, { connection, due });
+}
+
+async function lockDue(
+  tx: Queryable,
+  { connection, silent, at }: { connection: RtpConnection; silent: readonly SubmissionKey[]; at: Date },
+): Promise<Due[]> {
+  const locked = await lockOpen(tx, silent);
+  return locked.flatMap((stored) => {
+    if (!stored.submission) return [];
+    const moved = nextSubmission(stored.submission, { type: 'due', at }, connection.policy);
+    return [{ stored, before: stored.submission, ...moved }];
+  });
 }
 
 /** Since when answers wait to be made, and to be read; and how soon to look again. */

@@ -1,0 +1,70 @@
+/** A process that dies while it sends, and one that is too busy to read what has come. */
+import type { Handler } from '@libs/jobs';
+import { afterEach, expect, test } from 'vitest';
+import type { Payment } from '../../../payments/payment.ts';
+import { ANSWER_JOB } from '../../sandbox/rtp-network.ts';
+import { READ_JOB } from '../jobs.ts';
+import type { RtpTransport } from '../transport.ts';
+import { createHarness, type Harness, type HarnessOptions } from './harness.ts';
+
+let harness: Harness;
+afterEach(() => harness.stop());
+
+async function payOnce(options: HarnessOptions): Promise<Payment> {
+  harness = await createHarness(options);
+  await harness.work();
+  const [payment] = await harness.pay([{}]);
+  await expect
+    .poll(async () => (await harness.payment(payment!)).status, { interval: 20, timeout: 10_000 })
+    .toBe('completed');
+  return harness.payment(payment!);
+}
+
+const kinds = async (payment: Payment) =>
+  (await harness.messagesOf(payment)).map(({ direction, kind }) => `${direction} ${kind}`);
+
+test.each([
+  ['before', false],
+  ['after', true],
+])(
+  'a process that dies just %s the message has left sends the identical one, marked',
+  async (_when, arrives) => {
+    let sends = 0;
+    const wrapTransport = (transport: RtpTransport): RtpTransport => ({
+      ...transport,
+      async send(messages) {
+        sends += 1;
+        if (sends > 1) return transport.send(messages);
+        if (arrives) await transport.send(messages);
+        throw new Error('the process died');
+      },
+    });
+    const payment = await payOnce({ wrapTransport, answerMs: 300, policy: { inquireAfterMs: 60_000 } });
+    const sent = (await harness.messagesOf(payment)).filter(({ kind }) => kind === 'pacs.008');
+    expect(sent).toHaveLength(2);
+    expect(sent[1]?.content.replace('<head:CpyDplct>DUPL</head:CpyDplct>', '')).toBe(sent[0]?.content);
+    expect(sent[1]?.content).not.toBe(sent[0]?.content);
+    const { rows } = await harness.database.query('select status from sandbox_rtp_transfers');
+    expect(rows).toEqual([{ status: 'ACTC' }]);
+    expect(payment.timeline).toHaveLength(3);
+  },
+);
+
+test.each([
+  ['read', READ_JOB],
+  ['made', ANSWER_JOB],
+])(
+  'answers that are late to be %s, behind others, are waited for and not asked after',
+  async (_what, name) => {
+    const wrapHandler = (handler: Handler): Handler => ({
+      ...handler,
+      async handle(jobs, context) {
+        if (handler.name === name) await new Promise((done) => setTimeout(done, 400));
+        await handler.handle(jobs, context);
+      },
+    });
+    const payment = await payOnce({ wrapHandler, policy: { inquireAfterMs: 60 } });
+    expect(await kinds(payment)).toEqual(['out pacs.008', 'in pacs.002']);
+    expect(payment.attempts).toMatchObject([{ status: 'settled' }]);
+  },
+);

@@ -1,0 +1,95 @@
+import type { Database } from '@libs/db';
+import { type Mailer, MailError } from '../mail/mail.ts';
+import { type Issuer, renderInvoice } from './document.ts';
+import { toMail } from './mail-text.ts';
+import type { Period } from './period.ts';
+import { next } from './states.ts';
+import { type ClaimedMail, claimMails, lockInvoice, type MailOutcome, recordMail } from './store.ts';
+
+export interface InvoiceMailsDeps {
+  database: Database;
+  mailer: Pick<Mailer, 'send'>;
+  issuer: Issuer;
+  publicUrl: string;
+  now: () => Date;
+  onError: (error: unknown, context: { invoice: string }) => void;
+  /** How long a mail that a killed process was sending stays untouched; tests shorten it. */
+  mailLeaseMs?: number;
+}
+
+export interface SendOptions {
+  /** Null: of every period. */
+  period: Period | null;
+  mailsMax: number;
+  signal: AbortSignal;
+}
+
+export interface InvoiceMails {
+  /** Sends what is due. Stops early when the mail server is away: what is left stays due. */
+  sendDue(options: SendOptions): Promise<{ sent: number; failed: number }>;
+}
+
+const TOGETHER_MAX = 8;
+/** More than the longest that one mail can take, so that nobody sends a mail that is still being sent. */
+const LEASE_MS = 5 * 60_000;
+const ATTEMPTS_MAX = 40;
+const RETRY_MS_MIN = 60_000;
+const RETRY_MS_MAX = 6 * 60 * 60_000;
+const ERROR_TEXT_MAX = 500;
+
+/**
+ * A mail is claimed before it is sent and recorded after. A process that dies in between leaves a mail that may have
+ * gone out; whoever sends it again sends the very same one, under the same Message-ID, or the same file.
+ */
+export function createInvoiceMails(deps: InvoiceMailsDeps): InvoiceMails {
+  const { database, mailer, now } = deps;
+
+  async function send(mail: ClaimedMail): Promise<MailOutcome & { isServerAway: boolean }> {
+    try {
+      const pdf = await renderInvoice(mail.invoice, deps.issuer);
+      await mailer.send(toMail(mail.invoice, pdf, deps.publicUrl));
+      return { kind: 'sent', at: now(), isServerAway: false };
+    } catch (error) {
+      deps.onError(error, { invoice: mail.invoice.id });
+      const text = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_TEXT_MAX);
+      return {
+        kind: 'failed',
+        error: text,
+        retryInMs: mail.attempt >= ATTEMPTS_MAX ? null : retryDelayMs(mail.attempt),
+        isServerAway: error instanceof MailError && error.kind === 'unreachable',
+      };
+    }
+  }
+
+  async function sendAndRecord(mail: ClaimedMail): Promise<'sent' | 'failed' | 'server_away'> {
+    const outcome = await send(mail);
+    await database.transaction(async (tx) => {
+      const current = await lockInvoice(tx, mail.invoice.id);
+      if (current === undefined) return;
+      const status = next(current.status, outcome.kind === 'sent' ? 'mail_sent' : 'mail_failed');
+      await recordMail(tx, mail, { ...outcome, status: status ?? current.status });
+    });
+    if (outcome.isServerAway) return 'server_away';
+    return outcome.kind;
+  }
+
+  return {
+    async sendDue({ period, mailsMax, signal }) {
+      const counts = { sent: 0, failed: 0 };
+      while (counts.sent + counts.failed < mailsMax && !signal.aborted) {
+        const limit = Math.min(TOGETHER_MAX, mailsMax - counts.sent - counts.failed);
+        const claimed = await claimMails(database, { period, limit, leaseMs: deps.mailLeaseMs ?? LEASE_MS });
+        if (claimed.length === 0) break;
+        const outcomes = await Promise.all(claimed.map(sendAndRecord));
+        counts.sent += outcomes.filter((outcome) => outcome === 'sent').length;
+        counts.failed += outcomes.filter((outcome) => outcome !== 'sent').length;
+        if (outcomes.every((outcome) => outcome === 'server_away')) break;
+      }
+      return counts;
+    },
+  };
+}
+
+function retryDelayMs(attempt: number): number {
+  return Math.min(RETRY_MS_MIN * 2 ** (attempt - 1), RETRY_MS_MAX);
+}

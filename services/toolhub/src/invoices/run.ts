@@ -1,0 +1,221 @@
+import type { Database, Queryable } from '@libs/db';
+import type { NewId } from '@libs/seal';
+import type { EmitEvent } from '../events/service.ts';
+import { formatNumber, type Invoice } from './invoice.ts';
+import { acquireLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
+import type { InvoiceMails } from './mails.ts';
+import { CURRENCY } from './money.ts';
+import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
+import { type PricedMonth, priceMonth } from './pricing.ts';
+import {
+  advanceSeries,
+  type Candidate,
+  findInvoiced,
+  listCandidates,
+  listPlanChanges,
+  listPlanVersions,
+  lockSeries,
+  markFinished,
+} from './run-store.ts';
+import { firstStatus } from './states.ts';
+import { countUnsent, insertInvoices, rearmFailedMails } from './store.ts';
+import { type PlanVersion, termsByDay } from './timeline.ts';
+import type { CustomerUsage, UsageQuery } from './usage-store.ts';
+
+export interface InvoiceRunDeps {
+  database: Database;
+  mails: InvoiceMails;
+  emitEvent: EmitEvent;
+  /** The calls to be charged, by customer, day and platform. */
+  usageOf: (query: UsageQuery) => Promise<CustomerUsage[]>;
+  platformTitle: (platform: string) => string;
+  newId: NewId;
+  now: () => Date;
+  onError: (error: unknown, context: { customer: string; period: Period }) => void;
+  /** How long a run that died keeps others away; tests shorten it. */
+  lockTtlMs?: number;
+  batchMax?: number;
+}
+
+export interface RunCounts {
+  created: number;
+  /** Customers that had their invoice already. */
+  skipped: number;
+  /** Customers whose invoice could not be made, or whose mail has not gone out. */
+  failed: number;
+}
+
+export type RunOutcome =
+  | ({ kind: 'done' } & RunCounts)
+  | { kind: 'locked' }
+  | { kind: 'not_ended' }
+  /** The process is stopping, or another took the lock over: what is left is for the next run. */
+  | { kind: 'interrupted' };
+
+export type DryRunOutcome = ({ kind: 'done'; totalCents: number } & RunCounts) | { kind: 'not_ended' };
+
+export interface InvoiceRun {
+  run(period: Period, options: { signal: AbortSignal }): Promise<RunOutcome>;
+  /** What a run would do now; nothing is written. */
+  dryRun(period: Period): Promise<DryRunOutcome>;
+}
+
+export const LOCK_NAME = 'invoices';
+export const LOCK_TTL_MS = 60 * 60_000;
+const BATCH_MAX = 50;
+const MAILS_MAX = 1_000_000;
+
+export function createInvoiceRun(deps: InvoiceRunDeps): InvoiceRun {
+  const { database, now } = deps;
+  const lockTtlMs = deps.lockTtlMs ?? LOCK_TTL_MS;
+  const batchMax = deps.batchMax ?? BATCH_MAX;
+
+  async function* batches(period: Period): AsyncGenerator<readonly Candidate[]> {
+    for (let after = ''; ; ) {
+      const batch = await listCandidates(database, { period, after, limit: batchMax });
+      if (batch.length > 0) yield batch;
+      if (batch.length < batchMax) return;
+      after = batch.at(-1)?.id ?? after;
+    }
+  }
+
+  /** The price of each customer's month; one that cannot be told is reported and fails nobody else. */
+  async function priceBatch(
+    period: Period,
+    customers: readonly Candidate[],
+    versions: readonly PlanVersion[],
+  ): Promise<Map<Candidate, PricedMonth>> {
+    const customerIds = customers.map(({ id }) => id);
+    const range = { from: firstDayOf(period), to: firstDayOf(nextPeriod(period)) };
+    const [changes, usage] = await Promise.all([
+      listPlanChanges(database, { customerIds, period }),
+      deps.usageOf({ customerIds, ...range }),
+    ]);
+    const changesOf = Map.groupBy(changes, ({ customerId }) => customerId);
+    const usageOf = Map.groupBy(usage, ({ customerId }) => customerId);
+    const priced = new Map<Candidate, PricedMonth>();
+    for (const customer of customers) {
+      try {
+        const history = { ...customer, changes: changesOf.get(customer.id) ?? [] };
+        const days = termsByDay(period, history, versions);
+        const calls = usageOf.get(customer.id) ?? [];
+        const { platformTitle } = deps;
+        priced.set(customer, priceMonth({ period, days, usage: calls, platformTitle }));
+      } catch (error) {
+        deps.onError(error, { customer: customer.id, period });
+      }
+    }
+    return priced;
+  }
+
+  /** Invoices, numbers, events and the mails to be sent commit together. */
+  function writeBatch(period: Period, priced: ReadonlyMap<Candidate, PricedMonth>): Promise<number> {
+    return database.transaction(async (tx) => {
+      const lastNumber = await lockSeries(tx);
+      const customerIds = [...priced.keys()].map(({ id }) => id);
+      const invoiced = await findInvoiced(tx, { customerIds, period });
+      const missing = [...priced].filter(([{ id }]) => !invoiced.has(id));
+      if (missing.length === 0) return 0;
+      const issuedAt = now();
+      const invoices = missing.map(([customer, month], index) =>
+        newInvoice(customer, month, { period, number: lastNumber + index + 1, issuedAt }),
+      );
+      await insertInvoices(tx, invoices);
+      await advanceSeries(tx, lastNumber + invoices.length);
+      for (const invoice of invoices) await announce(tx, invoice);
+      return invoices.length;
+    });
+  }
+
+  function newInvoice(
+    customer: Candidate,
+    { lines, totalCents }: PricedMonth,
+    { period, number, issuedAt }: Pick<Invoice, 'period' | 'number' | 'issuedAt'>,
+  ): Invoice {
+    const status = firstStatus(totalCents);
+    return {
+      customerId: customer.id,
+      id: deps.newId('inv'),
+      number,
+      period,
+      status,
+      currency: CURRENCY,
+      lines,
+      totalCents,
+      billTo: { name: customer.name, email: customer.email },
+      issuedAt,
+      sentAt: null,
+      paidAt: status === 'paid' ? issuedAt : null,
+    };
+  }
+
+  async function announce(tx: Queryable, invoice: Invoice): Promise<void> {
+    await deps.emitEvent(tx, {
+      customerId: invoice.customerId,
+      type: 'invoice.created',
+      data: {
+        invoice_id: invoice.id,
+        number: formatNumber(invoice.number),
+        period: invoice.period,
+        status: invoice.status,
+        currency: invoice.currency,
+        total_cents: invoice.totalCents,
+        issued_at: invoice.issuedAt.toISOString(),
+      },
+    });
+  }
+
+  /** Each step begins by moving the end of the lock on: who has lost it stops before it writes. */
+  async function work(period: Period, lock: Lock, signal: AbortSignal): Promise<RunOutcome> {
+    const mayGoOn = async () => !signal.aborted && (await renewLock(database, lock, lockTtlMs));
+    const counts: RunCounts = { created: 0, skipped: 0, failed: 0 };
+    const versions = await listPlanVersions(database);
+    for await (const batch of batches(period)) {
+      if (!(await mayGoOn())) return { kind: 'interrupted' };
+      const missing = batch.filter(({ hasInvoice }) => !hasInvoice);
+      const priced = await priceBatch(period, missing, versions);
+      const created = await writeBatch(period, priced);
+      counts.created += created;
+      counts.skipped += batch.length - missing.length + priced.size - created;
+      counts.failed += missing.length - priced.size;
+    }
+    await rearmFailedMails(database, period);
+    for (let left = MAILS_MAX; left > 0; ) {
+      if (!(await mayGoOn())) return { kind: 'interrupted' };
+      const { sent, failed } = await deps.mails.sendDue({ period, mailsMax: batchMax, signal });
+      left -= sent + failed;
+      if (sent === 0) break;
+    }
+    if (counts.failed === 0) await markFinished(database, period, now());
+    counts.failed += await countUnsent(database, period);
+    return { kind: 'done', ...counts };
+  }
+
+  return {
+    async run(period, { signal }) {
+      if (!hasEnded(period, now())) return { kind: 'not_ended' };
+      const lock = { name: LOCK_NAME, holder: deps.newId('run') };
+      if (!(await acquireLock(database, lock, lockTtlMs))) return { kind: 'locked' };
+      try {
+        return await work(period, lock, signal);
+      } finally {
+        await releaseLock(database, lock);
+      }
+    },
+
+    async dryRun(period) {
+      if (!hasEnded(period, now())) return { kind: 'not_ended' };
+      const outcome = { kind: 'done' as const, created: 0, skipped: 0, failed: 0, totalCents: 0 };
+      const versions = await listPlanVersions(database);
+      for await (const batch of batches(period)) {
+        const missing = batch.filter(({ hasInvoice }) => !hasInvoice);
+        const priced = await priceBatch(period, missing, versions);
+        outcome.created += priced.size;
+        outcome.skipped += batch.length - missing.length;
+        outcome.failed += missing.length - priced.size;
+        for (const { totalCents } of priced.values()) outcome.totalCents += totalCents;
+      }
+      return outcome;
+    },
+  };
+}
