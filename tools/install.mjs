@@ -26,10 +26,14 @@ export function ensureInstalled() {
   if (current === wanted() && existsSync(node)) return;
   // Not `npm ci`: it refuses a lock file where an optional package for another platform is not to be had.
   console.log('Installing dependencies (once per lock file) …');
-  const { status } = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
   if (status !== 0) fail('npm install did not succeed: see its message above.');
   if (!existsSync(node))
     fail('Node 24 was not installed: the npm package "node" has no build for this machine.');

@@ -2,7 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-const programs = [];
+const programs = [
+  mail('/usr/sbin/dovecot', 'dovecot-imapd'),
+  mail('/usr/lib/dovecot/lmtp', 'dovecot-lmtpd'),
+  mail('/usr/lib/dovecot/submission', 'dovecot-submissiond'),
+  mail('/usr/sbin/smtpd', 'opensmtpd'),
+];
+
+function mail(path, name) {
+  return { path, name, packages: [name], used: 'e-mail tools against a real mail server' };
+}
 
 function install(packages) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;

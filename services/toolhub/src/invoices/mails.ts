@@ -26,7 +26,14 @@ export interface SendOptions {
 
 export interface InvoiceMails {
   /** Sends what is due. Stops early when the mail server is away: what is left stays due. */
-  sendDue(options: SendOptions): Promise<{ sent: number; failed: number }>;
+  sendDue(options: SendOptions): Promise<SendCounts>;
+}
+
+export interface SendCounts {
+  sent: number;
+  failed: number;
+  /** Whether it stopped at `mailsMax` and not because it is done or cannot go on. */
+  isMoreDue: boolean;
 }
 
 const TOGETHER_MAX = 8;
@@ -76,16 +83,17 @@ export function createInvoiceMails(deps: InvoiceMailsDeps): InvoiceMails {
   return {
     async sendDue({ period, mailsMax, signal }) {
       const counts = { sent: 0, failed: 0 };
-      while (counts.sent + counts.failed < mailsMax && !signal.aborted) {
-        const limit = Math.min(TOGETHER_MAX, mailsMax - counts.sent - counts.failed);
-        const claimed = await claimMails(database, { period, limit, leaseMs: deps.mailLeaseMs ?? LEASE_MS });
-        if (claimed.length === 0) break;
+      for (let left = mailsMax; left > 0; left = mailsMax - counts.sent - counts.failed) {
+        const leaseMs = deps.mailLeaseMs ?? LEASE_MS;
+        const limit = Math.min(TOGETHER_MAX, left);
+        const claimed = signal.aborted ? [] : await claimMails(database, { period, limit, leaseMs });
         const outcomes = await Promise.all(claimed.map(sendAndRecord));
         counts.sent += outcomes.filter((outcome) => outcome === 'sent').length;
         counts.failed += outcomes.filter((outcome) => outcome !== 'sent').length;
-        if (outcomes.every((outcome) => outcome === 'server_away')) break;
+        // Also true when there was nothing to send.
+        if (outcomes.every((outcome) => outcome === 'server_away')) return { ...counts, isMoreDue: false };
       }
-      return counts;
+      return { ...counts, isMoreDue: true };
     },
   };
 }

@@ -63,7 +63,6 @@ export interface InvoiceRun {
 export const LOCK_NAME = 'invoices';
 export const LOCK_TTL_MS = 60 * 60_000;
 const BATCH_MAX = 50;
-const MAILS_MAX = 1_000_000;
 
 export function createInvoiceRun(deps: InvoiceRunDeps): InvoiceRun {
   const { database, now } = deps;
@@ -180,11 +179,9 @@ export function createInvoiceRun(deps: InvoiceRunDeps): InvoiceRun {
       counts.failed += missing.length - priced.size;
     }
     await rearmFailedMails(database, period);
-    for (let left = MAILS_MAX; left > 0; ) {
+    for (let isMoreDue = true; isMoreDue; ) {
       if (!(await mayGoOn())) return { kind: 'interrupted' };
-      const { sent, failed } = await deps.mails.sendDue({ period, mailsMax: batchMax, signal });
-      left -= sent + failed;
-      if (sent === 0) break;
+      ({ isMoreDue } = await deps.mails.sendDue({ period, mailsMax: batchMax, signal }));
     }
     if (counts.failed === 0) await markFinished(database, period, now());
     counts.failed += await countUnsent(database, period);

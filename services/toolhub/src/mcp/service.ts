@@ -55,7 +55,9 @@ export async function createMcpService(deps: McpServiceDeps): Promise<McpService
     audit: deps.audit,
     async tellFailure({ customerId, tool, platform, failure }) {
       const data = { tool, platform, code: failure.code, message: failure.message };
-      await deps.emitEvent(database, { customerId, type: 'tool.call.failed', data }).catch(onError);
+      await database
+        .transaction((tx) => deps.emitEvent(tx, { customerId, type: 'tool.call.failed', data }))
+        .catch(onError);
     },
     links: createLinks(deps.publicUrl),
     onError,

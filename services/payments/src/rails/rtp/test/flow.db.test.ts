@@ -1,9 +1,13 @@
 /** A payment's way over the rail and back, through the sandbox network, with the payments feature and a real worker. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PaymentMethod } from '../../../payment-methods/method.ts';
+import { realClock } from '../../../sandbox/clock.ts';
+import type { Tenant } from '../../../tenant.ts';
 import { REJECT_REASONS } from '../codes.ts';
+import { SANDBOX_IDENTITY } from '../connection.ts';
 import { readCreditTransfer, readStatusReport, readStatusRequest } from '../messages/read.ts';
 import { schemaErrors, vectorsPresent } from '../messages/testing.ts';
-import { createHarness, type Harness, testTenant } from './harness.ts';
+import { createHarness, type Harness, liveTenant, methodOf, testTenant } from './harness.ts';
 
 let harness: Harness;
 
@@ -198,6 +202,57 @@ test('an outcome that a developer orders is what the network answers', async () 
   expect((await settled(silent!)).failure).toMatchObject({ network_code: 'AC06' });
   const [booked] = await network.books.find(database, [reference]);
   expect(booked).toMatchObject({ status: 'RJCT', code: 'AC06' });
+});
+
+describe('what cannot be sent', () => {
+  async function submit(tenant: Tenant, destination: Partial<NonNullable<PaymentMethod['bank']>>) {
+    const [payment] = await harness.pay([{ tenant, rail: 'ach' }]);
+    const bank = methodOf(tenant.id, 'pm_other');
+    const submissions = [
+      {
+        payment: payment!,
+        attemptId: payment!.attempts[0]!.id,
+        source: { ...bank, type: 'balance' as const, bank: null },
+        destination: { ...bank, bank: { ...bank.bank!, ...destination } },
+        at: new Date(),
+        clock: realClock,
+      },
+    ];
+    return harness.database.transaction(async (tx) => {
+      const result = await harness.rtp.submit(tx, submissions);
+      const { rows } = await tx.query<{ content: string }>(
+        'select content from rail_messages where payment_id = $1',
+        [payment!.id],
+      );
+      await tx.query('rollback');
+      return { ...result, messages: rows.map((row) => row.content) };
+    });
+  }
+
+  test('without a network for the mode it is refused, and another rail may carry it', async () => {
+    const { outcomes, jobs, messages } = await submit(liveTenant, {});
+    expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'network_unavailable', mayWorkOnAch: true }]);
+    expect([jobs, messages]).toEqual([[], []]);
+  });
+
+  test('details that no message can carry are refused with an alert that does not repeat them', async () => {
+    const unwritable = Buffer.from('no spaces allowed');
+    const { outcomes, jobs, messages } = await submit(testTenant, { accountSealed: unwritable });
+    expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'message_refused', mayWorkOnAch: true }]);
+    expect([jobs, messages]).toEqual([[], []]);
+    expect(harness.lines).toHaveLength(1);
+    expect(JSON.stringify(harness.lines.pop())).not.toContain('spaces');
+  });
+
+  test("money held here leaves from the sponsor's account", async () => {
+    const { outcomes, jobs, messages } = await submit(testTenant, {});
+    expect(outcomes).toMatchObject([{ kind: 'submitted' }]);
+    expect(jobs).toHaveLength(1);
+    const { routingNumber, accountNumber, accountName: name } = SANDBOX_IDENTITY;
+    expect(readCreditTransfer(messages[0]!)).toMatchObject({
+      message: { categoryPurpose: 'BUSINESS', debtor: { routingNumber, accountNumber, name } },
+    });
+  });
 });
 
 test('nothing is left over: no job, no error, no message put aside', async () => {

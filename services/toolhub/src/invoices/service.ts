@@ -1,0 +1,112 @@
+import type { Database } from '@libs/db';
+import { baseErrors } from '@libs/http';
+import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/jobs';
+import { type Issuer, renderInvoice } from './document.ts';
+import { invoiceErrors } from './errors.ts';
+import type { Invoice } from './invoice.ts';
+import { createInvoiceMails, type InvoiceMailsDeps } from './mails.ts';
+import { nextPeriod, type Period, periodBefore } from './period.ts';
+import { createInvoiceRun, type DryRunOutcome, type InvoiceRunDeps, type RunOutcome } from './run.ts';
+import { findLastFinished } from './run-store.ts';
+import { next } from './states.ts';
+import { findInvoice, listInvoices, lockInvoice, updateStatus } from './store.ts';
+import { readUsage } from './usage-store.ts';
+
+export interface InvoiceServiceDeps
+  extends Omit<InvoiceMailsDeps, 'onError'>,
+    Omit<InvoiceRunDeps, 'mails' | 'onError' | 'usageOf'> {
+  database: Database;
+  issuer: Issuer;
+  /** The rollups of billing, unless told otherwise. */
+  usageOf?: InvoiceRunDeps['usageOf'];
+  onError: (error: unknown, context: object) => void;
+}
+
+export interface InvoiceService {
+  list(query: { customerId: string; before: string | undefined; limit: number }): Promise<Invoice[]>;
+  find(key: { customerId: string; id: string }): Promise<Invoice>;
+  render(invoice: Invoice): Promise<Buffer>;
+  run(period: Period, options: { signal: AbortSignal }): Promise<RunOutcome>;
+  dryRun(period: Period): Promise<DryRunOutcome>;
+  /** A repeat changes nothing. */
+  markPaid(id: string): Promise<Invoice>;
+  void(id: string): Promise<Invoice>;
+  readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
+}
+
+/** Months that a server which was off may have missed; older ones are an admin's business. */
+const CATCH_UP_MONTHS_MAX = 12;
+const MAIL_MINUTES = 1;
+const MAILS_PER_MINUTE_MAX = 500;
+
+export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
+  const { database, now } = deps;
+  const mails = createInvoiceMails(deps);
+  const usageOf = deps.usageOf ?? ((query) => readUsage(database, query));
+  const runs = createInvoiceRun({ ...deps, mails, usageOf });
+
+  function move(id: string, event: 'pay' | 'void'): Promise<Invoice> {
+    return database.transaction(async (tx) => {
+      const invoice = await lockInvoice(tx, id);
+      if (invoice === undefined) throw baseErrors.not_found();
+      const status = next(invoice.status, event);
+      if (status === null)
+        throw event === 'pay' ? invoiceErrors.invoice_not_payable() : invoiceErrors.invoice_not_voidable();
+      const paidAt = status === 'paid' ? (invoice.paidAt ?? now()) : invoice.paidAt;
+      const moved = { ...invoice, status, paidAt };
+      await updateStatus(tx, moved);
+      return moved;
+    });
+  }
+
+  /** The month before, and those before it that no run went through. */
+  async function duePeriods(): Promise<Period[]> {
+    const last = periodBefore(now());
+    const finished = await findLastFinished(database);
+    if (finished === null || finished >= last) return [last];
+    const periods: Period[] = [];
+    for (let period = nextPeriod(finished); period <= last; period = nextPeriod(period)) periods.push(period);
+    return periods.slice(-CATCH_UP_MONTHS_MAX);
+  }
+
+  async function runMonthly(signal: AbortSignal): Promise<void> {
+    for (const period of await duePeriods()) {
+      const outcome = await runs.run(period, { signal });
+      // The job comes back by itself until the other run is over, or its lock is.
+      if (outcome.kind !== 'done') throw new InvoiceRunPending(`invoices of ${period}: ${outcome.kind}`);
+    }
+  }
+
+  return {
+    list: (query) => listInvoices(database, query),
+    async find(key) {
+      const invoice = await findInvoice(database, key);
+      if (invoice === undefined) throw baseErrors.not_found();
+      return invoice;
+    },
+    render: (invoice) => renderInvoice(invoice, deps.issuer),
+    run: runs.run,
+    dryRun: runs.dryRun,
+    markPaid: (id) => move(id, 'pay'),
+    void: (id) => move(id, 'void'),
+    jobs: {
+      handlers: [
+        { name: 'invoices.monthly', handle: (_jobs, { signal }) => runMonthly(signal) },
+        {
+          name: 'invoices.mail',
+          handle: async (_jobs, { signal }) =>
+            void (await mails.sendDue({ period: null, mailsMax: MAILS_PER_MINUTE_MAX, signal })),
+        },
+      ],
+      cron: [
+        { name: 'invoices.monthly', schedule: monthlyAt(1, 0, 10) },
+        { name: 'invoices.mail', schedule: everyMinutes(MAIL_MINUTES) },
+      ],
+    },
+  };
+}
+
+/** The monthly job has to come back: another run is under way, or this process is stopping. */
+export class InvoiceRunPending extends Error {
+  override readonly name = 'InvoiceRunPending';
+}
