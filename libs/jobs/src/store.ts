@@ -102,8 +102,7 @@ export async function completeJobs(tx: Queryable, jobs: readonly Job[]): Promise
 }
 
 const COMPLETE = `
-delete from jobs using unnest($1::bigint[], $2::int[]) as done (id, attempt)
-where jobs.id = done.id and jobs.attempts = done.attempt`;
+delete from jobs where id = any($1::bigint[]) and attempts = ($2::int[])[array_position($1::bigint[], id)]`;
 
 /** Another worker has these jobs now; whatever this one did must not be committed. */
 export class LeaseLost extends Error {
@@ -113,8 +112,7 @@ export class LeaseLost extends Error {
 export async function extendLeases(db: Queryable, jobs: readonly Job[], leaseMs: number): Promise<void> {
   await db.query(
     `update jobs set ready_at = clock_timestamp() + $3 * interval '1 millisecond'
-     from unnest($1::bigint[], $2::int[]) as held (id, attempt)
-     where jobs.id = held.id and jobs.attempts = held.attempt`,
+     where id = any($1::bigint[]) and attempts = ($2::int[])[array_position($1::bigint[], id)]`,
     [jobs.map((job) => job.id), jobs.map((job) => job.attempt), leaseMs],
   );
 }

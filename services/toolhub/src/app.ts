@@ -103,6 +103,12 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
   });
   const parts: Part[] = [webhooks, tools, accounts];
   let worker: Worker | undefined;
+  async function stopJobs(): Promise<void> {
+    const stopping = worker;
+    worker = undefined;
+    if (stopping === undefined) return;
+    await Promise.all([stopping.drain(), ...parts.map(({ background }) => background?.stop())]);
+  }
   return {
     app,
     async startJobs() {
@@ -115,12 +121,10 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
       });
       for (const { background } of parts) await background?.start();
     },
-    async stopJobs() {
-      if (worker === undefined) return;
-      await Promise.all([worker.drain(), ...parts.map(({ background }) => background?.stop())]);
-      worker = undefined;
-    },
+    stopJobs,
     async close() {
+      // A start that failed half-way never came to drain.
+      await stopJobs();
       for (const part of parts) await part.close();
       await audit.close();
       await rates.close();

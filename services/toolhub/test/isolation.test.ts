@@ -31,6 +31,7 @@ interface OpenApi {
 /** Bodies with which the writing endpoints would do something. */
 const bodies: Record<string, unknown> = {
   'POST /api/tokens': { name: 'mine' },
+  'POST /api/webhooks/config': { webhook_url: 'https://93.184.216.34/mine' },
   'PUT /api/plan': { plan: 'starter', spend_cap_cents: 5_000 },
   'PUT /api/credentials/telegram': { bot_token: '99:other' },
   'PUT /api/tools/{name}': { enabled: false },
@@ -53,13 +54,18 @@ beforeAll(async () => {
     body: { bot_token: '4242424242:ada-secret-bot-token-0123456789ab' },
   });
   expect(stored.status).toBe(200);
+  const webhook = await call<{ webhook_secret: string }>(`${url}/api/webhooks/config`, {
+    cookie: ada.cookie,
+    body: { webhook_url: 'https://93.184.216.34/hooks-of-ada' },
+  });
+  expect(webhook.status).toBe(201);
   const { rows } = await database.database.query<{ id: string }>(
     'select id from oauth_grants where customer_id = $1',
     [ada.id],
   );
   const grantId = rows[0]?.id ?? '';
   secrets = [ada.id, ada.email, personal.id, personal.token, tokens.access_token, grantId];
-  secrets.push('4242424242', 'ada-secret', 'Client of Ada');
+  secrets.push('4242424242', 'ada-secret', 'Client of Ada', 'hooks-of-ada', webhook.body.webhook_secret);
   malloryToken = (
     await makeToken(url, mallory, { scopes: ['tools:read', 'tools:write', 'account:read', 'account:write'] })
   ).token;

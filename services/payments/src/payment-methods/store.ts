@@ -57,8 +57,9 @@ export async function findMethods(db: Queryable, keys: readonly MethodKey[]): Pr
   const { rows } = await db.query<MethodRow>(
     {
       name: 'methods.find',
-      text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-        join payment_methods using (tenant_id, id)`,
+      text: `select found.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+        cross join lateral (select ${COLUMNS} from payment_methods m
+          where m.tenant_id = wanted.tenant_id and m.id = wanted.id limit 1) as found`,
     },
     [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
   );

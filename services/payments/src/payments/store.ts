@@ -33,18 +33,31 @@ export async function findPayment(db: Queryable, key: PaymentKey): Promise<Payme
   return rows[0] && fromRow(rows[0]);
 }
 
-/** Locks payments in one order, whoever asks, so that two workers never wait for each other. */
+/**
+ * Locks payments in one order, whoever asks, so that two workers never wait for each other. `lateral … limit 1` keeps
+ * each of them a look-up by key, whatever the planner thinks of a table that was small when it was asked.
+ */
 export async function lockPayments(tx: Queryable, keys: readonly PaymentKey[]): Promise<Payment[]> {
+  const ordered = keys.toSorted(compareKeys);
   const { rows } = await tx.query<PaymentRow>(
     {
       name: 'payments.lock',
-      text: `select ${COLUMNS} from payments
-        where (tenant_id, id) in (select * from unnest($1::text[], $2::text[]))
-        order by tenant_id, id for update`,
+      text: `select ${COLUMNS.split(', ')
+        .map((column) => `found.${column}`)
+        .join(', ')}
+        from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+        cross join lateral (select * from payments p where p.tenant_id = wanted.tenant_id and p.id = wanted.id
+          limit 1 for update) as found`,
     },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
+    [ordered.map((key) => key.tenantId), ordered.map((key) => key.id)],
   );
   return rows.map(fromRow);
+}
+
+function compareKeys(a: PaymentKey, b: PaymentKey): number {
+  if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
 }
 
 /** A payment with its document, which is also the data of its last event. */
@@ -53,16 +66,24 @@ export interface ChangedPayment {
   document: string;
 }
 
-/** Writes what may change in a payment after it was accepted. */
+/**
+ * Writes what may change in a payment after it was accepted. The rows are locked already, so their place in the table
+ * stands still, and joining by it leaves the planner no way to read the table whole.
+ */
 export async function updatePayments(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
   if (changed.length === 0) return;
   await tx.query(
     {
       name: 'payments.update',
       text: `update payments p set status = c.status, rail_selected = c.rail_selected, document = c.document
-        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-          as c (tenant_id, id, status, rail_selected, document)
-        where p.tenant_id = c.tenant_id and p.id = c.id`,
+        from (
+          select wanted.*, found.place
+          from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+            as wanted (tenant_id, id, status, rail_selected, document)
+          cross join lateral (select stored.ctid as place from payments stored
+            where stored.tenant_id = wanted.tenant_id and stored.id = wanted.id limit 1) as found
+        ) as c
+        where p.ctid = c.place`,
     },
     [
       changed.map(({ payment }) => payment.tenantId),

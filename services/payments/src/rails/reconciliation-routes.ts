@@ -60,6 +60,7 @@ export function registerReconciliationRoutes(
       schema: {
         summary: 'Compare a day of the rails with the ledger',
         tags: ['Admin'],
+        security: [{ adminToken: [] }],
         querystring: Query,
         response: {
           200: Type.Object({

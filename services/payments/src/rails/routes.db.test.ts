@@ -184,6 +184,42 @@ describe('reconciliation', () => {
     expect(report.differenceCount).toBe(8);
   });
 
+  test('compares RTP transfer by transfer', async () => {
+    const { database } = house;
+    const day = '2083-06-01';
+    const balance = await house.openBalance(tenant, 100_00);
+    const id = await house.pay(tenant, { sourceId: balance, amount: 9_00 });
+    const submit = (instruction: string, amount: number) =>
+      database.query(
+        `insert into rtp_submissions (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id,
+           amount, settlement_date, state, inquiries, resends)
+         values ($1, $2, $3, 'att', 'msg', $2, $4, $5, 'accepted', 0, 0)`,
+        [tenant.id, instruction, id, amount, day],
+      );
+    const book = (instruction: string, amount: number) =>
+      database.query(
+        `insert into sandbox_rtp_transfers (instruction_id, message_id, transaction_id, end_to_end_id,
+           message_created_at, settlement_date, amount, instructing_agent, instructed_agent, debtor_agent, debtor_account,
+           creditor_agent, creditor_account, status, silent, received_at)
+         values ($1, $1, $1, $1, '', $3, $2, '', '', '', '', '', '', 'ACTC', false, now())`,
+        [instruction, amount, day],
+      );
+    await Promise.all([submit('both', 9_00), book('both', 9_00), submit('ours', 9_00), book('theirs', 5)]);
+    await Promise.all([submit('amount', 9_00), book('amount', 8_99)]);
+    const report = await reconcile(database, { day, rail: 'rtp', mode: 'test' });
+    expect(report.ours.credits).toEqual({ count: 3, amount: 27_00 });
+    expect(report.network?.credits).toEqual({ count: 3, amount: 18_04 });
+    expect(report.differences.map(({ kind, reference }) => [kind, reference])).toEqual([
+      ['amount_differs', 'amount'],
+      ['missing_in_network', 'ours'],
+      ['missing_here', 'theirs'],
+      // The payment went by ACH and is not completed, so none of these was posted.
+      ['settled_but_not_posted', 'amount'],
+      ['settled_but_not_posted', 'both'],
+      ['settled_but_not_posted', 'ours'],
+    ]);
+  });
+
   test('runs by itself, stores its reports, and raises an alert where books differ', async () => {
     const { database, context, alerts } = house;
     const daily = createReconciliation({

@@ -26,7 +26,7 @@ declare module 'pdfkit' {
     font: null;
   }
 
-  interface PDFDocument extends Readable {
+  export interface PDFDocument extends Readable {
     /** The font in use. */
     readonly _font: { readonly font: ParsedFont };
     registerFont(name: string, source: Buffer | ParsedFont): this;
@@ -47,5 +47,7 @@ declare module 'pdfkit' {
   }
 
   const Document: new (options: DocumentOptions) => PDFDocument;
+
+  // biome-ignore lint/style/noDefaultExport: this is how the library exports it.
   export default Document;
 }

@@ -114,7 +114,9 @@ function walkMonth(
   const included = new Map<string, number>();
   const overage = new Map<string, Overage>();
   let counted = 0;
-  for (const [day, entries] of [...Map.groupBy(usage, ({ day: number }) => number)].sort(([a], [b]) => a - b)) {
+  for (const [day, entries] of [...Map.groupBy(usage, ({ day: number }) => number)].sort(
+    ([a], [b]) => a - b,
+  )) {
     const terms = termsOf(days, day);
     const calls = entries.reduce((sum, entry) => sum + entry.calls, 0);
     const room = terms.overageCentsPer1000 === 0 ? calls : Math.max(terms.includedCalls - counted, 0);

@@ -23,7 +23,7 @@ const InvoiceSchema = Type.Object({
   number: Type.String({ description: 'In one series without gaps.' }),
   customer_id: Type.String(),
   period: Type.String({ description: 'A calendar month in UTC.' }),
-  status: Type.Union(INVOICE_STATUSES.map((status) => Type.Literal(status))),
+  status: Type.Enum([...INVOICE_STATUSES], { type: 'string' }),
   currency: Type.String(),
   lines: Type.Array(
     Type.Object({
@@ -177,7 +177,7 @@ function registerRun(app: App, deps: InvoiceRoutesDeps): void {
       }
       const outcome = endedOrThrow(await invoices.run(period, { signal: app.drainSignal }), period);
       const isDone = outcome.kind === 'done';
-      recordAction(request, deps, {
+      await recordAction(request, deps, {
         customerId: 'internal',
         action: 'invoices.run',
         target: period,
@@ -209,7 +209,12 @@ function endedOrThrow<Outcome extends { kind: string }>(
 function registerMoves(app: App, deps: InvoiceRoutesDeps): void {
   const { invoices, access } = deps;
   const moves = [
-    { path: 'mark-paid', action: 'invoice.paid', summary: 'Mark an invoice as paid', move: invoices.markPaid },
+    {
+      path: 'mark-paid',
+      action: 'invoice.paid',
+      summary: 'Mark an invoice as paid',
+      move: invoices.markPaid,
+    },
     { path: 'void', action: 'invoice.voided', summary: 'Void an invoice', move: invoices.void },
   ] as const;
   for (const { path, action, summary, move } of moves) {
@@ -222,7 +227,7 @@ function registerMoves(app: App, deps: InvoiceRoutesDeps): void {
       async (request) => {
         const invoice = await move((request.params as Static<typeof Params>).id);
         const { customerId, id: target } = invoice;
-        recordAction(request, deps, { customerId, action, target, outcome: 'success' });
+        await recordAction(request, deps, { customerId, action, target, outcome: 'success' });
         return toApi(invoice);
       },
     );
@@ -233,8 +238,8 @@ function recordAction(
   request: FastifyRequest,
   { audit }: InvoiceRoutesDeps,
   entry: { customerId: string; action: string; target: string; outcome: 'success' | 'refused' },
-): void {
-  void audit.record([
+): Promise<void> {
+  return audit.record([
     { ...entry, actor: { type: 'admin', id: 'admin' }, ip: request.ip, requestId: request.id },
   ]);
 }

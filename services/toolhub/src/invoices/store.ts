@@ -161,7 +161,7 @@ export async function claimMails(
 
 export type MailOutcome =
   | { kind: 'sent'; at: Date }
-  | { kind: 'failed'; error: string; /** Null: nobody tries again by itself. */ retryInMs: number | null };
+  | { kind: 'failed'; error: string /** Null: nobody tries again by itself. */; retryInMs: number | null };
 
 /** False when another has taken the mail over: then its outcome counts. */
 export async function recordMail(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
-import { type Mailer, MailError, type MailerOptions } from './mail.ts';
+import { MailError, type Mailer, type MailerOptions } from './mail.ts';
 import { toMessage } from './message.ts';
 
 /** Writes each mail to `<id>.eml`. A file appears whole or not at all, and a repeat replaces it. */
@@ -18,7 +18,8 @@ export function createFolderTransport(options: Omit<MailerOptions, 'smtpUrl'>): 
         await writeDurably(draft, message as Buffer);
         await rename(draft, join(options.folder, `${mail.id}.eml`));
       } catch (error) {
-        await rm(draft, { force: true });
+        // The first error is the one to tell; a draft that stays behind is in nobody's way.
+        await rm(draft, { force: true }).catch(() => {});
         throw new MailError('unreachable', `the mail folder cannot be written: ${(error as Error).message}`, {
           cause: error,
         });

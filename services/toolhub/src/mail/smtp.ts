@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { type Mailer, MailError, type MailerOptions } from './mail.ts';
+import { MailError, type Mailer, type MailerOptions } from './mail.ts';
 import { toMessage } from './message.ts';
 
 const CONNECTIONS_MAX = 4;
@@ -40,7 +40,10 @@ export function createSmtpTransport(options: MailerOptions & { smtpUrl: string }
 async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new MailError('unreachable', 'the mail server took too long')), timeoutMs);
+    timer = setTimeout(
+      () => reject(new MailError('unreachable', 'the mail server took too long')),
+      timeoutMs,
+    );
   });
   try {
     return await Promise.race([work, timeout]);

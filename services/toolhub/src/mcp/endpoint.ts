@@ -25,7 +25,7 @@ export interface Entry {
   platforms: PlatformFilter | null;
 }
 
-export type Answer = { kind: 'body'; status: number; body: string | Buffer } | { kind: 'sent' };
+export type Answer = { kind: 'body'; status: number; body: string } | { kind: 'sent' };
 
 /** One POST to `/mcp`, from its headers to its answer. */
 export interface Endpoint {
@@ -56,8 +56,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
     const list = await mcp.listFor(entry.session, entry.platforms);
     const visit: Visit = { entry, request, reply, message, list, badText: read.badText };
     const fast = readFast(message, request.headers);
-    if (fast?.call === null && extension === undefined)
-      return { kind: 'body', status: 200, body: fastAnswers.list(fast, list) };
+    if (fast?.call === null && extension === undefined) return sendParts(reply, fastAnswers.list(fast, list));
     if (fast !== undefined && fast.call !== null && list.has(fast.call.name))
       return callFast(visit, fast, fast.call);
     return passToSdk(visit);
@@ -128,9 +127,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
 
   async function serve(visit: Visit, exchange: Parameters<typeof sdk.serve>[0]): Promise<Answer> {
     const { request, reply, message } = visit;
-    for (const [name, value] of Object.entries(reply.getHeaders()))
-      if (value !== undefined) reply.raw.setHeader(name, value);
-    reply.hijack();
+    takeOver(reply);
     const endNow = () => reply.raw.destroy();
     if (message.method === 'subscriptions/listen') deps.drainSignal.addEventListener('abort', endNow);
     try {
@@ -149,6 +146,23 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   }
 
   return { enter, answer, close: () => sdk.close() };
+}
+
+/** From here on the answer is written to the socket itself, with the headers that every answer carries. */
+function takeOver(reply: FastifyReply): void {
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  reply.hijack();
+}
+
+/** Parts of a body, without joining them first. */
+function sendParts(reply: FastifyReply, parts: readonly Buffer[]): Answer {
+  takeOver(reply);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+  for (const part of parts) reply.raw.write(part);
+  reply.raw.end();
+  return { kind: 'sent' };
 }
 
 interface Visit {

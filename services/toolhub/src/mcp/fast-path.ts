@@ -99,7 +99,8 @@ function isPlainLegacy(params: JsonObject, headers: IncomingHttpHeaders): boolea
 
 /** Bodies of answers, as the SDK words them for each era. */
 export interface FastAnswers {
-  list(request: FastRequest, list: ToolList): Buffer;
+  /** In two parts, of which the first is the same for everyone who sees this list. */
+  list(request: FastRequest, list: ToolList): readonly [Buffer, Buffer];
   call(request: FastRequest, result: ToolResult): string;
 }
 
@@ -112,14 +113,15 @@ export function createFastAnswers(serverInfo: ServerInfo): FastAnswers {
   const callEnd = { modern: `,"resultType":"complete",${stamp}`, legacy: '' };
   const idEnd = (id: string | number) =>
     `,"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)}}`;
-  // The bytes of a list are the same for all but the id, which comes last; encoding 100 KB anew costs more than the rest.
+  // The bytes of a list are the same for all but the id, which comes last: encoding or copying 100 KB anew for each
+  // request costs more than everything else that is done for it.
   const prepared = new WeakMap<ToolList, Partial<Record<FastRequest['era'], Buffer>>>();
   return {
     list({ era, id }, list) {
       const byEra = prepared.get(list) ?? {};
       prepared.set(list, byEra);
       byEra[era] ??= Buffer.from(`{"result":{"tools":${list.json}${listEnd[era]}}`);
-      return Buffer.concat([byEra[era], Buffer.from(idEnd(id))]);
+      return [byEra[era], Buffer.from(idEnd(id))];
     },
     call: ({ era, id }, result) =>
       `{"result":${JSON.stringify(result).slice(0, -1)}${callEnd[era]}}${idEnd(id)}`,

@@ -22,7 +22,7 @@ import { createWebhookDispatcher, type WebhookDispatcher } from './dispatcher.ts
 import { webhookErrors } from './errors.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules, ENDPOINT_ID, EVENT_KEEP_MS } from './rules.ts';
 import { createSecretVault } from './secrets.ts';
-import { deleteConfig, findConfig, putConfig } from './store.ts';
+import { deleteConfig, findConfig, lockConfig, putConfig } from './store.ts';
 import { type DeadLetter, deliveryId, subscribesTo, toDeadLetter, type WebhookConfig } from './webhook.ts';
 
 export interface WebhooksDeps {
@@ -162,14 +162,16 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   };
 }
 
+/** Of several that ask for one letter, the first gets it: the others come to the lock later and find it gone. */
 async function revive(
   tx: Queryable,
   queue: DeliveryQueue,
   key: { tenantId: string; id: string },
 ): Promise<Delivery | undefined> {
+  const config = await lockConfig(tx, key.tenantId);
   const delivery = await queue.find(tx, key);
   if (delivery?.status !== 'dead') return undefined;
-  if ((await findConfig(tx, key.tenantId)) === undefined) throw webhookErrors.webhook_not_configured();
+  if (config === undefined) throw webhookErrors.webhook_not_configured();
   return queue.retry(tx, key);
 }
 

@@ -44,6 +44,15 @@ export async function findConfig(db: Queryable, customerId: string): Promise<Sto
   return rows[0] && fromRow(rows[0]);
 }
 
+/** Until the transaction ends, nobody else changes the webhook or what is decided under this lock. */
+export async function lockConfig(tx: Queryable, customerId: string): Promise<StoredConfig | undefined> {
+  const { rows } = await tx.query<ConfigRow>(
+    `select ${COLUMNS} from webhook_configs where customer_id = $1 for update`,
+    [customerId],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
 export async function deleteConfig(tx: Queryable, customerId: string): Promise<boolean> {
   const { rowCount } = await tx.query('delete from webhook_configs where customer_id = $1', [customerId]);
   return rowCount === 1;

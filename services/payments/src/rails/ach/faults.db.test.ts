@@ -1,6 +1,7 @@
 // What goes wrong on the way: crashes between steps, lost lines, and files that no bank should have sent.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Tenant } from '../../tenant.ts';
+import { createRailMessages } from '../messages.ts';
 import { fromNewYork } from './calendar.ts';
 import { fileSealContext } from './context.ts';
 import { readNacha } from './nacha/read.ts';
@@ -26,14 +27,21 @@ function operatorLine(): AchTransport {
   return house.operator.connect(tenant.id, 'calendar');
 }
 
+let tenants = 0;
+
+beforeAll(async () => {
+  house = await createHouse({ wrap });
+  await house.startWorking();
+});
+afterAll(() => house.close());
 beforeEach(async () => {
   onLine = {};
-  house = await createHouse({ wrap });
-  tenant = await house.addTenant('org_faults');
-  await house.startWorking();
+  house.alerts.length = 0;
+  await house.database.query('delete from rail_quarantine');
+  tenants += 1;
+  tenant = await house.addTenant(`org_faults_${tenants}`);
   await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
 });
-afterEach(() => house.close());
 
 async function pay(input: Parameters<House['pay']>[1] = {}): Promise<string> {
   const id = await house.pay(tenant, input);
@@ -115,7 +123,10 @@ describe('crashes', () => {
     expect(sent).toHaveLength(2);
     expect(new Set(sent).size).toBe(1);
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
-    const { rows } = await house.database.query('select count(*)::int as entries from sandbox_ach_entries');
+    const { rows } = await house.database.query(
+      'select count(*)::int as entries from sandbox_ach_entries where mailbox = $1',
+      [tenant.id],
+    );
     expect(rows).toEqual([{ entries: 1 }]);
   });
 
@@ -132,7 +143,9 @@ describe('crashes', () => {
     await tick(house.context, tenant.id);
     expect(refused).toBe(2);
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');
-    const { rows } = await house.database.query('select kind, code from ach_replies');
+    const { rows } = await house.database.query('select kind, code from ach_replies where payment_id = $1', [
+      id,
+    ]);
     expect(rows).toEqual([{ kind: 'noc', code: 'C01' }]);
     expect(await quarantined()).toEqual([]);
   });
@@ -147,13 +160,57 @@ describe('crashes', () => {
       expect(await states(id)).toEqual(['credit settled', 'debit settled']);
     }
     const { rows } = await house.database.query(
-      'select direction, count(*)::int as entries from sandbox_ach_entries group by direction order by 1',
+      `select direction, count(*)::int as entries from sandbox_ach_entries where mailbox = $1
+       group by direction order by 1`,
+      [tenant.id],
     );
     expect(rows).toEqual([
       { direction: 'credit', entries: 20 },
       { direction: 'debit', entries: 20 },
     ]);
   });
+});
+
+test('who was held up catches up in order: a late return never overtakes its payment', async () => {
+  const owner = await house.addTenant('org_without_clock');
+  onLine.send = async () => {
+    throw new Error('the line is cut');
+  };
+  const neighbour = await house.addTenant('org_next_door');
+  const first = await house.pay(owner, { sourceId: 'pm_test_ach_late_return_r01' });
+  const histories = async (ids: string[]) =>
+    Promise.all(ids.map(async (id) => historyOf(await house.get(owner, id))));
+  await expect.poll(() => histories([first])).toEqual(['pending > processing']);
+  // Behind a file that cannot leave, the next one fills up.
+  const ids = [first, await house.pay(owner, { destinationId: 'pm_test_ach_late_return_r02' })];
+  const other = await house.pay(neighbour);
+  const queued = () =>
+    house.database.query(
+      `update ach_entries set due_at = $2 where payment_id = any($1) and state = 'queued'`,
+      [[ids[1], other], new Date()],
+    );
+  await expect.poll(async () => (await queued()).rowCount).toBe(2);
+  // Much longer than a payment and its late return take.
+  await new Promise((done) => setTimeout(done, 1_500));
+  onLine = {};
+  await expect
+    .poll(() => histories(ids), { timeout: 15_000 })
+    .toEqual(ids.map(() => 'pending > processing > completed > returned'));
+  const { rows } = await house.database.query(
+    `select count(*)::int as entries, count(distinct tenant_id)::int as owners from ach_entries
+     where payment_id = any($1) and leg = 'debit' group by file_id order by 1`,
+    [[...ids, other]],
+  );
+  expect(rows).toEqual([
+    { entries: 1, owners: 1 },
+    { entries: 2, owners: 2 },
+  ]);
+  const messages = createRailMessages({ database: house.database, sealer: house.context.sealer });
+  for (const { content } of await messages.list(neighbour, other)) {
+    const read = readNacha(content);
+    expect(read.ok && read.file.batches.flatMap((batch) => batch.entries)).toHaveLength(1);
+  }
+  expect(await messages.list(owner, other)).toEqual([]);
 });
 
 describe('answers that cannot be believed', () => {
@@ -271,6 +328,41 @@ describe('answers that cannot be believed', () => {
 });
 
 describe('refusals', () => {
+  test('an account whose sealing key is gone fails its own payment and holds up no other', async () => {
+    const bad = await pay({ sourceId: 'pm_sealed_by_a_lost_key' });
+    const good = await pay();
+    await house.database.query(
+      `update payment_methods set account_sealed = overlay(account_sealed placing '\\x00000000' from 2)
+       where tenant_id = $1 and id = 'pm_sealed_by_a_lost_key'`,
+      [tenant.id],
+    );
+    await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
+    expect(await house.get(tenant, bad)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'account_number_invalid' },
+    });
+    expect(historyOf(await house.get(tenant, good))).toBe('pending > processing');
+    expect(house.alerts).toHaveLength(1);
+  });
+
+  test('so does a file', async () => {
+    const id = await pay();
+    onLine.send = async () => {
+      throw new Error('the line is cut');
+    };
+    await setClock('2083-03-01', '23:00');
+    await expect(tick(house.context, tenant.id)).rejects.toThrow('the line is cut');
+    await house.database.query(
+      `update ach_files set content_sealed = overlay(content_sealed placing '\\x00000000' from 2) where scope = $1`,
+      [tenant.id],
+    );
+    await tick(house.context, tenant.id);
+    expect(await house.get(tenant, id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'file_refused' },
+    });
+  });
+
   test('an entry that no bank would take fails by itself', async () => {
     const bank = {
       routingNumber: '110000000',

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Tenant } from '../../tenant.ts';
 import { answerFile } from '../sandbox/ach-operator-answers.ts';
 import { fromNewYork } from './calendar.ts';
+import type { AchContext } from './context.ts';
 import type { Originator } from './files.ts';
+import { createAchHandlers } from './handlers.ts';
+import { LIVE_JOB } from './jobs.ts';
 import { readNacha } from './nacha/read.ts';
 import { writeNacha } from './nacha/write.ts';
 import { LIVE_SCOPE } from './scope.ts';
@@ -156,4 +159,39 @@ test('a file that reaches the bank too late settles with the next window, and th
   await tickAt('2083-03-01', '17:00');
   expect(await history(id)).toBe('pending > processing > completed');
   expect(await outbound()).toHaveLength(1);
+});
+
+test('the line to the bank is used by one process at a time; the other looks again soon', async () => {
+  let letGo = () => {};
+  const held = new Promise<void>((done) => {
+    letGo = done;
+  });
+  let collecting = 0;
+  const slow: AchContext = {
+    ...house.context,
+    transportFor: () => ({
+      ...line,
+      collect: async () => {
+        collecting += 1;
+        await held;
+        return [];
+      },
+    }),
+  };
+  const { handlers, cron } = createAchHandlers(slow);
+  expect(cron.map(({ name }) => name)).toEqual([LIVE_JOB]);
+  const live = handlers.find(({ name }) => name === LIVE_JOB);
+  if (!live) throw new Error('there is no job for live files');
+  await house.database.query('delete from jobs');
+  const signal = AbortSignal.timeout(10_000);
+  const first = live.handle([], { signal });
+  await expect.poll(() => collecting).toBe(1);
+  await live.handle([], { signal });
+  expect(collecting).toBe(1);
+  const { rows } = await house.database.query('select key, ready_at from jobs where name = $1', [LIVE_JOB]);
+  expect(rows).toEqual([{ key: LIVE_SCOPE, ready_at: new Date(now.getTime() + 5_000) }]);
+  letGo();
+  await first;
+  await live.handle([], { signal });
+  expect(collecting).toBe(2);
 });

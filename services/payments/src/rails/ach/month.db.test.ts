@@ -84,7 +84,7 @@ async function runMonth(
   for (let day = 0; day < month.days; day += 1) {
     const date = addDays(month.from, day);
     const hours = ['03:17', '10:14', '10:15', '14:29', '16:31', '22:29', '23:40'].filter(
-      () => random() < 0.4,
+      () => random() < 0.3,
     );
     for (const hour of hours) {
       await house.setClock(tenant, fromNewYork(date, hour));
@@ -94,6 +94,7 @@ async function runMonth(
           random,
           SIDES.filter((side) => side !== source),
         );
+        const isCanceled = random() < SOMETIMES_CANCELED;
         const id = await house.pay(tenant, {
           amount: 1 + Math.floor(random() * 2_000_000_00),
           sourceId: source === 'balance' ? pick(random, balances) : source,
@@ -101,7 +102,7 @@ async function runMonth(
           prefer: pick(random, ['balanced', 'speed', 'cost'] as const),
           description: random() < 0.5 ? null : 'Rent – März',
         });
-        made.push({ id, source, destination, isCanceled: random() < SOMETIMES_CANCELED });
+        made.push({ id, source, destination, isCanceled });
       });
       await Promise.all(wave);
       await house.idle();

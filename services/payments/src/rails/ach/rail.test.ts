@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultTerms } from '../../routing/terms.ts';
 import type { RailRequest } from '../rail.ts';
 import { fromNewYork } from './calendar.ts';
+import { originatorProblems, SANDBOX_ORIGINATOR } from './originator.ts';
 import { createAchRail } from './rail.ts';
 import { createPace, debitIsGoodAt, Forecasts, fileDatesOf } from './schedule.ts';
 import { LIVE_SCOPE, SHARED_TEST_SCOPE } from './scope.ts';
@@ -132,5 +133,30 @@ describe('fileDatesOf', () => {
     const asOf = fromNewYork(date, time);
     const entry = { amount: 100, dueAt: asOf, settlesAt: asOf, scope: SHARED_TEST_SCOPE, sameDay: true };
     expect(fileDatesOf(entry, asOf, pace.terms)).toMatchObject({ effectiveDate: day, descriptiveDate: mark });
+  });
+});
+
+describe('originatorProblems', () => {
+  it('finds nothing in good details and names each bad one', () => {
+    expect(originatorProblems(SANDBOX_ORIGINATOR)).toEqual([]);
+    const bad = {
+      odfi: '1100000',
+      companyName: '',
+      companyId: '12 4567890',
+      entryDescription: 'LONGER THAN TEN',
+      immediateDestination: '061000145',
+      immediateOrigin: '12345',
+      destinationName: 'BANK',
+      originName: 'Bänk',
+    };
+    expect(originatorProblems(bad)).toEqual([
+      expect.stringContaining('odfi'),
+      expect.stringContaining('immediateDestination'),
+      expect.stringContaining('immediateOrigin'),
+      expect.stringContaining('companyName'),
+      expect.stringContaining('entryDescription'),
+      expect.stringContaining('originName'),
+      expect.stringContaining('companyId'),
+    ]);
   });
 });

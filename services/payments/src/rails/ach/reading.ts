@@ -23,7 +23,7 @@ import type { Reply, ReturnReply } from './nacha/replies.ts';
 import { findTransactionCode } from './nacha/transaction-codes.ts';
 import { byAttempt, refundsFor } from './refunds.ts';
 import { type AchScope, modeOfScope } from './scope.ts';
-import { connectionFor } from './sending.ts';
+import { connectionFor, overLine } from './sending.ts';
 import { timeOf } from './time.ts';
 import type { InboundFile } from './transport.ts';
 
@@ -35,7 +35,7 @@ export type Reading = { status: 'read' } | { status: 'known' } | { status: 'unus
 /** Fetches what the bank has for us and reads each file once. */
 export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
   const transport = connectionFor(context, scope);
-  for (const file of await transport.collect(asOf)) {
+  for (const file of await overLine(context, scope, () => transport.collect(asOf))) {
     const reading = await context.database.transaction((tx) =>
       readAnswer(tx, context, { scope, file, asOf }),
     );

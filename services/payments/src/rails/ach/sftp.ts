@@ -110,11 +110,15 @@ async function fetchFiles(
     .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1))
     .slice(0, FILES_PER_FETCH_MAX);
   const files: InboundFile[] = [];
+  let bytes = 0;
   for (const { name, size } of listed) {
     if (size > FILE_BYTES_MAX) {
       log.error({ rail: 'ach', file: name, size }, 'a file from the bank is too large to be read');
       continue;
     }
+    bytes += size;
+    // The rest comes with the next fetch, when these are acknowledged.
+    if (bytes > FILE_BYTES_MAX) break;
     const content = await client.get(pathOf(name));
     // One that has changed since it was listed is still being written.
     if (content.length === size) files.push({ name, content: content.toString('latin1') });

@@ -23,8 +23,14 @@ export interface ReadPayload {
 export interface AskPayload {
   mode: Mode;
   submissions: [tenantId: string, instructionId: string][];
-  /** Answers that were made until then may be theirs; absent while theirs may not have been made. */
-  answersUntilMs?: number;
+  /** How far their answers may have come, where a look found that they may be late. */
+  wait?: AnswerWait;
+}
+
+/** An answer may be in this queue of the line, in a job that was made before then. */
+export interface AnswerWait {
+  queue: number;
+  untilMs: number;
 }
 
 export function sendJob(payload: SendPayload): NewJob {

@@ -2,7 +2,7 @@
 export interface RtpTransport {
   /** How many messages go out together; the state of the next ones is stored when these are gone. */
   readonly inFlightMax: number;
-  /** Jobs from which answers come that are not made yet; while old ones wait, silence means nothing. */
+  /** The jobs through which an answer comes until it is read, in their order; while it waits there, nobody is silent. */
   readonly answerJobs: readonly string[];
   /** One delivery per message, in their order. It never throws for what the network does. */
   send(messages: readonly OutgoingMessage[]): Promise<readonly Delivery[]>;

@@ -4,7 +4,7 @@ import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
-import { ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs, toPairs } from './jobs.ts';
+import { type AnswerWait, ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs, toPairs } from './jobs.ts';
 import { findContents, insertMessages, type RailMessage } from './message-store.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
 import { readCreditTransfer } from './messages/read.ts';
@@ -59,13 +59,13 @@ export function createAskHandler(deps: RtpWorkerDependencies): Handler {
 }
 
 interface Unheard extends SubmissionKey {
-  answersUntilMs: number | undefined;
+  wait: AnswerWait | undefined;
 }
 
 function unheardIn(jobs: readonly Job[]): Unheard[] {
   return jobs.flatMap((job) => {
-    const { submissions, answersUntilMs } = job.payload as AskPayload;
-    return submissions.map(([tenantId, instructionId]) => ({ tenantId, instructionId, answersUntilMs }));
+    const { submissions, wait } = job.payload as AskPayload;
+    return submissions.map(([tenantId, instructionId]) => ({ tenantId, instructionId, wait }));
   });
 }
 
@@ -82,20 +82,19 @@ async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): 
   if (open.length === 0) return [];
   const queues = await findQueues(tx, connection);
   const at = deps.now();
-  const untilMs = new Map(unheard.map((one) => [one.instructionId, one.answersUntilMs]));
+  const waits = new Map(unheard.map((one) => [one.instructionId, one.wait]));
   const silent: SubmissionKey[] = [];
   const looks: Look[] = [];
   for (const stored of open) {
     const dueAt = stored.submission?.dueAt;
     if (!dueAt) continue;
-    const answersUntilMs = untilMs.get(stored.instructionId);
-    const later = lookLater({ dueAt, at, answersUntilMs, queues });
+    const later = lookLater({ dueAt, at, wait: waits.get(stored.instructionId), queues });
     if (later) looks.push({ key: stored, ...later });
     else silent.push(stored);
   }
   const due = silent.length === 0 ? [] : await lockDue(tx, { connection, silent, at });
   for (const { stored, submission } of due) {
-    if (submission.dueAt) looks.push({ key: stored, runAt: submission.dueAt, answersUntilMs: undefined });
+    if (submission.dueAt) looks.push({ key: stored, runAt: submission.dueAt, wait: undefined });
   }
   await enqueueJobs(tx, deps.database.schema, jobsFor(mode, looks));
   return due.length === 0 ? [] : record(deps, tx, { connection, due });
@@ -113,19 +112,17 @@ async function lockDue(
   });
 }
 
-/** Since when answers wait to be made, and to be read; and how soon to look again. */
+/** Since when jobs wait in the queues through which answers come, and how soon to look again. */
 interface Queues {
-  oldestToMake: Date | null;
-  oldestToRead: Date | null;
+  oldest: (Date | null)[];
   lookAgainMs: number;
 }
 
 async function findQueues(tx: Queryable, { transport, policy }: RtpConnection): Promise<Queues> {
-  const oldest = await oldestWaiting(tx, [READ_JOB, ...transport.answerJobs]);
-  const toMake = transport.answerJobs.flatMap((name) => oldest.get(name) ?? []);
+  const names = [...transport.answerJobs, READ_JOB];
+  const oldest = await oldestWaiting(tx, names);
   return {
-    oldestToMake: toMake.length === 0 ? null : new Date(Math.min(...toMake.map(Number))),
-    oldestToRead: oldest.get(READ_JOB) ?? null,
+    oldest: names.map((name) => oldest.get(name) ?? null),
     lookAgainMs: Math.min(LOOK_AGAIN_MS_MAX, policy.inquireAfterMs / 2),
   };
 }
@@ -133,32 +130,37 @@ async function findQueues(tx: Queryable, { transport, policy }: RtpConnection): 
 interface Look {
   key: SubmissionKey;
   runAt: Date;
-  answersUntilMs: number | undefined;
+  wait: AnswerWait | undefined;
 }
 
 /**
- * Null when it is time to ask. An answer that came before its time was up may still wait to be read, behind others;
- * to ask then would only make the queue longer. And where the answer may not even have been made, though what it
- * answers is old enough, every answer that is made until it must have been made counts, too.
+ * Null when it is time to ask. An answer may be there and wait behind others; to ask then would only make the line
+ * longer. It is in the first queue at the latest now; when all that is in that queue now has left it, it is in the
+ * second at the latest; and when it has left the last, it was read, or there is none.
  */
-function lookLater(look: Omit<Look, 'key' | 'runAt'> & { dueAt: Date; at: Date; queues: Queues }) {
-  const { dueAt, at, queues } = look;
-  if (at < dueAt) return { runAt: dueAt, answersUntilMs: look.answersUntilMs };
-  if (at.getTime() - dueAt.getTime() >= LOOK_AGAIN_FOR_MS_MAX) return null;
-  const runAt = new Date(at.getTime() + queues.lookAgainMs);
-  if (queues.oldestToMake && queues.oldestToMake < dueAt) return { runAt, answersUntilMs: undefined };
-  const answersUntilMs = look.answersUntilMs ?? at.getTime();
-  const mayBeUnread = queues.oldestToRead !== null && queues.oldestToRead.getTime() < answersUntilMs;
-  return mayBeUnread ? { runAt, answersUntilMs } : null;
+function lookLater(look: { dueAt: Date; at: Date; wait: AnswerWait | undefined; queues: Queues }) {
+  const { dueAt, at, wait, queues } = look;
+  const atMs = at.getTime();
+  if (at < dueAt) return { runAt: dueAt, wait };
+  if (atMs - dueAt.getTime() >= LOOK_AGAIN_FOR_MS_MAX) return null;
+  for (let queue = wait?.queue ?? 0; queue < queues.oldest.length; queue += 1) {
+    const untilMs = queue === wait?.queue ? wait.untilMs : atMs;
+    const oldest = queues.oldest[queue]?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (oldest < untilMs) return { runAt: new Date(atMs + queues.lookAgainMs), wait: { queue, untilMs } };
+  }
+  return null;
 }
 
 /** Submissions that were sent together are due together: one job for each moment. */
 function jobsFor(mode: Mode, looks: readonly Look[]): NewJob[] {
-  const groups = Map.groupBy(looks, ({ runAt, answersUntilMs }) => `${runAt.getTime()} ${answersUntilMs}`);
+  const groups = Map.groupBy(
+    looks,
+    ({ runAt, wait }) => `${runAt.getTime()} ${wait?.queue} ${wait?.untilMs}`,
+  );
   return [...groups.values()].map((group) => {
-    const { runAt, answersUntilMs } = group[0] as Look;
+    const { runAt, wait } = group[0] as Look;
     const submissions = toPairs(group.map(({ key }) => key));
-    return askJob({ mode, submissions, ...(answersUntilMs && { answersUntilMs }) }, runAt);
+    return askJob({ mode, submissions, ...(wait && { wait }) }, runAt);
   });
 }
 

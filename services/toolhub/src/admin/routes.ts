@@ -1,0 +1,321 @@
+import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
+import type { AuditService } from '../audit/service.ts';
+import type { PlanState } from '../billing/plan.ts';
+import type { Access } from '../customers/access.ts';
+import { EMAIL_CHARACTERS_MAX } from '../customers/customer.ts';
+import type { AdminCustomer, AdminService, FailedJob, JobSummary } from './service.ts';
+
+export interface AdminRoutesDeps {
+  admin: AdminService;
+  access: Pick<Access, 'admin'>;
+  audit: Pick<AuditService, 'record'>;
+}
+
+const CENTS_MAX = 1_000_000_000;
+const REASON_CHARACTERS_MAX = 500;
+
+const moment = Type.String({ format: 'date-time' });
+const momentOrNull = Type.Union([moment, Type.Null()]);
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+const integerOrNull = Type.Union([Type.Integer(), Type.Null()]);
+
+const CustomerSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  plan: Type.String(),
+  status: Type.Enum(['active', 'suspended'], { type: 'string' }),
+  created_at: moment,
+  suspended_at: momentOrNull,
+  suspension_reason: textOrNull,
+});
+
+const PlanStateSchema = Type.Object({
+  plan: Type.String(),
+  limit: Type.Integer(),
+  used: Type.Integer(),
+  remaining: Type.Integer(),
+  resets_at: moment,
+  spend_cap_cents: integerOrNull,
+  monthly_calls: integerOrNull,
+});
+
+const DetailsSchema = Type.Object({
+  ...CustomerSchema.properties,
+  plan_state: PlanStateSchema,
+  usage: Type.Object({
+    from: Type.String(),
+    to: Type.String(),
+    data: Type.Array(Type.Object({ key: Type.String(), calls: Type.Integer(), errors: Type.Integer() })),
+    total: Type.Integer(),
+  }),
+});
+
+const SuspendBody = Type.Object(
+  { reason: Type.Optional(Type.String({ maxLength: REASON_CHARACTERS_MAX })) },
+  { additionalProperties: false },
+);
+
+const PlanBody = Type.Object(
+  {
+    plan: Type.String({ minLength: 1, maxLength: 100 }),
+    spend_cap_cents: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0, maximum: CENTS_MAX }), Type.Null()]),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const JobSchema = Type.Object({
+  name: Type.String(),
+  due: Type.Integer({ description: 'Waiting now, or being worked on.' }),
+  scheduled: Type.Integer({ description: 'For a later time.' }),
+  failed: Type.Integer({ description: 'Given up after all tries.' }),
+  attempts_max: Type.Integer({ description: 'The most tries of any.' }),
+  next_run_at: momentOrNull,
+  last_error: textOrNull,
+});
+
+const FailedJobSchema = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  attempts: Type.Integer(),
+  failed_at: moment,
+  last_error: textOrNull,
+});
+
+const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
+const customerCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^cus_[0-9a-z]{26}$' }) }));
+const jobCursor = cursorCodec(Type.Object({ id: Type.Integer({ minimum: 1 }) }));
+
+export function registerAdminRoutes(app: App, deps: AdminRoutesDeps): void {
+  registerCustomers(app, deps);
+  registerSuspension(app, deps);
+  registerPlan(app, deps);
+  registerJobs(app, deps);
+}
+
+function registerCustomers(app: App, deps: AdminRoutesDeps): void {
+  const { admin, access } = deps;
+  const email = Type.Optional(Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }));
+  app.get(
+    '/api/admin/customers',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'The customers, newest first',
+        querystring: listQuery({ email }),
+        response: { 200: listSchema(CustomerSchema) },
+      },
+    },
+    async (request) => {
+      const { limit } = request.query;
+      const before = customerCursor.decode(request.query.cursor)?.id;
+      const rows = await admin.customers({ email: request.query.email, before, limit: limit + 1 });
+      await recordAction(request, deps, {
+        customerId: 'internal',
+        action: 'admin.customers_listed',
+        target: null,
+      });
+      const page = toPage(rows, { limit, cursorOf: ({ id }) => customerCursor.encode({ id }) });
+      return { ...page, data: page.data.map(toApiCustomer) };
+    },
+  );
+  app.get(
+    '/api/admin/customers/:id',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'One customer with plan and usage of the month',
+        params: Params,
+        response: { 200: DetailsSchema },
+      },
+    },
+    async (request) => {
+      const { customer, plan, usage } = await admin.details(request.params.id);
+      await recordAction(request, deps, {
+        customerId: customer.id,
+        action: 'admin.customer_read',
+        target: null,
+      });
+      return {
+        ...toApiCustomer(customer),
+        plan_state: toApiState(plan),
+        usage: {
+          from: usage.from,
+          to: usage.to,
+          data: usage.groups.map(({ key, calls, errors }) => ({ key, calls, errors })),
+          total: usage.totalCalls,
+        },
+      };
+    },
+  );
+}
+
+function registerSuspension(app: App, deps: AdminRoutesDeps): void {
+  const { admin, access } = deps;
+  app.post(
+    '/api/admin/customers/:id/suspend',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'Suspend a customer',
+        description: 'Tokens and sessions are refused everywhere within a second; nothing is deleted.',
+        params: Params,
+        body: SuspendBody,
+        response: { 200: CustomerSchema },
+      },
+    },
+    async (request) => {
+      const { id: customerId } = request.params;
+      const customer = await admin.suspend({ customerId, reason: request.body.reason ?? null });
+      await recordAction(request, deps, { customerId, action: 'customer.suspended', target: null });
+      return toApiCustomer(customer);
+    },
+  );
+  app.post(
+    '/api/admin/customers/:id/resume',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'Resume a suspended customer',
+        params: Params,
+        response: { 200: CustomerSchema },
+      },
+    },
+    async (request) => {
+      const { id: customerId } = request.params;
+      const customer = await admin.resume(customerId);
+      await recordAction(request, deps, { customerId, action: 'customer.resumed', target: null });
+      return toApiCustomer(customer);
+    },
+  );
+}
+
+function registerPlan(app: App, deps: AdminRoutesDeps): void {
+  const { admin, access } = deps;
+  app.put(
+    '/api/admin/customers/:id/plan',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'Change the plan of a customer',
+        params: Params,
+        body: PlanBody,
+        response: { 200: Type.Object({ customer_id: Type.String(), ...PlanStateSchema.properties }) },
+      },
+    },
+    async (request) => {
+      const { id: customerId } = request.params;
+      const { plan, spend_cap_cents: spendCapCents } = request.body;
+      const wanted = spendCapCents === undefined ? { plan } : { plan, spendCapCents };
+      const state = await admin.changePlan(customerId, wanted);
+      await recordAction(request, deps, { customerId, action: 'plan.changed', target: plan });
+      return { customer_id: customerId, ...toApiState(state) };
+    },
+  );
+}
+
+function registerJobs(app: App, { admin, access }: AdminRoutesDeps): void {
+  app.get(
+    '/api/admin/jobs',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'What waits, runs and failed in the background, by kind',
+        response: { 200: Type.Object({ data: Type.Array(JobSchema) }) },
+      },
+    },
+    async () => ({ data: (await admin.jobs()).map(toApiJob) }),
+  );
+  app.get(
+    '/api/admin/jobs/failed',
+    {
+      onRequest: access.admin,
+      schema: {
+        tags: ['Admin'],
+        summary: 'Jobs that were given up, newest first',
+        querystring: listQuery(),
+        response: { 200: listSchema(FailedJobSchema) },
+      },
+    },
+    async (request) => {
+      const { limit } = request.query;
+      const before = jobCursor.decode(request.query.cursor)?.id;
+      const rows = await admin.failedJobs({ before, limit: limit + 1 });
+      const page = toPage(rows, { limit, cursorOf: ({ id }) => jobCursor.encode({ id }) });
+      return { ...page, data: page.data.map(toApiFailedJob) };
+    },
+  );
+}
+
+function toApiCustomer(customer: AdminCustomer): Static<typeof CustomerSchema> {
+  return {
+    id: customer.id,
+    email: customer.email,
+    name: customer.name,
+    plan: customer.plan,
+    status: customer.suspendedAt === null ? 'active' : 'suspended',
+    created_at: customer.createdAt.toISOString(),
+    suspended_at: customer.suspendedAt?.toISOString() ?? null,
+    suspension_reason: customer.suspensionReason,
+  };
+}
+
+function toApiState(state: PlanState): Static<typeof PlanStateSchema> {
+  return {
+    plan: state.plan,
+    limit: state.limit,
+    used: state.used,
+    remaining: Math.max(state.limit - state.used, 0),
+    resets_at: state.resetsAt.toISOString(),
+    spend_cap_cents: state.spendCapCents,
+    monthly_calls: state.monthlyCalls,
+  };
+}
+
+function toApiJob(job: JobSummary): Static<typeof JobSchema> {
+  return {
+    name: job.name,
+    due: job.due,
+    scheduled: job.scheduled,
+    failed: job.failed,
+    attempts_max: job.attemptsMax,
+    next_run_at: job.nextRunAt?.toISOString() ?? null,
+    last_error: job.lastError,
+  };
+}
+
+function toApiFailedJob(job: FailedJob): Static<typeof FailedJobSchema> {
+  return {
+    id: job.id,
+    name: job.name,
+    attempts: job.attempts,
+    failed_at: job.failedAt.toISOString(),
+    last_error: job.lastError,
+  };
+}
+
+function recordAction(
+  request: FastifyRequest,
+  { audit }: AdminRoutesDeps,
+  entry: { customerId: string; action: string; target: string | null },
+): Promise<void> {
+  return audit.record([
+    {
+      ...entry,
+      actor: { type: 'admin', id: 'admin' },
+      outcome: 'success',
+      ip: request.ip,
+      requestId: request.id,
+    },
+  ]);
+}

@@ -1,0 +1,92 @@
+import type { Database } from '@libs/db';
+import { baseErrors } from '@libs/http';
+import type { PlanState, UsageGroup } from '../billing/plan.ts';
+import type { BillingService } from '../billing/service.ts';
+import { emailKey } from '../customers/customer.ts';
+import {
+  type AdminCustomer,
+  type FailedJob,
+  findCustomer,
+  findCustomerByEmail,
+  type JobSummary,
+  listCustomers,
+  listFailedJobs,
+  summarizeJobs,
+} from './store.ts';
+import type { Suspensions } from './suspensions.ts';
+
+export type { AdminCustomer, FailedJob, JobSummary } from './store.ts';
+
+export interface CustomerDetails {
+  customer: AdminCustomer;
+  plan: PlanState;
+  /** Of the current month. */
+  usage: { from: string; to: string; groups: UsageGroup[]; totalCalls: number };
+}
+
+export interface AdminService {
+  customers(query: {
+    email: string | undefined;
+    before: string | undefined;
+    limit: number;
+  }): Promise<AdminCustomer[]>;
+  details(customerId: string): Promise<CustomerDetails>;
+  /** Repeats of both change nothing. */
+  suspend(customer: { customerId: string; reason: string | null }): Promise<AdminCustomer>;
+  resume(customerId: string): Promise<AdminCustomer>;
+  changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
+  jobs(): Promise<JobSummary[]>;
+  failedJobs(query: { before: number | undefined; limit: number }): Promise<FailedJob[]>;
+}
+
+export interface AdminDeps {
+  database: Database;
+  billing: Pick<BillingService, 'planState' | 'usage' | 'changePlan'>;
+  suspensions: Pick<Suspensions, 'suspend' | 'resume'>;
+  now: () => Date;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export function createAdminService(deps: AdminDeps): AdminService {
+  const { database, billing, suspensions, now } = deps;
+
+  async function find(customerId: string): Promise<AdminCustomer> {
+    const customer = await findCustomer(database, customerId);
+    if (customer === undefined) throw baseErrors.not_found();
+    return customer;
+  }
+
+  return {
+    async customers({ email, before, limit }) {
+      if (email === undefined) return listCustomers(database, { before, limit });
+      const customer = await findCustomerByEmail(database, emailKey(email));
+      return customer === undefined ? [] : [customer];
+    },
+    async details(customerId) {
+      const customer = await find(customerId);
+      const today = now();
+      const from = `${today.toISOString().slice(0, 7)}-01`;
+      const to = new Date(today.getTime() + DAY_MS).toISOString().slice(0, 10);
+      const [plan, usage] = await Promise.all([
+        billing.planState(customerId),
+        billing.usage({ customerId, from, to, group: 'platform' }),
+      ]);
+      return { customer, plan, usage: { from, to, ...usage } };
+    },
+    async suspend(customer) {
+      await find(customer.customerId);
+      await suspensions.suspend(customer);
+      return find(customer.customerId);
+    },
+    async resume(customerId) {
+      await find(customerId);
+      await suspensions.resume(customerId);
+      return find(customerId);
+    },
+    changePlan: (customerId, wanted) => billing.changePlan(customerId, wanted),
+    // Both are reports over a whole table.
+    jobs: () => database.transaction((tx) => summarizeJobs(tx), { readOnly: true, report: true }),
+    failedJobs: (query) => listFailedJobs(database, query),
+  };
+}

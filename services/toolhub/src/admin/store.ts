@@ -1,0 +1,143 @@
+import type { Queryable } from '@libs/db';
+
+export interface AdminCustomer {
+  id: string;
+  email: string;
+  name: string;
+  plan: string;
+  createdAt: Date;
+  suspendedAt: Date | null;
+  suspensionReason: string | null;
+}
+
+interface CustomerRow {
+  id: string;
+  email: string;
+  name: string;
+  plan: string;
+  created_at: Date;
+  suspended_at: Date | null;
+  reason: string | null;
+}
+
+const SELECT = `select c.id, c.email, c.name, c.plan, c.created_at, s.suspended_at, s.reason
+  from customers c left join suspended_customers s on s.customer_id = c.id`;
+
+function fromRow(row: CustomerRow): AdminCustomer {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    plan: row.plan,
+    createdAt: row.created_at,
+    suspendedAt: row.suspended_at,
+    suspensionReason: row.reason,
+  };
+}
+
+/** Newest first; `before` is the id of the last one that was shown. */
+export async function listCustomers(
+  db: Queryable,
+  query: { before: string | undefined; limit: number },
+): Promise<AdminCustomer[]> {
+  const { rows } = await db.query<CustomerRow>(
+    `${SELECT} where ($1::text is null or c.id < $1) order by c.id desc limit $2`,
+    [query.before ?? null, query.limit],
+  );
+  return rows.map(fromRow);
+}
+
+/** By the address as it is compared everywhere: without case. */
+export async function findCustomerByEmail(
+  db: Queryable,
+  emailKey: string,
+): Promise<AdminCustomer | undefined> {
+  const { rows } = await db.query<CustomerRow>(
+    `${SELECT} join customer_emails e on e.customer_id = c.id where e.email_key = $1`,
+    [emailKey],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function findCustomer(db: Queryable, id: string): Promise<AdminCustomer | undefined> {
+  const { rows } = await db.query<CustomerRow>(`${SELECT} where c.id = $1`, [id]);
+  return rows[0] && fromRow(rows[0]);
+}
+
+export interface JobSummary {
+  name: string;
+  /** Due, or on lease in a process. */
+  due: number;
+  /** For a later time. */
+  scheduled: number;
+  failed: number;
+  /** Tries of those that are not done yet. */
+  attemptsMax: number;
+  nextRunAt: Date | null;
+  lastError: string | null;
+}
+
+/** One line for each name that has jobs, those that failed for good included. */
+export async function summarizeJobs(db: Queryable): Promise<JobSummary[]> {
+  const { rows } = await db.query<{
+    name: string;
+    due: number;
+    scheduled: number;
+    failed: number;
+    attempts_max: number;
+    next_run_at: Date | null;
+    last_error: string | null;
+  }>(
+    `select name,
+       count(*) filter (where failed_at is null and (ready_at <= now() or attempts > 0)) as due,
+       count(*) filter (where failed_at is null and ready_at > now() and attempts = 0) as scheduled,
+       count(*) filter (where failed_at is not null) as failed,
+       max(attempts) as attempts_max,
+       min(ready_at) filter (where failed_at is null) as next_run_at,
+       (array_agg(last_error order by coalesce(failed_at, ready_at) desc) filter (where last_error is not null))[1]
+         as last_error
+     from jobs group by name order by name`,
+  );
+  return rows.map((row) => ({
+    name: row.name,
+    due: row.due,
+    scheduled: row.scheduled,
+    failed: row.failed,
+    attemptsMax: row.attempts_max,
+    nextRunAt: row.next_run_at,
+    lastError: row.last_error,
+  }));
+}
+
+export interface FailedJob {
+  id: number;
+  name: string;
+  attempts: number;
+  failedAt: Date;
+  lastError: string | null;
+}
+
+/** Newest first. */
+export async function listFailedJobs(
+  db: Queryable,
+  query: { before: number | undefined; limit: number },
+): Promise<FailedJob[]> {
+  const { rows } = await db.query<{
+    id: number;
+    name: string;
+    attempts: number;
+    failed_at: Date;
+    last_error: string | null;
+  }>(
+    `select id, name, attempts, failed_at, last_error from jobs
+     where failed_at is not null and ($1::bigint is null or id < $1) order by id desc limit $2`,
+    [query.before ?? null, query.limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    attempts: row.attempts,
+    failedAt: row.failed_at,
+    lastError: row.last_error,
+  }));
+}

@@ -1,0 +1,88 @@
+import type { Database } from '@libs/db';
+import type { BearerResolver } from '../customers/identity.ts';
+import type { CookieSession } from '../customers/service.ts';
+import { adminErrors } from './errors.ts';
+import {
+  announceSuspension,
+  deleteSuspension,
+  insertSuspension,
+  listSuspended,
+  SUSPENSION_CHANNEL,
+} from './suspensions-store.ts';
+
+/** Who is suspended. The list is small and in the memory of every process, so asking costs a call nothing. */
+export interface Suspensions {
+  isSuspended(customerId: string): boolean;
+  suspend(customer: { customerId: string; reason: string | null }): Promise<void>;
+  resume(customerId: string): Promise<void>;
+  /** The same look-ups, refusing suspended customers with 403 `customer_suspended`. */
+  guardBearer(resolve: BearerResolver): BearerResolver;
+  guardCookie(
+    resolve: (sessionToken: string) => Promise<CookieSession | undefined>,
+  ): (sessionToken: string) => Promise<CookieSession | undefined>;
+  close(): Promise<void>;
+}
+
+export async function createSuspensions(deps: {
+  database: Database;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}): Promise<Suspensions> {
+  const { database } = deps;
+  let suspended = new Set<string>();
+  /** Counts changes: a list that was read before one of them came in is out of date. */
+  let changes = 0;
+
+  function apply({ customerId, isSuspended }: { customerId: string; isSuspended: boolean }): void {
+    changes += 1;
+    if (isSuspended) suspended.add(customerId);
+    else suspended.delete(customerId);
+  }
+
+  async function reload(): Promise<void> {
+    for (let before = -1; before !== changes; ) {
+      before = changes;
+      const listed = await listSuspended(database);
+      if (before === changes) suspended = new Set(listed);
+    }
+  }
+
+  // Listening begins before the first look, so that no change falls between them.
+  const subscription = await database.listen(SUSPENSION_CHANNEL, (payload) => apply(JSON.parse(payload)), {
+    onReconnect: () => void reload().catch(deps.onError),
+  });
+  await reload();
+
+  function refuseSuspended(customerId: string): void {
+    if (suspended.has(customerId)) throw adminErrors.customer_suspended();
+  }
+
+  return {
+    isSuspended: (customerId) => suspended.has(customerId),
+    async suspend({ customerId, reason }) {
+      await database.transaction(async (tx) => {
+        await insertSuspension(tx, { customerId, reason, at: deps.now() });
+        await announceSuspension(tx, { customerId, isSuspended: true });
+      });
+      apply({ customerId, isSuspended: true });
+    },
+    async resume(customerId) {
+      await database.transaction(async (tx) => {
+        await deleteSuspension(tx, customerId);
+        await announceSuspension(tx, { customerId, isSuspended: false });
+      });
+      apply({ customerId, isSuspended: false });
+    },
+    guardBearer: (resolve) => async (token) => {
+      const session = await resolve(token);
+      if (session?.kind === 'customer') refuseSuspended(session.customerId);
+      return session;
+    },
+    guardCookie: (resolve) => async (sessionToken) => {
+      const found = await resolve(sessionToken);
+      if (found !== undefined) refuseSuspended(found.session.customerId);
+      return found;
+    },
+    close: () => subscription.stop(),
+  };
+}

@@ -1,0 +1,135 @@
+/** What WhatsApp reports about one phone number: a message that came in, or what became of one that went out. */
+export type InboundItem = ReceivedMessage | MessageStatus;
+
+interface ItemBase {
+  phoneNumberId: string;
+  messageId: string;
+  /** When it happened, by WhatsApp's clock. */
+  at: Date;
+}
+
+export interface ReceivedMessage extends ItemBase {
+  kind: 'message';
+  from: string;
+  /** The vendor's own object, untouched. */
+  message: Record<string, unknown>;
+  contact: Record<string, unknown> | null;
+}
+
+export interface MessageStatus extends ItemBase {
+  kind: 'status';
+  recipient: string;
+  state: string;
+  /** The vendor's own object, untouched. */
+  status: Record<string, unknown>;
+}
+
+/** Not the JSON that WhatsApp sends; the row is kept, with this as its problem. */
+export class PayloadError extends Error {
+  override readonly name = 'PayloadError';
+}
+
+/** What names an item among those of its phone number: a repeat has the same key. */
+export function keyOf(item: InboundItem): string {
+  return item.kind === 'message' ? item.messageId : `${item.messageId} ${item.state}`;
+}
+
+/**
+ * The messages and statuses of one delivery, in order. Parts of other kinds (account notices, template reviews) have
+ * no phone number and give nothing. An item without what it must have makes the whole delivery a problem, because
+ * passing it over would lose it unseen.
+ */
+export function readPayload(body: Buffer, receivedAt: Date): InboundItem[] {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new PayloadError('the body is not JSON');
+  }
+  if (!isRecord(payload)) throw new PayloadError('the body is not an object');
+  return listOf(payload, 'entry').flatMap((entry) =>
+    listOf(entry, 'changes').flatMap(({ value }) => (isRecord(value) ? readValue(value, receivedAt) : [])),
+  );
+}
+
+function readValue(value: Record<string, unknown>, receivedAt: Date): InboundItem[] {
+  const messages = listOf(value, 'messages');
+  const statuses = listOf(value, 'statuses');
+  if (messages.length + statuses.length === 0) return [];
+  const { metadata } = value;
+  const phoneNumberId = textOf(isRecord(metadata) ? metadata : {}, 'phone_number_id');
+  const contacts = listOf(value, 'contacts');
+  // In some countries a number is written in two ways: one contact beside one message is its sender all the same.
+  const lone = messages.length === 1 && contacts.length === 1 ? (contacts[0] ?? null) : null;
+  return [
+    ...messages.map((message): ReceivedMessage => {
+      const from = textOf(message, 'from');
+      return {
+        kind: 'message',
+        phoneNumberId,
+        messageId: textOf(message, 'id'),
+        at: momentOf(message, receivedAt),
+        from,
+        message,
+        contact: contacts.find((contact) => contact.wa_id === from) ?? lone,
+      };
+    }),
+    ...statuses.map(
+      (status): MessageStatus => ({
+        kind: 'status',
+        phoneNumberId,
+        messageId: textOf(status, 'id'),
+        at: momentOf(status, receivedAt),
+        recipient: typeof status.recipient_id === 'string' ? status.recipient_id : '',
+        state: textOf(status, 'status'),
+        status,
+      }),
+    ),
+  ];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(holder: Record<string, unknown>, name: string): Record<string, unknown>[] {
+  const list = holder[name];
+  if (list === undefined || list === null) return [];
+  if (!Array.isArray(list) || !list.every(isRecord))
+    throw new PayloadError(`${name} is not a list of objects`);
+  return list;
+}
+
+const KEY_CHARACTERS_MAX = 512;
+
+/** Text that becomes part of a key: bounded, and nothing that Postgres does not store. */
+function textOf(holder: Record<string, unknown>, name: string): string {
+  const text = holder[name];
+  if (typeof text !== 'string' || text === '' || text.length > KEY_CHARACTERS_MAX)
+    throw new PayloadError(`${name} is missing`);
+  if (text.includes('\0') || !text.isWellFormed()) throw new PayloadError(`${name} is not text`);
+  return text;
+}
+
+const SECONDS_MAX = 253_402_300_799;
+
+/** Timestamps are seconds as text; a message without one counts from when it came in. */
+function momentOf({ timestamp }: Record<string, unknown>, receivedAt: Date): Date {
+  const seconds = Number(timestamp);
+  const isMoment =
+    (typeof timestamp === 'string' || typeof timestamp === 'number') &&
+    timestamp !== '' &&
+    Number.isSafeInteger(seconds) &&
+    seconds >= 0 &&
+    seconds <= SECONDS_MAX;
+  return isMoment ? new Date(seconds * 1000) : receivedAt;
+}
+
+/** A name to show, as far as Postgres stores it. */
+export function contactName(contact: Record<string, unknown> | null): string | null {
+  const profile = contact?.profile;
+  const name = isRecord(profile) ? profile.name : undefined;
+  if (typeof name !== 'string') return null;
+  const shown = name.toWellFormed().replaceAll('\0', '').slice(0, KEY_CHARACTERS_MAX).toWellFormed();
+  return shown === '' ? null : shown;
+}

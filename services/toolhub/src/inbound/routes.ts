@@ -1,0 +1,66 @@
+import { type App, baseErrors } from '@libs/http';
+import { equalSecrets } from '@libs/seal';
+import { inboundErrors } from './errors.ts';
+import type { InboundService } from './service.ts';
+import { hasValidSignature } from './signature.ts';
+
+export interface InboundRoutesDeps {
+  inbound: Pick<InboundService, 'accept'>;
+  whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
+}
+
+const PATH = '/webhooks/whatsapp';
+/** WhatsApp sends up to 3 MB at once. */
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
+const CHALLENGE_CHARACTERS_MAX = 1_024;
+
+/** The messages that customers receive come from the vendor, and not with a customer's token: a signature stands for it. */
+export async function registerInboundRoutes(app: App, deps: InboundRoutesDeps): Promise<void> {
+  registerCheck(app, deps);
+  // A scope of its own: here, and nowhere else, a body stays the bytes that arrived.
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    registerDelivery(scope as App, deps);
+  });
+}
+
+function registerCheck(app: App, { whatsapp }: InboundRoutesDeps): void {
+  app.get(
+    PATH,
+    { schema: { tags: ['Inbound'], summary: 'WhatsApp: the check of the subscription', security: [] } },
+    async (request, reply) => {
+      if (whatsapp.verifyToken === undefined) throw inboundErrors.inbound_not_configured();
+      const query = request.query as Record<string, unknown>;
+      const token = query['hub.verify_token'];
+      const isOurs = typeof token === 'string' && equalSecrets(token, whatsapp.verifyToken);
+      if (query['hub.mode'] !== 'subscribe' || !isOurs) throw inboundErrors.verification_failed();
+      const challenge = query['hub.challenge'];
+      if (typeof challenge !== 'string' || challenge.length > CHALLENGE_CHARACTERS_MAX)
+        throw baseErrors.invalid_query({
+          errors: [{ parameter: 'hub.challenge', code: 'required', detail: 'Must be sent once.' }],
+        });
+      return reply.type('text/plain; charset=utf-8').send(challenge);
+    },
+  );
+}
+
+function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDeps): void {
+  app.post(
+    PATH,
+    {
+      bodyLimit: BODY_BYTES_MAX,
+      schema: { tags: ['Inbound'], summary: 'WhatsApp: messages and statuses', security: [] },
+    },
+    async (request, reply) => {
+      if (whatsapp.appSecret === undefined) throw inboundErrors.inbound_not_configured();
+      const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+      const header = request.headers['x-hub-signature-256'];
+      const signature = typeof header === 'string' ? header : '';
+      if (!hasValidSignature(body, signature, whatsapp.appSecret))
+        throw inboundErrors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
+      await inbound.accept({ body, signature });
+      return reply.code(200).send();
+    },
+  );
+}

@@ -1,0 +1,201 @@
+import type { Database, Queryable } from '@libs/db';
+import { type CronEntry, completeJobs, dailyAt, enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { NewId } from '@libs/seal';
+import type { EmitEvent } from '../events/service.ts';
+import { inboundErrors } from './errors.ts';
+import { contactName, type InboundItem, keyOf, PayloadError, readPayload } from './payload.ts';
+import {
+  clearOwner,
+  deleteProcessedBefore,
+  deleteReceived,
+  findUnprocessed,
+  type InboxEntry,
+  insertInbox,
+  insertMessage,
+  insertStatus,
+  insertUnclaimed,
+  lockOwners,
+  markProcessed,
+  setOwner,
+  takeUnclaimed,
+} from './store.ts';
+
+export { type Conversation, listConversations, listMessages, type StoredMessage } from './reading-store.ts';
+
+export interface InboundDeps {
+  database: Database;
+  emitEvent: EmitEvent;
+  newId: NewId;
+  now: () => Date;
+  /** Told of deliveries that nothing could be made of; they are kept. */
+  onProblem: (error: unknown, context: { delivery: string }) => void;
+}
+
+export interface InboundService {
+  /** Keeps a delivery byte for byte and has it worked on. When this resolves nothing can be lost any more. */
+  accept(delivery: { body: Buffer; signature: string }): Promise<void>;
+  readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
+}
+
+export interface PhoneNumbers {
+  /**
+   * Makes the number the customer's, in the transaction that stores the credential; 409 `phone_number_taken` when it
+   * is another's. A number that the customer had before is released. What came for it meanwhile follows as events.
+   */
+  claimPhoneNumber(tx: Queryable, claim: { customerId: string; phoneNumberId: string }): Promise<void>;
+  /** Gives the customer's number up and deletes what was received under it. */
+  releasePhoneNumber(tx: Queryable, customerId: string): Promise<void>;
+}
+
+const ACCEPTED_JOB = 'inbound.whatsapp';
+const CLAIMED_JOB = 'inbound.whatsapp_claimed';
+const PURGE_JOB = 'inbound.purge';
+const CLAIMED_ITEMS_MAX = 500;
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+const PURGE_ROWS_MAX = 1_000;
+
+export function createPhoneNumbers({ schema, now }: { schema: string; now: () => Date }): PhoneNumbers {
+  async function release(tx: Queryable, customerId: string, except: string | null): Promise<void> {
+    const phoneNumberIds = await clearOwner(tx, { customerId, except });
+    if (phoneNumberIds.length > 0) await deleteReceived(tx, { customerId, phoneNumberIds });
+  }
+  return {
+    async claimPhoneNumber(tx, { customerId, phoneNumberId }) {
+      if (!(await setOwner(tx, { phoneNumberId, customerId, at: now() })))
+        throw inboundErrors.phone_number_taken();
+      await release(tx, customerId, phoneNumberId);
+      await enqueueJobs(tx, schema, [{ name: CLAIMED_JOB, payload: { phoneNumberId } }]);
+    },
+    releasePhoneNumber: (tx, customerId) => release(tx, customerId, null),
+  };
+}
+
+export function createInboundService(deps: InboundDeps): InboundService {
+  const { database, now } = deps;
+
+  /** Stores an item once and tells its customer of it once, in the same transaction. */
+  async function deliver(
+    tx: Queryable,
+    item: InboundItem,
+    { customerId, receivedAt }: { customerId: string; receivedAt: Date },
+  ): Promise<void> {
+    const { phoneNumberId, messageId, at } = item;
+    if (item.kind === 'message') {
+      const isNew = await insertMessage(tx, {
+        ...{ customerId, phoneNumberId, messageId, receivedAt },
+        contact: item.from,
+        contactName: contactName(item.contact),
+        sentAt: at,
+        message: JSON.stringify(item.message),
+      });
+      if (!isNew) return;
+      const { from, message, contact } = item;
+      const data = { phone_number_id: phoneNumberId, from, message, contact };
+      await deps.emitEvent(tx, { customerId, type: 'whatsapp.message.received', data });
+    } else {
+      const { state } = item;
+      if (!(await insertStatus(tx, { customerId, phoneNumberId, messageId, state, at }))) return;
+      const data = { phone_number_id: phoneNumberId, to: item.recipient, status: item.status };
+      await deps.emitEvent(tx, { customerId, type: 'whatsapp.message.status', data });
+    }
+  }
+
+  function readOrReport(entry: InboxEntry): { items: InboundItem[]; problem: string | null } {
+    try {
+      return { items: readPayload(entry.body, entry.receivedAt), problem: null };
+    } catch (error) {
+      if (!(error instanceof PayloadError)) throw error;
+      deps.onProblem(error, { delivery: entry.id });
+      return { items: [], problem: error.message };
+    }
+  }
+
+  async function processEntry(tx: Queryable, entry: InboxEntry): Promise<void> {
+    const { items, problem } = readOrReport(entry);
+    if (!(await markProcessed(tx, { id: entry.id, at: now(), problem })) || items.length === 0) return;
+    const phoneNumberIds = items.map(({ phoneNumberId }) => phoneNumberId);
+    const owners = await lockOwners(tx, { phoneNumberIds, now: now() });
+    const { receivedAt } = entry;
+    const unclaimed: InboundItem[] = [];
+    for (const item of items) {
+      const customerId = owners.get(item.phoneNumberId) ?? null;
+      if (customerId === null) unclaimed.push(item);
+      else await deliver(tx, item, { customerId, receivedAt });
+    }
+    if (unclaimed.length === 0) return;
+    await insertUnclaimed(
+      tx,
+      unclaimed.map((item) => ({
+        phoneNumberId: item.phoneNumberId,
+        kind: item.kind,
+        key: keyOf(item),
+        receivedAt,
+        item: JSON.stringify(item),
+      })),
+    );
+  }
+
+  /** One delivery is one transaction with its job, so a bad one keeps no other back. */
+  async function handleAccepted(jobs: readonly Job[]): Promise<void> {
+    const deliveries = jobs as readonly Job<{ id: string }>[];
+    const entries = await findUnprocessed(
+      database,
+      deliveries.map(({ payload }) => payload.id),
+    );
+    for (const entry of entries)
+      await database.transaction(async (tx) => {
+        await processEntry(tx, entry);
+        await completeJobs(
+          tx,
+          deliveries.filter(({ payload }) => payload.id === entry.id),
+        );
+      });
+  }
+
+  /** Hands what waited for an owner to the customer that claimed the number; true when there may be more. */
+  async function handOver(phoneNumberId: string): Promise<boolean> {
+    return database.transaction(async (tx) => {
+      const owners = await lockOwners(tx, { phoneNumberIds: [phoneNumberId], now: now() });
+      const customerId = owners.get(phoneNumberId) ?? null;
+      if (customerId === null) return false;
+      const waiting = await takeUnclaimed(tx, { phoneNumberId, limit: CLAIMED_ITEMS_MAX });
+      for (const { item, receivedAt } of waiting) await deliver(tx, revive(item), { customerId, receivedAt });
+      return waiting.length === CLAIMED_ITEMS_MAX;
+    });
+  }
+
+  async function handleClaimed(jobs: readonly Job[], signal: AbortSignal): Promise<void> {
+    for (const { payload } of jobs as readonly Job<{ phoneNumberId: string }>[])
+      for (let isMore = true; isMore; isMore = await handOver(payload.phoneNumberId)) signal.throwIfAborted();
+  }
+
+  async function purge(signal: AbortSignal): Promise<void> {
+    const before = new Date(now().getTime() - KEPT_MS);
+    for (let deleted = PURGE_ROWS_MAX; deleted === PURGE_ROWS_MAX && !signal.aborted; )
+      deleted = await deleteProcessedBefore(database, { before, limit: PURGE_ROWS_MAX });
+  }
+
+  return {
+    async accept({ body, signature }) {
+      const id = deps.newId('wha');
+      await database.transaction(async (tx) => {
+        await insertInbox(tx, { id, receivedAt: now(), body, signature });
+        await enqueueJobs(tx, database.schema, [{ name: ACCEPTED_JOB, payload: { id } }]);
+      });
+    },
+    jobs: {
+      handlers: [
+        { name: ACCEPTED_JOB, handle: handleAccepted },
+        { name: CLAIMED_JOB, handle: (jobs, { signal }) => handleClaimed(jobs, signal) },
+        { name: PURGE_JOB, handle: (_jobs, { signal }) => purge(signal) },
+      ],
+      cron: [{ name: PURGE_JOB, schedule: dailyAt(3, 20) }],
+    },
+  };
+}
+
+/** An item as it was written to wait; only its moment is no JSON. */
+function revive(json: string): InboundItem {
+  const item = JSON.parse(json) as InboundItem & { at: string };
+  return { ...item, at: new Date(item.at) };
+}

@@ -1,0 +1,409 @@
+// The monthly run against a real database: locks, numbers, resumption after a kill, mails, and to the cent what was used.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MailError } from '../mail/mail.ts';
+import { migrationSource } from '../schema.ts';
+import { acquireLock, releaseLock, renewLock } from './lock-store.ts';
+import { LOCK_NAME, LOCK_TTL_MS } from './run.ts';
+import { addCustomer, createRig, never, PERIOD, type Rig } from './test/rig.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let rig: Rig;
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase(migrationSource);
+  database = testDatabase.database;
+  rig = await createRig(database);
+});
+afterEach(async () => {
+  await rig.remove();
+  await testDatabase.drop();
+});
+
+const run = (period = PERIOD) => rig.invoices.run(period, { signal: never });
+
+async function rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+  return (await database.query<Row>(text, values)).rows;
+}
+
+describe('the lock', () => {
+  const mine = { name: LOCK_NAME, holder: 'run_mine' };
+  const other = { name: LOCK_NAME, holder: 'run_other' };
+  const expire = () => database.query(`update job_locks set expires_at = now() - interval '1 second'`);
+
+  test('holds for an hour', async () => {
+    await acquireLock(database, mine, LOCK_TTL_MS);
+    const [held] = await rows<{ minutes: number }>(
+      'select extract(epoch from expires_at - now())::float8 / 60 as minutes from job_locks',
+    );
+    expect(held?.minutes).toBeGreaterThan(59);
+    expect(held?.minutes).toBeLessThanOrEqual(60.1);
+  });
+
+  test('of twenty that ask at once, one gets it', async () => {
+    const got = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        acquireLock(database, { name: LOCK_NAME, holder: `run_${index}` }, LOCK_TTL_MS),
+      ),
+    );
+    expect(got.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('is released by its holder alone', async () => {
+    expect(await acquireLock(database, mine, LOCK_TTL_MS)).toBe(true);
+    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(false);
+    expect(await releaseLock(database, other)).toBe(false);
+    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(false);
+    expect(await releaseLock(database, mine)).toBe(true);
+    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(true);
+  });
+
+  test('is taken over once its time is over, and then the latecomer neither renews nor releases it', async () => {
+    await acquireLock(database, mine, LOCK_TTL_MS);
+    await expire();
+    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(true);
+    expect(await renewLock(database, mine, LOCK_TTL_MS)).toBe(false);
+    expect(await releaseLock(database, mine)).toBe(false);
+    expect(await rows('select holder from job_locks')).toEqual([{ holder: 'run_other' }]);
+  });
+
+  test('keeps a second run out, also after that run has ended its try', async () => {
+    await addCustomer(database);
+    await acquireLock(database, other, LOCK_TTL_MS);
+    expect(await run()).toEqual({ kind: 'locked' });
+    expect(await rows('select holder from job_locks')).toEqual([{ holder: 'run_other' }]);
+    expect(await rows('select 1 from invoices')).toEqual([]);
+    await expire();
+    expect(await run()).toMatchObject({ kind: 'done', created: 1 });
+    expect(await rows('select 1 from job_locks')).toEqual([]);
+  });
+
+  test('a run that lost it in the middle writes no more and leaves it to the new holder', async () => {
+    for (let count = 0; count < 4; count += 1) await addCustomer(database);
+    const usageOf = async () => {
+      await database.query(`update job_locks set holder = 'run_other'`);
+      return [];
+    };
+    const slow = await createRig(database, { usageOf, batchMax: 2 });
+    expect(await slow.invoices.run(PERIOD, { signal: never })).toEqual({ kind: 'interrupted' });
+    expect(await rows('select 1 from invoices')).toHaveLength(2);
+    expect(await rows('select holder from job_locks')).toEqual([{ holder: 'run_other' }]);
+    await slow.remove();
+  });
+});
+
+describe('a run', () => {
+  test('charges what was used, to the cent, and calls that failed cost nothing', async () => {
+    const customer = await addCustomer(database, {
+      plan: 'starter',
+      calls: [
+        { day: '2026-09-30', platform: 'email', calls: 900_000 },
+        { day: '2026-10-01', platform: 'email', calls: 50_000, errors: 7_777 },
+        { day: '2026-10-31', platform: 'slack', calls: 1_234 },
+        { day: '2026-11-01', platform: 'email', calls: 900_000 },
+      ],
+    });
+    expect(await run()).toEqual({ kind: 'done', created: 1, skipped: 0, failed: 0 });
+    const [invoice] = await rig.invoices.list({ customerId: customer, before: undefined, limit: 10 });
+    expect(invoice).toMatchObject({ period: PERIOD, status: 'sent', number: 1, totalCents: 2_900 + 74 });
+    expect(
+      invoice?.lines.map(({ platform, quantity, amountCents }) => [platform, quantity, amountCents]),
+    ).toEqual([
+      [null, 1, 2_900],
+      ['email', 50_000, 0],
+      ['slack', 1_234, 74],
+    ]);
+  });
+
+  test('gives every customer that existed in the period one invoice; nothing owed is paid at once', async () => {
+    const silent = await addCustomer(database, { createdAt: new Date('2026-10-31T23:59:59.999Z') });
+    await addCustomer(database, { createdAt: new Date('2026-11-01T00:00:00Z') });
+    expect(await run()).toMatchObject({ created: 1 });
+    const [invoice] = await rig.invoices.list({ customerId: silent, before: undefined, limit: 10 });
+    expect(invoice).toMatchObject({ status: 'paid', totalCents: 0, paidAt: rig.clock.now });
+    expect(invoice?.sentAt).not.toBeNull();
+    expect(invoice?.lines.map(({ description }) => description)).toEqual(['Free plan, 1 of 31 days']);
+    expect(await run()).toEqual({ kind: 'done', created: 0, skipped: 1, failed: 0 });
+  });
+
+  test('prices a change of the plan by days, through what billing recorded', async () => {
+    const customer = await addCustomer(database, { plan: 'free' });
+    const change = (at: string, previous: string, plan: string) =>
+      database.query(
+        `insert into plan_changes (customer_id, id, at, previous_plan, plan) values ($1, $2, $3, $4, $5)`,
+        [customer, `plc_${at}`, at, previous, plan],
+      );
+    await change('2026-10-11T12:00:00Z', 'starter', 'scale');
+    await change('2026-10-11T12:00:01Z', 'scale', 'scale');
+    await change('2026-11-01T00:00:00Z', 'scale', 'free');
+    await run();
+    const [invoice] = await rig.invoices.list({ customerId: customer, before: undefined, limit: 10 });
+    expect(invoice?.lines.map(({ description, amountCents }) => [description, amountCents])).toEqual([
+      ['Starter plan, 10 of 31 days', Math.floor((2_900 * 10) / 31)],
+      ['Scale plan, 21 of 31 days', Math.floor((22_900 * 21) / 31)],
+    ]);
+  });
+
+  test('prices a plan that the operator removed in the middle of the month', async () => {
+    await database.query(
+      `insert into plans (id, position, name, price_cents, included_calls, overage_cents_per_1000, hard_stop)
+       values ('trial', 9, 'Trial', 3100, 10, 100, false)`,
+    );
+    const customer = await addCustomer(database, {
+      plan: 'free',
+      calls: [{ day: '2026-10-02', platform: 'email', calls: 1_010 }],
+    });
+    await database.query(
+      `insert into plan_changes (customer_id, id, at, previous_plan, plan)
+       values ($1, 'plc_1', '2026-10-16T00:00:00Z', 'trial', 'free')`,
+      [customer],
+    );
+    await database.query(`delete from plans where id = 'trial'`);
+    expect(await run()).toMatchObject({ created: 1, failed: 0 });
+    const [invoice] = await rig.invoices.list({ customerId: customer, before: undefined, limit: 10 });
+    expect(invoice?.totalCents).toBe(1_500 + 100);
+  });
+
+  test('a month that is not over is refused, up to its last millisecond', async () => {
+    rig.clock.now = new Date('2026-10-31T23:59:59.999Z');
+    expect(await run()).toEqual({ kind: 'not_ended' });
+    expect(await rig.invoices.dryRun(PERIOD)).toEqual({ kind: 'not_ended' });
+    rig.clock.now = new Date('2026-11-01T00:00:00Z');
+    expect(await run()).toMatchObject({ kind: 'done' });
+  });
+
+  test('tells of each invoice once, in an event', async () => {
+    const customer = await addCustomer(database, { plan: 'starter' });
+    await run();
+    await run();
+    const events = await rows<{ data: { number: string; total_cents: number } }>(
+      `select data from events where customer_id = $1 and type = 'invoice.created'`,
+      [customer],
+    );
+    expect(events.map(({ data }) => data)).toMatchObject([{ number: 'INV-000001', total_cents: 2_900 }]);
+  });
+
+  test('one customer that cannot be priced fails alone, leaves no gap, and is made up for later', async () => {
+    const ids = [];
+    for (let count = 0; count < 5; count += 1) ids.push(await addCustomer(database, { plan: 'starter' }));
+    await database.query(
+      `insert into plan_changes (customer_id, id, at, previous_plan, plan)
+       values ($1, 'plc_1', '2026-10-16T00:00:00Z', 'unheard-of', 'starter')`,
+      [ids[2]],
+    );
+    expect(await run()).toEqual({ kind: 'done', created: 4, skipped: 0, failed: 1 });
+    expect(rig.errors).toHaveLength(1);
+    expect(await rows('select 1 from invoice_periods')).toEqual([]);
+    await database.query(`delete from plan_changes`);
+    expect(await run()).toEqual({ kind: 'done', created: 1, skipped: 4, failed: 0 });
+    expect(await rows('select number from invoices order by number')).toEqual(
+      [1, 2, 3, 4, 5].map((number) => ({ number })),
+    );
+  });
+
+  test('a dry run tells the same and writes nothing', async () => {
+    await addCustomer(database, { plan: 'starter' });
+    await addCustomer(database, { plan: 'scale' });
+    const told = await rig.invoices.dryRun(PERIOD);
+    expect(told).toEqual({ kind: 'done', created: 2, skipped: 0, failed: 0, totalCents: 25_800 });
+    expect(await rows('select 1 from invoices')).toEqual([]);
+    expect(await rows('select last_number from invoice_series')).toEqual([{ last_number: 0 }]);
+    expect(await run()).toMatchObject({ created: 2 });
+  });
+
+  test('an aborted run stops between two batches and gives its lock back', async () => {
+    for (let count = 0; count < 6; count += 1) await addCustomer(database);
+    const stop = new AbortController();
+    const usageOf = async () => {
+      stop.abort();
+      return [];
+    };
+    const stopped = await createRig(database, { usageOf, batchMax: 2 });
+    expect(await stopped.invoices.run(PERIOD, stop)).toEqual({ kind: 'interrupted' });
+    expect(await rows('select 1 from invoices')).toHaveLength(2);
+    expect(await rows('select 1 from job_locks')).toEqual([]);
+    expect(await run()).toEqual({ kind: 'done', created: 4, skipped: 2, failed: 0 });
+    await stopped.remove();
+  });
+});
+
+describe('the monthly job', () => {
+  const monthly = () => rig.invoices.jobs.handlers.find(({ name }) => name === 'invoices.monthly');
+  const due = () => rig.invoices.jobs.cron.find(({ name }) => name === 'invoices.monthly');
+  const handle = () => monthly()?.handle([], { signal: never });
+
+  test('is due at 00:10 UTC on the 1st', () => {
+    expect(due()?.schedule(new Date('2026-10-31T23:59:59Z')).toISOString()).toBe('2026-11-01T00:10:00.000Z');
+    expect(due()?.schedule(new Date('2026-11-01T00:10:00Z')).toISOString()).toBe('2026-12-01T00:10:00.000Z');
+  });
+
+  test('makes the month before, and after a long absence the months that it missed', async () => {
+    await addCustomer(database, { createdAt: new Date('2026-08-15T00:00:00Z') });
+    await handle();
+    expect(await rows('select period from invoices')).toEqual([{ period: '2026-10-01' }]);
+    rig.clock.now = new Date('2027-02-01T00:10:00Z');
+    await handle();
+    expect(await rows('select period from invoices order by period')).toEqual(
+      ['2026-10-01', '2026-11-01', '2026-12-01', '2027-01-01'].map((period) => ({ period })),
+    );
+  });
+
+  test('comes back while another run holds the lock', async () => {
+    await acquireLock(database, { name: LOCK_NAME, holder: 'run_other' }, LOCK_TTL_MS);
+    await expect(handle()).rejects.toThrow('locked');
+  });
+});
+
+describe('mails', () => {
+  test('a mail that fails is failed_to_send, is tried again, and is then sent', async () => {
+    const customer = await addCustomer(database, { plan: 'starter' });
+    const poor = await addCustomer(database);
+    let failing = true;
+    const sent: string[] = [];
+    const mailer = {
+      send: async ({ id }: { id: string }) => {
+        if (failing) throw new MailError('unreachable', 'no server');
+        sent.push(id);
+      },
+    };
+    const shaky = await createRig(database, { mailer });
+    expect(await shaky.invoices.run(PERIOD, { signal: never })).toEqual({
+      kind: 'done',
+      created: 2,
+      skipped: 0,
+      failed: 2,
+    });
+    const statusOf = async (id: string) =>
+      (await shaky.invoices.list({ customerId: id, before: undefined, limit: 1 }))[0]?.status;
+    expect(await statusOf(customer)).toBe('failed_to_send');
+    expect(await statusOf(poor)).toBe('paid');
+    const retry = shaky.invoices.jobs.handlers.find(({ name }) => name === 'invoices.mail');
+    failing = false;
+    await retry?.handle([], { signal: never });
+    expect(sent).toEqual([]);
+    await database.query(`update invoices set mail_due_at = mail_due_at - interval '1 minute'`);
+    await retry?.handle([], { signal: never });
+    expect(await statusOf(customer)).toBe('sent');
+    expect(sent).toHaveLength(2);
+    await retry?.handle([], { signal: never });
+    expect(sent).toHaveLength(2);
+    await shaky.remove();
+  });
+
+  test('a mail that is refused does not keep the others', async () => {
+    for (let count = 0; count < 25; count += 1)
+      await addCustomer(database, { name: count < 12 ? 'Refused' : 'Welcome' });
+    const sent = new Set<string>();
+    const mailer = {
+      send: async ({ id, to }: { id: string; to: { name: string } }) => {
+        if (to.name === 'Refused') throw new MailError('refused', 'no such mailbox');
+        sent.add(id);
+      },
+    };
+    const picky = await createRig(database, { mailer, batchMax: 5 });
+    const outcome = await picky.invoices.run(PERIOD, { signal: never });
+    expect(outcome).toEqual({ kind: 'done', created: 25, skipped: 0, failed: 12 });
+    expect(sent.size).toBe(13);
+    await picky.remove();
+  });
+
+  test('a void invoice is not mailed any more, a paid one is', async () => {
+    const first = await addCustomer(database, { plan: 'starter' });
+    const second = await addCustomer(database, { plan: 'starter' });
+    const away = await createRig(database, {
+      mailer: {
+        send: async () => {
+          throw new MailError('unreachable', 'no server');
+        },
+      },
+    });
+    await away.invoices.run(PERIOD, { signal: never });
+    const idOf = async (customerId: string) =>
+      (await rig.invoices.list({ customerId, before: undefined, limit: 1 }))[0]?.id as string;
+    expect((await rig.invoices.void(await idOf(first))).status).toBe('void');
+    expect((await rig.invoices.markPaid(await idOf(second))).status).toBe('paid');
+    await expect(rig.invoices.markPaid(await idOf(first))).rejects.toMatchObject({
+      code: 'invoice_not_payable',
+    });
+    await expect(rig.invoices.void(await idOf(second))).rejects.toMatchObject({
+      code: 'invoice_not_voidable',
+    });
+    await run();
+    expect([...(await rig.mails()).keys()]).toEqual([await idOf(second)]);
+    expect(await rig.invoices.find({ customerId: second, id: await idOf(second) })).toMatchObject({
+      status: 'paid',
+    });
+    await away.remove();
+  });
+});
+
+const CUSTOMERS = 300;
+
+test('two processes at once, both killed half-way: one invoice and one mail each, no gap, to the cent', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
+  const expected = new Map<string, number>();
+  for (let index = 0; index < CUSTOMERS; index += 1) {
+    const plan = ['free', 'starter', 'scale'][index % 3] as string;
+    const calls = index % 3 === 0 ? index : index * 7_919;
+    const usage = calls === 0 ? [] : [{ day: '2026-10-15', platform: 'email', calls }];
+    const id = await addCustomer(database, { plan, calls: usage });
+    const beyond = Math.max(calls - (plan === 'scale' ? 1_000_000 : 50_000), 0);
+    const cents = {
+      free: 0,
+      starter: 2_900 + Math.round(beyond * 0.06),
+      scale: 22_900 + Math.round(beyond * 0.025),
+    };
+    expected.set(id, cents[plan as keyof typeof cents]);
+  }
+  const script = fileURLToPath(new URL('./test/run-process.ts', import.meta.url));
+  const start = () => {
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', script, testDatabase.url, folder],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    return { child, exited: once(child, 'exit'), ready: once(child.stdout, 'data') };
+  };
+  const countInvoices = async () => (await rows('select 1 from invoices')).length;
+  const countMails = async () => (await readdir(folder)).filter((name) => name.endsWith('.eml')).length;
+
+  const first = start();
+  const second = start();
+  await Promise.all([first.ready, second.ready]);
+  await expect.poll(countInvoices, { timeout: 30_000, interval: 5 }).toBeGreaterThan(CUSTOMERS / 3);
+  first.child.kill('SIGKILL');
+  await first.exited;
+  await expect.poll(countMails, { timeout: 60_000, interval: 10 }).toBeGreaterThan(CUSTOMERS / 3);
+  second.child.kill('SIGKILL');
+  await second.exited;
+  const third = start();
+  expect(await third.exited).toEqual([0, null]);
+
+  const invoices = await rows<{
+    customer_id: string;
+    id: string;
+    number: number;
+    total_cents: number;
+    mail_state: string;
+  }>('select * from invoices order by number');
+  expect(invoices.map(({ number }) => number)).toEqual(
+    Array.from({ length: CUSTOMERS }, (_, index) => index + 1),
+  );
+  expect(new Map(invoices.map((invoice) => [invoice.customer_id, invoice.total_cents]))).toEqual(expected);
+  expect(new Set(invoices.map(({ mail_state: state }) => state))).toEqual(new Set(['sent']));
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.eml')).sort();
+  expect(files).toEqual(invoices.map(({ id }) => `${id}.eml`).sort());
+  expect(await rows(`select customer_id from events where type = 'invoice.created'`)).toHaveLength(CUSTOMERS);
+  expect(await rows('select 1 from job_locks')).toEqual([]);
+  await rm(folder, { recursive: true, force: true });
+}, 180_000);

@@ -1,0 +1,118 @@
+// Mail as it leaves: files that appear whole, and a real SMTP conversation.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { simpleParser } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Mail } from './mail.ts';
+import { createMailer } from './mailer.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolhub-mail-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const options = () => ({
+  smtpUrl: undefined as string | undefined,
+  folder: join(folder, 'mail'),
+  from: 'Toolhub <billing@toolhub.example>',
+  host: 'toolhub.example',
+  now: () => new Date('2026-11-01T00:10:00Z'),
+});
+const pdf = Buffer.from([0x25, 0x50, 0x44, 0x46, 0, 255, 13, 10, 46, 13, 10]);
+const mail: Mail = {
+  id: 'inv_1',
+  to: { name: 'Ada "The First", Łovelace\r\nBcc: everyone@example.com', address: 'ada@example.com' },
+  subject: 'Invoice for October\r\nX-Injected: yes — €',
+  text: 'Hello,\n.\nthis line stood below a lone dot.\n',
+  attachments: [{ filename: 'INV-000001.pdf', contentType: 'application/pdf', content: pdf }],
+};
+
+async function expectMail(source: Buffer | string): Promise<void> {
+  const parsed = await simpleParser(source);
+  expect(parsed.messageId).toBe('<inv_1@toolhub.example>');
+  expect(parsed.headers.has('x-injected')).toBe(false);
+  expect(parsed.headers.has('bcc')).toBe(false);
+  expect(parsed.subject).toContain('Invoice for October');
+  expect(parsed.text).toContain('below a lone dot');
+  expect(parsed.attachments).toHaveLength(1);
+  expect(parsed.attachments[0]?.filename).toBe('INV-000001.pdf');
+  expect(parsed.attachments[0]?.content.equals(pdf)).toBe(true);
+}
+
+describe('without a mail server', () => {
+  test('each mail is one file, and a repeat replaces it', async () => {
+    const mailer = createMailer(options());
+    await mailer.send(mail);
+    await mailer.send(mail);
+    await mailer.send({ ...mail, id: 'inv_2' });
+    expect((await readdir(join(folder, 'mail'))).sort()).toEqual(['inv_1.eml', 'inv_2.eml']);
+    await expectMail(await readFile(join(folder, 'mail', 'inv_1.eml')));
+    await mailer.close();
+  });
+
+  test('ids that are no plain names are refused, a folder that cannot be written is told', async () => {
+    const mailer = createMailer(options());
+    await expect(mailer.send({ ...mail, id: '../inv' })).rejects.toThrow(TypeError);
+    const blocked = createMailer({ ...options(), folder: '/dev/null/mail' });
+    await expect(blocked.send(mail)).rejects.toMatchObject({ name: 'MailError', kind: 'unreachable' });
+  });
+});
+
+describe('with a mail server', () => {
+  let server: SMTPServer;
+  const received: { to: string[]; source: Buffer }[] = [];
+
+  beforeEach(async () => {
+    received.length = 0;
+    server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onRcptTo({ address }, _session, done) {
+        done(
+          address === 'nobody@example.com'
+            ? Object.assign(new Error('no such mailbox'), { responseCode: 550 })
+            : null,
+        );
+      },
+      onData(stream, session, done) {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          received.push({
+            to: session.envelope.rcptTo.map(({ address }) => address),
+            source: Buffer.concat(chunks),
+          });
+          done();
+        });
+      },
+    });
+    await new Promise<void>((ready) => {
+      server.listen(0, '127.0.0.1', ready);
+    });
+  });
+  afterEach(() => new Promise<void>((done) => server.close(done)));
+
+  const smtpUrl = () => `smtp://127.0.0.1:${(server.server.address() as { port: number }).port}`;
+
+  test('arrives once, at the one address, with its attachment', async () => {
+    const mailer = createMailer({ ...options(), smtpUrl: smtpUrl() });
+    await mailer.send(mail);
+    expect(received.map(({ to }) => to)).toEqual([['ada@example.com']]);
+    await expectMail(received[0]?.source as Buffer);
+    await mailer.close();
+  });
+
+  test('a mailbox that is refused and a server that is away are told apart', async () => {
+    const mailer = createMailer({ ...options(), smtpUrl: smtpUrl() });
+    await expect(
+      mailer.send({ ...mail, to: { name: '', address: 'nobody@example.com' } }),
+    ).rejects.toMatchObject({ kind: 'refused' });
+    await mailer.close();
+    const away = createMailer({ ...options(), smtpUrl: 'smtp://127.0.0.1:1' });
+    await expect(away.send(mail)).rejects.toMatchObject({ kind: 'unreachable' });
+    await away.close();
+  });
+});
