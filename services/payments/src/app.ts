@@ -9,6 +9,7 @@ import { registerLedgerRoutes } from './ledger/routes.ts';
 import { methodToApi } from './payment-methods/method.ts';
 import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
 import { registerPaymentRoutes } from './payments/routes.ts';
+import { registerReconciliationRoutes } from './rails/reconciliation-routes.ts';
 import { registerRailRoutes } from './rails/routes.ts';
 import { checkDatabase } from './readiness-store.ts';
 import { registerSandboxRoutes } from './sandbox/routes.ts';
@@ -59,12 +60,14 @@ function registerApi(app: App, dependencies: Dependencies, services: Services): 
   app.addHook('onRequest', checkApiVersion);
   const replyOnce = createReplyOnce(services.idempotency);
 
-  registerAdminRoutes(app, { keys, admin: createAdminAccess(dependencies.adminToken), replyOnce, now });
+  const admin = createAdminAccess(dependencies.adminToken);
+  registerAdminRoutes(app, { keys, admin, replyOnce, now });
   registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce });
   registerEventRoutes(app, { events, access });
   registerWebhookRoutes(app, { webhooks, access, replyOnce });
   const { payments, sandbox, rails } = services.money;
   registerPaymentRoutes(app, { payments, access, replyOnce });
+  registerReconciliationRoutes(app, { admin, reconciliation: rails.reconciliation });
   registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
   registerLedgerRoutes(app, { database: dependencies.database, access, now });
   registerSandboxRoutes(app, {

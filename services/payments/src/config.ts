@@ -21,6 +21,7 @@ const spec = {
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
   achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
   achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
+  bankIdentityPath: settings.text('PAYMENTS_BANK_IDENTITY', { optional: true }),
   rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
   rtpCertificatePath: settings.text('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
   rtpKeyPath: settings.text('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
@@ -58,6 +59,8 @@ export interface PaymentsConfig {
   readonly rates: { readonly live: number; readonly test: number };
   readonly sandbox: { readonly on: boolean; readonly rtpMs: number; readonly achMs: number };
   readonly rails: {
+    /** A JSON file that says how the banks know us. */
+    readonly identityPath: string | undefined;
     readonly ach: {
       readonly sftpUrl: string | undefined;
       readonly keyPath: string | undefined;
@@ -96,6 +99,7 @@ export function loadConfig(env: Env): PaymentsConfig {
     rates: { live: loaded.rateLive, test: loaded.rateTest },
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
     rails: {
+      identityPath: loaded.bankIdentityPath,
       ach: { sftpUrl: loaded.achSftpUrl, keyPath: loaded.achSftpKeyPath, hostKey: loaded.achSftpHostKey },
       rtp: {
         gatewayUrl: loaded.rtpGatewayUrl,
@@ -120,6 +124,12 @@ function conflicts(loaded: Loaded, development: boolean): string[] {
     problems.push(
       `PAYMENTS_ADMIN_TOKEN must have at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters in production`,
     );
+  }
+  if (!development && loaded.achSftpUrl !== undefined && loaded.achSftpHostKey === undefined) {
+    problems.push('PAYMENTS_ACH_SFTP_HOST_KEY must be set with PAYMENTS_ACH_SFTP_URL in production');
+  }
+  if (!development && (loaded.achSftpUrl ?? loaded.rtpGatewayUrl) && loaded.bankIdentityPath === undefined) {
+    problems.push('PAYMENTS_BANK_IDENTITY must be set with a live rail in production');
   }
   if ((loaded.rtpCertificatePath === undefined) !== (loaded.rtpKeyPath === undefined)) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together');

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { Database } from '@libs/db';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import { type CronEntry, everyMinutes, type Handler, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
 import type { ResolveHost } from '@libs/webhooks';
+import { registerAdminRoutes } from './admin/routes.ts';
+import { createAdminService } from './admin/service.ts';
+import { createSuspensions, type Suspensions } from './admin/suspensions.ts';
 import { registerAuditRoutes } from './audit/routes.ts';
 import { type AuditService, createAuditService } from './audit/service.ts';
 import { registerBillingRoutes } from './billing/routes.ts';
-import { createBillingService } from './billing/service.ts';
+import { type BillingService, createBillingService } from './billing/service.ts';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { createEgress } from './connectors/egress.ts';
@@ -30,6 +34,13 @@ import { errors } from './errors.ts';
 import { createEmitEvent, type EmitEvent } from './events/service.ts';
 import { registerHealthRoutes } from './health/routes.ts';
 import { createHealth } from './health/service.ts';
+import { registerInboundRoutes } from './inbound/routes.ts';
+import { createInboundService } from './inbound/service.ts';
+import { issuerOf } from './invoices/issuer.ts';
+import { registerInvoiceRoutes } from './invoices/routes.ts';
+import { createInvoiceService } from './invoices/service.ts';
+import type { Mailer } from './mail/mail.ts';
+import { createMailer } from './mail/mailer.ts';
 import { createMcpAccess } from './mcp/access.ts';
 import { registerMcpRoutes } from './mcp/routes.ts';
 import { createMcpService } from './mcp/service.ts';
@@ -75,6 +86,8 @@ interface Base {
   rates: RateLimits;
   audit: AuditService;
   sealer: Sealer;
+  /** Mail of the service itself, to its customers. */
+  mailer: Mailer;
   newId: NewId;
   now: () => Date;
 }
@@ -96,12 +109,14 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
   const { app, database, now, audit, rates } = base;
   const accounts = await addAccounts(base, options.fetchDocument);
   const webhooks = addWebhooks(base, accounts, options.webhooks);
-  const tools = await addTools(base, {
-    definitions: options.connectors ?? createConnectors(),
-    accounts,
-    emitEvent: webhooks.emitEvent,
-  });
-  const parts: Part[] = [webhooks, tools, accounts];
+  const definitions = options.connectors ?? createConnectors();
+  const { emitEvent } = webhooks;
+  const tools = await addTools(base, { definitions, accounts, emitEvent });
+  const { billing } = tools;
+  const invoices = addInvoices(base, { definitions, accounts, emitEvent });
+  const inbound = await addInbound(base, emitEvent);
+  addAdmin(base, { accounts, billing });
+  const parts: Part[] = [webhooks, invoices, inbound, tools, accounts];
   let worker: Worker | undefined;
   async function stopJobs(): Promise<void> {
     const stopping = worker;
@@ -158,10 +173,21 @@ async function createBase({ config, database, now = () => new Date() }: ToolhubO
       app.log.error({ err: error, ...context }, 'audit entries could not be written'),
   });
   const sealer = createSealer({ keys: config.secrets.encryptionKeys });
-  return { app, config, database, rates, audit, sealer, newId, now };
+  const mailer = createMailer({
+    ...config.mail,
+    folder: join(config.dataDir, 'mail'),
+    host: new URL(publicUrl).hostname,
+    now,
+  });
+  return { app, config, database, rates, audit, sealer, mailer, newId, now };
 }
 
-type Accounts = Part & { customers: CustomerService; access: Access; resolveBearer: BearerResolver };
+type Accounts = Part & {
+  customers: CustomerService;
+  access: Access;
+  resolveBearer: BearerResolver;
+  suspensions: Suspensions;
+};
 
 /** Customers, their sessions and tokens, the audit log and the OAuth server. */
 async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<Accounts> {
@@ -181,8 +207,14 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
   const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, revocations, now });
   await oauth.upsertOwnClient();
   const { internalTokens, adminToken } = config.secrets;
-  const resolveBearer = createBearerResolver({ revocations, sources: [tokens, oauth], internalTokens, now });
-  const { resolveCookie } = customers;
+  const suspensions = await createSuspensions({
+    ...{ database, now },
+    onError: (error) => app.log.error({ err: error }, 'suspensions could not be read'),
+  });
+  const resolveBearer = suspensions.guardBearer(
+    createBearerResolver({ revocations, sources: [tokens, oauth], internalTokens, now }),
+  );
+  const resolveCookie = suspensions.guardCookie(customers.resolveCookie);
   const access = createAccess({ publicUrl, adminToken, resolveBearer, resolveCookie });
   const egress = createEgress({ allow: config.egressAllow });
 
@@ -215,10 +247,12 @@ async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<A
     customers,
     access,
     resolveBearer,
+    suspensions,
     handlers: [purge],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     async close() {
       await revocations.close();
+      await suspensions.close();
       await egress.close();
     },
   };
@@ -250,7 +284,7 @@ function addWebhooks(
 async function addTools(
   base: Base,
   parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
-): Promise<Part> {
+): Promise<Part & { billing: BillingService }> {
   const { app, config, database, rates, audit, sealer, newId, now } = base;
   const { publicUrl } = config.server;
   const { definitions, accounts, emitEvent } = parts;
@@ -318,6 +352,7 @@ async function addTools(
     onError,
   });
   return {
+    billing,
     handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers, ...health.jobs.handlers],
     cron: [...billing.jobs.cron, ...mcp.jobs.cron, ...health.jobs.cron],
     async close() {
@@ -327,6 +362,43 @@ async function addTools(
       await connectors.close();
     },
   };
+}
+
+/** What a month cost, on paper and by mail. */
+function addInvoices(
+  { app, config, database, audit, mailer, newId, now }: Base,
+  parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
+): Part {
+  const { publicUrl } = config.server;
+  const titles = new Map(parts.definitions.map(({ id, title }) => [id, title]));
+  const invoices = createInvoiceService({
+    ...{ database, mailer, publicUrl, newId, now },
+    issuer: issuerOf({ from: config.mail.from, publicUrl }),
+    emitEvent: parts.emitEvent,
+    platformTitle: (platform) => titles.get(platform) ?? platform,
+    onError: (error, context) => app.log.error({ err: error, ...context }, 'an invoice failed'),
+  });
+  registerInvoiceRoutes(app, { invoices, access: parts.accounts.access, audit });
+  return { ...invoices.jobs, close: () => mailer.close() };
+}
+
+/** Messages that platforms send by themselves. */
+async function addInbound({ app, config, database, newId, now }: Base, emitEvent: EmitEvent): Promise<Part> {
+  const inbound = createInboundService({
+    ...{ database, emitEvent, newId, now },
+    onProblem: (error, context) => app.log.error({ err: error, ...context }, 'a delivery cannot be read'),
+  });
+  await registerInboundRoutes(app, { inbound, whatsapp: config.whatsapp });
+  return { ...inbound.jobs, close: () => Promise.resolve() };
+}
+
+/** What the operator sees and does. */
+function addAdmin(
+  { app, database, audit, now }: Base,
+  { accounts, billing }: { accounts: Accounts; billing: BillingService },
+): void {
+  const admin = createAdminService({ database, billing, suspensions: accounts.suspensions, now });
+  registerAdminRoutes(app, { admin, access: accounts.access, audit });
 }
 
 const openapi = {

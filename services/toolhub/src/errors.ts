@@ -1,13 +1,19 @@
 import { defineErrors } from '@libs/http';
+import { adminErrorDefinitions } from './admin/errors.ts';
 import { billingErrorDefinitions } from './billing/errors.ts';
 import { credentialErrorDefinitions } from './credentials/errors.ts';
+import { inboundErrorDefinitions } from './inbound/errors.ts';
+import { invoiceErrorDefinitions } from './invoices/errors.ts';
 import { toolErrorDefinitions } from './tools/errors.ts';
 import { webhookErrorDefinitions } from './webhooks/errors.ts';
 
 /** Every code that Toolhub's HTTP interface can answer with. Tool results have codes of their own. */
 export const errors = defineErrors({
+  ...adminErrorDefinitions,
   ...billingErrorDefinitions,
   ...credentialErrorDefinitions,
+  ...inboundErrorDefinitions,
+  ...invoiceErrorDefinitions,
   ...toolErrorDefinitions,
   ...webhookErrorDefinitions,
   unauthenticated: {

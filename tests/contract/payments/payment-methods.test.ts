@@ -204,12 +204,10 @@ describe('reading and deleting', () => {
     const { id } = (await create()).body;
     const insert = (paymentId: string, side: 'source_id' | 'destination_id', status: string) =>
       harness.database.query(
-        `insert into payments (tenant_id, id, status, amount, currency, ${side},
-           ${side === 'source_id' ? 'destination_id' : 'source_id'}, debit_account, credit_account, rail, rail_selected,
-           prefer, fallback, rail_decision, attempts, timeline, fee_amount, metadata, estimated_settlement_at,
-           created_at, updated_at)
-         values ($1, $2, $3, 1, 'USD', $4, 'pm_other', 'a', 'b', 'auto', 'ach', 'cost', true, '{}', '[]', '[]', 0,
-           '{}', now(), now(), now())`,
+        `insert into payments (tenant_id, id, status, amount, ${side},
+           ${side === 'source_id' ? 'destination_id' : 'source_id'}, debit_account, credit_account, rail_selected,
+           fallback, metadata, created_at, document)
+         values ($1, $2, $3, 1, $4, 'pm_other', 'a', 'b', 'ach', true, '{}', now(), '{}')`,
         [`${organisation.id}.test`, paymentId, status, id],
       );
     await insert('pay_a', 'source_id', 'pending');

@@ -17,17 +17,15 @@ import { createNotifyOfChange } from './ach/notify.ts';
 import { SANDBOX_ORIGINATOR } from './ach/originator.ts';
 import { createAchRail } from './ach/rail.ts';
 import { createPace } from './ach/schedule.ts';
+import { type AchSftp, createAchSftp } from './ach/sftp.ts';
+import type { RailLog } from './alert.ts';
+import { readBankIdentity } from './bank-identity.ts';
 import { createRailHealth } from './health.ts';
 import { createRailMessages, type RailMessages } from './messages.ts';
 import type { Rail } from './rail.ts';
+import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { REJECT_REASONS, rejectReason } from './rtp/codes.ts';
-import {
-  liveConnection,
-  type RtpConnections,
-  SANDBOX_IDENTITY,
-  SANDBOX_NETWORK,
-  sandboxConnection,
-} from './rtp/connection.ts';
+import { liveConnection, type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from './rtp/connection.ts';
 import { readJobs } from './rtp/jobs.ts';
 import { createRtpRail } from './rtp/rail.ts';
 import { createRtpGateway, type RtpGateway } from './rtp/transport-gateway.ts';
@@ -47,6 +45,7 @@ export interface Rails {
   carriers: readonly Rail[];
   isUp: RailIsUp;
   messages: RailMessages;
+  reconciliation: Reconciliation;
   /** The jobs of the rails; they need the payments that they move. */
   work(needs: { processing: Processing }): RailWork;
   rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
@@ -75,12 +74,13 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     deliver: (messages) => readJobs('test', messages),
     now,
   });
+  const identity = await readBankIdentity(config.rails.identityPath);
   const gateway = await openGateway(config.rails.rtp);
   const connections: RtpConnections = {
     test: config.sandbox.on
       ? sandboxConnection(createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log }))
       : null,
-    live: gateway ? liveConnection(SANDBOX_IDENTITY, gateway) : null,
+    live: gateway ? liveConnection(identity.rtp, gateway) : null,
   };
   const pace = createPace(terms, config.sandbox.achMs);
   const operator = config.sandbox.on
@@ -93,7 +93,9 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
         sandboxMs: config.sandbox.achMs,
       })
     : null;
-  const originators = { test: operator && SANDBOX_ORIGINATOR, live: null };
+  const sftp = openSftp(deps, log);
+  const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && identity.ach };
+  const reconciliation = createReconciliation({ database, now, log });
   const { openAccountNumber } = paymentMethods;
   return {
     carriers: [
@@ -102,6 +104,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     ],
     isUp: health.isUp,
     messages: createRailMessages({ database, sealer: deps.sealer }),
+    reconciliation,
     work({ processing }) {
       const { applyOutcomes, lockPayments } = processing;
       const shared = { database, applyOutcomes, findClocks, health, now, newId, log };
@@ -109,14 +112,14 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
       const context: AchContext = {
         ...shared,
         ...{ pace, originators, lockPayments, openAccountNumber, sealer: deps.sealer },
-        transportFor: createTransportFor({ sandbox: operator, live: null }),
+        transportFor: createTransportFor({ sandbox: operator, live: sftp }),
         findMethods: paymentMethods.find,
         applyCorrection: paymentMethods.applyCorrection,
       };
       const ach = createAchHandlers(context);
       return {
-        handlers: [...rtp, ...network.handlers, ...ach.handlers],
-        cron: ach.cron,
+        handlers: [...rtp, ...network.handlers, ...ach.handlers, reconciliation.handler],
+        cron: [...ach.cron, reconciliation.cron],
         notifyOfChange: createNotifyOfChange(context),
       };
     },
@@ -125,6 +128,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     async close() {
       health.close();
       gateway?.close();
+      await sftp?.close();
     },
   };
 }
@@ -132,6 +136,18 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
 async function openGateway(options: Dependencies['config']['rails']['rtp']): Promise<RtpGateway | null> {
   if (options.gatewayUrl === undefined) return null;
   return createRtpGateway({ ...options, url: options.gatewayUrl });
+}
+
+function openSftp({ config, now }: RailsDependencies, log: RailLog): AchSftp | null {
+  const { sftpUrl, keyPath, hostKey } = config.rails.ach;
+  if (sftpUrl === undefined) return null;
+  return createAchSftp({
+    url: sftpUrl,
+    privateKeyPath: keyPath,
+    hostKeyFingerprint: hostKey ?? null,
+    now,
+    log,
+  });
 }
 
 function rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined {

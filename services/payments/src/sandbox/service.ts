@@ -16,8 +16,8 @@ export { findClocks } from './store.ts';
 
 /** The organisation's clock was moved: whatever has become due must happen. */
 export const CLOCK_JOB = 'sandbox.clock_moved';
-/** Beyond this no calendar of the rails is known to hold. */
-const CLOCK_YEAR_MAX = 2100;
+/** The dates of ACH files have years of two digits. */
+const CLOCK_YEAR_MAX = 2099;
 
 export type ClockMove = { now: Date } | { advance: string };
 export type ForcedOutcome = 'settle' | 'reject' | 'return' | 'notify_of_change';
@@ -66,7 +66,7 @@ export function createSandboxService(deps: SandboxDependencies) {
     if (at === null || at.getUTCFullYear() > CLOCK_YEAR_MAX) {
       const pointer = 'now' in move ? '/now' : '/advance';
       const detail =
-        at === null ? 'Must be an ISO 8601 duration such as P3D.' : `Must stay before ${CLOCK_YEAR_MAX}.`;
+        at === null ? 'Must be an ISO 8601 duration such as P3D.' : `Must not go beyond ${CLOCK_YEAR_MAX}.`;
       throw errors.invalid_request({ errors: [{ pointer, code: 'invalid', detail }] });
     }
     if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });

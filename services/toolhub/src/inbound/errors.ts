@@ -17,12 +17,6 @@ export const inboundErrorDefinitions = {
     title: 'Phone number taken',
     detail: 'This phone number belongs to another account.',
   },
-  inbound_not_configured: {
-    kind: 'unavailable',
-    title: 'Not configured',
-    detail: 'The operator has not configured messages from WhatsApp.',
-    help: 'WHATSAPP_APP_SECRET and WHATSAPP_VERIFY_TOKEN have to be set.',
-  },
 } as const satisfies ErrorDefinitions;
 
 export const inboundErrors = defineErrors(inboundErrorDefinitions);

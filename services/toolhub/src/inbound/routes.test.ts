@@ -409,7 +409,7 @@ test('without its settings the route answers 503', async () => {
   for (const method of ['GET', 'POST'] as const) {
     const answer = await bare.inject({ method, url: '/webhooks/whatsapp', payload: '{}' });
     expect(answer.statusCode).toBe(503);
-    expect(answer.json()).toMatchObject({ code: 'inbound_not_configured' });
+    expect(answer.json()).toMatchObject({ code: 'not_configured' });
   }
   await bare.close();
 });

@@ -1,5 +1,6 @@
 import { type App, baseErrors } from '@libs/http';
 import { equalSecrets } from '@libs/seal';
+import { errors } from '../errors.ts';
 import { inboundErrors } from './errors.ts';
 import type { InboundService } from './service.ts';
 import { hasValidSignature } from './signature.ts';
@@ -10,6 +11,7 @@ export interface InboundRoutesDeps {
 }
 
 const PATH = '/webhooks/whatsapp';
+const NOT_CONFIGURED = 'The operator has not configured messages from WhatsApp.';
 /** WhatsApp sends up to 3 MB at once. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 const CHALLENGE_CHARACTERS_MAX = 1_024;
@@ -30,7 +32,7 @@ function registerCheck(app: App, { whatsapp }: InboundRoutesDeps): void {
     PATH,
     { schema: { tags: ['Inbound'], summary: 'WhatsApp: the check of the subscription', security: [] } },
     async (request, reply) => {
-      if (whatsapp.verifyToken === undefined) throw inboundErrors.inbound_not_configured();
+      if (whatsapp.verifyToken === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
       const query = request.query as Record<string, unknown>;
       const token = query['hub.verify_token'];
       const isOurs = typeof token === 'string' && equalSecrets(token, whatsapp.verifyToken);
@@ -53,7 +55,7 @@ function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDeps): v
       schema: { tags: ['Inbound'], summary: 'WhatsApp: messages and statuses', security: [] },
     },
     async (request, reply) => {
-      if (whatsapp.appSecret === undefined) throw inboundErrors.inbound_not_configured();
+      if (whatsapp.appSecret === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
       const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
       const header = request.headers['x-hub-signature-256'];
       const signature = typeof header === 'string' ? header : '';
