@@ -54,6 +54,7 @@ export async function createMoney(dependencies: Dependencies, features: Needed):
     rejectMeaning: rails.rejectMeaning,
     returnMeaning: rails.returnMeaning,
     notifyOfChange,
+    orderOutcome: rails.orderOutcome,
     async getBalance(tenant, id) {
       const { method } = await paymentMethods.get(tenant, id);
       if (method.type !== 'balance') throw errors.not_a_balance();

@@ -50,8 +50,12 @@ export interface Rails {
   work(needs: { processing: Processing }): RailWork;
   rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
   returnMeaning(code: string): CodeMeaning | undefined;
+  /** Tells the simulated network what shall become of a payment that it has, so that its books agree with ours. */
+  orderOutcome(tx: Queryable, payment: Payment, outcome: OrderedOutcome): Promise<void>;
   close(): Promise<void>;
 }
+
+export type OrderedOutcome = { status: 'ACTC' } | { status: 'RJCT'; code: string };
 
 export interface RailWork {
   handlers: readonly Handler[];
@@ -125,6 +129,10 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     },
     rejectMeaning,
     returnMeaning,
+    async orderOutcome(tx, payment, outcome) {
+      const reference = payment.attempts.at(-1)?.network_reference;
+      if (payment.railSelected === 'rtp' && reference) await network.order(tx, reference, outcome);
+    },
     async close() {
       health.close();
       gateway?.close();

@@ -43,6 +43,11 @@ export interface SandboxDependencies {
   returnMeaning: (code: string) => CodeMeaning | undefined;
   /** Tells a payment method's owner of a change, as a notification of the network would; false for an unknown code. */
   notifyOfChange: (tx: Queryable, payment: Payment, code: string) => Promise<boolean>;
+  orderOutcome: (
+    tx: Queryable,
+    payment: Payment,
+    outcome: { status: 'ACTC' } | { status: 'RJCT'; code: string },
+  ) => Promise<void>;
   getBalance: (tenant: Tenant, id: string) => Promise<PaymentMethod>;
 }
 
@@ -101,6 +106,11 @@ export function createSandboxService(deps: SandboxDependencies) {
     const [locked] = await deps.processing.lockPayments(tx, [{ tenantId: tenant.id, id }]);
     if (!locked || !stateAllows(locked, outcome)) throw conflict(locked ?? payment, outcome);
     await deps.processing.applyOutcomes(tx, wanted);
+    const [ordered] = wanted.slice(-1);
+    if (ordered?.kind === 'settled') await deps.orderOutcome(tx, locked, { status: 'ACTC' });
+    if (ordered?.kind === 'rejected' && ordered.networkCode !== null) {
+      await deps.orderOutcome(tx, locked, { status: 'RJCT', code: ordered.networkCode });
+    }
     return deps.getPayment(tenant, id, tx);
   }
 

@@ -135,6 +135,7 @@ export async function createHouse(options: HouseOptions = {}) {
     rejectMeaning: () => undefined,
     returnMeaning,
     notifyOfChange: createNotifyOfChange(context),
+    orderOutcome: async () => {},
     getBalance: async (tenant, id) => (await methods.get(tenant, id)).method,
   });
   const workers: Worker[] = [];

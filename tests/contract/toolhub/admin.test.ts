@@ -1,0 +1,169 @@
+// The operator's view: customers, suspension over two processes, plans, jobs; all of it audited.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADMIN_TOKEN,
+  apiOf,
+  type Customer,
+  call,
+  createToolhubDatabase,
+  INTERNAL_TOKEN,
+  newCustomer,
+  type Service,
+  startService,
+} from './service.ts';
+
+let db: TestDatabase;
+let services: [Service, Service];
+let ada: Customer;
+let bob: Customer;
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  services = await Promise.all([startService(db.url), startService(db.url, { jobs: false })]);
+  ada = await newCustomer(services[0].url);
+  bob = await newCustomer(services[0].url);
+});
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.stop()));
+  await db.drop();
+});
+
+const admin: ReturnType<typeof apiOf> = (...args) => apiOf(services[0].url, ADMIN_TOKEN)(...args);
+const actionsOf = async (customerId: string) => {
+  const { rows } = await db.database.query<{ action: string }>(
+    `select action from audit_entries where customer_id = $1 and actor_type = 'admin' order by id`,
+    [customerId],
+  );
+  return rows.map(({ action }) => action);
+};
+
+describe('[TH-13] the admin interface', () => {
+  test('401 without a token, 403 with a customer’s, an internal one or a cookie', async () => {
+    const paths = [
+      ['GET', '/api/admin/customers'],
+      ['GET', `/api/admin/customers/${ada.id}`],
+      ['GET', `/api/admin/customers/${ada.id}/invoices`],
+      ['POST', `/api/admin/customers/${ada.id}/suspend`],
+      ['POST', `/api/admin/customers/${ada.id}/resume`],
+      ['PUT', `/api/admin/customers/${ada.id}/plan`],
+      ['GET', '/api/admin/jobs'],
+      ['GET', '/api/admin/jobs/failed'],
+      ['POST', '/api/admin/invoices/run'],
+      ['POST', '/api/admin/invoices/inv_1/mark-paid'],
+      ['POST', '/api/admin/invoices/inv_1/void'],
+    ] as const;
+    for (const [method, path] of paths) {
+      const body = method === 'GET' ? {} : { body: {} };
+      const url = services[0].url + path;
+      expect([path, (await call(url, { method, ...body })).status]).toEqual([path, 401]);
+      for (const token of [ada.token, INTERNAL_TOKEN])
+        expect([path, (await call(url, { method, ...body, token })).status]).toEqual([path, 403]);
+      expect([path, (await call(url, { method, ...body, cookie: ada.cookie })).status]).toEqual([path, 403]);
+    }
+  });
+
+  test('lists customers newest first, in pages, and finds one by its address', async () => {
+    const first = await admin('GET', '/api/admin/customers?limit=1');
+    expect(first.body.data).toMatchObject([{ id: bob.id, email: bob.email, plan: 'free', status: 'active' }]);
+    const rest = await admin('GET', `/api/admin/customers?limit=1&cursor=${first.body.next_cursor}`);
+    expect(rest.body).toMatchObject({ data: [{ id: ada.id }], next_cursor: null });
+    const found = await admin(
+      'GET',
+      `/api/admin/customers?email=${encodeURIComponent(ada.email.toUpperCase())}`,
+    );
+    expect(found.body.data.map(({ id }: { id: string }) => id)).toEqual([ada.id]);
+    expect((await admin('GET', '/api/admin/customers?email=nobody@example.com')).body.data).toEqual([]);
+    expect(JSON.stringify(first.body)).not.toContain('argon2');
+  });
+
+  test('changes a plan, and shows plan and usage of a customer', async () => {
+    const path = `/api/admin/customers/${ada.id}/plan`;
+    expect(await admin('PUT', path, { plan: 'starter', spend_cap_cents: 5_000 })).toMatchObject({
+      status: 200,
+      body: { customer_id: ada.id, plan: 'starter', spend_cap_cents: 5_000 },
+    });
+    expect((await admin('PUT', path, { plan: 'gold' })).body.code).toBe('unknown_plan');
+    expect((await admin('PUT', '/api/admin/customers/cus_nobody/plan', { plan: 'free' })).status).toBe(404);
+    await db.database.query(
+      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
+       values ($1, current_date, 'email_send', 1, 'email', 12, 2)`,
+      [ada.id],
+    );
+    const { body } = await admin('GET', `/api/admin/customers/${ada.id}`);
+    expect(body).toMatchObject({
+      id: ada.id,
+      plan: 'starter',
+      plan_state: { limit: 85_000, spend_cap_cents: 5_000, monthly_calls: null },
+      usage: { data: [{ key: 'email', calls: 12, errors: 2 }], total: 12 },
+    });
+    expect((await admin('GET', '/api/admin/customers/cus_nobody')).status).toBe(404);
+  });
+
+  test('a suspended customer is refused everywhere within a second, and let in again when resumed', async () => {
+    const path = `/api/admin/customers/${ada.id}`;
+    const [here, there] = services.map(({ url }) => apiOf(url, ada.token)) as [typeof admin, typeof admin];
+    // Both processes have the token in memory now.
+    expect((await here('GET', '/api/me')).status).toBe(200);
+    expect((await there('GET', '/api/me')).status).toBe(200);
+    expect(await admin('POST', `${path}/suspend`, { reason: 'unpaid' })).toMatchObject({
+      status: 200,
+      body: { status: 'suspended', suspension_reason: 'unpaid' },
+    });
+    const refused = { status: 403, body: { code: 'customer_suspended' } };
+    expect(await here('GET', '/api/me')).toMatchObject(refused);
+    await expect.poll(() => there('GET', '/api/me'), { timeout: 1_000 }).toMatchObject(refused);
+    const byCookie = await call(`${services[1].url}/api/me`, { cookie: ada.cookie });
+    expect(byCookie).toMatchObject(refused);
+    const mcp = await call(`${services[1].url}/mcp`, {
+      token: ada.token,
+      headers: { accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    });
+    expect(mcp.status).toBe(403);
+    expect((await apiOf(services[1].url, bob.token)('GET', '/api/me')).status).toBe(200);
+    // A process that starts later knows it, too.
+    const late = await startService(db.url, { jobs: false });
+    expect(await apiOf(late.url, ada.token)('GET', '/api/me')).toMatchObject(refused);
+    await late.stop();
+
+    expect((await admin('POST', `${path}/suspend`)).body.status).toBe('suspended');
+    expect((await admin('POST', `${path}/resume`)).body).toMatchObject({
+      status: 'active',
+      suspended_at: null,
+    });
+    expect((await here('GET', '/api/me')).status).toBe(200);
+    await expect.poll(async () => (await there('GET', '/api/me')).status, { timeout: 1_000 }).toBe(200);
+    expect((await admin('POST', '/api/admin/customers/cus_nobody/suspend')).status).toBe(404);
+  });
+
+  test('tells what runs in the background and what failed', async () => {
+    await db.database.query(
+      `insert into jobs (name, payload, ready_at, attempts, failed_at, last_error)
+       values ('broken.job', '{"secret":"s3cret"}', now(), 25, now(), 'it does not work')`,
+    );
+    const { body } = await admin('GET', '/api/admin/jobs');
+    const jobs = new Map<string, Record<string, unknown>>(
+      body.data.map((job: { name: string }) => [job.name, job]),
+    );
+    expect(jobs.get('invoices.monthly')).toMatchObject({ scheduled: 1, failed: 0 });
+    expect(String(jobs.get('invoices.monthly')?.next_run_at)).toMatch(/-01T00:10:00\.000Z$/);
+    expect(jobs.get('broken.job')).toMatchObject({ failed: 1, last_error: 'it does not work' });
+    const failed = await admin('GET', '/api/admin/jobs/failed?limit=1');
+    expect(failed.body.data).toMatchObject([{ name: 'broken.job', attempts: 25 }]);
+    expect(JSON.stringify([body, failed.body])).not.toContain('s3cret');
+  });
+
+  test('everything that was done is in the audit log of the customer', async () => {
+    expect(await actionsOf(ada.id)).toEqual(
+      expect.arrayContaining([
+        'plan.changed',
+        'admin.customer_read',
+        'customer.suspended',
+        'customer.resumed',
+      ]),
+    );
+    expect(await actionsOf('internal')).toContain('admin.customers_listed');
+    expect(await actionsOf(bob.id)).toEqual([]);
+  });
+});

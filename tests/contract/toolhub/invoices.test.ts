@@ -1,0 +1,218 @@
+// Invoices over HTTP, through a whole month by a test clock: plan, use, run, mail, pay.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestDatabase } from '@libs/db/testing';
+import { simpleParser } from 'mailparser';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADMIN_TOKEN,
+  apiOf,
+  type Customer,
+  createToolhubDatabase,
+  newCustomer,
+  type Service,
+  startService,
+} from './service.ts';
+
+const clock = { now: new Date('2028-02-10T12:00:00Z') };
+const PERIOD = '2028-02';
+const USED = 51_234;
+
+let db: TestDatabase;
+let folder: string;
+let service: Service;
+let ada: Customer;
+let bob: Customer;
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'toolhub-data-'));
+  const env = { DATA_DIR: folder, MAIL_FROM: 'Toolhub Billing <billing@toolhub.example>' };
+  service = await startService(db.url, { env, jobs: false, now: () => clock.now });
+  ada = await newCustomer(service.url);
+  bob = await newCustomer(service.url);
+  await apiOf(service.url, ada.token)('PUT', '/api/plan', { plan: 'starter' });
+  await db.database.query(
+    `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
+     values ($1, '2028-02-29', 'email_send', 1, 'email', $2, 10)`,
+    [ada.id, USED + 10],
+  );
+});
+afterAll(async () => {
+  await service.stop();
+  await db.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const admin: ReturnType<typeof apiOf> = (...call) => apiOf(service.url, ADMIN_TOKEN)(...call);
+const run = (body: unknown) => admin('POST', '/api/admin/invoices/run', body);
+const EXPECTED_CENTS = Math.floor((2_900 * 20) / 29) + Math.round((USED - 50_000) * 0.06);
+
+describe('[TH-7] the run', () => {
+  test('is refused for a month that is not over, and for what is no month', async () => {
+    expect(await run({ period: PERIOD })).toMatchObject({ status: 422, body: { code: 'period_not_ended' } });
+    for (const period of ['2028-13', '2028-2', '2028-02-01', 'February', '', null, 202802])
+      expect((await run({ period })).status).toBe(422);
+    expect((await run({})).status).toBe(422);
+    expect((await run({ period: PERIOD, force: true })).status).toBe(422);
+  });
+
+  test('a dry run tells what would be, and nothing is there after', async () => {
+    clock.now = new Date('2028-03-01T00:10:00Z');
+    expect(await run({ period: PERIOD, dry_run: true })).toEqual({
+      status: 200,
+      body: { period: PERIOD, created: 2, skipped: 0, failed: 0, dry_run: true, total_cents: EXPECTED_CENTS },
+    });
+    expect((await apiOf(service.url, ada.token)('GET', '/api/invoices')).body.data).toEqual([]);
+  });
+
+  test('is locked while another holds the lock', async () => {
+    await db.database.query(
+      `insert into job_locks (name, holder, expires_at) values ('invoices', 'run_other', now() + interval '1 hour')`,
+    );
+    expect(await run({ period: PERIOD })).toMatchObject({ status: 409, body: { code: 'locked' } });
+    await db.database.query(`update job_locks set expires_at = now()`);
+  });
+
+  test('makes one invoice and one mail for each, and a second run makes none', async () => {
+    expect(await run({ period: PERIOD })).toEqual({
+      status: 200,
+      body: { period: PERIOD, created: 2, skipped: 0, failed: 0 },
+    });
+    expect(await run({ period: PERIOD })).toEqual({
+      status: 200,
+      body: { period: PERIOD, created: 0, skipped: 2, failed: 0 },
+    });
+    expect(await run({ period: '2028-01' })).toEqual({
+      status: 200,
+      body: { period: '2028-01', created: 0, skipped: 0, failed: 0 },
+    });
+    expect(await readdir(join(folder, 'mail'))).toHaveLength(2);
+  });
+});
+
+describe('[TH-7] the invoice', () => {
+  const list = async (customer: Customer) =>
+    (await apiOf(service.url, customer.token)('GET', '/api/invoices')).body.data;
+
+  test('has the lines of the month, on a leap day too, and the sum of them', async () => {
+    const [invoice] = await list(ada);
+    expect(invoice).toEqual({
+      id: expect.stringMatching(/^inv_/),
+      number: expect.stringMatching(/^INV-00000[12]$/),
+      customer_id: ada.id,
+      period: PERIOD,
+      status: 'sent',
+      currency: 'USD',
+      lines: [
+        {
+          platform: null,
+          description: 'Starter plan, 20 of 29 days',
+          quantity: 1,
+          amount_cents: Math.floor((2_900 * 20) / 29),
+        },
+        { platform: 'email', description: 'E-mail: calls included', quantity: 50_000, amount_cents: 0 },
+        {
+          platform: 'email',
+          description: 'E-mail: calls beyond the Starter plan, 0.60 USD per 1,000',
+          quantity: USED - 50_000,
+          amount_cents: 74,
+        },
+      ],
+      total_cents: EXPECTED_CENTS,
+      issued_at: '2028-03-01T00:10:00.000Z',
+      sent_at: '2028-03-01T00:10:00.000Z',
+      paid_at: null,
+    });
+    expect(await apiOf(service.url, ada.token)('GET', `/api/invoices/${invoice.id}`)).toEqual({
+      status: 200,
+      body: invoice,
+    });
+  });
+
+  test('of nothing is paid at once, and mailed all the same', async () => {
+    const [invoice] = await list(bob);
+    expect(invoice).toMatchObject({ status: 'paid', total_cents: 0, paid_at: '2028-03-01T00:10:00.000Z' });
+    expect(invoice.sent_at).not.toBeNull();
+  });
+
+  test('is nobody else’s', async () => {
+    const [invoice] = await list(ada);
+    for (const path of [`/api/invoices/${invoice.id}`, `/api/invoices/${invoice.id}/pdf`])
+      expect((await apiOf(service.url, bob.token)('GET', path)).status).toBe(404);
+    expect((await apiOf(service.url, ada.token)('GET', '/api/invoices/inv_nothing')).status).toBe(404);
+    const anonymous = await fetch(`${service.url}/api/invoices`);
+    expect(anonymous.status).toBe(401);
+  });
+
+  test('comes as a PDF, the same that was mailed', async () => {
+    const [invoice] = await list(ada);
+    const answer = await fetch(`${service.url}/api/invoices/${invoice.id}/pdf`, {
+      headers: { authorization: `Bearer ${ada.token}` },
+    });
+    expect(answer.headers.get('content-type')).toBe('application/pdf');
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${invoice.number}.pdf"`);
+    const pdf = Buffer.from(await answer.arrayBuffer());
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+    const mail = await simpleParser(await readFile(join(folder, 'mail', `${invoice.id}.eml`)));
+    expect(mail.subject).toBe(`Invoice ${invoice.number} for February 2028`);
+    expect(mail.messageId).toBe(`<${invoice.id}@localhost>`);
+    expect(mail.text).toContain('20.74 USD');
+    expect(mail.attachments.map(({ filename, contentType }) => [filename, contentType])).toEqual([
+      [`${invoice.number}.pdf`, 'application/pdf'],
+    ]);
+    expect(mail.attachments[0]?.content.equals(pdf)).toBe(true);
+  });
+
+  test('is announced as an event, once', async () => {
+    const { rows } = await db.database.query<{ data: { number: string; total_cents: number } }>(
+      `select data from events where customer_id = $1 and type = 'invoice.created'`,
+      [ada.id],
+    );
+    expect(rows.map(({ data }) => data)).toMatchObject([{ total_cents: EXPECTED_CENTS, period: PERIOD }]);
+  });
+
+  test('is paid by an admin, once for all; a paid one cannot be voided', async () => {
+    const [invoice] = await list(ada);
+    clock.now = new Date('2028-03-05T09:00:00Z');
+    const path = `/api/admin/invoices/${invoice.id}/mark-paid`;
+    const paid = { status: 200, body: { status: 'paid', paid_at: '2028-03-05T09:00:00.000Z' } };
+    expect(await admin('POST', path)).toMatchObject(paid);
+    clock.now = new Date('2028-03-06T09:00:00Z');
+    expect(await admin('POST', path)).toMatchObject(paid);
+    expect(await admin('POST', `/api/admin/invoices/${invoice.id}/void`)).toMatchObject({
+      status: 409,
+      body: { code: 'invoice_not_voidable' },
+    });
+    expect((await admin('POST', '/api/admin/invoices/inv_nothing/mark-paid')).status).toBe(404);
+    expect((await apiOf(service.url, ada.token)('POST', path)).status).toBe(403);
+    expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(401);
+    const { body } = await apiOf(service.url, ada.token)('GET', '/api/audit');
+    expect(body.data).toContainEqual(
+      expect.objectContaining({
+        action: 'invoice.paid',
+        target: invoice.id,
+        actor: { type: 'admin', id: 'admin' },
+      }),
+    );
+  });
+
+  test('lists are paged, newest first, also for the admin', async () => {
+    clock.now = new Date('2028-05-01T00:10:00Z');
+    await run({ period: '2028-03' });
+    await run({ period: '2028-04' });
+    const first = await apiOf(service.url, ada.token)('GET', '/api/invoices?limit=2');
+    expect(first.body.data.map(({ period }: { period: string }) => period)).toEqual(['2028-04', '2028-03']);
+    const rest = await apiOf(service.url, ada.token)(
+      'GET',
+      `/api/invoices?limit=2&cursor=${first.body.next_cursor}`,
+    );
+    expect(rest.body.data.map(({ period }: { period: string }) => period)).toEqual([PERIOD]);
+    expect(rest.body.next_cursor).toBeNull();
+    const all = await admin('GET', `/api/admin/customers/${ada.id}/invoices`);
+    expect(all.body.data).toHaveLength(3);
+    expect((await apiOf(service.url, ada.token)('GET', '/api/invoices?limit=0')).status).toBe(400);
+    expect((await apiOf(service.url, ada.token)('GET', '/api/invoices?cursor=nonsense')).status).toBe(400);
+  });
+});
