@@ -109,11 +109,14 @@ const SECONDS = 2;
 const WARMUP_SECONDS = 1;
 
 /** Takes turns, so that a busy moment of the machine falls on all of them; the median of the rounds counts. */
-export async function compare(loads: readonly Omit<Load, 'seconds' | 'warmupSeconds'>[]): Promise<number[]> {
+export async function compare(
+  loads: readonly Omit<Load, 'seconds' | 'warmupSeconds'>[],
+  { rounds = ROUNDS, seconds = SECONDS } = {},
+): Promise<number[]> {
   const rates: number[][] = loads.map(() => []);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const [index, load] of loads.entries()) {
-      const report = await sendLoad({ ...load, seconds: SECONDS, warmupSeconds: WARMUP_SECONDS });
+      const report = await sendLoad({ ...load, seconds, warmupSeconds: WARMUP_SECONDS });
       if (report.unexpected > 0)
         throw new Error(`${load.path} answered ${report.unexpected} times otherwise`);
       rates[index]?.push(report.perSecond);

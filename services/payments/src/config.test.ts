@@ -35,6 +35,7 @@ describe('settings', () => {
       PAYMENTS_ACH_SFTP_URL: 'sftp://bank@files.bank.example/outbox',
       PAYMENTS_ACH_SFTP_KEY: '/etc/keys/sftp',
       PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
+      PAYMENTS_BANK_IDENTITY: '/etc/bank.json',
       PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
       PAYMENTS_RTP_CLIENT_CERT: '/etc/keys/cert.pem',
       PAYMENTS_RTP_CLIENT_KEY: '/etc/keys/key.pem',
@@ -55,6 +56,7 @@ describe('settings', () => {
       rates: { live: 0, test: 7 },
       sandbox: { on: false, rtpMs: 0, achMs: 3_000 },
       rails: {
+        identityPath: '/etc/bank.json',
         ach: { sftpUrl: 'sftp://bank@files.bank.example/outbox', keyPath: '/etc/keys/sftp' },
         rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath: '/etc/keys/cert.pem' },
       },

@@ -41,6 +41,7 @@ import { registerInvoiceRoutes } from './invoices/routes.ts';
 import { createInvoiceService } from './invoices/service.ts';
 import type { Mailer } from './mail/mail.ts';
 import { createMailer } from './mail/mailer.ts';
+import { createNotices } from './mail/notices.ts';
 import { createMcpAccess } from './mcp/access.ts';
 import { registerMcpRoutes } from './mcp/routes.ts';
 import { createMcpService } from './mcp/service.ts';
@@ -110,7 +111,11 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
   const accounts = await addAccounts(base, options.fetchDocument);
   const webhooks = addWebhooks(base, accounts, options.webhooks);
   const definitions = options.connectors ?? createConnectors();
-  const { emitEvent } = webhooks;
+  const notices = createNotices({
+    ...{ schema: SCHEMA, mailer: base.mailer, publicUrl: options.config.server.publicUrl },
+    findCustomer: accounts.customers.find,
+  });
+  const emitEvent = notices.withMail(webhooks.emitEvent);
   const tools = await addTools(base, { definitions, accounts, emitEvent });
   const { billing } = tools;
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
@@ -129,7 +134,7 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
     async startJobs() {
       worker = await startWorker({
         database,
-        handlers: parts.flatMap(({ handlers }) => handlers),
+        handlers: [...notices.handlers, ...parts.flatMap(({ handlers }) => handlers)],
         cron: parts.flatMap(({ cron }) => cron),
         now,
         onError: (error, context) => app.log.error({ err: error, ...context }, 'job failed'),

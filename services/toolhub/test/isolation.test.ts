@@ -123,7 +123,7 @@ const queries = (path: string): string[] =>
 async function viewOf(account: Account): Promise<string> {
   // Health is measured anew from time to time, whoever asks.
   const readable = operations.filter(
-    ({ method, path }) => method === 'GET' && !/\{|admin|auth|health/.test(path),
+    ({ method, path }) => method === 'GET' && path.startsWith('/api/') && !/\{|admin|auth|health/.test(path),
   );
   const answers = await Promise.all(
     readable.map(({ path }) => call(`${url}${path}${queries(path)[0]}`, { cookie: account.cookie })),

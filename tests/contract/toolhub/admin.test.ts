@@ -87,7 +87,7 @@ describe('[TH-13] the admin interface', () => {
     expect((await admin('PUT', '/api/admin/customers/cus_nobody/plan', { plan: 'free' })).status).toBe(404);
     await db.database.query(
       `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
-       values ($1, current_date, 'email_send', 1, 'email', 12, 2)`,
+       values ($1, (now() at time zone 'utc')::date, 'email_send', 1, 'email', 12, 2)`,
       [ada.id],
     );
     const { body } = await admin('GET', `/api/admin/customers/${ada.id}`);

@@ -151,7 +151,7 @@ export class DispatchLoop {
   #expectRow(ref: EndpointRef, dueAt: Date): void {
     const nowMs = this.#options.now().getTime();
     const dueAtMs = dueAt.getTime();
-    if (dueAtMs <= nowMs) this.#lanes.wake(ref);
+    if (dueAtMs <= nowMs) this.#lanes.wake(ref, true);
     else if (dueAtMs <= nowMs + this.#options.horizonMs) this.#lanes.sleepUntil(ref, dueAtMs);
   }
 

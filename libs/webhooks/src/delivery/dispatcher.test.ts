@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
 import { RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
@@ -166,6 +166,25 @@ describe('an offer', () => {
 });
 
 describe('a failure', () => {
+  it('is tried again in time when several rows of its lane fall due while the process is busy', async () => {
+    const ref = await shop.addEndpoint(`${receiver.url}/stalled`);
+    const tries = new Map<string, number>();
+    receiver.on('/stalled', ({ id }, response) => {
+      tries.set(id, (tries.get(id) ?? 0) + 1);
+      response.writeHead(tries.get(id) === 1 ? 500 : 200).end();
+    });
+    await start({ rules: { ...RULES, retryDelaysMs: [150] } });
+    for (let n = 0; n < 3; n += 1) {
+      await shop.emit(ref, 1);
+      await new Promise((wait) => setTimeout(wait, 40));
+    }
+    await vi.waitUntil(() => tries.size === 3);
+    const busyUntil = performance.now() + 120;
+    while (performance.now() < busyUntil); // The first row falls due now, the others soon after.
+    // Well before the next poll, which would find them all.
+    await vi.waitUntil(() => [...tries.values()].every((count) => count === 2), { timeout: 2_500 });
+  });
+
   it('is tried again after the delays of the schedule, with the same id, and is dead at the end', async () => {
     const ref = await shop.addEndpoint(`${receiver.url}/down`);
     receiver.on('/down', (_request, response) => response.writeHead(500).end());

@@ -108,10 +108,12 @@ export class Lanes<Item> {
     return lane;
   }
 
-  wake(ref: EndpointRef): void {
+  /** `isFirst`: only the first row of the lane is known, and others may be due after it. */
+  wake(ref: EndpointRef, isFirst = false): void {
     if (this.#foreign.has(laneKey(ref))) return;
     const lane = this.lane(ref);
     lane.wakes += 1;
+    if (isFirst) lane.mayHaveLater = true;
     // The row it sleeps for may be later than this wake, and is asked for again when the lane comes up empty.
     if (this.#sleeping.delete(lane.key)) lane.mayHaveLater = true;
     lane.dueAtMs = Number.POSITIVE_INFINITY;

@@ -47,7 +47,10 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
   const last = payment.timeline.at(-1);
   assert(last, 'a payment begins with a timeline entry');
   const at = context.at.getTime() < Date.parse(last.timestamp) ? new Date(last.timestamp) : context.at;
-  const changed: Payment = { ...payment, updatedAt: at < payment.updatedAt ? payment.updatedAt : at };
+  const changed: Payment = {
+    ...payment,
+    updatedAt: new Date(Math.max(at.getTime(), payment.updatedAt.getTime())),
+  };
   if (change.attempt) changed.attempts = replaceLast(payment.attempts, change.attempt);
   if (change.failure) changed.failure = change.failure;
   if (change.reroute) applyReroute(changed, change.reroute);

@@ -16,7 +16,10 @@ const NOT_CONFIGURED = 'The operator has not configured messages from WhatsApp.'
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 const CHALLENGE_CHARACTERS_MAX = 1_024;
 
-/** The messages that customers receive come from the vendor, and not with a customer's token: a signature stands for it. */
+/**
+ * The vendor speaks here and no customer, so there is no token but a signature, and the reference for customers does
+ * not show these routes.
+ */
 export async function registerInboundRoutes(app: App, deps: InboundRoutesDeps): Promise<void> {
   registerCheck(app, deps);
   // A scope of its own: here, and nowhere else, a body stays the bytes that arrived.
@@ -28,41 +31,30 @@ export async function registerInboundRoutes(app: App, deps: InboundRoutesDeps): 
 }
 
 function registerCheck(app: App, { whatsapp }: InboundRoutesDeps): void {
-  app.get(
-    PATH,
-    { schema: { tags: ['Inbound'], summary: 'WhatsApp: the check of the subscription', security: [] } },
-    async (request, reply) => {
-      if (whatsapp.verifyToken === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
-      const query = request.query as Record<string, unknown>;
-      const token = query['hub.verify_token'];
-      const isOurs = typeof token === 'string' && equalSecrets(token, whatsapp.verifyToken);
-      if (query['hub.mode'] !== 'subscribe' || !isOurs) throw inboundErrors.verification_failed();
-      const challenge = query['hub.challenge'];
-      if (typeof challenge !== 'string' || challenge.length > CHALLENGE_CHARACTERS_MAX)
-        throw baseErrors.invalid_query({
-          errors: [{ parameter: 'hub.challenge', code: 'required', detail: 'Must be sent once.' }],
-        });
-      return reply.type('text/plain; charset=utf-8').send(challenge);
-    },
-  );
+  app.get(PATH, { schema: { hide: true } }, async (request, reply) => {
+    if (whatsapp.verifyToken === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
+    const query = request.query as Record<string, unknown>;
+    const token = query['hub.verify_token'];
+    const isOurs = typeof token === 'string' && equalSecrets(token, whatsapp.verifyToken);
+    if (query['hub.mode'] !== 'subscribe' || !isOurs) throw inboundErrors.verification_failed();
+    const challenge = query['hub.challenge'];
+    if (typeof challenge !== 'string' || challenge.length > CHALLENGE_CHARACTERS_MAX)
+      throw baseErrors.invalid_query({
+        errors: [{ parameter: 'hub.challenge', code: 'required', detail: 'Must be sent once.' }],
+      });
+    return reply.type('text/plain; charset=utf-8').send(challenge);
+  });
 }
 
 function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDeps): void {
-  app.post(
-    PATH,
-    {
-      bodyLimit: BODY_BYTES_MAX,
-      schema: { tags: ['Inbound'], summary: 'WhatsApp: messages and statuses', security: [] },
-    },
-    async (request, reply) => {
-      if (whatsapp.appSecret === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
-      const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-      const header = request.headers['x-hub-signature-256'];
-      const signature = typeof header === 'string' ? header : '';
-      if (!hasValidSignature(body, signature, whatsapp.appSecret))
-        throw inboundErrors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
-      await inbound.accept({ body, signature });
-      return reply.code(200).send();
-    },
-  );
+  app.post(PATH, { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } }, async (request, reply) => {
+    if (whatsapp.appSecret === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    const header = request.headers['x-hub-signature-256'];
+    const signature = typeof header === 'string' ? header : '';
+    if (!hasValidSignature(body, signature, whatsapp.appSecret))
+      throw inboundErrors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
+    await inbound.accept({ body, signature });
+    return reply.code(200).send();
+  });
 }

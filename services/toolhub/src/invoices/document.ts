@@ -24,9 +24,9 @@ function parseFont(style: 'Regular' | 'Bold'): ParsedFont {
 
 const PAGE = { left: 56, right: 539, top: 56, bottom: 770, footer: 796 };
 const WIDTH = PAGE.right - PAGE.left;
-const QUANTITY_WIDTH = 90;
-const AMOUNT_WIDTH = 90;
-const GAP = 16;
+const QUANTITY_WIDTH = 78;
+const AMOUNT_WIDTH = 84;
+const GAP = 12;
 const DESCRIPTION_WIDTH = WIDTH - QUANTITY_WIDTH - AMOUNT_WIDTH - 2 * GAP;
 const BLOCK_WIDTH = 230;
 const FACTS_LABEL_WIDTH = 80;

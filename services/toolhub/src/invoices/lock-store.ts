@@ -36,3 +36,12 @@ export async function releaseLock(db: Queryable, lock: Lock): Promise<boolean> {
   ]);
   return rowCount === 1;
 }
+
+/** Whether somebody holds the lock right now. */
+export async function isLocked(db: Queryable, name: string): Promise<boolean> {
+  const { rows } = await db.query(
+    'select 1 from job_locks where name = $1 and expires_at > clock_timestamp()',
+    [name],
+  );
+  return rows.length > 0;
+}

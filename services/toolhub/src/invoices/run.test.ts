@@ -290,6 +290,10 @@ describe('mails', () => {
     await retry?.handle([], { signal: never });
     expect(sent).toEqual([]);
     await database.query(`update invoices set mail_due_at = mail_due_at - interval '1 minute'`);
+    await acquireLock(database, { name: LOCK_NAME, holder: 'run_other' }, LOCK_TTL_MS);
+    await retry?.handle([], { signal: never });
+    expect(sent).toEqual([]);
+    await database.query('delete from job_locks');
     await retry?.handle([], { signal: never });
     expect(await statusOf(customer)).toBe('sent');
     expect(sent).toHaveLength(2);
@@ -350,19 +354,20 @@ const CUSTOMERS = 300;
 test('two processes at once, both killed half-way: one invoice and one mail each, no gap, to the cent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
   const expected = new Map<string, number>();
-  for (let index = 0; index < CUSTOMERS; index += 1) {
-    const plan = ['free', 'starter', 'scale'][index % 3] as string;
-    const calls = index % 3 === 0 ? index : index * 7_919;
+  const addOne = async (index: number) => {
+    const plan = (['free', 'starter', 'scale'] as const)[index % 3] ?? 'free';
+    const calls = plan === 'free' ? index : index * 7_919;
     const usage = calls === 0 ? [] : [{ day: '2026-10-15', platform: 'email', calls }];
     const id = await addCustomer(database, { plan, calls: usage });
     const beyond = Math.max(calls - (plan === 'scale' ? 1_000_000 : 50_000), 0);
     const cents = {
       free: 0,
       starter: 2_900 + Math.round(beyond * 0.06),
-      scale: 22_900 + Math.round(beyond * 0.025),
+      scale: 22_900 + Math.round(beyond / 40),
     };
-    expected.set(id, cents[plan as keyof typeof cents]);
-  }
+    expected.set(id, cents[plan]);
+  };
+  await Promise.all(Array.from({ length: CUSTOMERS }, (_, index) => addOne(index)));
   const script = fileURLToPath(new URL('./test/run-process.ts', import.meta.url));
   const start = () => {
     const child = spawn(
@@ -377,15 +382,22 @@ test('two processes at once, both killed half-way: one invoice and one mail each
   const countInvoices = async () => (await rows('select 1 from invoices')).length;
   const countMails = async () => (await readdir(folder)).filter((name) => name.endsWith('.eml')).length;
 
-  const first = start();
-  const second = start();
-  await Promise.all([first.ready, second.ready]);
+  /** Kills the one that works, and leaves the other to take over. */
+  const killHolder = async (processes: readonly ReturnType<typeof start>[]) => {
+    const [lock] = await rows<{ holder: string }>('select holder from job_locks');
+    const holder = processes.find(({ child }) => lock?.holder.endsWith(`_${child.pid}`));
+    holder?.child.kill('SIGKILL');
+    expect(await holder?.exited).toEqual([null, 'SIGKILL']);
+    return processes.filter((candidate) => candidate !== holder);
+  };
+
+  const two = [start(), start()];
+  await Promise.all(two.map(({ ready }) => ready));
   await expect.poll(countInvoices, { timeout: 30_000, interval: 5 }).toBeGreaterThan(CUSTOMERS / 3);
-  first.child.kill('SIGKILL');
-  await first.exited;
+  const left = await killHolder(two);
   await expect.poll(countMails, { timeout: 60_000, interval: 10 }).toBeGreaterThan(CUSTOMERS / 3);
-  second.child.kill('SIGKILL');
-  await second.exited;
+  expect(await killHolder(left)).toEqual([]);
+  expect(await countMails()).toBeLessThan(CUSTOMERS);
   const third = start();
   expect(await third.exited).toEqual([0, null]);
 

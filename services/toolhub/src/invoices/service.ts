@@ -4,9 +4,16 @@ import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/job
 import { type Issuer, renderInvoice } from './document.ts';
 import { invoiceErrors } from './errors.ts';
 import type { Invoice } from './invoice.ts';
+import { isLocked } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDeps } from './mails.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
-import { createInvoiceRun, type DryRunOutcome, type InvoiceRunDeps, type RunOutcome } from './run.ts';
+import {
+  createInvoiceRun,
+  type DryRunOutcome,
+  type InvoiceRunDeps,
+  LOCK_NAME,
+  type RunOutcome,
+} from './run.ts';
 import { findLastFinished } from './run-store.ts';
 import { next } from './states.ts';
 import { findInvoice, listInvoices, lockInvoice, updateStatus } from './store.ts';
@@ -37,7 +44,8 @@ export interface InvoiceService {
 /** Months that a server which was off may have missed; older ones are an admin's business. */
 const CATCH_UP_MONTHS_MAX = 12;
 const MAIL_MINUTES = 1;
-const MAILS_PER_MINUTE_MAX = 500;
+const MAILS_PER_TURN = 8;
+const MAIL_TURNS_MAX = 60;
 
 export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
   const { database, now } = deps;
@@ -77,6 +85,14 @@ export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
     }
   }
 
+  /** A run sends its own mails and tells how many failed, so nobody takes them away from it. */
+  async function sendLeftMails(signal: AbortSignal): Promise<void> {
+    for (let turns = 0; turns < MAIL_TURNS_MAX && !(await isLocked(database, LOCK_NAME)); turns += 1) {
+      const { isMoreDue } = await mails.sendDue({ period: null, mailsMax: MAILS_PER_TURN, signal });
+      if (!isMoreDue) return;
+    }
+  }
+
   return {
     list: (query) => listInvoices(database, query),
     async find(key) {
@@ -92,11 +108,7 @@ export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
     jobs: {
       handlers: [
         { name: 'invoices.monthly', handle: (_jobs, { signal }) => runMonthly(signal) },
-        {
-          name: 'invoices.mail',
-          handle: async (_jobs, { signal }) =>
-            void (await mails.sendDue({ period: null, mailsMax: MAILS_PER_MINUTE_MAX, signal })),
-        },
+        { name: 'invoices.mail', handle: (_jobs, { signal }) => sendLeftMails(signal) },
       ],
       cron: [
         { name: 'invoices.monthly', schedule: monthlyAt(1, 0, 10) },

@@ -58,9 +58,9 @@ export interface Rig {
 
 export async function createRig(
   database: Database,
-  overrides: Partial<InvoiceServiceDeps> = {},
+  overrides: Partial<InvoiceServiceDeps> & { folder?: string } = {},
 ): Promise<Rig> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolhub-invoices-'));
+  const folder = overrides.folder ?? (await mkdtemp(join(tmpdir(), 'toolhub-invoices-')));
   const clock = { now: RUN_AT };
   const now = () => clock.now;
   const errors: unknown[] = [];

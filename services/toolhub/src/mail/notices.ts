@@ -1,0 +1,79 @@
+import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { Customer } from '../customers/customer.ts';
+import type { EmitEvent, NewEvent } from '../events/service.ts';
+import type { Mail, Mailer } from './mail.ts';
+
+export interface NoticesDeps {
+  schema: string;
+  mailer: Pick<Mailer, 'send'>;
+  findCustomer(customerId: string): Promise<Customer | undefined>;
+  publicUrl: string;
+}
+
+/** Mails that go with events: what a customer should hear of even without a webhook. */
+export interface Notices {
+  /** The same, and in the same transaction a mail is planned for those events that have one. */
+  withMail(emitEvent: EmitEvent): EmitEvent;
+  readonly handlers: readonly Handler[];
+}
+
+interface Notice {
+  eventId: string;
+  customerId: string;
+  data: { threshold_percent: number; used: number; limit: number; period: string };
+}
+
+const JOB = 'mail.usage_threshold';
+
+export function createNotices(deps: NoticesDeps): Notices {
+  async function send({ payload }: Job<Notice>): Promise<void> {
+    const customer = await deps.findCustomer(payload.customerId);
+    if (customer === undefined) return;
+    await deps.mailer.send(toMail(payload, customer, deps.publicUrl));
+  }
+  return {
+    withMail: (emitEvent) => async (tx, event) => {
+      const eventId = await emitEvent(tx, event);
+      if (event.type === 'usage.threshold') {
+        const { customerId, data } = event as NewEvent & { data: Notice['data'] };
+        const payload: Notice = { eventId, customerId, data };
+        await enqueueJobs(tx, deps.schema, [{ name: JOB, payload }]);
+      }
+      return eventId;
+    },
+    handlers: [
+      {
+        name: JOB,
+        // One at a time: a mail that fails must not send its neighbours again.
+        batchMax: 1,
+        handle: async (jobs) => {
+          for (const job of jobs as readonly Job<Notice>[]) await send(job);
+        },
+      },
+    ],
+  };
+}
+
+/** Named after the event, so that a repeat is recognised as one. */
+function toMail({ eventId, data }: Notice, customer: Customer, publicUrl: string): Mail {
+  const { threshold_percent: percent, used, limit, period } = data;
+  const isOver = percent >= 100;
+  return {
+    id: eventId,
+    to: { name: customer.name, address: customer.email },
+    subject: isOver
+      ? `You have used all calls of ${period}`
+      : `You have used ${percent} % of the calls of ${period}`,
+    text: [
+      `Hello ${customer.name},`,
+      '',
+      `you have made ${used.toLocaleString('en-US')} of the ${limit.toLocaleString('en-US')} calls of ${period}.`,
+      isOver
+        ? 'Further calls of this month are refused or charged, as your plan says.'
+        : 'When they are used up, further calls of the month are refused or charged, as your plan says.',
+      '',
+      `Your plan, its limit and its spend cap are at ${publicUrl}.`,
+      '',
+    ].join('\n'),
+  };
+}
