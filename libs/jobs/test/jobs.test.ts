@@ -112,11 +112,18 @@ test('one bad job in a batch is tried alone and harms no other', async () => {
 
 test('a worker that lost its lease cannot commit a second effect', async () => {
   let first = true;
+  let tookOver = (): void => {};
+  const expectSecond = new Promise<void>((done) => {
+    tookOver = done;
+  });
   const handle = async (jobs: readonly Job[]) => {
     const slow = first;
     first = false;
-    if (slow) await database.query('update jobs set ready_at = now()'); // As if the lease had run out.
-    if (slow) await new Promise((done) => setTimeout(done, 300));
+    if (slow) {
+      // As if the lease had run out, and another worker came by.
+      await database.query('update jobs set ready_at = now()');
+      await expectSecond;
+    } else tookOver();
     await database.transaction(async (tx) => {
       await tx.query('insert into effects values (1)');
       await completeJobs(tx, jobs);
@@ -124,9 +131,10 @@ test('a worker that lost its lease cannot commit a second effect', async () => {
   };
   await add('once');
   await work(handle);
+  await expect.poll(() => first).toBe(false);
   await work(handle);
   await expect.poll(waiting, { timeout: 5_000 }).toBe(0);
-  await expect.poll(() => errors.length).toBe(1);
+  await expect.poll(() => errors.length, { timeout: 5_000 }).toBe(1);
   expect((await database.query('select value from effects')).rows).toEqual([{ value: 1 }]);
 });
 

@@ -142,9 +142,9 @@ describe('transfers', () => {
 
   test('an answer takes as long as it should', async () => {
     const transfer = transferTo('pm_anyone');
-    await network.receive([{ xml: write(transfer), answerAfterMs: 60 }]);
+    await network.receive([{ xml: write(transfer), answerAfterMs: 700 }]);
     expect(await answers()).toEqual([]);
-    await expect.poll(answers, { interval: 10, timeout: 2_000 }).toHaveLength(1);
+    await expect.poll(answers, { interval: 10, timeout: 5_000 }).toHaveLength(1);
   });
 
   test.each([
