@@ -122,6 +122,7 @@ test('a worker that lost its lease cannot commit a second effect', async () => {
     if (slow) {
       // As if the lease had run out, and another worker came by.
       await database.query('update jobs set ready_at = now()');
+      await database.query(`select pg_notify('public_jobs', 'task')`);
       await expectSecond;
     } else tookOver();
     await database.transaction(async (tx) => {
