@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ensureInstalled, fail, node, root } from './install.mjs';
 
 const products = ['payments', 'toolhub'];
+const PARENT_POLL_MS = 250;
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !products.includes(name));
 if (unknown.length > 0) fail(`Unknown product ${unknown.join(', ')}: choose from ${products.join(', ')}.`);
@@ -35,6 +36,12 @@ for (const name of names) {
     else process.exit(exitCode);
   });
 }
+
+// npm runs this through a shell, and a signal to npm ends that shell without reaching us: its end is our signal.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) stopAll('SIGTERM');
+}, PARENT_POLL_MS).unref();
 
 process.on('SIGTERM', () => stopAll('SIGTERM'));
 process.on('SIGINT', () => stopAll('SIGTERM'));
