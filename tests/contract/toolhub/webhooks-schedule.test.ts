@@ -55,9 +55,11 @@ test('retries after 1, 4 and 16 seconds, then a dead letter for 7 days that can 
 }, async () => {
   const replayed = await setUp('/replayed');
   const forgotten = await setUp('/forgotten');
-  for (const { path, letters, sent, secret } of [replayed, forgotten]) {
+  for (const { path, letters } of [replayed, forgotten]) {
     await expect.poll(() => receiver.at(path).length, { timeout: 10_000 }).toBe(3);
     expect(await letters()).toEqual([]);
+  }
+  for (const { path, letters, sent, secret } of [replayed, forgotten]) {
     await expect.poll(async () => (await letters()).length, { timeout: 30_000, interval: 100 }).toBe(1);
     const received = receiver.at(path);
     expect(received.map(({ id }) => id)).toEqual(Array(4).fill(sent.event_id));
