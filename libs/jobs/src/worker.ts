@@ -16,7 +16,6 @@ import {
  * Why not graphile-worker, the field's best: a job of a killed worker comes back only after four hours there, its
  * tasks take one job at a time, and it marks a job done in another transaction than the job's own. Here a lease of
  * seconds brings it back, a handler takes a batch, and `completeJobs` commits with the effect.
- * Measured on 2 cores with durable commits, empty handler: `npm run bench -- jobs`.
  */
 
 export interface Handler {

@@ -78,7 +78,7 @@ export interface AcceptDependencies {
 }
 
 const BATCH_MAX = 200;
-const BATCHES_AT_ONCE = 3;
+const BATCHES_AT_ONCE = 2;
 const QUEUE_MAX = 10_000;
 
 /** Accepts payments: those that wait together are read, decided and written together, with one commit. */
