@@ -105,9 +105,12 @@ function explainFolderError(folder: string, error: unknown): unknown {
     ENOSPC: 'is on a full disk',
     ENOTDIR: 'is not a folder',
     EEXIST: 'is not a folder',
+    // Making a folder and its parents on a read-only file system ends with this code, too.
+    ENOENT: 'cannot be made: the place is not there or not writable',
   };
-  const reason = code === undefined ? undefined : reasons[code];
-  return reason === undefined ? error : new DataFolderError(`the data folder ${folder} ${reason} (${code})`);
+  if (code === undefined || (error as NodeJS.ErrnoException).syscall === undefined) return error;
+  const reason = reasons[code] ?? 'cannot be used';
+  return new DataFolderError(`the data folder ${folder} ${reason} (${code})`);
 }
 
 /** Each user of the server has a file with its process; a file whose process is gone counts for nothing. */

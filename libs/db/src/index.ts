@@ -1,3 +1,12 @@
+export {
+  boolArray,
+  byteaArray,
+  hexByteaArray,
+  int8Array,
+  jsonbArray,
+  textArray,
+  timestamptzArray,
+} from './arrays.ts';
 export type { BatcherOptions, Outcome } from './batcher.ts';
 export { createBatcher } from './batcher.ts';
 export type {

@@ -74,4 +74,11 @@ describe('embedded Postgres', () => {
       /the data folder .*a-file is not a folder/,
     );
   });
+
+  test('a place that cannot hold a folder is named in one line', async () => {
+    const place = join(dataDir, 'n'.repeat(300));
+    await expect(startEmbedded({ dataDir: place, user: 'payments' })).rejects.toThrow(
+      /the data folder .*nnn cannot be used \(ENAMETOOLONG\)/,
+    );
+  });
 });

@@ -31,10 +31,19 @@ function encodeNumber(value: number, characters: number): string {
   return text;
 }
 
+/** Every two characters, so that they are put together two at a time: a payment takes four ids. */
+const PAIRS = Array.from(
+  { length: 1024 },
+  (_, value) => BASE32.charAt(value >> 5) + BASE32.charAt(value & 31),
+);
+
 function encodeBytes(bytes: Buffer, offset: number, characters: number): string {
   let text = '';
-  for (let index = 0; index < characters; index += 1)
-    text += BASE32.charAt((bytes[offset + index] ?? 0) & 31);
+  for (let index = 0; index < characters; index += 2) {
+    const high = (bytes[offset + index] ?? 0) & 31;
+    const low = (bytes[offset + index + 1] ?? 0) & 31;
+    text += PAIRS[(high << 5) | low];
+  }
   return text;
 }
 

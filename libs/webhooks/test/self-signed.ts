@@ -70,7 +70,11 @@ export function makeSelfSigned(names: readonly string[]): { cert: string; key: s
   );
   const signature = createSign('sha256').update(toBeSigned).sign(privateKey);
   const certificate = der(SEQUENCE, toBeSigned, ECDSA_WITH_SHA256, der(BIT_STRING, Buffer.of(0), signature));
-  const base64 = certificate.toString('base64').replace(/.{64}/g, '$&\n');
+  // Joined and not ended by line breaks: after a full last line there would be an empty one, which OpenSSL refuses.
+  const base64 = certificate
+    .toString('base64')
+    .match(/.{1,64}/g)
+    ?.join('\n');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
