@@ -14,9 +14,9 @@ export interface BenchDatabase {
 }
 
 /** A real server with durable commits, in a folder of its own. */
-export async function startDatabase(): Promise<BenchDatabase> {
+export async function startDatabase(settings: Readonly<Record<string, string>> = {}): Promise<BenchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
-  const server = await startEmbedded({ dataDir, user: 'bench' });
+  const server = await startEmbedded({ dataDir, user: 'bench', settings });
   return {
     url: server.url,
     async stop() {

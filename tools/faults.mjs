@@ -1,16 +1,25 @@
-// npm run faults: the long form of the tests that kill processes; npm test runs a short form.
+// npm run faults: the long form of the tests that kill processes and break receivers; npm test runs a short form.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
 
+const tests = [
+  'tests/faults',
+  'services/payments/src/rails/rtp/test/never-twice.db.property.test.ts',
+  'tests/contract/toolhub/webhooks-fairness.test.ts',
+  'services/toolhub/src/invoices/run-processes.test.ts',
+];
+
 ensureInstalled();
-const { status } = spawnSync(
-  node,
-  [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'tests/faults'],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, FAULTS_KILLS: '20' },
+const { status } = spawnSync(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...tests], {
+  cwd: root,
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    FAULTS_KILLS: '20',
+    FAULTS_TIMEOUTS: '1000',
+    FAULTS_EVENTS: '10000',
+    FAULTS_CUSTOMERS: '1000',
   },
-);
+});
 process.exit(status ?? 1);

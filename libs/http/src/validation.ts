@@ -61,9 +61,13 @@ function textValidator(schema: TSchema, toError: (errors: SchemaError[]) => AppE
   const { check, errorsOf } = compile(schema);
   const coerce = coercionOf(schema as JsonSchema);
   const fill = defaultsOf(schema as JsonSchema);
+  // Headers are many and mostly plain strings: where nothing in them changes, they are not copied.
+  if (coerce === undefined && fill === undefined) {
+    return (raw) => check(raw) || { error: toError(errorsOf(raw)) };
+  }
   return (raw) => {
     const value = { ...(raw as Fields) };
-    coerce(value);
+    coerce?.(value);
     fill?.(value);
     return check(value) ? { value } : { error: toError(errorsOf(value)) };
   };
@@ -91,10 +95,11 @@ function defaultsOf(schema: JsonSchema): ((value: unknown) => void) | undefined 
 
 type Coerce = (value: unknown) => unknown;
 
-function coercionOf(schema: JsonSchema): (fields: Fields) => void {
+function coercionOf(schema: JsonSchema): ((fields: Fields) => void) | undefined {
   const known = Object.entries(schema.properties ?? {})
     .map(([name, property]) => [name, valueCoercion(property)] as const)
     .filter((entry): entry is readonly [string, Coerce] => entry[1] !== undefined);
+  if (known.length === 0) return undefined;
   return (fields) => {
     for (const [name, coerce] of known) if (fields[name] !== undefined) fields[name] = coerce(fields[name]);
   };

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { jsonbArray, type Queryable, textArray } from '@libs/db';
 
 export interface NewJob {
   name: string;
@@ -28,9 +28,9 @@ export async function enqueueJobs(tx: Queryable, schema: string, jobs: readonly 
   if (jobs.length === 0) return;
   const unique = mergeSameKeys(jobs);
   await tx.query({ name: 'jobs.enqueue', text: ENQUEUE }, [
-    unique.map((job) => job.name),
-    unique.map((job) => JSON.stringify(job.payload)),
-    unique.map((job) => job.key ?? null),
+    textArray(unique.map((job) => job.name)),
+    jsonbArray(unique.map((job) => JSON.stringify(job.payload))),
+    textArray(unique.map((job) => job.key ?? null)),
     unique.map((job) => job.runAt ?? null),
     wakeChannel(schema),
   ]);

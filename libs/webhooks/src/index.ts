@@ -24,6 +24,7 @@ export {
   createDeliveryQueue,
   type DeliveryQueue,
   type DeliveryQueueOptions,
+  type EnqueueOptions,
 } from './delivery/queue.ts';
 export type { DeliveryFilter } from './delivery/queue-store.ts';
 export type { DeliveryHooks } from './delivery/recorder.ts';

@@ -9,6 +9,7 @@ import { registerLedgerRoutes } from './ledger/routes.ts';
 import { methodToApi } from './payment-methods/method.ts';
 import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
 import { registerPaymentRoutes } from './payments/routes.ts';
+import { registerQuarantineRoutes } from './rails/quarantine-routes.ts';
 import { registerReconciliationRoutes } from './rails/reconciliation-routes.ts';
 import { registerRailRoutes } from './rails/routes.ts';
 import { checkDatabase } from './readiness-store.ts';
@@ -38,6 +39,15 @@ export async function buildApp(
     openapi: {
       title: 'Payments API',
       description: 'Moves money between payment methods over RTP and ACH.',
+      tags: [
+        { name: 'Payments', description: 'Move money: create, follow, quote, cancel, list, export.' },
+        { name: 'Payment methods', description: 'Bank accounts, and balances held here.' },
+        { name: 'Events', description: 'Every change, in order, for 90 days.' },
+        { name: 'Webhooks', description: 'Have events sent to you, signed.' },
+        { name: 'Ledger', description: 'The books behind the payments, in double entry.' },
+        { name: 'Sandbox', description: 'The clock, forced outcomes and test money of test mode.' },
+        { name: 'Admin', description: 'For the operator: organisations, keys, reconciliation.' },
+      ],
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -67,6 +77,7 @@ function registerApi(app: App, dependencies: Dependencies, services: Services): 
   registerWebhookRoutes(app, { webhooks, access, replyOnce });
   const { payments, sandbox, rails } = services.money;
   registerPaymentRoutes(app, { payments, access, replyOnce });
+  registerQuarantineRoutes(app, { admin, quarantine: rails.quarantine });
   registerReconciliationRoutes(app, { admin, reconciliation: rails.reconciliation });
   registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
   registerLedgerRoutes(app, { database: dependencies.database, access, now });

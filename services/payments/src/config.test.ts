@@ -15,7 +15,7 @@ describe('settings', () => {
       egress: { allow: [], development: true },
       rates: { live: 100, test: 25 },
       sandbox: { on: true, rtpMs: 200, achMs: 2_000 },
-      rails: { ach: { sftpUrl: undefined }, rtp: { gatewayUrl: undefined } },
+      rails: { ach: { sftpUrl: undefined, representments: 0 }, rtp: { gatewayUrl: undefined } },
     });
   });
 
@@ -35,6 +35,7 @@ describe('settings', () => {
       PAYMENTS_ACH_SFTP_URL: 'sftp://bank@files.bank.example/outbox',
       PAYMENTS_ACH_SFTP_KEY: '/etc/keys/sftp',
       PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
+      PAYMENTS_ACH_REPRESENT: '2',
       PAYMENTS_BANK_IDENTITY: '/etc/bank.json',
       PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
       PAYMENTS_RTP_CLIENT_CERT: '/etc/keys/cert.pem',
@@ -57,7 +58,11 @@ describe('settings', () => {
       sandbox: { on: false, rtpMs: 0, achMs: 3_000 },
       rails: {
         identityPath: '/etc/bank.json',
-        ach: { sftpUrl: 'sftp://bank@files.bank.example/outbox', keyPath: '/etc/keys/sftp' },
+        ach: {
+          sftpUrl: 'sftp://bank@files.bank.example/outbox',
+          keyPath: '/etc/keys/sftp',
+          representments: 2,
+        },
         rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath: '/etc/keys/cert.pem' },
       },
     });

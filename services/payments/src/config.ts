@@ -21,6 +21,7 @@ const spec = {
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
   achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
   achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
+  achRepresent: settings.integer('PAYMENTS_ACH_REPRESENT', { min: 0, max: 2, default: 0 }),
   bankIdentityPath: settings.text('PAYMENTS_BANK_IDENTITY', { optional: true }),
   rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
   rtpCertificatePath: settings.text('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
@@ -65,6 +66,8 @@ export interface PaymentsConfig {
       readonly sftpUrl: string | undefined;
       readonly keyPath: string | undefined;
       readonly hostKey: string | undefined;
+      /** How often a debit that came back as R01 or R09 is presented again. */
+      readonly representments: number;
     };
     readonly rtp: {
       readonly gatewayUrl: string | undefined;
@@ -100,7 +103,12 @@ export function loadConfig(env: Env): PaymentsConfig {
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
     rails: {
       identityPath: loaded.bankIdentityPath,
-      ach: { sftpUrl: loaded.achSftpUrl, keyPath: loaded.achSftpKeyPath, hostKey: loaded.achSftpHostKey },
+      ach: {
+        sftpUrl: loaded.achSftpUrl,
+        keyPath: loaded.achSftpKeyPath,
+        hostKey: loaded.achSftpHostKey,
+        representments: loaded.achRepresent,
+      },
       rtp: {
         gatewayUrl: loaded.rtpGatewayUrl,
         certificatePath: loaded.rtpCertificatePath,

@@ -13,6 +13,7 @@ import { createMoney, type Money } from './money.ts';
 import { createDirectory, readParticipants } from './payment-methods/directory.ts';
 import { createPaymentMethods, type PaymentMethods } from './payment-methods/service.ts';
 import { hasOpenPayments } from './payments/store.ts';
+import { createDeliveryOffers, type DeliveryOffers } from './webhooks/offers.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules } from './webhooks/rules.ts';
 import { createSecretVault, type SecretVault } from './webhooks/secrets.ts';
 import { createWebhooks, type Webhooks } from './webhooks/service.ts';
@@ -47,13 +48,15 @@ export interface Services {
   paymentMethods: PaymentMethods;
   webhooks: Webhooks;
   money: Money;
-  webhookParts: { vault: SecretVault; policy: EgressPolicy; rules: DeliveryRules };
+  webhookParts: { vault: SecretVault; policy: EgressPolicy; rules: DeliveryRules; offers: DeliveryOffers };
   close(): Promise<void>;
 }
 
-export async function createServices(dependencies: Dependencies): Promise<Services> {
+export async function createServices(outside: Dependencies): Promise<Services> {
+  const offers = createDeliveryOffers(outside.database);
+  const dependencies = { ...outside, database: offers.database };
   const edge = await createEdge(dependencies);
-  const features = createFeatures(dependencies);
+  const features = createFeatures(dependencies, offers);
   const money = await createMoney(dependencies, features);
   return {
     ...edge,
@@ -102,7 +105,10 @@ async function createEdge(dependencies: Dependencies): Promise<Pick<Services, 'a
   };
 }
 
-function createFeatures(dependencies: Dependencies): Omit<Services, 'access' | 'keys' | 'money' | 'close'> {
+function createFeatures(
+  dependencies: Dependencies,
+  offers: DeliveryOffers,
+): Omit<Services, 'access' | 'keys' | 'money' | 'close'> {
   const { config, database, sealer, now, newId } = dependencies;
   const rules = { ...deliveryRules, ...dependencies.deliveryRules };
   const queue = createDeliveryQueue({
@@ -117,7 +123,7 @@ function createFeatures(dependencies: Dependencies): Omit<Services, 'access' | '
     ...(dependencies.resolveHost ? { resolve: dependencies.resolveHost } : {}),
   });
   const vault = createSecretVault(sealer);
-  const subscriptions = createSubscriptionService(queue);
+  const subscriptions = createSubscriptionService(queue, offers);
   const events = createEventService({ database, now, deliver: subscriptions.deliver });
   const recordEvents = events.record;
   return {
@@ -131,6 +137,6 @@ function createFeatures(dependencies: Dependencies): Omit<Services, 'access' | '
       hasOpenPayments,
     }),
     webhooks: createWebhooks({ ...dependencies, queue, vault, policy, recordEvents }),
-    webhookParts: { vault, policy, rules },
+    webhookParts: { vault, policy, rules, offers },
   };
 }

@@ -27,6 +27,7 @@ export async function startWorkers(dependencies: Dependencies, services: Service
     onError: (error) => onError(error, { where: 'webhooks' }),
   });
   await dispatcher.start();
+  webhookParts.offers.to(dispatcher);
   const worker = await startWorker({
     database,
     handlers,
@@ -39,6 +40,7 @@ export async function startWorkers(dependencies: Dependencies, services: Service
     async drain() {
       // Jobs first: what they still write may be delivered before the dispatcher stops.
       await worker.drain();
+      webhookParts.offers.to(null);
       await dispatcher.stop();
     },
   };

@@ -46,7 +46,7 @@ const WINDOW_START = 8;
 const WINDOW_SLOW = 4;
 /** From this window on an endpoint is quick enough to hold the next rows ready for it: this many times the window. */
 const PREFETCH_WINDOW_MIN = 16;
-const PREFETCH_FACTOR = 4;
+const PREFETCH_FACTOR = 8;
 /** Slow tries may be this many times the total; beyond it they count like any other. */
 const SLOW_FACTOR = 8;
 const ROWS_PER_READ_MAX = 500;

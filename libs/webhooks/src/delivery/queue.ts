@@ -19,9 +19,14 @@ export interface DeliveryQueueOptions {
   readonly notify?: boolean;
 }
 
+export interface EnqueueOptions {
+  /** Instead of the queue's own setting, for rows that are, or are not, offered to a dispatcher after the commit. */
+  readonly notify?: boolean;
+}
+
 export interface DeliveryQueue {
   /** Adds rows in the caller's transaction, in one statement; gives their ids in order. */
-  enqueue(tx: Queryable, rows: readonly NewDelivery[]): Promise<string[]>;
+  enqueue(tx: Queryable, rows: readonly NewDelivery[], options?: EnqueueOptions): Promise<string[]>;
   /** Tries one again now: a dead letter, a delivered one, or one that waits. Undefined when there is none. */
   retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
@@ -39,10 +44,10 @@ const ROWS_PER_STATEMENT_MAX = 5_000;
 export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   const store = createQueueStore(options.schema);
   const { now, newId } = options;
-  const notify = options.notify ?? true;
+  const notifyAlways = options.notify ?? true;
 
   return {
-    async enqueue(tx, rows) {
+    async enqueue(tx, rows, { notify = notifyAlways } = {}) {
       const queued = rows.map((row) => ({ ...row, id: newId('dlv') }));
       for (let start = 0; start < queued.length; start += ROWS_PER_STATEMENT_MAX) {
         const part = queued.slice(start, start + ROWS_PER_STATEMENT_MAX);

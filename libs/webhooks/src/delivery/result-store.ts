@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '@libs/db';
+import { type Database, type Queryable, textArray } from '@libs/db';
 import { type DeliveryResult, type EndpointRef, laneKey } from './delivery.ts';
 import { endpointColumns } from './lane-store.ts';
 
@@ -17,7 +17,24 @@ export type ResultStore = ReturnType<typeof createResultStore>;
  */
 export function createResultStore(database: Database, schema: string) {
   const attempts = `(case when jsonb_array_length(q.attempts) < ${ATTEMPTS_KEPT_MAX} then q.attempts
-    else q.attempts - 0 end) || coalesce(done.attempt, '[]')`;
+    else q.attempts - 0 end) || coalesce(done.attempt::jsonb, '[]')`;
+
+  // Not prepared: a plan that was made while the queue was empty would read it whole when it is long.
+  const recordFinished = `with healthy as (
+  delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
+  where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
+), taken as (
+  delete from ${schema}.queue q
+  using unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
+    $8::timestamptz[]) as done (tenant_id, id, tries, status, attempt, url, finished_at, expires_at)
+  where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries
+  returning q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.created_at, q.tries + 1,
+    ${attempts}, done.status, coalesce(done.url, q.url), done.finished_at, done.expires_at
+)
+insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, created_at, tries, attempts, status,
+  url, finished_at, expires_at)
+select * from taken
+returning id`;
 
   return {
     /**
@@ -27,34 +44,17 @@ export function createResultStore(database: Database, schema: string) {
     async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
       const delivered = results.filter((result) => result.kind === 'delivered');
       const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
-      const { rows } = await tx.query<{ id: string }>(
-        `with healthy as (
-  delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
-  where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
-), taken as (
-  delete from ${schema}.queue q
-  using unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::timestamptz[],
-    $8::timestamptz[]) as done (tenant_id, id, tries, status, attempt, url, finished_at, expires_at)
-  where q.tenant_id = done.tenant_id and q.id = done.id and q.tries = done.tries
-  returning q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.created_at, q.tries + 1,
-    ${attempts}, done.status, coalesce(done.url, q.url), done.finished_at, done.expires_at
-)
-insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, created_at, tries, attempts, status,
-  url, finished_at, expires_at)
-select * from taken
-returning id`,
-        [
-          results.map((result) => result.tenantId),
-          results.map((result) => result.id),
-          results.map((result) => result.tries),
-          results.map((result) => result.status),
-          results.map((result) => result.attempt && JSON.stringify(result.attempt)),
-          results.map((result) => result.url),
-          results.map((result) => result.finishedAt),
-          results.map((result) => result.expiresAt),
-          ...endpointColumns(healthy),
-        ],
-      );
+      const { rows } = await tx.query<{ id: string }>(recordFinished, [
+        textArray(results.map((result) => result.tenantId)),
+        textArray(results.map((result) => result.id)),
+        results.map((result) => result.tries),
+        textArray(results.map((result) => result.status)),
+        textArray(results.map((result) => result.attempt && JSON.stringify(result.attempt))),
+        textArray(results.map((result) => result.url)),
+        results.map((result) => result.finishedAt),
+        results.map((result) => result.expiresAt),
+        ...endpointColumns(healthy),
+      ]);
       return rows.map((row) => row.id);
     },
 

@@ -11,6 +11,9 @@ export interface PaymentsEvent {
   createdAt: Date;
 }
 
+/** As much of an event as a webhook tells. */
+export type ToldEvent = Omit<PaymentsEvent, 'subjectId' | 'createdAt'>;
+
 export const eventTypes = [
   'payment.pending',
   'payment.processing',

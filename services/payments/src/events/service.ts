@@ -11,8 +11,11 @@ export { findEvents, insertEvents } from './store.ts';
 export type DeliverEvents = (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
 
 export interface EventService {
-  /** Stores events and the deliveries that follow from them, in the caller's transaction. */
-  record(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void>;
+  /**
+   * Stores events and the deliveries that follow from them, in the caller's transaction. Of those in `stored` the caller
+   * has written the events itself, and only their deliveries are added.
+   */
+  record(tx: Queryable, events: readonly PaymentsEvent[], stored?: readonly PaymentsEvent[]): Promise<void>;
   get(tenant: Tenant, id: string): Promise<PaymentsEvent>;
   list(tenant: Tenant, filter: EventFilter): Promise<PaymentsEvent[]>;
   /** Removes a bounded number of events that are past their time; answers how many. */
@@ -27,10 +30,10 @@ export interface EventServiceOptions {
 
 export function createEventService({ database, now, deliver }: EventServiceOptions): EventService {
   return {
-    async record(tx, events) {
-      if (events.length === 0) return;
+    async record(tx, events, stored = []) {
       await insertEvents(tx, events);
-      await deliver(tx, events);
+      const all = stored.length === 0 ? events : [...stored, ...events];
+      if (all.length > 0) await deliver(tx, all);
     },
 
     async get(tenant, id) {

@@ -1,5 +1,5 @@
-import type { Queryable } from '@libs/db';
-import type { PaymentsEvent } from './event.ts';
+import { type Queryable, textArray, timestamptzArray } from '@libs/db';
+import type { PaymentsEvent, ToldEvent } from './event.ts';
 
 interface EventRow {
   tenant_id: string;
@@ -34,13 +34,13 @@ export async function insertEvents(tx: Queryable, events: readonly PaymentsEvent
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])`,
     },
     [
-      events.map((event) => event.tenantId),
-      events.map((event) => event.id),
-      events.map((event) => event.type),
-      events.map((event) => event.subjectId),
-      events.map((event) => event.data),
-      events.map((event) => event.occurredAt),
-      events.map((event) => event.createdAt),
+      textArray(events.map((event) => event.tenantId)),
+      textArray(events.map((event) => event.id)),
+      textArray(events.map((event) => event.type)),
+      textArray(events.map((event) => event.subjectId)),
+      textArray(events.map((event) => event.data)),
+      timestamptzArray(events.map((event) => event.occurredAt)),
+      timestamptzArray(events.map((event) => event.createdAt)),
     ],
   );
 }
@@ -93,15 +93,21 @@ export interface EventKey {
   id: string;
 }
 
-/** Events of any tenants, in no order; those that are past their time are absent. */
-export async function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<PaymentsEvent[]> {
-  const { rows } = await db.query<EventRow>(
+/** What is told of events of any tenants, in no order; those that are past their time are absent. */
+export async function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<ToldEvent[]> {
+  const { rows } = await db.query<Omit<EventRow, 'subject_id' | 'created_at'>>(
     {
       name: 'events.find',
-      text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+      text: `select tenant_id, id, type, data, occurred_at from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
         join events using (tenant_id, id)`,
     },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
+    [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))],
   );
-  return rows.map(fromRow);
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    id: row.id,
+    type: row.type,
+    data: row.data,
+    occurredAt: row.occurred_at,
+  }));
 }

@@ -16,6 +16,7 @@ const families = [
   ['rtp_reject', REJECT_REASONS],
   ['rtp_timeout_reject', REJECT_REASONS],
   ['ach_return', RETURN_REASONS],
+  ['ach_return_once', RETURN_REASONS],
   ['ach_late_return', RETURN_REASONS],
   ['ach_noc', CHANGE_REASONS],
 ] as const;

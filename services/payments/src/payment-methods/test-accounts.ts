@@ -18,6 +18,7 @@ export type BehaviourKind =
   | 'rtp_timeout'
   | 'rtp_timeout_reject'
   | 'ach_return'
+  | 'ach_return_once'
   | 'ach_late_return'
   | 'ach_noc';
 
@@ -42,6 +43,7 @@ const families: readonly Family[] = [
   { kind: 'rtp_timeout', letters: 'TO', codeLength: 0, isCode: (code) => code === '' },
   { kind: 'rtp_reject', letters: 'RJ', codeLength: 4, isCode: isRejectCode },
   { kind: 'ach_late_return', letters: 'LR', codeLength: 3, isCode: isReturnCode },
+  { kind: 'ach_return_once', letters: 'RO', codeLength: 3, isCode: isReturnCode },
   { kind: 'ach_return', letters: 'RT', codeLength: 3, isCode: isReturnCode },
   { kind: 'ach_noc', letters: 'NC', codeLength: 3, isCode: isChangeCode },
 ];

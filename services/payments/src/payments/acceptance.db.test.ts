@@ -17,7 +17,8 @@ import { createRouting } from '../routing/service.ts';
 import { defaultTerms } from '../routing/terms.ts';
 import { findClocks } from '../sandbox/service.ts';
 import { tenantOf } from '../tenant.ts';
-import { type AcceptRequest, createAcceptance } from './accept.ts';
+import { createAcceptance } from './accept.ts';
+import type { AcceptRequest } from './accept-draft.ts';
 import { createProcessing, type Processing } from './processing.ts';
 import { createPaymentsService, type PaymentsService } from './service.ts';
 import { hasOpenPayments } from './store.ts';
@@ -108,7 +109,7 @@ function request(key: string, more: Partial<AcceptRequest['input']> = {}, owner 
     metadata: {},
     ...more,
   };
-  return { tenant: owner, key, fingerprint: Buffer.from(JSON.stringify(input)), input };
+  return { tenant: owner, key, fingerprint: Buffer.from(JSON.stringify(input)).toString('hex'), input };
 }
 
 /** A balance with test money in it. */
@@ -186,6 +187,51 @@ describe('accepting', () => {
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     const again = await payments.create(request('bad'));
     expect(again.replayed).toBe(false);
+  });
+
+  test('what another process has changed holds for the next payment: a method deleted, a clock set', async () => {
+    const second = createProcess(database).service;
+    const account = await database.transaction(async (tx) => {
+      const { method } = await methods.create(tx, tenant, { bank: null, metadata: {} });
+      return method.id;
+    });
+    const toAccount = (key: string) => request(key, { sourceId: 'pm_alice', destinationId: account });
+    await second.create(toAccount('before deletion'));
+    await database.query('update payment_methods set deleted_at = now() where id = $1', [account]);
+    await expect(second.create(toAccount('after deletion'))).rejects.toMatchObject({
+      code: 'payment_method_not_found',
+    });
+    expect((await second.create(toAccount('before deletion'))).replayed).toBe(true);
+
+    await database.query(
+      `insert into organisations (id, name, created_at) values ($1, 'Test', now()) on conflict do nothing`,
+      [tenant.organisationId],
+    );
+    await second.create(request('real time'));
+    const frozen = '2030-01-02T03:04:05.000Z';
+    await database.query('update organisations set clock_frozen_at = $2 where id = $1', [
+      tenant.organisationId,
+      frozen,
+    ]);
+    const { body } = await second.create(request('frozen time'));
+    expect(JSON.parse(body)).toMatchObject({ created_at: frozen });
+    await database.query('update organisations set clock_frozen_at = null where id = $1', [
+      tenant.organisationId,
+    ]);
+  });
+
+  test('a refusal by what was remembered is judged again by what is stored', async () => {
+    const second = createProcess(database).service;
+    const { rows } = await database.query<{ id: string }>(
+      `select id from payment_methods where tenant_id = $1 and type = 'bank_account' limit 1`,
+      [tenant.id],
+    );
+    const id = rows[0]?.id as string;
+    const send = (key: string) => second.create(request(key, { sourceId: id, destinationId: 'pm_carol' }));
+    await database.query(`update payment_methods set deleted_at = now() where id = $1`, [id]);
+    await expect(send('refused before')).rejects.toMatchObject({ code: 'payment_method_not_found' });
+    await database.query(`update payment_methods set deleted_at = null where id = $1`, [id]);
+    expect((await send('refused before')).replayed).toBe(false);
   });
 
   test('[P-4.28] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {

@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import type { Tenant } from '../tenant.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentsService } from './service.ts';
@@ -7,7 +8,7 @@ const PAGE = 1_000;
 
 const columns: readonly [name: string, value: (payment: Payment) => string | number | null][] = [
   ['id', (payment) => payment.id],
-  ['created_at', (payment) => payment.createdAt.toISOString()],
+  ['created_at', (payment) => isoTime(payment.createdAt)],
   ['status', (payment) => payment.status],
   ['amount', (payment) => payment.amount],
   ['currency', (payment) => payment.currency],
@@ -20,8 +21,8 @@ const columns: readonly [name: string, value: (payment: Payment) => string | num
   ['network_code', (payment) => payment.failure?.network_code ?? null],
   ['description', (payment) => payment.description],
   ['metadata', (payment) => JSON.stringify(payment.metadata)],
-  ['estimated_settlement_at', (payment) => payment.estimatedSettlementAt.toISOString()],
-  ['updated_at', (payment) => payment.updatedAt.toISOString()],
+  ['estimated_settlement_at', (payment) => isoTime(payment.estimatedSettlementAt)],
+  ['updated_at', (payment) => isoTime(payment.updatedAt)],
 ];
 
 /** Quoted where RFC 4180 asks for it; text that a spreadsheet would run as a formula is made plain text. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FieldError } from '@libs/http';
 import { errors } from '../errors.ts';
-import type { PaymentInput } from './accept.ts';
+import type { PaymentInput } from './accept-draft.ts';
 import { AMOUNT_MAX } from './payment.ts';
 import type { CreatePaymentBody } from './schemas.ts';
 
@@ -57,7 +57,7 @@ const fallbackNeedsAuto: FieldError = {
  * What makes two bodies the same: their values after parsing, whatever the order of their fields. The schema knows
  * every field, so listing them is quicker than sorting keys.
  */
-export function fingerprintOf(body: CreatePaymentBody): Buffer {
+export function fingerprintOf(body: CreatePaymentBody): string {
   const { metadata, routing } = body;
   const canonical = JSON.stringify([
     body.amount,
@@ -69,5 +69,5 @@ export function fingerprintOf(body: CreatePaymentBody): Buffer {
     body.description ?? null,
     metadata ? Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)) : null,
   ]);
-  return hash('sha256', canonical, 'buffer');
+  return hash('sha256', canonical, 'hex');
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
+import { isoTime } from '../iso-time.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import { type Attempt, type Payment, toApi } from './payment.ts';
 import { type MoveName, nextMove } from './states.ts';
@@ -18,6 +19,8 @@ export interface Change {
     feeAmount: number;
     estimatedSettlementAt: Date;
   };
+  /** The same rail tries once more: a new attempt, and nothing else that is seen. */
+  again?: { attempt: Attempt; estimatedSettlementAt: Date };
 }
 
 /** What a change writes, besides the payment itself. */
@@ -26,7 +29,7 @@ export interface Changed {
   /** The payment as the API shows it from now on. */
   document: string;
   events: PaymentsEvent[];
-  transfers: Transfer[];
+  transfer: Transfer | null;
 }
 
 export interface ChangeContext {
@@ -54,10 +57,14 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
   if (change.attempt) changed.attempts = replaceLast(payment.attempts, change.attempt);
   if (change.failure) changed.failure = change.failure;
   if (change.reroute) applyReroute(changed, change.reroute);
+  if (change.again) {
+    changed.attempts = [...changed.attempts, change.again.attempt];
+    changed.estimatedSettlementAt = change.again.estimatedSettlementAt;
+  }
   const events: EventType[] = change.reroute ? ['payment.rerouted'] : [];
   if (move) {
     changed.status = move.to;
-    changed.timeline = [...payment.timeline, { status: move.to, timestamp: at.toISOString() }];
+    changed.timeline = [...payment.timeline, { status: move.to, timestamp: isoTime(at) }];
     events.push(`payment.${move.to}`);
   }
   const document = JSON.stringify(toApi(changed));
@@ -65,7 +72,7 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
     payment: changed,
     document,
     events: events.map((type) => eventOf(changed, type, document, { ...context, at })),
-    transfers: move?.money ? [transferOf(changed, move.money, { ...context, at })] : [],
+    transfer: move?.money ? transferOf(changed, move.money, { ...context, at }) : null,
   };
 }
 

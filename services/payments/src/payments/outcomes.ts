@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isoTime } from '../iso-time.ts';
 import type { RailOutcome } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Change } from './moves.ts';
@@ -23,20 +24,27 @@ export function changeFor(payment: Payment, outcome: RailOutcome, context: Outco
       return submitted(payment, attempt, outcome);
     case 'settled':
       if (payment.status !== 'processing') return null;
-      return { by: 'settled', attempt: { status: 'settled', settled_at: outcome.at.toISOString() } };
+      return { by: 'settled', attempt: { status: 'settled', settled_at: isoTime(outcome.at) } };
     case 'unknown':
       return attempt.status === 'submitted' ? { attempt: { status: 'unknown' } } : null;
     case 'rejected':
       return rejected(payment, outcome, context);
-    case 'returned': {
-      const { networkCode, code, detail } = outcome;
-      return {
-        by: 'returned',
-        attempt: { status: 'returned', code: networkCode, detail },
-        failure: { code, network_code: networkCode, detail },
-      };
-    }
+    case 'returned':
+      return returned(payment, attempt, outcome);
   }
+}
+
+function returned(
+  payment: Payment,
+  attempt: Attempt,
+  { networkCode, code, detail, again }: Extract<RailOutcome, { kind: 'returned' }>,
+): Change {
+  const ended: Partial<Attempt> = { status: 'returned', code: networkCode, detail };
+  if (again && payment.status === 'processing') {
+    const next = newAttempt(again.attemptId, attempt.rail);
+    return { attempt: ended, again: { attempt: next, estimatedSettlementAt: again.settlesAt } };
+  }
+  return { by: 'returned', attempt: ended, failure: { code, network_code: networkCode, detail } };
 }
 
 function submitted(
@@ -48,7 +56,7 @@ function submitted(
   const fields: Partial<Attempt> = {
     status: 'submitted',
     network_reference: outcome.reference,
-    submitted_at: outcome.at.toISOString(),
+    submitted_at: isoTime(outcome.at),
   };
   // A payment that was rerouted is processing already: only its attempt moves on.
   return payment.status === 'pending' ? { by: 'submitted', attempt: fields } : { attempt: fields };

@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import type { RailDecision, RailId } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
 import type { PaymentStatus } from './states.ts';
@@ -76,9 +77,9 @@ export function toApi(payment: Payment) {
     fee: { amount: payment.feeAmount, currency: 'USD' },
     description: payment.description,
     metadata: payment.metadata,
-    estimated_settlement_at: payment.estimatedSettlementAt.toISOString(),
-    created_at: payment.createdAt.toISOString(),
-    updated_at: payment.updatedAt.toISOString(),
+    estimated_settlement_at: isoTime(payment.estimatedSettlementAt),
+    created_at: isoTime(payment.createdAt),
+    updated_at: isoTime(payment.updatedAt),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database, Queryable } from '@libs/db';
 import { completeJobs, enqueueJobs, type Handler, type NewJob } from '@libs/jobs';
 import type { PaymentsEvent } from '../events/event.ts';
-import { recordTransfers } from '../ledger/service.ts';
+import { insertTransfers, recordTransfers } from '../ledger/service.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { ApplyOutcomes, Rail, RailOutcome, Submission } from '../rails/rail.ts';
@@ -13,7 +13,7 @@ import { parseTenantId } from '../tenant.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
-import { type ChangedPayment, lockPayments, type PaymentKey, updatePayments } from './store.ts';
+import { type ChangedPayment, lockPayments, type PaymentKey, writeChanges } from './store.ts';
 
 export const SUBMIT_JOB = 'payments.submit';
 
@@ -25,7 +25,12 @@ export interface ProcessingDependencies {
   newId: (prefix: string) => string;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
-  recordEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
+  /** Stores events and adds what subscribers get for them; those in `stored` are stored already. */
+  recordEvents: (
+    tx: Queryable,
+    events: readonly PaymentsEvent[],
+    stored: readonly PaymentsEvent[],
+  ) => Promise<void>;
 }
 
 /** What happens to payments after they were accepted: handed to their rails, and moved by what the rails answer. */
@@ -208,8 +213,9 @@ class Work {
   readonly #clocks: ReadonlyMap<string, SandboxClock>;
   readonly #realNow: Date;
   readonly #changed = new Map<string, ChangedPayment>();
-  readonly #events: PaymentsEvent[] = [];
-  readonly #transfers: Transfer[] = [];
+  /** Of payments that changed before in this transaction: their last change is written with its own. */
+  readonly #earlierEvents: PaymentsEvent[] = [];
+  readonly #earlierTransfers: Transfer[] = [];
 
   constructor(deps: ProcessingDependencies, clocks: ReadonlyMap<string, SandboxClock>) {
     this.#deps = deps;
@@ -238,17 +244,29 @@ class Work {
       newId: this.#deps.newId,
     });
     if (!changed) return;
-    this.#changed.set(`${payment.tenantId} ${payment.id}`, changed);
-    this.#events.push(...changed.events);
-    this.#transfers.push(...changed.transfers);
+    const key = `${payment.tenantId} ${payment.id}`;
+    const before = this.#changed.get(key);
+    if (before?.event) this.#earlierEvents.push(before.event);
+    if (before?.transfer) this.#earlierTransfers.push(before.transfer);
+    this.#earlierEvents.push(...changed.events.slice(0, -1));
+    this.#changed.set(key, {
+      payment: changed.payment,
+      document: changed.document,
+      event: changed.events.at(-1) ?? null,
+      transfer: changed.transfer,
+    });
     if (change.reroute) this.jobs.push({ name: SUBMIT_JOB, payload: [[payment.tenantId, payment.id]] });
   }
 
   async write(tx: Queryable): Promise<Payment[]> {
     const changed = [...this.#changed.values()];
-    await updatePayments(tx, changed);
-    await recordTransfers(tx, this.#transfers);
-    await this.#deps.recordEvents(tx, this.#events);
+    const transfers = [...this.#earlierTransfers, ...changed.flatMap(({ transfer }) => transfer ?? [])];
+    await recordTransfers(tx, transfers, async () => {
+      await insertTransfers(tx, this.#earlierTransfers);
+      await writeChanges(tx, changed);
+    });
+    const events = changed.flatMap(({ event }) => event ?? []);
+    await this.#deps.recordEvents(tx, this.#earlierEvents, events);
     await enqueueJobs(tx, this.#deps.database.schema, this.jobs);
     return changed.map(({ payment }) => payment);
   }

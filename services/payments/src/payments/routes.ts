@@ -35,7 +35,25 @@ const IdParams = Type.Object({ id: Type.String({ maxLength: 255 }) });
 declare module 'fastify' {
   interface FastifyRequest {
     metadataFilter: Record<string, string> | null;
+    idempotencyKey: string;
   }
+}
+
+/** With a callback and not a promise: this is on the way of every payment. */
+function takeIdempotencyKey(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  try {
+    const header = request.headers['idempotency-key'];
+    if (header === undefined) throw errors.idempotency_key_required();
+    request.idempotencyKey = parseIdempotencyKey(header as string);
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done();
 }
 
 /** `metadata[key]=value` is a family of parameters; the schema of the query sees what is left. */
@@ -48,6 +66,7 @@ export function registerPaymentRoutes(
   { payments, access, replyOnce }: PaymentRouteDependencies,
 ): void {
   app.decorateRequest('metadataFilter', null);
+  app.decorateRequest('idempotencyKey', '');
 
   app.post(
     '/v1/payments',
@@ -61,16 +80,12 @@ export function registerPaymentRoutes(
         response: { 202: PaymentSchema },
       },
       // The key is asked for before the body is judged.
-      async preValidation(request) {
-        if (request.headers['idempotency-key'] === undefined) throw errors.idempotency_key_required();
-        parseIdempotencyKey(request.headers['idempotency-key']);
-      },
+      preValidation: takeIdempotencyKey,
     },
     async (request, reply) => {
-      const key = parseIdempotencyKey(request.headers['idempotency-key'] as string);
       const accepted = await payments.create({
         tenant: request.caller.tenant,
-        key,
+        key: request.idempotencyKey,
         fingerprint: fingerprintOf(request.body),
         input: fromApi(request.body),
       });

@@ -5,13 +5,13 @@ import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { Routing } from '../routing/service.ts';
 import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
 import type { Tenant } from '../tenant.ts';
+import type { AcceptResponse } from './accept.ts';
 import {
   type AcceptRequest,
-  type AcceptResponse,
   type MethodAtFirstUse,
   type PaymentInput,
   resolveMethods,
-} from './accept.ts';
+} from './accept-draft.ts';
 import type { Payment } from './payment.ts';
 import type { Processing } from './processing.ts';
 import { routingRefusal } from './refusals.ts';
@@ -71,10 +71,7 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       const clock = tenant.mode === 'test' ? (clocks.get(tenant.organisationId) ?? realClock) : realClock;
       const at = clockNow(clock, deps.now());
       const methods = new Map(
-        found.map((method) => [
-          `${method.tenantId} ${method.id}`,
-          { ...method, isDeleted: method.deletedAt !== null },
-        ]),
+        found.map((method) => [method.id, { ...method, isDeleted: method.deletedAt !== null }]),
       );
       const { source, destination, created } = resolveMethods(deps, { tenant, input, methods, at });
       const only = input.rail === 'auto' ? null : input.rail;

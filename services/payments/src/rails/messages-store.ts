@@ -1,21 +1,29 @@
 import type { Queryable } from '@libs/db';
+import type { KeptContent } from './message-vault.ts';
 import type { RailMessage } from './messages.ts';
+
+export type KeptMessage = Omit<RailMessage, 'content'> & KeptContent;
 
 export async function findMessages(
   db: Queryable,
   key: { tenantId: string; id: string },
-): Promise<RailMessage[]> {
+): Promise<KeptMessage[]> {
   const { rows } = await db.query<{
     id: string;
     rail: RailMessage['rail'];
     direction: RailMessage['direction'];
     kind: RailMessage['kind'];
-    content: string;
+    content: string | null;
+    content_sealed: Buffer | null;
     created_at: Date;
   }>(
-    `select id, rail, direction, kind, content, created_at from rail_messages
+    `select id, rail, direction, kind, content, content_sealed, created_at from rail_messages
      where tenant_id = $1 and payment_id = $2 order by id`,
     [key.tenantId, key.id],
   );
-  return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }));
+  return rows.map(({ created_at: createdAt, content_sealed: contentSealed, ...row }) => ({
+    ...row,
+    contentSealed,
+    createdAt,
+  }));
 }

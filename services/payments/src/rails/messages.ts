@@ -1,8 +1,8 @@
 import type { Database } from '@libs/db';
-import type { Sealer } from '@libs/seal';
 import type { RailId } from '../routing/decision.ts';
 import type { Tenant } from '../tenant.ts';
 import { achMessagesOf } from './ach/messages.ts';
+import { createMessageVault, type MessageSealer } from './message-vault.ts';
 import { findMessages } from './messages-store.ts';
 
 export const MESSAGE_KINDS = ['nacha', 'return', 'noc', 'pacs.008', 'pacs.002', 'pacs.028'] as const;
@@ -22,10 +22,8 @@ export interface RailMessages {
   list(tenant: Tenant, paymentId: string): Promise<RailMessage[]>;
 }
 
-export function createRailMessages(deps: {
-  database: Database;
-  sealer: Pick<Sealer, 'openText'>;
-}): RailMessages {
+export function createRailMessages(deps: { database: Database; sealer: MessageSealer }): RailMessages {
+  const vault = createMessageVault(deps.sealer);
   return {
     async list(tenant, paymentId) {
       const key = { tenantId: tenant.id, id: paymentId };
@@ -33,7 +31,11 @@ export function createRailMessages(deps: {
         findMessages(deps.database, key),
         achMessagesOf(deps.database, deps.sealer, key),
       ]);
-      return [...messages, ...files].sort(newestFirst);
+      const opened = messages.map(({ content, contentSealed, ...message }) => ({
+        ...message,
+        content: vault.open({ tenantId: tenant.id, id: message.id }, { content, contentSealed }),
+      }));
+      return [...opened, ...files].sort(newestFirst);
     },
   };
 }

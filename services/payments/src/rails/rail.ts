@@ -38,9 +38,15 @@ export type RailOutcome = OutcomeOf &
     | { kind: 'submitted'; reference: string; at: Date }
     | { kind: 'settled'; at: Date }
     | { kind: 'rejected'; networkCode: string | null; code: string; detail: string; mayWorkOnAch: boolean }
-    | { kind: 'returned'; networkCode: string; code: string; detail: string }
+    | { kind: 'returned'; networkCode: string; code: string; detail: string; again?: NextAttempt }
     | { kind: 'unknown' }
   );
+
+/** The rail tries once more by itself: the payment stays under way, with another attempt. */
+export interface NextAttempt {
+  attemptId: string;
+  settlesAt: Date;
+}
 
 export interface SubmitResult {
   outcomes: readonly RailOutcome[];

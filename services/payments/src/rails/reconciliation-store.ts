@@ -118,10 +118,10 @@ export async function achPaymentDifferences(
 ): Promise<FoundDifferences> {
   const { rows } = await db.query<DifferenceRow>(
     `with ours as (${ACH_OURS}), legs as (
-       select e.tenant_id, e.payment_id, max(e.state) filter (where leg = 'debit') as debit,
+       select e.tenant_id, e.payment_id, e.attempt_id, max(e.state) filter (where leg = 'debit') as debit,
          max(e.state) filter (where leg = 'credit') as credit, max(e.state) filter (where leg = 'refund') as refund
-       from ach_entries e join (select distinct tenant_id, payment_id, attempt_id from ours) as touched
-         using (tenant_id, payment_id, attempt_id)
+       from ach_entries e join (select distinct tenant_id, payment_id from ours) as touched
+         using (tenant_id, payment_id)
        group by e.tenant_id, e.payment_id, e.attempt_id
      ), judged as (
        select l.*, p.status, p.amount,
@@ -130,18 +130,22 @@ export async function achPaymentDifferences(
          coalesce((select bool_or(t.kind = 'post') and not bool_or(t.kind = 'reverse') from ledger_transfers t
            where t.tenant_id = l.tenant_id and t.payment_id = l.payment_id), false) as posted
        from legs l join payments p on p.tenant_id = l.tenant_id and p.id = l.payment_id
+     ), presented as (
+       select *, bool_or(paid) over attempts as paid_once, attempt_id = max(attempt_id) over attempts as is_last
+       from judged window attempts as (partition by tenant_id, payment_id)
      ), compared as (
        select null::text as reference, tenant_id, payment_id, status || ' ' || amount as ours,
          concat_ws(', ', 'debit ' || debit, 'credit ' || credit, 'refund ' || refund) as theirs,
          case
            when 'overruled' in (debit, credit) then 'ended_by_order'
            when paid and not posted then 'settled_but_not_posted'
-           when posted and not paid then 'posted_but_not_settled'
+           when posted and not paid_once and is_last and debit = 'canceled' then 'ended_by_order'
+           when posted and not paid_once and is_last then 'posted_but_not_settled'
            when debit = 'returned' and credit = 'settled' then 'paid_but_debit_returned'
            when debit = 'settled' and credit in ('returned', 'refused', 'canceled')
              and (refund is null or refund in ('returned', 'refused', 'canceled')) then 'collected_but_not_refunded'
          end as kind
-       from judged
+       from presented
      )
      select *, count(*) over ()::int as total from compared where kind is not null order by payment_id limit $4`,
     [...daysOf(query), limit],

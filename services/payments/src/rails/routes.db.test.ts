@@ -6,9 +6,13 @@ import { createAdminAccess } from '../keys/access.ts';
 import type { Caller } from '../keys/key.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
 import { fromNewYork } from './ach/calendar.ts';
+import { fileSealContext } from './ach/context.ts';
 import { readNacha } from './ach/nacha/read.ts';
 import { createHouse, type House } from './ach/test/house.ts';
+import { createMessageVault } from './message-vault.ts';
 import { createRailMessages } from './messages.ts';
+import { createQuarantine } from './quarantine.ts';
+import { registerQuarantineRoutes } from './quarantine-routes.ts';
 import { createReconciliation, type Reconciliation, reconcile } from './reconciliation.ts';
 import { registerReconciliationRoutes } from './reconciliation-routes.ts';
 import { registerRailRoutes } from './routes.ts';
@@ -49,6 +53,8 @@ beforeAll(async () => {
     messages: createRailMessages({ database, sealer: context.sealer }),
   });
   registerReconciliationRoutes(app, { admin: createAdminAccess(ADMIN), reconciliation });
+  const quarantine = createQuarantine({ database, sealer: context.sealer });
+  registerQuarantineRoutes(app, { admin: createAdminAccess(ADMIN), quarantine });
 });
 afterAll(async () => {
   await app.close();
@@ -111,9 +117,56 @@ describe('GET /v1/payments/:id/messages', () => {
   });
 });
 
-describe('reconciliation', () => {
-  const admin = { authorization: `Bearer ${ADMIN}` };
+const admin = { authorization: `Bearer ${ADMIN}` };
 
+describe('quarantine', () => {
+  test("is the operator's: newest first, page by page, with what was received", async () => {
+    const vault = createMessageVault(house.context.sealer);
+    const put = (id: string, rail: string, second: number, kept: { content?: string; sealed?: Buffer }) =>
+      house.database.query(
+        `insert into rail_quarantine (id, rail, content, content_sealed, reason, received_at)
+         values ($1, $2, $3, $4, 'unmatched', $5)`,
+        [id, rail, kept.content ?? null, kept.sealed ?? null, new Date(Date.UTC(2083, 0, 1, 0, 0, second))],
+      );
+    await put('qrt_1', 'rtp', 1, { sealed: vault.sealAside('qrt_1', '<a>é</a>') });
+    await put('qrt_2', 'rtp', 2, { content: '<kept>before</kept>' });
+    const file = house.context.sealer.seal('101 nonsense', fileSealContext('quarantine_3'));
+    await put('quarantine_3', 'ach', 2, { content: file.toString('base64') });
+    const ids = async (query: string) => {
+      const { body } = await get(`/v1/admin/quarantine${query}`, admin);
+      return { ids: body.data.map(({ id }: { id: string }) => id), next: body.next_cursor };
+    };
+    expect(await ids('')).toEqual({ ids: ['quarantine_3', 'qrt_2', 'qrt_1'], next: null });
+    expect((await ids('?rail=rtp')).ids).toEqual(['qrt_2', 'qrt_1']);
+    const first = await ids('?limit=2');
+    expect(first.ids).toEqual(['quarantine_3', 'qrt_2']);
+    expect(await ids(`?limit=2&cursor=${first.next}`)).toEqual({ ids: ['qrt_1'], next: null });
+    expect((await get('/v1/admin/quarantine/qrt_1', admin)).body).toEqual({
+      id: 'qrt_1',
+      object: 'quarantined',
+      rail: 'rtp',
+      reason: 'unmatched',
+      received_at: '2083-01-01T00:00:01.000Z',
+      content: '<a>é</a>',
+    });
+    const contentOf = async (id: string) => (await get(`/v1/admin/quarantine/${id}`, admin)).body.content;
+    expect(await contentOf('qrt_2')).toBe('<kept>before</kept>');
+    expect(await contentOf('quarantine_3')).toBe('101 nonsense');
+  });
+
+  test('is closed to everybody else, and says where there is nothing', async () => {
+    const other = { authorization: 'Bearer sk_test_sandbox' };
+    for (const path of ['/v1/admin/quarantine', '/v1/admin/quarantine/qrt_1']) {
+      expect((await get(path)).status).toBe(401);
+      expect((await get(path, other)).status).toBe(403);
+    }
+    expect((await get('/v1/admin/quarantine/qrt_none', admin)).status).toBe(404);
+    expect((await get('/v1/admin/quarantine?cursor=x', admin)).status).toBe(400);
+    expect((await get('/v1/admin/quarantine?rail=wire', admin)).status).toBe(400);
+  });
+});
+
+describe('reconciliation', () => {
   test("is the operator's, and asks for a day", async () => {
     expect((await get(`/v1/admin/reconciliation?day=${DAY}`)).status).toBe(401);
     const other = { authorization: 'Bearer sk_test_sandbox' };
@@ -199,9 +252,9 @@ describe('reconciliation', () => {
     const book = (instruction: string, amount: number) =>
       database.query(
         `insert into sandbox_rtp_transfers (instruction_id, message_id, transaction_id, end_to_end_id,
-           message_created_at, settlement_date, amount, instructing_agent, instructed_agent, debtor_agent, debtor_account,
-           creditor_agent, creditor_account, status, silent, received_at)
-         values ($1, $1, $1, $1, '', $3, $2, '', '', '', '', '', '', 'ACTC', false, now())`,
+           message_created_at, settlement_date, amount, instructing_agent, instructed_agent, debtor_agent,
+           creditor_agent, accounts_mark, status, silent, received_at)
+         values ($1, $1, $1, $1, '', $3, $2, '', '', '', '', '', 'ACTC', false, now())`,
         [instruction, amount, day],
       );
     await Promise.all([submit('both', 9_00), book('both', 9_00), submit('ours', 9_00), book('theirs', 5)]);

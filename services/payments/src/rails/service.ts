@@ -21,7 +21,9 @@ import { type AchSftp, createAchSftp } from './ach/sftp.ts';
 import type { RailLog } from './alert.ts';
 import { readBankIdentity } from './bank-identity.ts';
 import { createRailHealth } from './health.ts';
+import { createMessageVault } from './message-vault.ts';
 import { createRailMessages, type RailMessages } from './messages.ts';
+import { createQuarantine, type Quarantine } from './quarantine.ts';
 import type { Rail } from './rail.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { REJECT_REASONS, rejectReason } from './rtp/codes.ts';
@@ -31,6 +33,7 @@ import { createRtpRail } from './rtp/rail.ts';
 import { createRtpGateway, type RtpGateway } from './rtp/transport-gateway.ts';
 import { createSandboxTransport } from './rtp/transport-sandbox.ts';
 import { createRtpHandlers } from './rtp/worker.ts';
+import { accountMarks } from './sandbox/account-marks.ts';
 import { createAchOperator } from './sandbox/ach-operator.ts';
 import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
 
@@ -46,6 +49,7 @@ export interface Rails {
   isUp: RailIsUp;
   messages: RailMessages;
   reconciliation: Reconciliation;
+  quarantine: Quarantine;
   /** The jobs of the rails; they need the payments that they move. */
   work(needs: { processing: Processing }): RailWork;
   rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
@@ -75,6 +79,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     database,
     participant: SANDBOX_NETWORK,
     behaviourOf,
+    marks: accountMarks(deps.sealer),
     deliver: (messages) => readJobs('test', messages),
     now,
   });
@@ -101,21 +106,24 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
   const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && identity.ach };
   const reconciliation = createReconciliation({ database, now, log });
   const { openAccountNumber } = paymentMethods;
+  const vault = createMessageVault(deps.sealer);
   return {
     carriers: [
-      createRtpRail({ terms, connections, openAccountNumber, newId, log }),
+      createRtpRail({ terms, connections, openAccountNumber, newId, vault, log }),
       createAchRail({ terms, pace, isConfigured: (mode) => originators[mode] !== null }),
     ],
     isUp: health.isUp,
     messages: createRailMessages({ database, sealer: deps.sealer }),
     reconciliation,
+    quarantine: createQuarantine({ database, sealer: deps.sealer }),
     work({ processing }) {
       const { applyOutcomes, lockPayments } = processing;
       const shared = { database, applyOutcomes, findClocks, health, now, newId, log };
-      const rtp = createRtpHandlers({ ...shared, connections });
+      const rtp = createRtpHandlers({ ...shared, connections, vault });
       const context: AchContext = {
         ...shared,
         ...{ pace, originators, lockPayments, openAccountNumber, sealer: deps.sealer },
+        representmentsWanted: config.rails.ach.representments,
         transportFor: createTransportFor({ sandbox: operator, live: sftp }),
         findMethods: paymentMethods.find,
         applyCorrection: paymentMethods.applyCorrection,

@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import type { RailTerms } from './terms.ts';
 
 export type RailId = 'rtp' | 'ach' | 'book';
@@ -111,7 +112,7 @@ function toCandidate(assessment: Assessment, chosen: Scored | undefined): Candid
     possible: chosen !== undefined,
     reasons: assessment.obstacles,
     fee: chosen ? { amount: chosen.option.fee, currency: 'USD' } : null,
-    settles_at: chosen ? chosen.option.settlesAt.toISOString() : null,
+    settles_at: chosen ? isoTime(chosen.option.settlesAt) : null,
     score: chosen ? chosen.score : null,
   };
 }

@@ -24,7 +24,8 @@ export interface WebhookDispatcherOptions {
   onError: (error: unknown) => void;
 }
 
-export interface WebhookDispatcher extends Pick<DeliveryDispatcher, 'start' | 'stop' | 'poll' | 'stats'> {}
+export interface WebhookDispatcher
+  extends Pick<DeliveryDispatcher, 'start' | 'stop' | 'offer' | 'poll' | 'stats'> {}
 
 const USER_AGENT = 'Payments-Webhooks/1.0';
 
@@ -67,6 +68,7 @@ export function createWebhookDispatcher(options: WebhookDispatcherOptions): Webh
   });
   return {
     start: dispatcher.start,
+    offer: dispatcher.offer,
     poll: dispatcher.poll,
     stats: dispatcher.stats,
     async stop() {

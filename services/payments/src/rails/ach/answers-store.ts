@@ -132,7 +132,7 @@ export async function findReplies(
 
 export interface Quarantined {
   id: string;
-  content: string;
+  contentSealed: Buffer;
   reason: string;
   receivedAt: Date;
 }
@@ -140,9 +140,9 @@ export interface Quarantined {
 /** Answers whether it is new: a file that could not be acknowledged comes again, and needs no second row. */
 export async function insertQuarantined(db: Queryable, file: Quarantined): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into rail_quarantine (id, rail, content, reason, received_at) values ($1, 'ach', $2, $3, $4)
+    `insert into rail_quarantine (id, rail, content_sealed, reason, received_at) values ($1, 'ach', $2, $3, $4)
      on conflict do nothing`,
-    [file.id, file.content, file.reason, file.receivedAt],
+    [file.id, file.contentSealed, file.reason, file.receivedAt],
   );
   return rowCount > 0;
 }

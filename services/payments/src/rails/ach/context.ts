@@ -19,6 +19,8 @@ export interface AchContext {
   newId: (prefix: string) => string;
   log: RailLog;
   pace: Pace;
+  /** How often a debit that came back for want of money shall be presented again; the rules allow two. */
+  representmentsWanted: number;
   originators: Readonly<Record<Mode, Originator | null>>;
   /** Null where there is no bank to send to. */
   transportFor: (scope: AchScope) => AchTransport | null;

@@ -10,6 +10,7 @@ interface EntryRow {
   scope: string;
   state: AchEntryState;
   amount: number;
+  presentment: number;
   same_day: boolean;
   due_at: Date;
   settles_at: Date;
@@ -20,8 +21,8 @@ interface EntryRow {
   return_code: string | null;
 }
 
-const COLUMNS = `tenant_id, payment_id, attempt_id, leg, scope, state, amount, same_day, due_at, settles_at, trace, rdfi,
-  file_id, message_id, return_code`;
+const COLUMNS = `tenant_id, payment_id, attempt_id, leg, scope, state, amount, presentment, same_day, due_at, settles_at, trace,
+  rdfi, file_id, message_id, return_code`;
 
 /** The table's check guarantees that what was sent has all four. */
 function sentAsFromRow({ trace, rdfi, file_id, message_id }: EntryRow): AchEntry['sentAs'] {
@@ -38,6 +39,7 @@ function fromRow(row: EntryRow): AchEntry {
     scope: row.scope,
     state: row.state,
     amount: row.amount,
+    presentment: row.presentment,
     sameDay: row.same_day,
     dueAt: row.due_at,
     settlesAt: row.settles_at,
@@ -51,10 +53,10 @@ export async function insertEntries(tx: Queryable, entries: readonly AchEntry[])
   await tx.query(
     {
       name: 'ach.entries_insert',
-      text: `insert into ach_entries (tenant_id, payment_id, attempt_id, leg, scope, state, amount, same_day, due_at,
-          settles_at)
+      text: `insert into ach_entries (tenant_id, payment_id, attempt_id, leg, scope, state, amount, presentment,
+          same_day, due_at, settles_at)
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-          $8::boolean[], $9::timestamptz[], $10::timestamptz[])
+          $8::smallint[], $9::boolean[], $10::timestamptz[], $11::timestamptz[])
         on conflict do nothing`,
     },
     [
@@ -65,6 +67,7 @@ export async function insertEntries(tx: Queryable, entries: readonly AchEntry[])
       entries.map((entry) => entry.scope),
       entries.map((entry) => entry.state),
       entries.map((entry) => entry.amount),
+      entries.map((entry) => entry.presentment),
       entries.map((entry) => entry.sameDay),
       entries.map((entry) => entry.dueAt),
       entries.map((entry) => entry.settlesAt),
@@ -123,14 +126,33 @@ export async function findQueued(db: Queryable, { scope, asOf, limit }: DueQuery
   return rows.map(fromRow);
 }
 
-export async function findToSettle(db: Queryable, { scope, asOf, limit }: DueQuery): Promise<AchEntry[]> {
+/** The files at the bank that have entries whose hour has come. */
+export async function findFilesToSettle(
+  db: Queryable,
+  { scope, asOf }: Omit<DueQuery, 'limit'>,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    {
+      name: 'ach.files_to_settle',
+      text: `select f.id from ach_files f where f.sent_at is not null and f.id in (select e.file_id from ach_entries e
+        where e.scope = $1 and e.state = 'sent' and e.settles_at <= $2)`,
+    },
+    [scope, asOf],
+  );
+  return rows.map((row) => row.id);
+}
+
+export async function findToSettle(
+  db: Queryable,
+  { scope, asOf, limit, fileIds }: DueQuery & { fileIds: readonly string[] },
+): Promise<AchEntry[]> {
   const { rows } = await db.query<EntryRow>(
     {
       name: 'ach.entries_to_settle',
       text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'sent' and settles_at <= $2
-        order by settles_at, payment_id limit $3`,
+          and file_id = any($4) order by settles_at, payment_id limit $3`,
     },
-    [scope, asOf, limit],
+    [scope, asOf, limit, fileIds],
   );
   return rows.map(fromRow);
 }

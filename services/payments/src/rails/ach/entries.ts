@@ -47,6 +47,9 @@ export const ENTRY_AMOUNT_MAX_CENTS = 9_999_999_999;
 /** Stands where a name has no letter that ASCII can carry; banks return an entry without a name (R26). */
 export const NAME_NOT_IN_ASCII = 'ACCOUNT HOLDER';
 
+/** What the rules want a batch of debits to be called that came back for want of money and are presented again. */
+export const RETRY_DESCRIPTION = 'RETRY PYMT';
+
 /** Written for every WEB entry: each is a single payment, not one of a standing series. */
 const WEB_SINGLE_PAYMENT = 'S';
 

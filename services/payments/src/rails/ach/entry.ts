@@ -35,6 +35,8 @@ export interface AchEntry {
   scope: AchScope;
   state: AchEntryState;
   amount: number;
+  /** How often the debit had been presented before; zero for what is no debit. */
+  presentment: number;
   sameDay: boolean;
   /** When its file leaves, and when it settles, in the time of its scope. */
   dueAt: Date;

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Tenant } from '../../tenant.ts';
 import { createRailMessages } from '../messages.ts';
+import { createQuarantine } from '../quarantine.ts';
 import { fromNewYork } from './calendar.ts';
-import { fileSealContext } from './context.ts';
+import { fileDue } from './filing.ts';
 import { readNacha } from './nacha/read.ts';
 import { writeNacha } from './nacha/write.ts';
+import { sendFiles } from './sending.ts';
 import { createHouse, type House, type HouseOptions, historyOf } from './test/house.ts';
 import { tick } from './tick.ts';
 import type { AchTransport, InboundFile } from './transport.ts';
@@ -58,13 +60,10 @@ async function setClock(date: string, time: string): Promise<void> {
 }
 
 async function quarantined(): Promise<{ reason: string; content: string }[]> {
-  const { rows } = await house.database.query<{ id: string; reason: string; content: string }>(
-    'select id, reason, content from rail_quarantine order by received_at',
-  );
-  return rows.map(({ id, reason, content }) => ({
-    reason,
-    content: house.context.sealer.openText(Buffer.from(content, 'base64'), fileSealContext(id)),
-  }));
+  const quarantine = createQuarantine({ database: house.database, sealer: house.context.sealer });
+  const listed = await quarantine.list({ rail: 'ach', before: null, limit: 100 });
+  const whole = await Promise.all(listed.map(({ id }) => quarantine.get(id)));
+  return whole.map(({ reason, content }) => ({ reason, content })).reverse();
 }
 
 async function states(id: string): Promise<string[]> {
@@ -148,6 +147,34 @@ describe('crashes', () => {
     ]);
     expect(rows).toEqual([{ kind: 'noc', code: 'C01' }]);
     expect(await quarantined()).toEqual([]);
+  });
+
+  test.each([
+    ['after the other has fetched answers', false],
+    ['while the other fetches answers', true],
+  ])('none settles what another is just sending: it arrives %s', async (_name, isMeanwhile) => {
+    const id = await pay({ sourceId: 'pm_test_ach_return_r01' });
+    await setClock('2083-03-05', '12:00');
+    let looks = 0;
+    const { findClocks } = house.context;
+    const context: typeof house.context = {
+      ...house.context,
+      async findClocks(db, organisationIds) {
+        looks += 1;
+        // The other one has written the file, and not sent it, when this one looks for what is due.
+        if (looks === 1) await fileDue(house.context, tenant.id, fromNewYork('2083-03-01', '22:30'));
+        return findClocks(db, organisationIds);
+      },
+    };
+    onLine.collect = async (asOf) => {
+      const answers = await operatorLine().collect(asOf);
+      onLine = {};
+      if (isMeanwhile) await sendFiles(house.context, tenant.id);
+      return answers;
+    };
+    await tick(context, tenant.id);
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
+    expect(await states(id)).toEqual(['debit returned']);
   });
 
   test('ten workers at once move every payment once', async () => {
@@ -285,7 +312,16 @@ describe('answers that cannot be believed', () => {
     expect(await quarantined()).toEqual([
       { reason: expect.stringMatching(reason), content: spoiled.content },
     ]);
-    expect(house.alerts).toHaveLength(1);
+    expect(house.alerts).toEqual([
+      {
+        fields: expect.objectContaining({
+          alert: 'rail_quarantine',
+          rail: 'ach',
+          reason: expect.stringMatching(reason),
+        }),
+        message: expect.any(String),
+      },
+    ]);
     expect(JSON.stringify(house.alerts)).not.toContain('TRTR01');
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing');
     expect(await states(id)).toEqual(['debit sent']);

@@ -8,7 +8,7 @@ import { parseTenantId } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import { toNewYork } from './calendar.ts';
 import { type AchContext, fileSealContext } from './context.ts';
-import type { Leg } from './entries.ts';
+import { type Leg, RETRY_DESCRIPTION } from './entries.ts';
 import { findEntriesOf, findQueued, insertEntries, updateEntries } from './entries-store.ts';
 import { type AchEntry, directionOf, methodIdOf, paymentKeyOf, textKeyOf } from './entry.ts';
 import { FILE_LIMITS, type Originator, planFiles } from './files.ts';
@@ -187,8 +187,13 @@ function toLeg(
     effectiveDate,
     descriptiveDate,
     description: payment.description,
-    ...(entry.leg === 'refund' ? { entryDescription: 'REFUND' } : {}),
+    ...wordsFor(entry),
   };
+}
+
+function wordsFor({ leg, presentment }: AchEntry): Pick<Leg, 'entryDescription'> {
+  if (leg === 'refund') return { entryDescription: 'REFUND' };
+  return presentment > 0 ? { entryDescription: RETRY_DESCRIPTION } : {};
 }
 
 /**

@@ -83,6 +83,7 @@ function firstEntry(submission: Submission, sameDay: boolean, pace: Pace): AchEn
     scope,
     state: 'queued',
     amount: payment.amount,
+    presentment: 0,
     sameDay,
     ...timesOf({ scope, from: at, amount: payment.amount, sameDay, legs }, pace),
     sentAs: null,

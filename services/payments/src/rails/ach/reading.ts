@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import type { Correction as MethodCorrection } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
-import type { RailOutcome } from '../rail.ts';
+import { createMessageVault } from '../message-vault.ts';
+import type { NextAttempt, RailOutcome } from '../rail.ts';
 import {
   findAnswer,
   insertAnswer,
@@ -17,11 +18,12 @@ import { type AchContext, fileSealContext } from './context.ts';
 import { findByTraces, findEntriesOf, insertEntries, updateEntries } from './entries-store.ts';
 import { type AchEntry, methodIdOf, paymentKeyOf } from './entry.ts';
 import { lockScope } from './files-store.ts';
-import { lockPaymentsOf, paymentOf } from './filing.ts';
+import { legsOf, lockPaymentsOf, paymentOf } from './filing.ts';
 import { type Match, matchReplies, readReplies } from './matching.ts';
 import type { Reply, ReturnReply } from './nacha/replies.ts';
 import { findTransactionCode } from './nacha/transaction-codes.ts';
-import { byAttempt, refundsFor } from './refunds.ts';
+import { attemptsById, byAttempt, refundsFor } from './refunds.ts';
+import { representmentOf, settlementAfter } from './representments.ts';
 import { type AchScope, modeOfScope } from './scope.ts';
 import { connectionFor, overLine } from './sending.ts';
 import { timeOf } from './time.ts';
@@ -53,9 +55,9 @@ async function quarantine(
   reason: string,
 ): Promise<void> {
   const id = `quarantine_${hash('sha256', `${scope}\n${file.name}\n${file.content}`, 'hex').slice(0, 32)}`;
-  const content = context.sealer.seal(file.content, fileSealContext(id)).toString('base64');
-  await insertQuarantined(context.database, { id, content, reason, receivedAt: context.now() });
-  const fields = { rail: 'ach', scope, file: file.name, quarantine: id, reason };
+  const contentSealed = createMessageVault(context.sealer).sealAside(id, file.content);
+  await insertQuarantined(context.database, { id, contentSealed, reason, receivedAt: context.now() });
+  const fields = { alert: 'rail_quarantine', rail: 'ach', scope, file: file.name, quarantine: id, reason };
   context.log.error(fields, 'a file from the bank was quarantined');
 }
 
@@ -123,7 +125,9 @@ async function apply(tx: Queryable, context: AchContext, applying: Applying): Pr
     ({ entry, reply }): AchEntry => ({ ...entry, state: 'returned', returnCode: reply.code }),
   );
   await updateEntries(tx, returned);
-  await followUp(tx, context, returned, { scope, asOf });
+  const siblings = returned.length === 0 ? [] : await findEntriesOf(tx, returned.map(paymentKeyOf));
+  await followUp(tx, context, siblings, { scope, asOf });
+  const again = await presentAgain(tx, context, { returns, payments, siblings, asOf });
   const stamp = await timeOf(context, tx, scope);
   for (const { entry, reply } of matches) {
     if (reply.kind !== 'noc') continue;
@@ -135,7 +139,39 @@ async function apply(tx: Queryable, context: AchContext, applying: Applying): Pr
     matches.map((match) => toStoredReply(context, match, { answerId, asOf })),
   );
   const telling = returns.filter(({ entry }) => isNews(entry, paymentOf(payments, entry)));
-  await context.applyOutcomes(tx, telling.flatMap(returnedOutcome(context)));
+  await context.applyOutcomes(tx, telling.flatMap(returnedOutcome(context, again)));
+}
+
+interface PresentingAgain {
+  returns: readonly { entry: AchEntry; reply: ReturnReply }[];
+  payments: ReadonlyMap<string, Payment>;
+  siblings: readonly AchEntry[];
+  asOf: Date;
+}
+
+/** Queues what may be tried once more. Answers the next attempt of each attempt that came back, by its id. */
+async function presentAgain(
+  tx: Queryable,
+  context: AchContext,
+  { returns, payments, siblings, asOf }: PresentingAgain,
+): Promise<ReadonlyMap<string, NextAttempt>> {
+  const { pace, newId, representmentsWanted: wanted } = context;
+  const attempts = attemptsById(siblings);
+  const next = new Map<string, NextAttempt>();
+  const queued: AchEntry[] = [];
+  for (const { entry, reply } of returns) {
+    const payment = paymentOf(payments, entry);
+    const attempt = attempts.get(entry.attemptId);
+    const legs = legsOf(payment);
+    const debit =
+      attempt && representmentOf({ entry, reply, payment, attempt }, { wanted, legs, asOf, newId, pace });
+    if (!debit) continue;
+    queued.push(debit);
+    const settlesAt = settlementAfter(debit, legs, pace);
+    next.set(entry.attemptId, { attemptId: debit.attemptId, settlesAt });
+  }
+  await insertEntries(tx, queued);
+  return next;
 }
 
 /** A payment that is completed although this entry was still under way was completed by order: that stands. */
@@ -151,11 +187,9 @@ function isReturn(match: Match): match is { entry: AchEntry; reply: ReturnReply 
 async function followUp(
   tx: Queryable,
   context: AchContext,
-  returned: readonly AchEntry[],
+  siblings: readonly AchEntry[],
   { scope, asOf }: { scope: AchScope; asOf: Date },
 ): Promise<void> {
-  if (returned.length === 0) return;
-  const siblings = await findEntriesOf(tx, returned.map(paymentKeyOf));
   const canceled = byAttempt(siblings)
     .flatMap((attempt) => attempt.toCancel())
     .map((entry): AchEntry => ({ ...entry, state: 'canceled' }));
@@ -191,7 +225,7 @@ function toStoredReply(
   return { tenantId, paymentId, id, attemptId, leg, kind, code, trace, answerId, createdAt: asOf };
 }
 
-function returnedOutcome(context: AchContext) {
+function returnedOutcome(context: AchContext, again: ReadonlyMap<string, NextAttempt>) {
   return ({ entry, reply }: { entry: AchEntry; reply: ReturnReply }): RailOutcome[] => {
     const { tenantId, paymentId, attemptId, leg } = entry;
     if (leg === 'refund') {
@@ -202,6 +236,8 @@ function returnedOutcome(context: AchContext) {
     const { failureCode: code, title } = returnReason(reply.code);
     const who = leg === 'debit' ? 'source' : 'destination';
     const detail = `The bank of the ${who} returned the entry: ${title}.`;
-    return [{ tenantId, paymentId, attemptId, kind: 'returned', networkCode: reply.code, code, detail }];
+    const next = again.get(attemptId);
+    const said = { networkCode: reply.code, code, detail, ...(next && { again: next }) };
+    return [{ tenantId, paymentId, attemptId, kind: 'returned', ...said }];
   };
 }

@@ -10,10 +10,13 @@ export interface RefundTiming {
 }
 
 export function byAttempt(entries: readonly AchEntry[]): AttemptEntries[] {
-  const groups = Map.groupBy(entries, ({ tenantId, paymentId, attemptId }) =>
-    [tenantId, paymentId, attemptId].join(' '),
-  );
-  return [...groups.values()].map((group) => new AttemptEntries(group));
+  return [...attemptsById(entries).values()];
+}
+
+/** The ids of attempts are unique over all payments. */
+export function attemptsById(entries: readonly AchEntry[]): ReadonlyMap<string, AttemptEntries> {
+  const groups = Map.groupBy(entries, ({ attemptId }) => attemptId);
+  return new Map([...groups].map(([id, group]) => [id, new AttemptEntries(group)]));
 }
 
 /** Nobody waits for a refund as for a payment, so it leaves when the debit can no longer come back as well. */
@@ -35,6 +38,7 @@ export function refundsFor(entries: readonly AchEntry[], timing: RefundTiming): 
         ...debit,
         leg: 'refund',
         state: 'queued',
+        presentment: 0,
         sameDay: false,
         ...timesOf({ scope, from: refundFrom(debit, timing), amount, sameDay: false, legs: 1 }, pace),
         sentAs: null,

@@ -10,11 +10,18 @@ import type { AchScope } from './scope.ts';
 
 const ENTRIES_PER_STEP_MAX = 1_000;
 
+export interface Settling {
+  scope: AchScope;
+  asOf: Date;
+  /** Files that were at the bank before its answers were last fetched: of others, none can have come back yet. */
+  fileIds: readonly string[];
+}
+
 /** Settles what has reached its time without coming back. Answers how many entries were dealt with. */
-export function settleDue(context: AchContext, scope: AchScope, asOf: Date): Promise<number> {
+export function settleDue(context: AchContext, { scope, asOf, fileIds }: Settling): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
-    const due = await findToSettle(tx, { scope, asOf, limit: ENTRIES_PER_STEP_MAX });
+    const due = await findToSettle(tx, { scope, asOf, fileIds, limit: ENTRIES_PER_STEP_MAX });
     if (due.length === 0) return 0;
     const payments = await lockPaymentsOf(tx, context, due);
     const siblings = Map.groupBy(await findEntriesOf(tx, due.map(paymentKeyOf)), attemptKeyOf);
@@ -75,6 +82,7 @@ function creditAfter({ pace }: AchContext, debit: AchEntry): AchEntry {
     ...debit,
     leg: 'credit',
     state: 'queued',
+    presentment: 0,
     ...timesOf({ scope, from, amount, sameDay, legs: 2 }, pace),
     sentAs: null,
     returnCode: null,

@@ -1,6 +1,6 @@
 import { realTimeOf } from '../../sandbox/clock.ts';
 import type { AchContext } from './context.ts';
-import { nextEntryAt } from './entries-store.ts';
+import { findFilesToSettle, nextEntryAt } from './entries-store.ts';
 import { fileDue } from './filing.ts';
 import { readAnswers } from './reading.ts';
 import { type AchScope, followsClock, isCompressed, LIVE_SCOPE } from './scope.ts';
@@ -58,10 +58,14 @@ async function nextDueAt(context: AchContext, scope: AchScope): Promise<Date | n
   return new Date(Math.min(entry.getTime(), answer.getTime()));
 }
 
-/** What comes back at an hour is read before what settles at that hour, and both before the next file leaves. */
+/**
+ * What comes back at an hour is read before what settles at that hour, and both before the next file leaves. Another
+ * worker may send a file meanwhile, whose answers this one has not fetched: it settles in the next step.
+ */
 async function takeStep(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
+  const fileIds = await findFilesToSettle(context.database, { scope, asOf });
   await readAnswers(context, scope, asOf);
-  await inBites(() => settleDue(context, scope, asOf));
+  if (fileIds.length > 0) await inBites(() => settleDue(context, { scope, asOf, fileIds }));
   await inBites(() => fileDue(context, scope, asOf));
 }
 

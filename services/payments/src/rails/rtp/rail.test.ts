@@ -1,6 +1,8 @@
 /** What the rail says of a payment before it carries it. */
+import { createSealer } from '@libs/seal';
 import { describe, expect, test } from 'vitest';
 import { defaultTerms } from '../../routing/terms.ts';
+import { createMessageVault } from '../message-vault.ts';
 import type { RailRequest } from '../rail.ts';
 import { SANDBOX_IDENTITY, sandboxConnection } from './connection.ts';
 import { createRtpRail } from './rail.ts';
@@ -13,6 +15,7 @@ const rail = createRtpRail({
   connections: { test: sandboxConnection(transport), live: null },
   openAccountNumber: () => '1',
   newId: () => 'msg_1',
+  vault: createMessageVault(createSealer({ keys: [Buffer.alloc(32, 7)] })),
   log: { error: () => {}, warn: () => {} },
 });
 

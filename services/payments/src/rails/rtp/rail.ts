@@ -1,9 +1,11 @@
 import type { Queryable } from '@libs/db';
 import type { NewJob } from '@libs/jobs';
+import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { Obstacle } from '../../routing/decision.ts';
 import type { RailTerms } from '../../routing/terms.ts';
 import type { Mode } from '../../tenant.ts';
 import type { RailLog } from '../alert.ts';
+import type { MessageVault } from '../message-vault.ts';
 import type { Rail, RailOutcome, RailRequest, Submission } from '../rail.ts';
 import type { RtpConnections, RtpIdentity } from './connection.ts';
 import { RtpFieldError } from './errors.ts';
@@ -16,6 +18,7 @@ export interface RtpRailDependencies {
   connections: RtpConnections;
   openAccountNumber: OpenAccountNumber;
   newId: (prefix: string) => string;
+  vault: MessageVault;
   log: RailLog;
 }
 
@@ -87,17 +90,18 @@ interface Group {
 
 async function write(tx: Queryable, deps: RtpRailDependencies, { mode, identity, group }: Group) {
   const serials = await drawSerials(tx, group.length);
+  const openAccountNumber = openEachOnce(deps.openAccountNumber);
   const outcomes: RailOutcome[] = [];
   const rows: NewSubmission[] = [];
   const messages: SendPayload['messages'] = [];
   for (const [index, submission] of group.entries()) {
     const serial = serials[index] as number;
-    const written = tryToWrite(deps, submission, { identity, serial });
+    const written = tryToWrite(deps, submission, { identity, serial, openAccountNumber });
     if (!written) {
       outcomes.push(refusal(submission, NOT_WRITABLE));
       continue;
     }
-    rows.push(toRow(submission, written, deps.newId('msg')));
+    rows.push(toRow(submission, written, deps));
     const reference = written.transfer.instructionId;
     const clockIsSet = submission.clock.state === 'real' ? 0 : 1;
     messages.push([submission.payment.tenantId, reference, clockIsSet]);
@@ -107,14 +111,26 @@ async function write(tx: Queryable, deps: RtpRailDependencies, { mode, identity,
   return { outcomes, jobs: messages.length === 0 ? [] : [sendJob({ mode, messages })] };
 }
 
+/** Payments of one batch often share an account, and opening an envelope costs more than writing a message. */
+function openEachOnce(open: OpenAccountNumber): OpenAccountNumber {
+  const opened = new Map<PaymentMethod, string>();
+  return (method) => {
+    const known = opened.get(method);
+    if (known !== undefined) return known;
+    const number = open(method);
+    opened.set(method, number);
+    return number;
+  };
+}
+
 /** Null for a payment that no message can carry; it must not hold up its neighbours. */
 function tryToWrite(
   deps: RtpRailDependencies,
   submission: Submission,
-  context: { identity: RtpIdentity; serial: number },
+  context: { identity: RtpIdentity; serial: number; openAccountNumber: OpenAccountNumber },
 ): WrittenTransfer | null {
   try {
-    return writeTransfer(submission, { ...context, openAccountNumber: deps.openAccountNumber });
+    return writeTransfer(submission, context);
   } catch (error) {
     if (!(error instanceof RtpFieldError)) throw error;
     deps.log.error({ err: error, payment: submission.payment.id }, 'a payment does not fit an RTP message');
@@ -122,8 +138,13 @@ function tryToWrite(
   }
 }
 
-function toRow(submission: Submission, written: WrittenTransfer, storedMessageId: string): NewSubmission {
-  const { transfer, xml } = written;
+function toRow(
+  submission: Submission,
+  { transfer, xml }: WrittenTransfer,
+  { newId, vault }: RtpRailDependencies,
+): NewSubmission {
+  const storedMessageId = newId('msg');
+  vault.remember(storedMessageId, xml);
   return {
     ...keyOf(submission),
     instructionId: transfer.instructionId,
@@ -131,7 +152,7 @@ function toRow(submission: Submission, written: WrittenTransfer, storedMessageId
     messageId: transfer.messageId,
     amountCents: transfer.amountCents,
     settlementDate: transfer.settlementDate,
-    xml,
+    contentSealed: vault.seal({ tenantId: submission.payment.tenantId, id: storedMessageId }, xml),
     createdAt: submission.at,
   };
 }

@@ -1,4 +1,11 @@
-import type { PreparedStatement, Queryable } from '@libs/db';
+import {
+  byteaArray,
+  int8Array,
+  type PreparedStatement,
+  type Queryable,
+  textArray,
+  timestamptzArray,
+} from '@libs/db';
 import type { NetworkDate } from './network-time.ts';
 import type { Submission, SubmissionState } from './submission.ts';
 
@@ -15,7 +22,7 @@ export interface NewSubmission extends SubmissionKey {
   messageId: string;
   amountCents: number;
   settlementDate: NetworkDate;
-  xml: string;
+  contentSealed: Buffer;
   createdAt: Date;
 }
 
@@ -80,28 +87,28 @@ export async function drawSerials(tx: Queryable, count: number): Promise<number[
 export async function insertSubmissions(tx: Queryable, submissions: readonly NewSubmission[]): Promise<void> {
   if (submissions.length === 0) return;
   await tx.query({ name: 'rtp.submit', text: INSERT_SUBMISSIONS }, [
-    submissions.map((one) => one.tenantId),
-    submissions.map((one) => one.instructionId),
-    submissions.map((one) => one.paymentId),
-    submissions.map((one) => one.attemptId),
-    submissions.map((one) => one.storedMessageId),
-    submissions.map((one) => one.messageId),
-    submissions.map((one) => one.amountCents),
+    textArray(submissions.map((one) => one.tenantId)),
+    textArray(submissions.map((one) => one.instructionId)),
+    textArray(submissions.map((one) => one.paymentId)),
+    textArray(submissions.map((one) => one.attemptId)),
+    textArray(submissions.map((one) => one.storedMessageId)),
+    textArray(submissions.map((one) => one.messageId)),
+    int8Array(submissions.map((one) => one.amountCents)),
     submissions.map((one) => one.settlementDate),
-    submissions.map((one) => one.xml),
-    submissions.map((one) => one.createdAt),
+    byteaArray(submissions.map((one) => one.contentSealed)),
+    timestamptzArray(submissions.map((one) => one.createdAt)),
   ]);
 }
 
 const INSERT_SUBMISSIONS = `
 with input as (
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[],
-    $9::text[], $10::timestamptz[])
+    $9::bytea[], $10::timestamptz[])
   as input (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount, settlement_date,
-    content, created_at)
+    content_sealed, created_at)
 ), kept as (
-  insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content, created_at)
-  select tenant_id, stored_message_id, payment_id, 'rtp', 'out', 'pacs.008', content, created_at from input
+  insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content_sealed, created_at)
+  select tenant_id, stored_message_id, payment_id, 'rtp', 'out', 'pacs.008', content_sealed, created_at from input
 ), referenced as (
   insert into rail_references (reference, tenant_id, payment_id, attempt_id)
   select instruction_id, tenant_id, payment_id, attempt_id from input
@@ -127,7 +134,7 @@ export async function lockByReference(
   references: readonly string[],
 ): Promise<StoredSubmission[]> {
   const { rows } = await tx.query<SubmissionRow>({ name: 'rtp.lock_by_reference', text: LOCK_BY_REFERENCE }, [
-    references.toSorted(),
+    textArray(references.toSorted()),
   ]);
   return rows.map(fromRow);
 }
@@ -155,8 +162,8 @@ async function selectOpen(
 ): Promise<StoredSubmission[]> {
   const ordered = inOrder(keys);
   const { rows } = await db.query<SubmissionRow>(statement, [
-    ordered.map((key) => key.tenantId),
-    ordered.map((key) => key.instructionId),
+    textArray(ordered.map((key) => key.tenantId)),
+    textArray(ordered.map((key) => key.instructionId)),
   ]);
   return rows.map(fromRow);
 }
@@ -173,35 +180,33 @@ export interface ChangedSubmission extends StoredSubmission {
   submission: Submission;
 }
 
-/** Writes submissions that are locked; the conflict is what finds them. */
+/** Writes submissions that are locked, so their place in the table stands still and is what finds them. */
 export async function updateSubmissions(tx: Queryable, changed: readonly ChangedSubmission[]): Promise<void> {
   if (changed.length === 0) return;
   await tx.query({ name: 'rtp.update', text: UPDATE_SUBMISSIONS }, [
-    changed.map((one) => one.tenantId),
-    changed.map((one) => one.instructionId),
-    changed.map((one) => one.paymentId),
-    changed.map((one) => one.attemptId),
-    changed.map((one) => one.storedMessageId),
-    changed.map((one) => one.messageId),
-    changed.map((one) => one.amountCents),
-    changed.map((one) => one.settlementDate),
-    changed.map(({ submission }) => submission.state),
-    changed.map(({ submission }) => submission.firstSentAt),
+    textArray(changed.map((one) => one.tenantId)),
+    textArray(changed.map((one) => one.instructionId)),
+    textArray(changed.map(({ submission }) => submission.state)),
+    timestamptzArray(changed.map(({ submission }) => submission.firstSentAt)),
     changed.map(({ submission }) => submission.dueAt),
     changed.map(({ submission }) => submission.inquiries),
     changed.map(({ submission }) => submission.resends),
-    changed.map(({ submission }) => submission.rejectCode),
+    textArray(changed.map(({ submission }) => submission.rejectCode)),
   ]);
 }
 
 const UPDATE_SUBMISSIONS = `
-insert into rtp_submissions (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount,
-  settlement_date, state, first_sent_at, due_at, inquiries, resends, reject_code)
-select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[],
-  $9::text[], $10::timestamptz[], $11::timestamptz[], $12::smallint[], $13::smallint[], $14::text[])
-on conflict (tenant_id, instruction_id) do update
-set state = excluded.state, first_sent_at = excluded.first_sent_at, due_at = excluded.due_at,
-  inquiries = excluded.inquiries, resends = excluded.resends, reject_code = excluded.reject_code`;
+update rtp_submissions s set state = c.state, first_sent_at = c.first_sent_at, due_at = c.due_at,
+  inquiries = c.inquiries, resends = c.resends, reject_code = c.reject_code
+from (
+  select wanted.*, found.place
+  from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::smallint[], $7::smallint[],
+      $8::text[])
+    as wanted (tenant_id, instruction_id, state, first_sent_at, due_at, inquiries, resends, reject_code)
+  cross join lateral (select stored.ctid as place from rtp_submissions stored
+    where stored.tenant_id = wanted.tenant_id and stored.instruction_id = wanted.instruction_id limit 1) as found
+) as c
+where s.ctid = c.place`;
 
 /**
  * By name, when the oldest of these jobs was made that waits or is under way. One that has failed before is left out:

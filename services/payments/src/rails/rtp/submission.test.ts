@@ -89,7 +89,7 @@ describe('a submission', () => {
     }
   });
 
-  test('is asked again at growing distances, sent again once, and then shown to a person', () => {
+  test('is asked again at growing distances, sent again once, shown to a person, and asked slowly then', () => {
     const { submission, log } = runTimers(LIVE_POLICY);
     expect(log.slice(0, 6)).toEqual([
       ['inquire', 25],
@@ -100,10 +100,15 @@ describe('a submission', () => {
       ['inquire', 800],
     ]);
     expect(log.filter(([step]) => step === 'resend_identical')).toHaveLength(1);
-    expect(log.filter(([step]) => step === 'inquire')).toHaveLength(LIVE_POLICY.inquiriesMax);
+    const alert = log.findIndex(([step]) => step === 'escalate');
+    const inquiries = (part: typeof log) => part.filter(([step]) => step === 'inquire').length;
+    expect(inquiries(log.slice(0, alert))).toBe(LIVE_POLICY.inquiriesMax);
+    expect(inquiries(log.slice(alert))).toBe(LIVE_POLICY.slowInquiriesMax);
+    expect(log.filter(([step]) => step === 'escalate')).toHaveLength(2);
     expect(log.at(-1)?.[0]).toBe('escalate');
     const distances = log.slice(1).map(([, at], index) => at - (log[index]?.[1] ?? 0));
-    expect(Math.max(...distances) * 1000).toBe(LIVE_POLICY.delayMaxMs);
+    expect(Math.max(...distances.slice(0, alert)) * 1000).toBe(LIVE_POLICY.delayMaxMs);
+    expect(new Set(distances.slice(alert))).toEqual(new Set([LIVE_POLICY.slowDelayMs / 1000]));
     expect(submission).toMatchObject({ state: 'unknown', dueAt: null });
     expect(mayTryAch(submission)).toBe(false);
     expect(nextSubmission(submission, ACCEPTED, LIVE_POLICY).submission.state).toBe('accepted');

@@ -37,6 +37,9 @@ export interface InquiryPolicy {
   readonly delayFactor: number;
   readonly delayMaxMs: number;
   readonly inquiriesMax: number;
+  /** Someone was told, and the network is still asked now and then: an answer may come days later. */
+  readonly slowInquiriesMax: number;
+  readonly slowDelayMs: number;
   /** After how many unanswered inquiries the identical message is sent again. */
   readonly resendAfterInquiries: number;
   readonly resendsMax: number;
@@ -49,6 +52,8 @@ export const LIVE_POLICY: InquiryPolicy = {
   delayFactor: 2,
   delayMaxMs: 15 * 60_000,
   inquiriesMax: 100,
+  slowInquiriesMax: 120,
+  slowDelayMs: 6 * 3_600_000,
   resendAfterInquiries: 2,
   resendsMax: 1,
   resendWithinMs: 10 * 60_000,
@@ -59,6 +64,7 @@ export const SANDBOX_POLICY: InquiryPolicy = {
   inquireAfterMs: 1_000,
   delayMaxMs: 60_000,
   inquiriesMax: 20,
+  slowInquiriesMax: 0,
 };
 
 export type Outcome =
@@ -165,8 +171,8 @@ function afterDue(submission: Submission, at: Date, policy: InquiryPolicy): Tran
   if (isEnded(submission)) return stay(submission, 'ended');
   if (submission.dueAt === null || at < submission.dueAt) return stay(submission, 'too_early');
   const unknown = submission.state === 'unknown' ? submission : move(submission, 'unknown');
-  if (submission.inquiries >= policy.inquiriesMax) {
-    return { submission: { ...unknown, dueAt: null }, step: { do: 'escalate' } };
+  if (submission.inquiries === policy.inquiriesMax || isOutOfPatience(submission, policy)) {
+    return { submission: afterAlert(unknown, at, policy), step: { do: 'escalate' } };
   }
   if (mayResend(submission, at, policy)) {
     const resent = { ...unknown, resends: unknown.resends + 1, dueAt: later(at, policy.inquireAfterMs) };
@@ -175,6 +181,17 @@ function afterDue(submission: Submission, at: Date, policy: InquiryPolicy): Tran
   const inquiries = unknown.inquiries + 1;
   const asked = { ...unknown, inquiries, dueAt: later(at, delayAfter(inquiries, policy)) };
   return { submission: asked, step: { do: 'inquire' } };
+}
+
+function isOutOfPatience({ inquiries }: Submission, policy: InquiryPolicy): boolean {
+  return inquiries > policy.inquiriesMax + policy.slowInquiriesMax;
+}
+
+/** The alert counts as a question, so that each of the two alerts is raised once. */
+function afterAlert(submission: Submission, at: Date, policy: InquiryPolicy): Submission {
+  if (policy.slowInquiriesMax === 0 || isOutOfPatience(submission, policy))
+    return { ...submission, dueAt: null };
+  return { ...submission, inquiries: submission.inquiries + 1, dueAt: later(at, policy.slowDelayMs) };
 }
 
 function mayResend(submission: Submission, at: Date, policy: InquiryPolicy): boolean {
@@ -186,6 +203,7 @@ function mayResend(submission: Submission, at: Date, policy: InquiryPolicy): boo
 }
 
 function delayAfter(inquiries: number, policy: InquiryPolicy): number {
+  if (inquiries > policy.inquiriesMax) return policy.slowDelayMs;
   return Math.min(policy.inquireAfterMs * policy.delayFactor ** inquiries, policy.delayMaxMs);
 }
 

@@ -5,7 +5,8 @@ import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
 import { type AnswerWait, ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs, toPairs } from './jobs.ts';
-import { findContents, insertMessages, type RailMessage } from './message-store.ts';
+import { keepMessages, openMessages } from './kept-messages.ts';
+import type { RailMessage } from './message-store.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
 import { readCreditTransfer } from './messages/read.ts';
 import { writeStatusRequest } from './outgoing.ts';
@@ -187,8 +188,9 @@ async function record(
     tx,
     due.map(({ stored, submission }) => ({ ...stored, submission })),
   );
-  await insertMessages(
+  await keepMessages(
     tx,
+    deps.vault,
     written.map(({ message }) => message),
   );
   await deps.applyOutcomes(tx, outcomes);
@@ -206,8 +208,9 @@ async function writeMessages(
   { connection, due }: { connection: RtpConnection; due: readonly Due[] },
 ): Promise<{ message: RailMessage; clockIsSet: boolean }[]> {
   if (due.length === 0) return [];
-  const contents = await findContents(
+  const contents = await openMessages(
     tx,
+    deps.vault,
     due.map(({ stored: { tenantId, paymentId, storedMessageId } }) => ({
       tenantId,
       paymentId,

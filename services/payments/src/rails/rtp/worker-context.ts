@@ -3,6 +3,7 @@ import { clockNow, realClock, type SandboxClock } from '../../sandbox/clock.ts';
 import { type Mode, parseTenantId } from '../../tenant.ts';
 import type { RailLog } from '../alert.ts';
 import type { RailHealth } from '../health.ts';
+import type { MessageVault } from '../message-vault.ts';
 import type { ApplyOutcomes } from '../rail.ts';
 import type { RtpConnection, RtpConnections } from './connection.ts';
 import type { Delivery } from './transport.ts';
@@ -15,6 +16,7 @@ export interface RtpWorkerDependencies {
   health: Pick<RailHealth, 'reportFailure' | 'reportSuccess'>;
   now: () => Date;
   newId: (prefix: string) => string;
+  vault: MessageVault;
   log: RailLog;
 }
 

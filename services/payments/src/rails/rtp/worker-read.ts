@@ -3,13 +3,8 @@ import { completeJobs, type Handler, type Job } from '@libs/jobs';
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import { READ_JOB, type ReadPayload } from './jobs.ts';
-import {
-  findReports,
-  insertMessages,
-  insertQuarantined,
-  type Quarantined,
-  type RailMessage,
-} from './message-store.ts';
+import { keepMessages, openReports, type PutAside, putAside } from './kept-messages.ts';
+import type { RailMessage } from './message-store.ts';
 import { readStatusReport } from './messages/read.ts';
 import type { StatusReport } from './messages/status-report.ts';
 import { faultOf, type Received, type ReceivedReport, readReports } from './reading.ts';
@@ -78,7 +73,7 @@ async function takeReports(
     stored.map((one) => one.tenantId),
   );
   const byReference = new Map(stored.map((one) => [one.instructionId, one]));
-  const work = new ReadWork(deps, times, await findSeen(tx, reports, byReference));
+  const work = new ReadWork(deps, times, await findSeen(deps, tx, { reports, byReference }));
   for (const received of reports) {
     const found = byReference.get(received.report.original.instructionId);
     const fault = faultOf(received, found, deps.connections[received.mode]?.identity);
@@ -88,14 +83,19 @@ async function takeReports(
   return work;
 }
 
+interface Reports {
+  reports: readonly ReceivedReport[];
+  byReference: ReadonlyMap<string, StoredSubmission>;
+}
+
 /**
  * The ids of reports that came before, for those that are not simply the first answer to a transfer: the one repeats
  * an old report word for word, which a network does not do, the other is a second report with its own id.
  */
 async function findSeen(
+  { vault }: RtpWorkerDependencies,
   tx: Queryable,
-  reports: readonly ReceivedReport[],
-  byReference: ReadonlyMap<string, StoredSubmission>,
+  { reports, byReference }: Reports,
 ): Promise<Set<string>> {
   const later = reports.flatMap(({ report }) => {
     const found = byReference.get(report.original.instructionId);
@@ -103,7 +103,7 @@ async function findSeen(
     return found && !isFirst ? [found] : [];
   });
   const seen = new Set<string>();
-  for (const xml of await findReports(tx, later)) {
+  for (const xml of await openReports(tx, vault, later)) {
     const reading = readStatusReport(xml);
     if (reading.ok) seen.add(reading.message.messageId);
   }
@@ -124,7 +124,7 @@ class ReadWork {
   readonly #changed = new Map<string, StoredSubmission & { submission: Submission }>();
   readonly #outcomes: RailOutcome[] = [];
   readonly #messages: RailMessage[] = [];
-  readonly #aside: Quarantined[] = [];
+  readonly #aside: PutAside[] = [];
 
   constructor(deps: RtpWorkerDependencies, times: TenantTimes, seen: Set<string>) {
     this.#deps = deps;
@@ -198,8 +198,8 @@ class ReadWork {
 
   async write(tx: Queryable): Promise<void> {
     await updateSubmissions(tx, [...this.#changed.values()]);
-    await insertMessages(tx, this.#messages);
-    await insertQuarantined(tx, this.#aside);
+    await keepMessages(tx, this.#deps.vault, this.#messages);
+    await putAside(tx, this.#deps.vault, this.#aside);
     await this.#deps.applyOutcomes(tx, this.#outcomes);
   }
 

@@ -5,7 +5,7 @@ import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
 import { askJob, readJobs, SEND_JOB, type SendPayload, toPairs } from './jobs.ts';
-import { findContents, insertMessages } from './message-store.ts';
+import { keepMessages, openMessages } from './kept-messages.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
 import {
   type ChangedSubmission,
@@ -113,7 +113,7 @@ async function noteHandOver(
       return submission ? [{ ...stored, submission }] : [];
     });
     if (handed.length === 0) return [];
-    const contents = await findContents(tx, handed.map(messageKey));
+    const contents = await openMessages(tx, deps.vault, handed.map(messageKey));
     const sent = handed.map((stored): Sent => {
       const xml = contents.get(stored.storedMessageId);
       assert(xml, 'the text of a message is stored with its submission');
@@ -168,7 +168,7 @@ async function keepCopies(
     content: xml,
     createdAt: times.at(tenantId),
   }));
-  await insertMessages(tx, copies);
+  await keepMessages(tx, deps.vault, copies);
 }
 
 interface Taken {

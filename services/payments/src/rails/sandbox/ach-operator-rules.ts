@@ -1,11 +1,13 @@
 import { isBankingDay } from '../ach/calendar.ts';
+import { RETURN_REASONS } from '../ach/codes.ts';
+import { RETRY_DESCRIPTION } from '../ach/entries.ts';
 import type { Originator } from '../ach/files.ts';
 import { fromFileDate } from '../ach/nacha/dates.ts';
-import type { Batch, NachaFile } from '../ach/nacha/model.ts';
+import type { Batch, BatchHeader, NachaFile } from '../ach/nacha/model.ts';
 import { findTransactionCode } from '../ach/nacha/transaction-codes.ts';
 import { isSandboxOrigin } from '../ach/originator.ts';
 import type { AchTerms } from '../ach/terms.ts';
-import type { Original } from './ach-operator-store.ts';
+import type { EarlierDebit, Original } from './ach-operator-store.ts';
 import { sameDayHour } from './ach-operator-times.ts';
 
 export interface EntryToBook {
@@ -67,4 +69,28 @@ function judgeSameDay(
   if (entries.some((entry) => entry.amountCents > terms.sameDayAmountMaxCents))
     refusals.push('An amount is over the limit of the same day.');
   return refusals;
+}
+
+/** Whether a batch says that its debits came back before. */
+export function isRetry({ entryDescription }: Pick<BatchHeader, 'entryDescription'>): boolean {
+  return entryDescription.trim() === RETRY_DESCRIPTION;
+}
+
+/** A debit may be presented again when all that went before came back for want of money, and for the same amount. */
+export function judgeRetries(
+  retries: readonly EntryToBook[],
+  earlier: readonly EarlierDebit[],
+  terms: Pick<AchTerms, 'representmentsMax'>,
+): string[] {
+  const byReference = Map.groupBy(earlier, ({ reference }) => reference);
+  return retries.flatMap(({ original: { entry }, direction }): string[] => {
+    const before = byReference.get(entry.individualId) ?? [];
+    const trace = `Trace ${entry.trace}`;
+    if (direction !== 'debit') return [`${trace}: only debits are presented again.`];
+    if (before.length === 0) return [`${trace}: nothing was presented before.`];
+    if (before.length > terms.representmentsMax) return [`${trace}: it was presented too often.`];
+    if (before.some(({ amount }) => amount !== entry.amountCents)) return [`${trace}: the amount differs.`];
+    const isShort = before.every(({ returnCode }) => RETURN_REASONS.get(returnCode ?? '')?.representable);
+    return isShort ? [] : [`${trace}: what went before did not come back for want of money.`];
+  });
 }

@@ -120,6 +120,26 @@ export async function debitedReferences(
   return new Set(rows.map((row) => row.reference));
 }
 
+export interface EarlierDebit {
+  reference: string;
+  amount: number;
+  returnCode: string | null;
+}
+
+/** What was debited under these references in earlier files. */
+export async function findDebits(
+  db: Queryable,
+  mailbox: string,
+  references: readonly string[],
+): Promise<EarlierDebit[]> {
+  const { rows } = await db.query<{ reference: string; amount: number; return_code: string | null }>(
+    `select reference, amount, return_code from sandbox_ach_entries
+     where mailbox = $1 and reference = any($2) and direction = 'debit'`,
+    [mailbox, references],
+  );
+  return rows.map(({ return_code: returnCode, ...row }) => ({ ...row, returnCode }));
+}
+
 /** The entry to answer, with the header that it stood under. */
 export interface Original {
   header: BatchHeader;

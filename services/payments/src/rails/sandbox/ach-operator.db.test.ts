@@ -168,6 +168,50 @@ describe('files', () => {
   });
 });
 
+describe('debits that are presented again', () => {
+  const debit = { id: 'pay_again', direction: 'debit', account: 'TRTR01123456', amountCents: 700 } as const;
+  const days = ['2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'] as const;
+
+  /** Presents a debit on one day after the other, and answers what the operator said of each. */
+  async function present(...legs: Partial<Leg>[]): Promise<string[]> {
+    const line = newLine();
+    const said: string[] = [];
+    for (const [index, leg] of legs.entries()) {
+      const effectiveDate = days[index + 1] as string;
+      const file = fileOf([{ ...debit, effectiveDate, ...leg }], {
+        at: fromNewYork(days[index] as string, '12:00'),
+        name: `day-${index}.ach`,
+        firstTraceSequence: index + 1,
+      });
+      const result = await line.send(file);
+      said.push(result.ok ? 'taken' : result.reasons.join(' '));
+      await line.collect(fromNewYork(effectiveDate, '08:30'));
+    }
+    return said;
+  }
+
+  const again = { entryDescription: 'RETRY PYMT' };
+
+  test('are taken twice, after returns for want of money', async () => {
+    expect(await present({}, again, again, again)).toEqual([
+      'taken',
+      'taken',
+      'taken',
+      expect.stringMatching(/too often/),
+    ]);
+  });
+
+  test.each<[string, Partial<Leg>[], RegExp]>([
+    ['that nobody has seen before', [again], /nothing was presented/],
+    ['after another reason', [{ account: 'TRTR03123456' }, again], /want of money/],
+    ['that did not come back', [{ account: '12345678' }, again], /want of money/],
+    ['for another amount', [{}, { ...again, amountCents: 701 }], /amount differs/],
+    ['but are credits', [{}, { ...again, direction: 'credit' }], /only debits/],
+  ])('%s are refused', async (_name, legs, reason) => {
+    expect((await present(...legs)).at(-1)).toMatch(reason);
+  });
+});
+
 describe('answers', () => {
   const accounts = {
     return: 'TRTR01123456',
@@ -199,6 +243,21 @@ describe('answers', () => {
     expect(await line.nextAnswerAt()).toBeNull();
     const codes = (await booked(line.mailbox)).map((row) => row.return_code);
     expect(codes.sort()).toEqual(['R01', 'R03', null, null]);
+  });
+
+  test('all that is due is there at once, however many files it takes', async () => {
+    const line = newLine();
+    const legs = Array.from({ length: 1_001 }, (_, index) => ({
+      id: `pay_${index}`,
+      account: accounts.return,
+    }));
+    await line.send(fileOf(legs));
+    const files = await line.collect(fromNewYork('2026-11-17', '08:30'));
+    const replies = files.map(({ content }) => {
+      const read = readNacha(content);
+      return read.ok ? repliesOf(read.file).length : 'unreadable';
+    });
+    expect(replies).toEqual([1_000, 1]);
   });
 
   test('hurried: a late return comes a whole way after the payment is through, also for its second half', async () => {

@@ -11,11 +11,12 @@ import { writeNacha } from '../ach/nacha/write.ts';
 import type { AchTerms } from '../ach/terms.ts';
 import type { AchTransport, OutboundFile, SendResult } from '../ach/transport.ts';
 import { answerFile } from './ach-operator-answers.ts';
-import { type EntryToBook, judgeFile } from './ach-operator-rules.ts';
+import { type EntryToBook, isRetry, judgeFile, judgeRetries } from './ach-operator-rules.ts';
 import {
   bookEntries,
   countUsedTraces,
   debitedReferences,
+  findDebits,
   findDueAnswers,
   findOutbox,
   findReceived,
@@ -65,7 +66,9 @@ export function createAchOperator(options: AchOperatorOptions): AchOperator {
       send: (file) => receive(options, { mailbox, pace }, file),
 
       async collect(asOf) {
-        await database.transaction((tx) => writeAnswers(tx, options, mailbox, asOf));
+        for (let file = 0; file < FILES_PER_FETCH_MAX; file += 1) {
+          if (!(await database.transaction((tx) => writeAnswers(tx, options, mailbox, asOf)))) break;
+        }
         return findOutbox(database, mailbox, FILES_PER_FETCH_MAX);
       },
 
@@ -140,6 +143,12 @@ async function book(
   if (new Set(traces).size < traces.length) return ['A trace stands in the file twice.'];
   const used = await countUsedTraces(tx, line.mailbox, { traces, day });
   if (used > 0) return [`${used} traces were used before on ${day}.`];
+  const retries = entries.filter(({ original }) => isRetry(original.header));
+  if (retries.length > 0) {
+    const references = retries.map(({ original }) => original.entry.individualId);
+    const refusals = judgeRetries(retries, await findDebits(tx, line.mailbox, references), options.terms);
+    if (refusals.length > 0) return refusals;
+  }
   await bookEntries(tx, line.mailbox, booked);
   await planAnswers(tx, line.mailbox, await answersTo(tx, options, line, { entries, day, at: file.asOf }));
   return [];
@@ -153,7 +162,8 @@ async function answersTo(
 ): Promise<NewAnswer[]> {
   const odd = entries
     .map((entry) => ({ ...entry, behaviour: options.behaviourOf(entry.original.entry.accountNumber) }))
-    .filter(({ behaviour }) => behaviour.kind.startsWith('ach_') && behaviour.code !== undefined);
+    .filter(({ behaviour }) => behaviour.kind.startsWith('ach_') && behaviour.code !== undefined)
+    .filter((entry) => entry.behaviour.kind !== 'ach_return_once' || isFirstDebit(entry));
   if (odd.length === 0) return [];
   const references = odd.map(({ original }) => original.entry.individualId);
   const debited = await debitedReferences(tx, line.mailbox, references);
@@ -174,17 +184,22 @@ async function answersTo(
   });
 }
 
-/** Writes the file of everything that is due by then. */
+/** An account that returns once has its money the second time, and takes back what is refunded. */
+function isFirstDebit({ direction, original }: EntryToBook): boolean {
+  return direction === 'debit' && !isRetry(original.header);
+}
+
+/** Writes a file of what is due by then; false where nothing is. */
 async function writeAnswers(
   tx: Queryable,
   options: AchOperatorOptions,
   mailbox: string,
   asOf: Date,
-): Promise<void> {
+): Promise<boolean> {
   await lockMailbox(tx, mailbox);
   const answers = await findDueAnswers(tx, mailbox, { asOf, limit: ANSWERS_PER_FILE_MAX });
   const first = answers[0];
-  if (!first) return;
+  if (!first) return false;
   const { date } = toNewYork(asOf);
   await putIntoOutbox(tx, mailbox, {
     name: `answers-${date.replaceAll('-', '')}-${first.id}.ach`,
@@ -192,4 +207,5 @@ async function writeAnswers(
     createdAt: asOf,
     answers,
   });
+  return true;
 }

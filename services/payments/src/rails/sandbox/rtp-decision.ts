@@ -72,7 +72,17 @@ function brokenRule(transfer: CreditTransfer): string | null {
   return null;
 }
 
-export function toBooked(transfer: CreditTransfer, decision: Decision): BookedTransfer {
+/** Recognises accounts without keeping their numbers. */
+export interface AccountMarks {
+  of(accounts: string): string;
+  isOf(mark: string, accounts: string): boolean;
+}
+
+function accountsOf({ debtor, creditor }: CreditTransfer): string {
+  return `${debtor.accountNumber} ${creditor.accountNumber}`;
+}
+
+export function toBooked(transfer: CreditTransfer, decision: Decision, marks: AccountMarks): BookedTransfer {
   return {
     instructionId: transfer.instructionId,
     messageId: transfer.messageId,
@@ -84,21 +94,23 @@ export function toBooked(transfer: CreditTransfer, decision: Decision): BookedTr
     instructingAgent: transfer.instructingAgent,
     instructedAgent: transfer.instructedAgent,
     debtorAgent: transfer.debtor.routingNumber,
-    debtorAccount: transfer.debtor.accountNumber,
     creditorAgent: transfer.creditor.routingNumber,
-    creditorAccount: transfer.creditor.accountNumber,
+    accountsMark: marks.of(accountsOf(transfer)),
     ...decision,
   };
 }
 
 /** Whether a message that names a known instruction is that very transfer again, and no other under its name. */
-export function isSameTransfer(booked: BookedTransfer, transfer: CreditTransfer): boolean {
+export function isSameTransfer(
+  booked: BookedTransfer,
+  transfer: CreditTransfer,
+  marks: AccountMarks,
+): boolean {
   return (
     booked.messageId === transfer.messageId &&
     booked.transactionId === transfer.transactionId &&
     booked.amountCents === transfer.amountCents &&
-    booked.debtorAccount === transfer.debtor.accountNumber &&
     booked.creditorAgent === transfer.creditor.routingNumber &&
-    booked.creditorAccount === transfer.creditor.accountNumber
+    marks.isOf(booked.accountsMark, accountsOf(transfer))
   );
 }

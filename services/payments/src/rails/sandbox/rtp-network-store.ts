@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { boolArray, int8Array, type Queryable, textArray } from '@libs/db';
 import type { NetworkDate } from '../rtp/network-time.ts';
 
 /** A transfer in the network's books. */
@@ -13,9 +13,9 @@ export interface BookedTransfer {
   instructingAgent: string;
   instructedAgent: string;
   debtorAgent: string;
-  debtorAccount: string;
   creditorAgent: string;
-  creditorAccount: string;
+  /** By which the same accounts are recognised. */
+  accountsMark: string;
   status: 'ACTC' | 'RJCT';
   code: string | null;
   silent: boolean;
@@ -32,17 +32,15 @@ interface TransferRow {
   instructing_agent: string;
   instructed_agent: string;
   debtor_agent: string;
-  debtor_account: string;
   creditor_agent: string;
-  creditor_account: string;
+  accounts_mark: string;
   status: 'ACTC' | 'RJCT';
   code: string | null;
   silent: boolean;
 }
 
 const COLUMNS = `instruction_id, message_id, transaction_id, end_to_end_id, message_created_at, settlement_date, amount,
-  instructing_agent, instructed_agent, debtor_agent, debtor_account, creditor_agent, creditor_account, status, code,
-  silent`;
+  instructing_agent, instructed_agent, debtor_agent, creditor_agent, accounts_mark, status, code, silent`;
 
 function fromRow(row: TransferRow): BookedTransfer {
   return {
@@ -56,9 +54,8 @@ function fromRow(row: TransferRow): BookedTransfer {
     instructingAgent: row.instructing_agent,
     instructedAgent: row.instructed_agent,
     debtorAgent: row.debtor_agent,
-    debtorAccount: row.debtor_account,
     creditorAgent: row.creditor_agent,
-    creditorAccount: row.creditor_account,
+    accountsMark: row.accounts_mark,
     status: row.status,
     code: row.code,
     silent: row.silent,
@@ -77,22 +74,21 @@ export async function bookTransfers(
   const { rows } = await tx.query<{ instruction_id: string; silent: boolean }>(
     { name: 'sandbox_rtp.book', text: BOOK },
     [
-      transfers.map((one) => one.instructionId),
-      transfers.map((one) => one.messageId),
-      transfers.map((one) => one.transactionId),
-      transfers.map((one) => one.endToEndId),
-      transfers.map((one) => one.messageCreatedAt),
+      textArray(transfers.map((one) => one.instructionId)),
+      textArray(transfers.map((one) => one.messageId)),
+      textArray(transfers.map((one) => one.transactionId)),
+      textArray(transfers.map((one) => one.endToEndId)),
+      textArray(transfers.map((one) => one.messageCreatedAt)),
       transfers.map((one) => one.settlementDate),
-      transfers.map((one) => one.amountCents),
-      transfers.map((one) => one.instructingAgent),
-      transfers.map((one) => one.instructedAgent),
-      transfers.map((one) => one.debtorAgent),
-      transfers.map((one) => one.debtorAccount),
-      transfers.map((one) => one.creditorAgent),
-      transfers.map((one) => one.creditorAccount),
-      transfers.map((one) => one.status),
-      transfers.map((one) => one.code),
-      transfers.map((one) => one.silent),
+      int8Array(transfers.map((one) => one.amountCents)),
+      textArray(transfers.map((one) => one.instructingAgent)),
+      textArray(transfers.map((one) => one.instructedAgent)),
+      textArray(transfers.map((one) => one.debtorAgent)),
+      textArray(transfers.map((one) => one.creditorAgent)),
+      textArray(transfers.map((one) => one.accountsMark)),
+      textArray(transfers.map((one) => one.status)),
+      textArray(transfers.map((one) => one.code)),
+      boolArray(transfers.map((one) => one.silent)),
       receivedAt,
     ],
   );
@@ -102,11 +98,10 @@ export async function bookTransfers(
 const BOOK = `
 insert into sandbox_rtp_transfers (${COLUMNS}, received_at)
 select i.instruction_id, i.message_id, i.transaction_id, i.end_to_end_id, i.message_created_at, i.settlement_date,
-  i.amount, i.instructing_agent, i.instructed_agent, i.debtor_agent, i.debtor_account, i.creditor_agent,
-  i.creditor_account, coalesce(o.status, i.status), case when o.status is null then i.code else o.code end,
-  i.silent and o.status is null, $17
+  i.amount, i.instructing_agent, i.instructed_agent, i.debtor_agent, i.creditor_agent, i.accounts_mark, coalesce(o.status, i.status), case when o.status is null then i.code else o.code end,
+  i.silent and o.status is null, $16
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bigint[], $8::text[], $9::text[],
-    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[])
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[])
   as i (${COLUMNS})
 left join lateral (select status, code from sandbox_rtp_orders o where o.instruction_id = i.instruction_id limit 1) as o
   on true
@@ -122,7 +117,7 @@ export async function findTransfers(
       name: 'sandbox_rtp.find',
       text: `select ${COLUMNS} from sandbox_rtp_transfers where instruction_id = any($1)`,
     },
-    [instructionIds],
+    [textArray(instructionIds)],
   );
   return rows.map(fromRow);
 }

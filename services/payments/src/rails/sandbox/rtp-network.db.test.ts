@@ -1,5 +1,6 @@
 /** The sandbox's network by itself: what it takes, what it books, what it answers. */
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createSealer } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { paymentsMigrations } from '../../migrations.ts';
 import { accountNumberFor, behaviourOf } from '../../payment-methods/test-accounts.ts';
@@ -9,6 +10,7 @@ import { type BusinessHeader, markAsDuplicate } from '../rtp/messages/envelope.t
 import { readStatusReport } from '../rtp/messages/read.ts';
 import { buildStatusReport, reportOn, type StatusReport } from '../rtp/messages/status-report.ts';
 import { buildStatusRequest } from '../rtp/messages/status-request.ts';
+import { accountMarks } from './account-marks.ts';
 import { ANSWER_JOB, createSandboxRtpNetwork, type SandboxRtpNetwork } from './rtp-network.ts';
 
 const NETWORK = '990000001T1';
@@ -31,6 +33,7 @@ beforeEach(() => {
     database: testDatabase.database,
     participant: NETWORK,
     behaviourOf,
+    marks: accountMarks(createSealer({ keys: [Buffer.alloc(32, 7)] })),
     deliver: (messages) => {
       delivered.push(...messages);
       return [];
@@ -131,9 +134,8 @@ describe('transfers', () => {
       instructingAgent: '110000026',
       instructedAgent: '110000000',
       debtorAgent: '110000026',
-      debtorAccount: '1',
       creditorAgent: '110000000',
-      creditorAccount: transfer.creditor.accountNumber,
+      accountsMark: expect.stringMatching(/^[\w-]{43}$/),
       status: 'ACTC',
       code: null,
       silent: false,

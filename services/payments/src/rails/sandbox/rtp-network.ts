@@ -4,7 +4,7 @@ import type { Behaviour } from '../../payment-methods/test-accounts.ts';
 import { businessMessageId, messageId } from '../rtp/identifiers.ts';
 import { type AnyMessage, readMessage } from '../rtp/messages/read.ts';
 import { buildStatusReport, reportOn } from '../rtp/messages/status-report.ts';
-import { decide, isSameTransfer, refusalOf, senderOf, toBooked } from './rtp-decision.ts';
+import { type AccountMarks, decide, isSameTransfer, refusalOf, senderOf, toBooked } from './rtp-decision.ts';
 import {
   type BookedTransfer,
   bookTransfers,
@@ -26,6 +26,7 @@ export interface SandboxRtpNetworkDependencies {
   /** The network's own name in headers. */
   participant: string;
   behaviourOf: (accountNumber: string) => Behaviour;
+  marks: AccountMarks;
   /** Brings answers to the participant that they are for. */
   deliver: (messages: readonly string[]) => NewJob[];
   now: () => Date;
@@ -79,7 +80,7 @@ async function receive(
     const receipts: Receipt[] = [];
     const answers = new Map<number, Answer[]>();
     for (const [index, one] of opened.entries()) {
-      const reaction = one.ok ? reactTo(one.message, books) : one;
+      const reaction = one.ok ? reactTo(one.message, books, deps.marks) : one;
       receipts.push(toReceipt(reaction));
       if (!reaction.ok || !('answer' in reaction) || reaction.answer === null) continue;
       const delayMs = messages[index]?.answerAfterMs ?? 0;
@@ -120,7 +121,7 @@ async function openBooks(
 ): Promise<Books> {
   const transfers = messages.flatMap((message) =>
     message.kind === 'pacs.008'
-      ? [toBooked(message.transfer, decide(message.transfer, deps.behaviourOf))]
+      ? [toBooked(message.transfer, decide(message.transfer, deps.behaviourOf), deps.marks)]
       : [],
   );
   const added = transfers.length === 0 ? new Map() : await bookTransfers(tx, transfers, deps.now());
@@ -135,13 +136,13 @@ async function openBooks(
 
 type Reaction = { ok: true; answer: Answer | null } | { ok: false; reason: string };
 
-function reactTo(message: AnyMessage, { added, known }: Books): Reaction {
+function reactTo(message: AnyMessage, { added, known }: Books, marks: AccountMarks): Reaction {
   switch (message.kind) {
     case 'pacs.008': {
       const { transfer } = message;
       const before = known.get(transfer.instructionId);
       const booked = added.get(transfer.instructionId) ?? before;
-      if (!booked || (before && !isSameTransfer(before, transfer))) {
+      if (!booked || (before && !isSameTransfer(before, transfer, marks))) {
         return { ok: false, reason: 'an identifier was used before, for another transfer' };
       }
       return { ok: true, answer: booked.silent ? null : [transfer.instructionId, transfer.createdAt] };

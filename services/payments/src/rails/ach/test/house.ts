@@ -10,7 +10,8 @@ import { paymentsMigrations } from '../../../migrations.ts';
 import { createDirectory, readParticipants } from '../../../payment-methods/directory.ts';
 import { createPaymentMethods, type NewBankAccount } from '../../../payment-methods/service.ts';
 import { behaviourOf } from '../../../payment-methods/test-accounts.ts';
-import { createAcceptance, type PaymentInput } from '../../../payments/accept.ts';
+import { createAcceptance } from '../../../payments/accept.ts';
+import type { PaymentInput } from '../../../payments/accept-draft.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import { createProcessing } from '../../../payments/processing.ts';
 import { createPaymentsService } from '../../../payments/service.ts';
@@ -38,6 +39,8 @@ import type { AchTransport } from '../transport.ts';
 export interface HouseOptions {
   /** How long a payment takes without a clock. */
   sandboxMs?: number;
+  /** How often debits are presented again. */
+  representments?: number;
   now?: () => Date;
   /** Stands between us and the operator, to break things. */
   wrap?: (transport: AchTransport, scope: AchScope) => AchTransport;
@@ -109,6 +112,7 @@ export async function createHouse(options: HouseOptions = {}) {
       warn: () => {},
     },
     pace,
+    representmentsWanted: options.representments ?? 0,
     originators: { test: SANDBOX_ORIGINATOR, live: live?.originator ?? null },
     transportFor: (scope) => {
       const transport = lines(scope);
@@ -174,7 +178,12 @@ export async function createHouse(options: HouseOptions = {}) {
       ...input,
     };
     const key = `key ${keys}`;
-    const { body } = await payments.create({ tenant, key, fingerprint: Buffer.from(key), input: whole });
+    const { body } = await payments.create({
+      tenant,
+      key,
+      fingerprint: Buffer.from(key).toString('hex'),
+      input: whole,
+    });
     return (JSON.parse(body) as { id: string }).id;
   }
 

@@ -91,10 +91,8 @@ describe('the way of a payment', () => {
   });
 
   test.runIf(vectorsPresent)('everything that was sent and received is valid under the schemas', async () => {
-    const { rows } = await harness.database.query<{ content: string }>(
-      'select content from rail_messages order by id limit 20',
-    );
-    const found = await schemaErrors(rows.map((row) => row.content));
+    const kept = await harness.messages('order by id limit 20');
+    const found = await schemaErrors(kept.map((message) => message.content));
     expect(found.flat()).toEqual([]);
   });
 });
@@ -220,12 +218,9 @@ describe('what cannot be sent', () => {
     ];
     return harness.database.transaction(async (tx) => {
       const result = await harness.rtp.submit(tx, submissions);
-      const { rows } = await tx.query<{ content: string }>(
-        'select content from rail_messages where payment_id = $1',
-        [payment!.id],
-      );
+      const kept = await harness.messages('where payment_id = $1', [payment!.id], tx);
       await tx.query('rollback');
-      return { ...result, messages: rows.map((row) => row.content) };
+      return { ...result, messages: kept.map((message) => message.content) };
     });
   }
 

@@ -1,9 +1,9 @@
 /** The rail, the sandbox network, the payments feature and a worker on a real database, as the service wires them. */
 import { randomBytes } from 'node:crypto';
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
 import { enqueueJobs, type Handler, startWorker, type Worker } from '@libs/jobs';
-import { createIdFactory } from '@libs/seal';
+import { createIdFactory, createSealer } from '@libs/seal';
 import { insertEvents } from '../../../events/store.ts';
 import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../../migrations.ts';
@@ -23,7 +23,9 @@ import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
 import type { SandboxClock } from '../../../sandbox/clock.ts';
 import { parseTenantId, type Tenant, tenantOf } from '../../../tenant.ts';
+import { createMessageVault } from '../../message-vault.ts';
 import type { Rail } from '../../rail.ts';
+import { accountMarks } from '../../sandbox/account-marks.ts';
 import { createSandboxRtpNetwork, type SandboxRtpNetwork } from '../../sandbox/rtp-network.ts';
 import { type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from '../connection.ts';
 import { readJobs } from '../jobs.ts';
@@ -64,6 +66,8 @@ export async function createHarness(options: HarnessOptions = {}) {
   const { database, url, drop } = await createTestDatabase(paymentsMigrations());
   const now = () => new Date();
   const newId = createIdFactory({ now, randomBytes });
+  const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
+  const vault = createMessageVault(sealer);
   const lines: LogLine[] = [];
   const errors: unknown[] = [];
   const log = {
@@ -77,6 +81,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     database,
     participant: SANDBOX_NETWORK,
     behaviourOf,
+    marks: accountMarks(sealer),
     deliver: (messages) => readJobs('test', messages),
     now,
   });
@@ -91,6 +96,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     connections,
     openAccountNumber: (method) => method.bank?.accountSealed.toString() ?? '',
     newId,
+    vault,
     log,
   });
   const rails = [rtp, achThatTakesEverything()];
@@ -118,9 +124,30 @@ export async function createHarness(options: HarnessOptions = {}) {
     },
     now,
     newId,
+    vault,
     log,
   });
   const workers: Worker[] = [];
+
+  /** Messages as they were sent and received. */
+  async function messages(which: string, values: readonly unknown[] = [], db: Queryable = database) {
+    const { rows } = await db.query<{
+      tenant_id: string;
+      id: string;
+      direction: string;
+      kind: string;
+      content: string | null;
+      content_sealed: Buffer | null;
+      created_at: Date;
+    }>(
+      `select tenant_id, id, direction, kind, content, content_sealed, created_at from rail_messages ${which}`,
+      [...values],
+    );
+    return rows.map(({ tenant_id: tenantId, id, content, content_sealed: contentSealed, ...row }) => ({
+      ...row,
+      content: vault.open({ tenantId, id }, { content, contentSealed }),
+    }));
+  }
 
   return {
     database,
@@ -158,7 +185,7 @@ export async function createHarness(options: HarnessOptions = {}) {
         database,
         drafts.map((payment) => ({
           key: payment.id,
-          fingerprint: Buffer.from(payment.id),
+          fingerprint: Buffer.from(payment.id).toString('hex'),
           payment,
           event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), {
             at,
@@ -177,25 +204,19 @@ export async function createHarness(options: HarnessOptions = {}) {
       return found;
     },
 
-    async messagesOf({ tenantId, id }: Payment) {
-      const { rows } = await database.query<{
-        direction: string;
-        kind: string;
-        content: string;
-        created_at: Date;
-      }>(
-        `select direction, kind, content, created_at from rail_messages
-         where tenant_id = $1 and payment_id = $2 order by id`,
-        [tenantId, id],
-      );
-      return rows;
-    },
+    messages,
+
+    messagesOf: ({ tenantId, id }: Payment) =>
+      messages('where tenant_id = $1 and payment_id = $2 order by id', [tenantId, id]),
 
     async quarantine() {
-      const { rows } = await database.query<{ content: string; reason: string }>(
-        'select content, reason from rail_quarantine order by id',
+      const { rows } = await database.query<{ id: string; content_sealed: Buffer; reason: string }>(
+        'select id, content_sealed, reason from rail_quarantine order by id',
       );
-      return rows;
+      return rows.map(({ id, content_sealed: sealed, reason }) => ({
+        content: vault.openAside(id, sealed),
+        reason,
+      }));
     },
 
     async read(mode: 'test' | 'live', messages: readonly string[]): Promise<void> {

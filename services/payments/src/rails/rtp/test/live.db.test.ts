@@ -137,6 +137,42 @@ test('the identical message goes out again, marked, when questions are not answe
   expect(sent.map(({ content }) => content.includes('>DUPL<'))).toEqual([false, true]);
 });
 
+test('an answer that comes after we stopped waiting is heard by asking, and counts once', async () => {
+  const DECIDED_AFTER_MS = 1_300;
+  const startedAt = Date.now();
+  react = (message, response) => {
+    const isDecided = Date.now() - startedAt >= DECIDED_AFTER_MS;
+    if (message.kind === 'pacs.008') setTimeout(() => accept(message, response), DECIDED_AFTER_MS);
+    else if (isDecided) accept(message, response);
+    else response.writeHead(202).end();
+  };
+  const payment = await pay();
+  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp unknown']);
+  await expect.poll(() => attemptsOf(payment), { timeout: 10_000 }).toEqual(['rtp settled']);
+  expect(arrived.slice(0, 2).map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.028']);
+  const { rows } = await harness.database.query(
+    'select kind from ledger_transfers where payment_id = $1 order by id',
+    [payment.id],
+  );
+  expect(rows).toEqual([{ kind: 'hold' }, { kind: 'post' }]);
+});
+
+test('so is a late refusal, and only then ACH takes over', async () => {
+  react = (message, response) => {
+    // The network does not know the transfer's fate before the third question.
+    if (message.kind !== 'pacs.028') return;
+    const asked = arrived.filter(({ kind }) => kind === 'pacs.028').length;
+    if (asked < 3) response.writeHead(202).end();
+    else response.writeHead(200).end(report(message.request.transfer, 'RJCT', 'RC04'));
+  };
+  const payment = await pay();
+  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp unknown']);
+  expect(await attemptsOf(payment)).toHaveLength(1);
+  await expect
+    .poll(() => attemptsOf(payment), { timeout: 10_000 })
+    .toEqual(['rtp rejected', 'ach submitted']);
+});
+
 test('a network that is signed off is reported, and the payment goes by ACH', async () => {
   harness.health.failures.length = 0;
   react = (message, response) => response.writeHead(200).end(report(transferIn(message), 'RJCT', '9948'));

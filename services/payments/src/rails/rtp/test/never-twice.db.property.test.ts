@@ -8,8 +8,10 @@ import type { Payment } from '../../../payments/payment.ts';
 import { createHarness, type Harness } from './harness.ts';
 import { createUnreliable, type Plan, plan } from './unreliable.ts';
 
-const RUNS = 2;
+/** `npm run faults` runs a thousand cases; the short form keeps `npm test` short. */
+const CASES = Number(process.env.FAULTS_TIMEOUTS ?? 500);
 const PAYMENTS_PER_RUN = 250;
+const RUNS = Math.ceil(CASES / PAYMENTS_PER_RUN);
 /** How many are submitted, and meet a crash, together. */
 const TOGETHER = 5;
 
@@ -85,7 +87,9 @@ const RIGHT_ENDS: ReadonlySet<string> = new Set([
   'processing (rtp unknown) with nothing booked',
 ]);
 
-test(`a time-out never pays twice, in ${RUNS * PAYMENTS_PER_RUN} cases`, { timeout: 120_000 }, async () => {
+test(`a time-out never pays twice, in ${RUNS * PAYMENTS_PER_RUN} cases`, {
+  timeout: RUNS * 60_000,
+}, async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(

@@ -1,0 +1,146 @@
+import { errors } from '../errors.ts';
+import { isoTime } from '../iso-time.ts';
+import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../ledger/transfer.ts';
+import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
+import type { Decided, Preference } from '../routing/decision.ts';
+import type { Routing } from '../routing/service.ts';
+import { clockNow, realClock } from '../sandbox/clock.ts';
+import type { Tenant } from '../tenant.ts';
+import type { KnownTenant } from './accept-context.ts';
+import type { MethodSummary } from './accept-context-store.ts';
+import type { Acceptance } from './accept-store.ts';
+import { eventOf, transferOf } from './moves.ts';
+import { newAttempt } from './outcomes.ts';
+import { type Payment, type RailChoice, toApi } from './payment.ts';
+import { routingRefusal } from './refusals.ts';
+
+export interface PaymentInput {
+  amount: number;
+  currency: string;
+  sourceId: string;
+  destinationId: string;
+  rail: RailChoice;
+  prefer: Preference;
+  fallback: boolean;
+  description: string | null;
+  metadata: Readonly<Record<string, string>>;
+}
+
+export interface AcceptRequest {
+  tenant: Tenant;
+  key: string;
+  /** In hex. */
+  fingerprint: string;
+  input: PaymentInput;
+}
+
+/** A payment method as the sandbox makes it at the first use of its id, or undefined where it must exist. */
+export type MethodAtFirstUse = (key: MethodKey, tenant: Tenant, at: Date) => PaymentMethod | undefined;
+
+export interface DraftDependencies {
+  routing: Routing;
+  now: () => Date;
+  newId: (prefix: string) => string;
+  methodAtFirstUse: MethodAtFirstUse;
+}
+
+export interface Draft {
+  acceptance: Acceptance;
+  newMethods: readonly PaymentMethod[];
+}
+
+/** The decided payment with its event and its hold; throws the refusal where it cannot be accepted. */
+export function draftPayment(deps: DraftDependencies, request: AcceptRequest, known: KnownTenant): Draft {
+  const { tenant, input } = request;
+  const realNow = deps.now();
+  const at = clockNow(tenant.mode === 'test' ? known.clock : realClock, realNow);
+  const resolved = resolveMethods(deps, { tenant, input, methods: known.methods, at });
+  const { source, destination } = resolved;
+  const only = input.rail === 'auto' ? null : input.rail;
+  const request_ = { mode: tenant.mode, amount: input.amount, source, destination, at };
+  const decided = deps.routing.decide({ ...request_, prefer: input.prefer, only });
+  if (!decided.ok) throw routingRefusal(decided.candidates, only, tenant.mode);
+  const payment = newPayment(deps, { tenant, input, decided, source, destination, at });
+  const context = { at, realNow, newId: deps.newId };
+  return {
+    newMethods: resolved.created,
+    acceptance: {
+      key: request.key,
+      fingerprint: request.fingerprint,
+      payment,
+      event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), context),
+      hold: transferOf(payment, 'hold', context),
+    },
+  };
+}
+
+interface Resolving {
+  tenant: Tenant;
+  input: Pick<PaymentInput, 'sourceId' | 'destinationId'>;
+  /** By id. */
+  methods: ReadonlyMap<string, MethodSummary>;
+  at: Date;
+}
+
+export function resolveMethods(
+  deps: { methodAtFirstUse: MethodAtFirstUse },
+  { tenant, input, methods, at }: Resolving,
+) {
+  const created: PaymentMethod[] = [];
+  const missing: { pointer: string; code: string; detail: string }[] = [];
+  const resolve = (id: string, pointer: string): MethodSummary | undefined => {
+    const stored = methods.get(id);
+    if (stored && !stored.isDeleted) return stored;
+    const made = stored ? undefined : deps.methodAtFirstUse({ tenantId: tenant.id, id }, tenant, at);
+    if (made) {
+      created.push(made);
+      return { ...made, isDeleted: false };
+    }
+    missing.push({ pointer, code: 'payment_method_not_found', detail: `There is no payment method ${id}.` });
+    return undefined;
+  };
+  const source = resolve(input.sourceId, '/source/payment_method_id');
+  const destination = resolve(input.destinationId, '/destination/payment_method_id');
+  if (!source || !destination) throw errors.payment_method_not_found({ errors: missing });
+  return { source, destination, created };
+}
+
+interface NewPayment {
+  tenant: Tenant;
+  input: PaymentInput;
+  decided: Decided;
+  source: MethodSummary;
+  destination: MethodSummary;
+  at: Date;
+}
+
+function newPayment(
+  deps: { newId: (prefix: string) => string },
+  { tenant, input, decided, source, destination, at }: NewPayment,
+): Payment {
+  return {
+    tenantId: tenant.id,
+    mode: tenant.mode,
+    id: deps.newId('pay'),
+    status: 'pending',
+    amount: input.amount,
+    currency: input.currency,
+    sourceId: source.id,
+    destinationId: destination.id,
+    debitAccount: source.type === 'balance' ? source.id : OUTSIDE_SOURCES,
+    creditAccount: destination.type === 'balance' ? destination.id : OUTSIDE_DESTINATIONS,
+    rail: input.rail,
+    railSelected: decided.decision.chosen,
+    fallback: input.fallback,
+    railDecision: decided.decision,
+    attempts: [newAttempt(deps.newId('att'), decided.decision.chosen)],
+    timeline: [{ status: 'pending', timestamp: isoTime(at) }],
+    failure: null,
+    feeAmount: decided.option.fee,
+    description: input.description,
+    metadata: input.metadata,
+    estimatedSettlementAt: decided.option.settlesAt,
+    createdAt: at,
+    updatedAt: at,
+  };
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { Sealer } from '@libs/seal';
+import { parseTenantId } from '../tenant.ts';
+
+/** A message as it lies in the database: in the clear, or as an envelope. */
+export interface KeptContent {
+  content: string | null;
+  contentSealed: Buffer | null;
+}
+
+export interface MessageKey {
+  tenantId: string;
+  id: string;
+}
+
+export interface MessageVault {
+  seal(key: MessageKey, text: string): Buffer;
+  /** Seals what may hold account numbers. */
+  keep(key: MessageKey & { kind: string }, text: string): KeptContent;
+  open(key: MessageKey, kept: KeptContent): string;
+  /** Keeps a text at hand that will be wanted shortly. */
+  remember(id: string, text: string): void;
+  /** The text, where this process has it at hand still. */
+  recall(id: string): string | undefined;
+  sealAside(id: string, text: string): Buffer;
+  openAside(id: string, sealed: Buffer): string;
+}
+
+/** What is submitted is sent within moments; a process that falls further behind reads the database again. */
+const REMEMBERED_MAX = 4_000;
+
+/** Bound to its owner: an envelope that is moved to another message or tenant does not open. */
+function contextOf({ tenantId, id }: MessageKey): string {
+  return `rail_message ${tenantId} ${id}`;
+}
+
+function asideContextOf(id: string): string {
+  return `rail_quarantine ${id}`;
+}
+
+/**
+ * A transfer names two accounts. Status reports and requests name none under the network's schemas, so those of the
+ * sandbox, which we write ourselves, stay as they are; what a live network writes is sealed whatever it is.
+ */
+function mayHoldAccounts({ tenantId, kind }: { tenantId: string; kind: string }): boolean {
+  return kind === 'pacs.008' || parseTenantId(tenantId).mode === 'live';
+}
+
+export type MessageSealer = Pick<Sealer, 'seal' | 'openText'>;
+
+export function createMessageVault(sealer: MessageSealer): MessageVault {
+  const remembered = new Map<string, string>();
+
+  const seal = (key: MessageKey, text: string) => sealer.seal(text, contextOf(key));
+
+  return {
+    seal,
+
+    keep(key, text) {
+      return mayHoldAccounts(key)
+        ? { content: null, contentSealed: seal(key, text) }
+        : { content: text, contentSealed: null };
+    },
+
+    open(key, { content, contentSealed }) {
+      if (contentSealed) return sealer.openText(contentSealed, contextOf(key));
+      assert(content !== null, 'a message is kept in one way or the other');
+      return content;
+    },
+
+    remember(id, text) {
+      const [oldest] = remembered.keys();
+      if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+      remembered.set(id, text);
+    },
+
+    recall(id) {
+      const text = remembered.get(id);
+      remembered.delete(id);
+      return text;
+    },
+
+    sealAside: (id, text) => sealer.seal(text, asideContextOf(id)),
+    openAside: (id, sealed) => sealer.openText(sealed, asideContextOf(id)),
+  };
+}

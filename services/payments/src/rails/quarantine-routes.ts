@@ -1,0 +1,82 @@
+import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import type { onRequestHookHandler } from 'fastify';
+import Type from 'typebox';
+import { IdParams, oneOf, Timestamp } from '../api-schema.ts';
+import { QUARANTINED_RAILS, type Quarantine, type Quarantined } from './quarantine.ts';
+
+export interface QuarantineRouteDependencies {
+  /** Lets in the operator alone. */
+  admin: { onRequest: onRequestHookHandler };
+  quarantine: Quarantine;
+}
+
+const Rail = oneOf(QUARANTINED_RAILS);
+
+const fields = {
+  id: Type.String(),
+  object: Type.Literal('quarantined'),
+  rail: Rail,
+  reason: Type.String({ description: 'Why nothing of it was applied.' }),
+  received_at: Timestamp,
+};
+
+const Item = Type.Object(fields, { title: 'Quarantined' });
+const WholeItem = Type.Object({
+  ...fields,
+  content: Type.String({ description: 'The file or message exactly as it was received.' }),
+});
+
+const cursor = cursorCodec(
+  Type.Tuple([Type.String({ format: 'date-time', maxLength: 64 }), Type.String({ maxLength: 64 })]),
+);
+
+export function registerQuarantineRoutes(app: App, { admin, quarantine }: QuarantineRouteDependencies): void {
+  const shared = { tags: ['Admin'], security: [{ adminToken: [] }] };
+
+  app.get(
+    '/v1/admin/quarantine',
+    {
+      ...admin,
+      schema: {
+        ...shared,
+        summary: 'List what the networks sent that could not be believed, newest first',
+        querystring: listQuery({ rail: Type.Optional(Rail) }),
+        response: { 200: objectListSchema(Item) },
+      },
+    },
+    async ({ query }) => {
+      const last = cursor.decode(query.cursor);
+      const found = await quarantine.list({
+        rail: query.rail ?? null,
+        before: last ? { receivedAt: new Date(last[0]), id: last[1] } : null,
+        limit: query.limit + 1,
+      });
+      const page = toPage(found.map(toApi), {
+        limit: query.limit,
+        cursorOf: ({ received_at, id }) => cursor.encode([received_at, id]),
+      });
+      return { object: 'list' as const, ...page };
+    },
+  );
+
+  app.get(
+    '/v1/admin/quarantine/:id',
+    {
+      ...admin,
+      schema: {
+        ...shared,
+        summary: 'Read a file or message that was put aside',
+        params: IdParams,
+        response: { 200: WholeItem },
+      },
+    },
+    async ({ params }) => {
+      const { content, ...rest } = await quarantine.get(params.id);
+      return { ...toApi(rest), content };
+    },
+  );
+}
+
+function toApi({ id, rail, reason, receivedAt }: Quarantined) {
+  return { id, object: 'quarantined' as const, rail, reason, received_at: receivedAt.toISOString() };
+}

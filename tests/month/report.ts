@@ -1,0 +1,36 @@
+import type { MonthReport } from './simulation.ts';
+
+const LINES_PER_FAULT_MAX = 20;
+
+export function isGood(report: MonthReport): boolean {
+  const { stuck, disagreements, wrongEnds, webhooks, errors, landmarks } = report;
+  const covers =
+    landmarks.weekendDays > 0 &&
+    landmarks.holidays.includes('Thanksgiving Day') &&
+    landmarks.clockChanges.length > 0 &&
+    landmarks.turnsOfYear > 0;
+  const faults = [...disagreements, ...wrongEnds, ...errors];
+  return covers && stuck === 0 && faults.length === 0 && webhooks.arrived === webhooks.events;
+}
+
+const count = (value: number) => value.toLocaleString('en');
+
+export function describeReport(report: MonthReport, cpuSeconds: number): string {
+  const { landmarks, webhooks, disagreements, wrongEnds, errors } = report;
+  const some = (faults: readonly unknown[]) =>
+    faults.slice(0, LINES_PER_FAULT_MAX).map((fault) => `               ${fault}`);
+  return [
+    `payments       ${count(report.payments)}`,
+    `days           ${report.days}: ${landmarks.weekendDays} of weekends, ${landmarks.holidays.join(', ')}, clocks changed on ` +
+      `${landmarks.clockChanges.join(', ')}, ${landmarks.turnsOfYear} turn of the year`,
+    `books agree    ${disagreements.length === 0 ? 'yes, to the cent' : `NO: ${disagreements.length} differences`}`,
+    ...some(disagreements),
+    `stuck          ${report.stuck}`,
+    `wrong ends     ${wrongEnds.length}`,
+    ...some(wrongEnds),
+    `webhooks out   ${count(webhooks.arrived)} of ${count(webhooks.events)}`,
+    `errors         ${errors.length}`,
+    ...some(errors),
+    `seconds        ${report.seconds.toFixed(1)} (${cpuSeconds.toFixed(1)} of CPU here, the database's beside)`,
+  ].join('\n');
+}
