@@ -79,6 +79,49 @@ describe('parseJson', () => {
     );
   });
 
+  test('long strings end where they end, whatever they are made of', () => {
+    const piece = fc.oneof(
+      fc.constantFrom('"', '\\', '\n', '":', '{', ']', 'ä', '漢', '\u0001'),
+      fc.integer({ min: 0, max: 140 }).map((length) => 'x'.repeat(length)),
+    );
+    const long = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(fc.array(long, { minLength: 1, maxLength: 6 }), (values) => {
+        const object = Object.fromEntries(values.map((value, index) => [`${index}${value}`, [value]]));
+        const plain = JSON.stringify(object);
+        expect(parseJson(Buffer.from(plain))).toEqual(object);
+        const [key = ''] = Object.keys(object);
+        expect(codeOf(`${plain.slice(0, -1)},${JSON.stringify(key)}:1}`)).toBe('invalid_json');
+        expect(codeOf(`${plain.slice(0, -1)},"bad":"${'x'.repeat(100)}\\u0000"}`)).toBe('invalid_request');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('takes a time that grows with the size and not faster, however text is arranged', () => {
+    // Far apart, so that each escape is searched for anew; then many strings after the last escape.
+    const far = `${'x'.repeat(70)}\\`.repeat(28_000);
+    const strings = Array.from({ length: 25_000 }, () => 'y'.repeat(80));
+    const value = { far, strings };
+    const started = performance.now();
+    expect(parseJson(Buffer.from(JSON.stringify(value)))).toEqual(value);
+    // 4 MB: some 30 ms, or minutes if every escape looked through the rest.
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test('names the repeated key, unless the body is so large that nobody wrote it by hand', () => {
+    const detailOf = (text: string) => {
+      try {
+        return parseJson(Buffer.from(text));
+      } catch (error) {
+        return (error as AppError).detail;
+      }
+    };
+    expect(detailOf('{"a":1,"b":{"c":1,"\\u0063":2}}')).toBe('The body repeats the key "c".');
+    const wide = Array.from({ length: 40_000 }, (_, index) => `"key${index}":1`).join(',');
+    expect(detailOf(`{${wide},"key7":1}`)).toBe('The body repeats a key.');
+  });
+
   test('bytes that are no JSON are invalid_json, never anything else', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -85,12 +85,19 @@ test('[TH-1] every bad setting is named in one message, and no value is repeated
     TOOLHUB_CONNECTOR_FAX_URL: 'http://x',
     TOOLHUB_CONNECTOR_SLACK_URL: 'not a url',
     TOOLHUB_LOG_LEVEL: 'loud',
+    TOOLHUB_OAUTH_FAX_CLIENT_ID: 'x',
+    TOOLHUB_OAUTH_GOOGLE_CLIENT_SECRET: 'hunter2',
+    TOOLHUB_OAUTH_SLACK_CLIENT_ID: 'x',
+    TOOLHUB_OAUTH_SLACK_TOKEN_URL: 'not a url',
+    TOOLHUB_OAUTH_SLACK_COLOUR: 'red',
   };
   const message = await loadConfig(env).then(
     () => '',
     (error: Error) => error.message,
   );
-  for (const name of Object.keys(env).filter((key) => key !== 'DATA_DIR')) expect(message).toContain(name);
+  const fine = ['DATA_DIR', 'TOOLHUB_OAUTH_GOOGLE_CLIENT_SECRET', 'TOOLHUB_OAUTH_SLACK_CLIENT_ID'];
+  for (const name of Object.keys(env).filter((key) => !fine.includes(key))) expect(message).toContain(name);
+  expect(message).toContain('TOOLHUB_OAUTH_GOOGLE_CLIENT_ID is missing');
   expect(message).not.toMatch(/hunter2|secret-host|nohostport/);
   expect(message).not.toContain('\n');
 });
@@ -113,4 +120,23 @@ test('[TH-1] internal accounts are read', async () => {
   await writeFile(path, JSON.stringify({ telegram: { office: { bot_token: 'x' } } }));
   const { internalAccounts } = await loadConfig({ DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path });
   expect(internalAccounts).toEqual({ telegram: { office: { bot_token: 'x' } } });
+});
+
+test('[TH-6] registrations at vendors are read', async () => {
+  const { oauthClients } = await loadConfig({
+    DATA_DIR: folder,
+    TOOLHUB_OAUTH_GOOGLE_CLIENT_ID: 'g',
+    TOOLHUB_OAUTH_GOOGLE_CLIENT_SECRET: 's',
+    TOOLHUB_OAUTH_MICROSOFT_CLIENT_ID: 'm',
+    TOOLHUB_OAUTH_MICROSOFT_TOKEN_URL: 'https://login.example/tenant/token',
+  });
+  expect(oauthClients).toEqual({
+    google: { clientId: 'g', clientSecret: 's', authorizeUrl: null, tokenUrl: null },
+    microsoft: {
+      clientId: 'm',
+      clientSecret: null,
+      authorizeUrl: null,
+      tokenUrl: 'https://login.example/tenant/token',
+    },
+  });
 });

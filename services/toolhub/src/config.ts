@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Env, type LogLevel, loadSettings, type NamedToken, SettingsError, settings } from '@libs/http';
 import { loadOrCreateSecretFile, newToken, SEAL_KEY_BYTES } from '@libs/seal';
+import { readOAuthClients } from './connect/settings.ts';
+import type { OAuthClient } from './connectors/connector.ts';
 
 export const PLATFORMS = [
   'email',
@@ -43,6 +45,8 @@ export interface Config {
   readonly egressAllow: readonly string[];
   readonly rate: { readonly callsPerSecond: number; readonly addressPerMinute: number };
   readonly connectorUrls: Readonly<Record<string, string>>;
+  /** Provider → the operator's registration there. */
+  readonly oauthClients: Readonly<Record<string, OAuthClient>>;
   readonly whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
 }
 
@@ -138,6 +142,7 @@ export type CheckInternalAccounts = (accounts: InternalAccounts) => readonly str
 function readSettings(env: Env, checkAccounts: CheckInternalAccounts) {
   const problems: string[] = [];
   const connectorUrls = readConnectorUrls(env, problems);
+  const oauthClients = readOAuthClients(env, problems);
   const internalAccounts = settings.custom<InternalAccounts>(
     'TOOLHUB_INTERNAL_ACCOUNTS',
     (path) => {
@@ -149,7 +154,7 @@ function readSettings(env: Env, checkAccounts: CheckInternalAccounts) {
   );
   try {
     const values = loadSettings(env, { ...spec, internalAccounts });
-    if (problems.length === 0) return { ...values, connectorUrls };
+    if (problems.length === 0) return { ...values, connectorUrls, oauthClients };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new SettingsError([...error.problems, ...problems]);
@@ -186,6 +191,7 @@ export async function loadConfig(env: Env, checkAccounts: CheckInternalAccounts 
     egressAllow: values.egressAllow,
     rate: Object.freeze({ callsPerSecond: values.rate, addressPerMinute: values.rateAddress }),
     connectorUrls: Object.freeze(values.connectorUrls),
+    oauthClients: Object.freeze(values.oauthClients),
     whatsapp: Object.freeze({ appSecret: values.whatsappAppSecret, verifyToken: values.whatsappVerifyToken }),
   });
 }

@@ -1,21 +1,11 @@
 import { defineErrors } from '@libs/http';
-import { adminErrorDefinitions } from './admin/errors.ts';
-import { billingErrorDefinitions } from './billing/errors.ts';
-import { credentialErrorDefinitions } from './credentials/errors.ts';
-import { inboundErrorDefinitions } from './inbound/errors.ts';
-import { invoiceErrorDefinitions } from './invoices/errors.ts';
-import { toolErrorDefinitions } from './tools/errors.ts';
-import { webhookErrorDefinitions } from './webhooks/errors.ts';
 
-/** Every code that Toolhub's HTTP interface can answer with. Tool results have codes of their own. */
+/**
+ * Every code that Toolhub's HTTP interface can answer with; the page of errors is made of it. Tool results have codes of
+ * their own.
+ */
 export const errors = defineErrors({
-  ...adminErrorDefinitions,
-  ...billingErrorDefinitions,
-  ...credentialErrorDefinitions,
-  ...inboundErrorDefinitions,
-  ...invoiceErrorDefinitions,
-  ...toolErrorDefinitions,
-  ...webhookErrorDefinitions,
+  // Accounts and tokens.
   unauthenticated: {
     kind: 'unauthenticated',
     title: 'Not authenticated',
@@ -55,4 +45,137 @@ export const errors = defineErrors({
     detail: 'The operator has not configured this.',
   },
   busy: { kind: 'unavailable', title: 'Busy', detail: 'Too many logins are being checked; try again.' },
+
+  // Operators.
+  customer_suspended: {
+    kind: 'forbidden',
+    title: 'Account suspended',
+    detail: 'This account is suspended; ask the operator.',
+    help: 'Until the operator resumes the account, its tokens and sessions are refused everywhere.',
+  },
+
+  // Credentials.
+  credential_rejected: {
+    kind: 'refused',
+    title: 'Credential rejected',
+    detail: 'The platform does not accept this credential.',
+    help: 'The credential was tried at the platform and refused; nothing was stored. Check it, or store it unchecked with verify=false.',
+  },
+  platform_unreachable: {
+    kind: 'refused',
+    title: 'Platform unreachable',
+    detail: 'The credential could not be checked, because the platform did not answer.',
+    help: 'Nothing was stored. Check the address, try again later, or store the credential unchecked with verify=false.',
+  },
+  verification_required: {
+    kind: 'refused',
+    title: 'Verification required',
+    detail: 'A credential of this platform is always checked; verify=false is not possible.',
+    help: 'Whoever holds a WhatsApp number receives its messages, so the platform has to confirm it. Leave verify out.',
+  },
+  address_refused: {
+    kind: 'refused',
+    title: 'Address refused',
+    detail: 'This address is not one that the service connects to.',
+    help: 'Private, local and reserved addresses are refused unless the operator allows them.',
+  },
+
+  // Connecting in the browser.
+  connect_not_supported: {
+    kind: 'refused',
+    title: 'Not connected in the browser',
+    detail: 'Accounts of this platform are connected with PUT /api/credentials/:platform.',
+    help: 'The platform has no login in the browser; store its key, password or token instead.',
+  },
+  connect_state_invalid: {
+    kind: 'malformed',
+    title: 'Login not known here',
+    detail: 'This login was finished already, has taken too long, or was begun by somebody else; begin anew.',
+    help: 'A login works once, for 15 minutes, in the session that began it.',
+  },
+  connect_denied: {
+    kind: 'forbidden',
+    title: 'Access not allowed',
+    detail: 'The access was not allowed at the vendor; nothing was stored.',
+  },
+  connect_failed: {
+    kind: 'refused',
+    title: 'Login failed',
+    detail: 'The vendor did not finish the login; nothing was stored.',
+    help: "`platform_code` is the vendor's own word for the reason, where it gave one. Begin anew.",
+  },
+
+  // Tools.
+  tool_always_on: {
+    kind: 'refused',
+    title: 'Tool is always on',
+    detail: 'Tools that belong to no platform cannot be switched off.',
+  },
+
+  // Plans and usage.
+  unknown_plan: {
+    kind: 'refused',
+    title: 'Unknown plan',
+    detail: 'There is no plan of this name; GET /api/plans lists them.',
+  },
+  overloaded: {
+    kind: 'unavailable',
+    title: 'Overloaded',
+    detail: 'Too many calls wait for the database; try again.',
+  },
+
+  // Invoices.
+  locked: {
+    kind: 'conflict',
+    title: 'Locked',
+    detail: 'Another run of the invoices is under way.',
+    help: 'One run works at a time. Try again when it is done; `holder` is the run, the host and the process, and after `held_until` a run that died gives way.',
+    retryable: true,
+  },
+  period_not_ended: {
+    kind: 'refused',
+    title: 'Period not ended',
+    detail: 'Invoices are made for months that are over.',
+  },
+  invoice_not_payable: {
+    kind: 'conflict',
+    title: 'Invoice not payable',
+    detail: 'A void invoice cannot be paid.',
+  },
+  invoice_not_voidable: {
+    kind: 'conflict',
+    title: 'Invoice not voidable',
+    detail: 'A paid invoice cannot be voided.',
+  },
+
+  // Webhooks.
+  webhook_url_refused: {
+    kind: 'refused',
+    title: 'Webhook address refused',
+    detail: 'Webhooks may not go to this address.',
+    help: '`reason` says why. Give a public https address: local, private and reserved addresses are refused in every spelling, and so are names that lead to them.',
+  },
+  webhook_not_configured: {
+    kind: 'conflict',
+    title: 'No webhook',
+    detail: 'There is no webhook to send this to; set one up first.',
+  },
+
+  // Messages from platforms.
+  invalid_signature: {
+    kind: 'unauthenticated',
+    title: 'Invalid signature',
+    detail: 'X-Hub-Signature-256 is missing or does not fit the body.',
+    help: 'The header is sha256= and the HMAC-SHA256 of the very bytes of the body, keyed with the app secret.',
+  },
+  verification_failed: {
+    kind: 'forbidden',
+    title: 'Verification failed',
+    detail: 'The subscription check carries another verify token.',
+  },
+  phone_number_taken: {
+    kind: 'conflict',
+    title: 'Phone number taken',
+    detail: 'This phone number belongs to another account.',
+  },
 });

@@ -56,6 +56,7 @@ export interface InstanceOptions {
   /** Shares the public address of another one, as processes behind one balancer do. */
   publicUrl?: string;
   fetchDocument?: ToolhubOptions['fetchDocument'];
+  connectors?: ToolhubOptions['connectors'];
 }
 
 /** The whole service in this process, on a port of its own. */
@@ -65,12 +66,13 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const config = await loadConfig(env);
   const database: Database = await openDatabase({ url: databaseUrl, schema: SCHEMA });
-  const { now, fetchDocument } = options;
+  const { now, fetchDocument, connectors } = options;
   const toolhub = await createToolhub({
     config,
     database,
     ...(now ? { now } : {}),
     ...(fetchDocument ? { fetchDocument } : {}),
+    ...(connectors ? { connectors } : {}),
   });
   await toolhub.app.listen({ host: '127.0.0.1', port });
   return {

@@ -71,7 +71,9 @@ describe('[TH-7] the run', () => {
     await db.database.query(
       `insert into job_locks (name, holder, expires_at) values ('invoices', 'run_other', now() + interval '1 hour')`,
     );
-    expect(await run({ period: PERIOD })).toMatchObject({ status: 409, body: { code: 'locked' } });
+    const { status, body } = await run({ period: PERIOD });
+    expect([status, body.code, body.holder]).toEqual([409, 'locked', 'run_other']);
+    expect(Date.parse(body.held_until) - Date.now()).toBeGreaterThan(59 * 60_000);
     await db.database.query(`update job_locks set expires_at = now()`);
   });
 
@@ -215,4 +217,31 @@ describe('[TH-7] the invoice', () => {
     expect((await apiOf(service.url, ada.token)('GET', '/api/invoices?limit=0')).status).toBe(400);
     expect((await apiOf(service.url, ada.token)('GET', '/api/invoices?cursor=nonsense')).status).toBe(400);
   });
+});
+
+test('[TH-7] a run whose process is told to stop ends with its step, gives the lock back, and is resumed', async () => {
+  const many = 120;
+  await db.database.query(
+    `insert into customers (id, email, name, password_hash, plan, created_at)
+     select 'cus_many' || n, 'many' || n || '@example.com', 'Many', '', 'free', '2027-06-15T00:00:00Z'
+     from generate_series(1, $1) as n`,
+    [many],
+  );
+  const mailed = (await readdir(join(folder, 'mail'))).length;
+  const env = { DATA_DIR: folder };
+  const stopped = await startService(db.url, { env, jobs: false, now: () => clock.now });
+  const period = '2027-06';
+  const count = async () =>
+    (await db.database.query(`select 1 from invoices where period = '2027-06-01'`)).rowCount;
+  const running = apiOf(stopped.url, ADMIN_TOKEN)('POST', '/api/admin/invoices/run', { period });
+  await expect.poll(count, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
+  await stopped.stop();
+  expect(await running).toMatchObject({ status: 503, body: { code: 'shutting_down' } });
+  expect((await db.database.query('select 1 from job_locks')).rows).toEqual([]);
+  const made = await count();
+  expect(await run({ period })).toEqual({
+    status: 200,
+    body: { period, created: many - made, skipped: made, failed: 0 },
+  });
+  expect((await readdir(join(folder, 'mail'))).length - mailed).toBe(many);
 });

@@ -1,7 +1,7 @@
 import type { Database } from '@libs/db';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CookieSession } from '../customers/service.ts';
-import { adminErrors } from './errors.ts';
+import { errors } from '../errors.ts';
 import {
   announceSuspension,
   deleteSuspension,
@@ -54,7 +54,7 @@ export async function createSuspensions(deps: {
   await reload();
 
   function refuseSuspended(customerId: string): void {
-    if (suspended.has(customerId)) throw adminErrors.customer_suspended();
+    if (suspended.has(customerId)) throw errors.customer_suspended();
   }
 
   return {

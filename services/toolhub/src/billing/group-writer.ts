@@ -1,7 +1,4 @@
-import { defineErrors } from '@libs/http';
-import { billingErrorDefinitions } from './errors.ts';
-
-const errors = defineErrors(billingErrorDefinitions);
+import { errors } from '../errors.ts';
 
 /**
  * Writes what waits together: while one statement is under way, everything that arrives forms the next one. A lone

@@ -1,10 +1,10 @@
 import type { Database } from '@libs/db';
-import { baseErrors, defineErrors } from '@libs/http';
+import { baseErrors } from '@libs/http';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
+import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/service.ts';
 import { percentileMs } from './durations.ts';
-import { billingErrorDefinitions } from './errors.ts';
 import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
 import { type CounterState, markNotified } from './meter-store.ts';
@@ -28,8 +28,6 @@ import {
   sumUsage,
   type UsageRow,
 } from './store.ts';
-
-const errors = defineErrors(billingErrorDefinitions);
 
 export interface UsageQuery {
   customerId: string;

@@ -58,6 +58,42 @@ export interface FetchInit {
 /** Bound to the call's signal; throws ConnectorError where no answer came. */
 export type GuardedFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
 
+/** The operator's registration at a vendor: `TOOLHUB_OAUTH_<PROVIDER>_*`. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /** Null for a client that keeps no secret; PKCE protects it alone. */
+  readonly clientSecret: string | null;
+  /** Where the operator's vendor answers, when that is not where everybody's does. */
+  readonly authorizeUrl: string | null;
+  readonly tokenUrl: string | null;
+}
+
+/** What a vendor's token endpoint sent for a code, before anybody knows what it is good for. */
+export interface OAuthGrant {
+  readonly answer: Readonly<Record<string, unknown>>;
+  readonly client: OAuthClient;
+  readonly now: Date;
+  /** For platforms where the account has to be asked for. */
+  readonly fetch: GuardedFetch;
+}
+
+/** A vendor at which customers give access in their browser: the authorization code flow with PKCE (RFC 6749, 7636). */
+export interface OAuthProvider<Credential = unknown> {
+  /** Names the settings, and the choice where a platform has several vendors. */
+  readonly id: string;
+  readonly title: string;
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+  readonly scopes: readonly string[];
+  /** A space, as the standard says, unless the vendor knows better. */
+  readonly scopeSeparator?: string;
+  /** What the vendor wants to be asked beside the standard, for example for a refresh token. */
+  readonly authorizeParameters?: Readonly<Record<string, string>>;
+  readonly clientAuthentication: 'body' | 'basic';
+  /** Throws ConnectorError for an answer that no credential can be made of. */
+  toCredential(grant: OAuthGrant): Promise<Credential> | Credential;
+}
+
 /** What a connector works with. Nothing else reaches it: no settings, no other customer's data, no global state. */
 export interface ToolContext<Credential = unknown> {
   readonly platform: string;
@@ -68,6 +104,8 @@ export interface ToolContext<Credential = unknown> {
   readonly account: string;
   /** The platform's address when the operator moved it elsewhere, else null: then the vendor's own is used. */
   readonly baseUrl: string | null;
+  /** The operator's registration at one of the platform's own vendors; null where there is none. */
+  readonly oauthClient: (provider: string) => OAuthClient | null;
   /** Checks every address that it dials and follows no redirect. */
   readonly fetch: GuardedFetch;
   readonly guard: AddressGuard;
@@ -187,6 +225,10 @@ export interface ConnectorAuth<Credential = unknown> {
   accountLabel(credential: Credential): string;
   /** Addresses that the customer chose; each has to pass the guard before the credential is stored. */
   addresses?(credential: Credential): { pointer: string; host: string; port: number }[];
+  /** Vendors through which a customer can connect in the browser; the first that is set up is the usual one. */
+  providers?: readonly OAuthProvider<Credential>[];
+  /** Set where a credential also proves that something is the customer's: then it is never stored untried. */
+  alwaysVerified?: true;
 }
 
 /** A platform: the one definition that everything else (tools, credentials, health) reads. */
@@ -206,6 +248,11 @@ export interface Connector<Credential = unknown> {
   /** Throws ConnectorError when the platform cannot be asked. */
   verify(context: ToolContext<Credential>): Promise<VerifyOutcome>;
   health(context: ToolContext<Credential>): Promise<HealthProbe>;
+  /**
+   * Makes the customer's what the credential stands for and nobody else may have, in the transaction that stores it.
+   * Throws an AppError where it is another's; then nothing is stored.
+   */
+  claim?(tx: Queryable, input: { customerId: string; credential: Credential; at: Date }): Promise<void>;
   /** Deletes what the platform stored of a customer who disconnected, in the transaction that does so. */
   forget?(tx: Queryable, customerId: string): Promise<void>;
   /** Gives back what the connector holds in this process (pooled connections). */

@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
 import type { ResolveHost } from '@libs/webhooks';
-import type { Connector, ToolContext } from './connector.ts';
+import type { Connector, OAuthClient, ToolContext } from './connector.ts';
 import { ConnectorError } from './connector.ts';
 import { createEgress, type Egress } from './egress.ts';
 
@@ -11,6 +11,8 @@ export interface ConnectorServiceDeps {
   egressAllow: readonly string[];
   /** Platform → `TOOLHUB_CONNECTOR_<PLATFORM>_URL`. */
   baseUrls: Readonly<Record<string, string>>;
+  /** Provider → `TOOLHUB_OAUTH_<PROVIDER>_*`. */
+  oauthClients?: Readonly<Record<string, OAuthClient>>;
   now: () => Date;
   resolveHost?: ResolveHost;
 }
@@ -34,6 +36,8 @@ export interface ConnectorService {
   readonly connectors: readonly Connector[];
   find(platform: string): Connector | undefined;
   context(input: ContextInput): ToolContext;
+  /** The operator's registration at a vendor of this platform; another platform's vendors are none of its business. */
+  oauthClient(platform: string, provider: string): OAuthClient | null;
   /** Addresses in a customer's credential that the guard refuses; a name that does not resolve now is no refusal. */
   refusedAddresses(platform: string, credential: unknown): Promise<RefusedAddress[]>;
   close(): Promise<void>;
@@ -59,9 +63,18 @@ export function createConnectorService(deps: ConnectorServiceDeps): ConnectorSer
     return egress;
   }
 
+  function oauthClient(platform: string, provider: string): OAuthClient | null {
+    const isOwn = byId.get(platform)?.auth.providers?.some(({ id }) => id === provider) ?? false;
+    return (isOwn ? deps.oauthClients?.[provider] : undefined) ?? null;
+  }
+
+  /** Addresses that the operator gave for a platform pass for that platform. */
   function baseAllow(platform: string): string[] {
-    const base = deps.baseUrls[platform];
-    return base === undefined ? [] : [placeOf(new URL(base))];
+    const providers = byId.get(platform)?.auth.providers ?? [];
+    const tokenUrls = providers.map(({ id }) => oauthClient(platform, id)?.tokenUrl);
+    return [deps.baseUrls[platform], ...tokenUrls].flatMap((url) =>
+      typeof url === 'string' ? [placeOf(new URL(url))] : [],
+    );
   }
 
   /** The operator wrote the addresses of an internal account, so they pass even when they are private. */
@@ -83,6 +96,7 @@ export function createConnectorService(deps: ConnectorServiceDeps): ConnectorSer
       customerId: input.customerId,
       account: input.account,
       baseUrl: deps.baseUrls[input.platform]?.replace(/\/+$/, '') ?? null,
+      oauthClient: (provider) => oauthClient(input.platform, provider),
       fetch: egress.fetch(signal),
       guard: egress.guard,
       database: deps.database,
@@ -96,6 +110,7 @@ export function createConnectorService(deps: ConnectorServiceDeps): ConnectorSer
     connectors: deps.connectors,
     find: (platform) => byId.get(platform),
     context,
+    oauthClient,
     async refusedAddresses(platform, credential) {
       const { guard } = egressFor(platform, () => baseAllow(platform));
       const addresses = connectorOf(platform).auth.addresses?.(credential) ?? [];

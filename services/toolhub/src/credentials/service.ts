@@ -2,6 +2,7 @@ import type { Database } from '@libs/db';
 import { SealError, type Sealer } from '@libs/seal';
 import { type Connector, ConnectorError, type VerifyOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
+import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/service.ts';
 import {
   type CredentialKey,
@@ -12,7 +13,6 @@ import {
   type OpenInput,
   type OpenResult,
 } from './credential.ts';
-import { credentialErrors } from './errors.ts';
 import type { InternalAccount, InternalAccounts } from './internal-accounts.ts';
 import { createRenewal, openedOf, type RenewInput } from './renewal.ts';
 import {
@@ -183,7 +183,7 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
   async function checkAddresses(platform: string, credential: unknown): Promise<void> {
     const refused = await connectors.refusedAddresses(platform, credential);
     if (refused.length === 0) return;
-    throw credentialErrors.address_refused({
+    throw errors.address_refused({
       errors: refused.map(({ pointer, detail }) => ({ pointer, code: 'address_refused', detail })),
     });
   }
@@ -203,10 +203,10 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
       const isRefused = error instanceof ConnectorError && error.code === 'address_refused';
       const detail = error instanceof ConnectorError ? error.message : 'The platform did not answer in time.';
       throw isRefused
-        ? credentialErrors.address_refused({ detail, cause: error })
-        : credentialErrors.platform_unreachable({ detail, cause: error });
+        ? errors.address_refused({ detail, cause: error })
+        : errors.platform_unreachable({ detail, cause: error });
     }
-    if (outcome.kind === 'rejected') throw credentialErrors.credential_rejected({ detail: outcome.reason });
+    if (outcome.kind === 'rejected') throw errors.credential_rejected({ detail: outcome.reason });
     return outcome.account;
   }
 
@@ -215,6 +215,7 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
 
     async put(input) {
       const connector = connectors.find(input.platform) as Connector;
+      if (connector.auth.alwaysVerified && !input.verify) throw errors.verification_required();
       await checkAddresses(input.platform, input.credential);
       const account = input.verify
         ? await verifyAtPlatform(connector, input)
@@ -224,6 +225,8 @@ export function createCredentialService(deps: CredentialServiceDeps): Credential
       return database.transaction(async (tx) => {
         const before = await lockCredential(tx, key);
         const stored = await putCredential(tx, row);
+        const { customerId, credential } = input;
+        await connector.claim?.(tx, { customerId, credential, at: now() });
         if (before?.status === 'expired') {
           const data = { platform: input.platform, account };
           await deps.emitEvent(tx, { customerId: input.customerId, type: 'credential.recovered', data });

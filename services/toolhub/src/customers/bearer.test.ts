@@ -1,6 +1,7 @@
 // What a process remembers of tokens: for how long, and how it forgets.
+import { hashToken } from '@libs/seal';
 import { expect, test, vi } from 'vitest';
-import { CACHE_MS_MAX, createBearerResolver, type ResolvedToken } from './bearer.ts';
+import { CACHE_ENTRIES_MAX, CACHE_MS_MAX, createBearerResolver, type ResolvedToken } from './bearer.ts';
 import type { Session } from './identity.ts';
 import type { RevocationListener } from './revocations.ts';
 
@@ -118,4 +119,23 @@ test('[TH-1] internal tokens are sessions of no customer; anything else is nobod
   });
   for (const token of ['', 'x', 'thi_internal2', 'x'.repeat(10_000)]) expect(await resolve(token)).toBeNull();
   expect(source.find).not.toHaveBeenCalled();
+});
+
+test('[TH-3] memory is bounded: the token that was found longest ago makes room', async () => {
+  const { source, resolve } = rig(async () => found());
+  for (let index = 0; index <= CACHE_ENTRIES_MAX; index += 1) await resolve(`tho_${index}`);
+  expect(source.find).toHaveBeenCalledTimes(CACHE_ENTRIES_MAX + 1);
+  await resolve('tho_1');
+  await resolve(`tho_${CACHE_ENTRIES_MAX}`);
+  expect(source.find).toHaveBeenCalledTimes(CACHE_ENTRIES_MAX + 1);
+  await resolve('tho_0');
+  expect(source.find).toHaveBeenCalledTimes(CACHE_ENTRIES_MAX + 2);
+});
+
+test('[TH-3] a remembered token is found from any string that spells it, and no other token is', async () => {
+  const { source, resolve } = rig(async (hash) => (hash.equals(hashToken('tho_abc')) ? found() : undefined));
+  await resolve('Bearer tho_abc'.slice(7));
+  expect(await resolve(['tho', 'abc'].join('_'))).toMatchObject({ tokenId: 'oat_1' });
+  expect(source.find).toHaveBeenCalledTimes(1);
+  for (const other of ['tho_ab', 'tho_abcd', 'tho_abC', 'tho_']) expect(await resolve(other)).toBeNull();
 });

@@ -23,7 +23,7 @@ export interface BearerDeps {
 }
 
 export const CACHE_MS_MAX = 60_000;
-const CACHE_ENTRIES_MAX = 10_000;
+export const CACHE_ENTRIES_MAX = 10_000;
 const TOKEN_CHARACTERS_MAX = 512;
 
 interface Entry extends ResolvedToken {
@@ -36,11 +36,17 @@ const INTERNAL_SCOPES = SCOPES.filter((scope) => scope.startsWith('tools:'));
 /**
  * Token → session, from memory when it was asked within the last minute. Every process listens for revocations, so a
  * token that one process revokes is forgotten by all; a process that lost its connection forgets everything.
+ *
+ * The memory is keyed by the token itself, because hashing it would cost more than all the rest of a warm look-up.
+ * That gives nothing away: the header of every request holds the token in this same memory, it is written nowhere,
+ * and only tokens that were found get in. A Map compares two strings only when their seeded hashes are equal, so how
+ * long a wrong guess takes tells nothing about a right one.
  */
 export function createBearerResolver(deps: BearerDeps): BearerResolver {
   const { sources, now } = deps;
   const cache = new Map<string, Entry>();
   const lookups = new Map<string, Promise<Session | null>>();
+  // The operator chose these, and may have chosen them badly: they are compared by hash.
   const internal = new Map(
     deps.internalTokens.map(({ name, token }): [string, InternalSession] => [
       keyOf(hashToken(token)),
@@ -58,12 +64,12 @@ export function createBearerResolver(deps: BearerDeps): BearerResolver {
 
   function forget(revocation: Revocation): void {
     distrust();
-    for (const [key, entry] of cache) {
+    for (const [token, entry] of cache) {
       const gone =
         'tokenId' in revocation
           ? entry.session.tokenId === revocation.tokenId
           : entry.family === revocation.family;
-      if (gone) cache.delete(key);
+      if (gone) cache.delete(token);
     }
   }
 
@@ -72,26 +78,34 @@ export function createBearerResolver(deps: BearerDeps): BearerResolver {
     cache.clear();
   }
 
-  function keep(key: string, found: ResolvedToken, nowMs: number): void {
-    if (cache.size >= CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value as string);
-    const untilMs = Math.min(nowMs + CACHE_MS_MAX, found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
-    cache.set(key, { ...found, cachedUntilMs: untilMs });
+  /** The oldest come first in a Map; what is over goes, and one more where the memory is full. */
+  function makeRoom(nowMs: number): void {
+    for (const [token, { cachedUntilMs }] of cache) {
+      if (cachedUntilMs > nowMs && cache.size < CACHE_ENTRIES_MAX) break;
+      cache.delete(token);
+    }
   }
 
-  async function lookUp(key: string, hash: Buffer, source: TokenSource): Promise<Session | null> {
+  function keep(token: string, found: ResolvedToken, nowMs: number): void {
+    makeRoom(nowMs);
+    const untilMs = Math.min(nowMs + CACHE_MS_MAX, found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    cache.set(copyOf(token), { ...found, cachedUntilMs: untilMs });
+  }
+
+  async function lookUp(token: string, source: TokenSource): Promise<Session | null> {
     const before = revocations;
     const at = now();
-    const found = await source.find(hash, at);
+    const found = await source.find(hashToken(token), at);
     if (found === undefined) return null;
-    if (before === revocations) keep(key, found, at.getTime());
+    if (before === revocations) keep(token, found, at.getTime());
     return found.session;
   }
 
-  function fromCache(key: string): Session | undefined {
-    const entry = cache.get(key);
+  function fromCache(token: string): Session | undefined {
+    const entry = cache.get(token);
     if (entry === undefined) return undefined;
     if (entry.cachedUntilMs > now().getTime()) return entry.session;
-    cache.delete(key);
+    cache.delete(token);
     return undefined;
   }
 
@@ -99,24 +113,26 @@ export function createBearerResolver(deps: BearerDeps): BearerResolver {
 
   return async (token) => {
     if (token.length > TOKEN_CHARACTERS_MAX) return null;
-    const hash = hashToken(token);
-    const key = keyOf(hash);
-    const source = sources.find(({ prefix }) => token.startsWith(prefix));
-    if (source === undefined) return internal.get(key) ?? null;
-    const cached = fromCache(key);
+    const cached = fromCache(token);
     if (cached !== undefined) return cached;
+    const source = sources.find(({ prefix }) => token.startsWith(prefix));
+    if (source === undefined) return internal.get(keyOf(hashToken(token))) ?? null;
     // Calls that arrive together share one look-up.
-    const shared = lookups.get(key);
+    const shared = lookups.get(token);
     if (shared !== undefined) return shared;
-    const lookup = lookUp(key, hash, source).finally(() => {
-      if (lookups.get(key) === lookup) lookups.delete(key);
+    const lookup = lookUp(token, source).finally(() => {
+      if (lookups.get(token) === lookup) lookups.delete(token);
     });
-    lookups.set(key, lookup);
+    lookups.set(token, lookup);
     return lookup;
   };
 }
 
-/** Looked up by hash: how long that takes tells nothing about the token. */
+/** A token that was cut out of a header would hold on to the whole header for as long as it is remembered. */
+function copyOf(token: string): string {
+  return Buffer.from(token, 'utf8').toString('utf8');
+}
+
 function keyOf(hash: Buffer): string {
   return hash.toString('latin1');
 }

@@ -10,9 +10,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmitEvent } from '../events/service.ts';
 import { addCustomer } from '../invoices/test/rig.ts';
-import { migrationSource, SCHEMA } from '../schema.ts';
+import { migrationSource } from '../schema.ts';
+import { claimPhoneNumber, releasePhoneNumber } from './phone-numbers.ts';
 import { registerInboundRoutes } from './routes.ts';
-import { createInboundService, createPhoneNumbers, listConversations, listMessages } from './service.ts';
+import { createInboundService, listConversations, listMessages } from './service.ts';
 
 const APP_SECRET = 'the app secret';
 const VERIFY_TOKEN = 'the verify token';
@@ -26,7 +27,6 @@ let app: App;
 let url: string;
 let worker: Worker;
 let problems: unknown[];
-const numbers = createPhoneNumbers({ schema: SCHEMA, now });
 
 beforeEach(async () => {
   testDatabase = await createTestDatabase(migrationSource);
@@ -103,7 +103,7 @@ const settled = () =>
     .toEqual([]);
 
 async function claim(customerId: string, phoneNumberId: string): Promise<void> {
-  await database.transaction((tx) => numbers.claimPhoneNumber(tx, { customerId, phoneNumberId }));
+  await database.transaction((tx) => claimPhoneNumber(tx, { customerId, phoneNumberId, at: now() }));
 }
 
 describe('the check of the subscription', () => {
@@ -360,7 +360,7 @@ describe('whose a number is', () => {
     await claim(first, '106');
     await post(delivery('106', [message('wamid.1')]));
     await settled();
-    await database.transaction((tx) => numbers.releasePhoneNumber(tx, first));
+    await database.transaction((tx) => releasePhoneNumber(tx, first));
     expect(await rows('select 1 from whatsapp_messages')).toEqual([]);
     await post(delivery('106', [message('wamid.2')]));
     await settled();

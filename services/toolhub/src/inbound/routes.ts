@@ -1,7 +1,6 @@
 import { type App, baseErrors } from '@libs/http';
 import { equalSecrets } from '@libs/seal';
 import { errors } from '../errors.ts';
-import { inboundErrors } from './errors.ts';
 import type { InboundService } from './service.ts';
 import { hasValidSignature } from './signature.ts';
 
@@ -36,7 +35,7 @@ function registerCheck(app: App, { whatsapp }: InboundRoutesDeps): void {
     const query = request.query as Record<string, unknown>;
     const token = query['hub.verify_token'];
     const isOurs = typeof token === 'string' && equalSecrets(token, whatsapp.verifyToken);
-    if (query['hub.mode'] !== 'subscribe' || !isOurs) throw inboundErrors.verification_failed();
+    if (query['hub.mode'] !== 'subscribe' || !isOurs) throw errors.verification_failed();
     const challenge = query['hub.challenge'];
     if (typeof challenge !== 'string' || challenge.length > CHALLENGE_CHARACTERS_MAX)
       throw baseErrors.invalid_query({
@@ -53,7 +52,7 @@ function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDeps): v
     const header = request.headers['x-hub-signature-256'];
     const signature = typeof header === 'string' ? header : '';
     if (!hasValidSignature(body, signature, whatsapp.appSecret))
-      throw inboundErrors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
+      throw errors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
     await inbound.accept({ body, signature });
     return reply.code(200).send();
   });

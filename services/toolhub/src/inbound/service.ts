@@ -2,12 +2,10 @@ import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, completeJobs, dailyAt, enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
 import type { EmitEvent } from '../events/service.ts';
-import { inboundErrors } from './errors.ts';
 import { contactName, type InboundItem, keyOf, PayloadError, readPayload } from './payload.ts';
+import { CLAIMED_JOB } from './phone-numbers.ts';
 import {
-  clearOwner,
   deleteProcessedBefore,
-  deleteReceived,
   findUnprocessed,
   type InboxEntry,
   insertInbox,
@@ -16,7 +14,6 @@ import {
   insertUnclaimed,
   lockOwners,
   markProcessed,
-  setOwner,
   takeUnclaimed,
 } from './store.ts';
 
@@ -37,38 +34,11 @@ export interface InboundService {
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
 
-export interface PhoneNumbers {
-  /**
-   * Makes the number the customer's, in the transaction that stores the credential; 409 `phone_number_taken` when it
-   * is another's. A number that the customer had before is released. What came for it meanwhile follows as events.
-   */
-  claimPhoneNumber(tx: Queryable, claim: { customerId: string; phoneNumberId: string }): Promise<void>;
-  /** Gives the customer's number up and deletes what was received under it. */
-  releasePhoneNumber(tx: Queryable, customerId: string): Promise<void>;
-}
-
 const ACCEPTED_JOB = 'inbound.whatsapp';
-const CLAIMED_JOB = 'inbound.whatsapp_claimed';
 const PURGE_JOB = 'inbound.purge';
 const CLAIMED_ITEMS_MAX = 500;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const PURGE_ROWS_MAX = 1_000;
-
-export function createPhoneNumbers({ schema, now }: { schema: string; now: () => Date }): PhoneNumbers {
-  async function release(tx: Queryable, customerId: string, except: string | null): Promise<void> {
-    const phoneNumberIds = await clearOwner(tx, { customerId, except });
-    if (phoneNumberIds.length > 0) await deleteReceived(tx, { customerId, phoneNumberIds });
-  }
-  return {
-    async claimPhoneNumber(tx, { customerId, phoneNumberId }) {
-      if (!(await setOwner(tx, { phoneNumberId, customerId, at: now() })))
-        throw inboundErrors.phone_number_taken();
-      await release(tx, customerId, phoneNumberId);
-      await enqueueJobs(tx, schema, [{ name: CLAIMED_JOB, payload: { phoneNumberId } }]);
-    },
-    releasePhoneNumber: (tx, customerId) => release(tx, customerId, null),
-  };
-}
 
 export function createInboundService(deps: InboundDeps): InboundService {
   const { database, now } = deps;

@@ -66,6 +66,16 @@ describe('the PDF of an invoice', () => {
     for (const [index, y] of rows.slice(1).entries()) expect(y - (rows[index] as number)).toBeGreaterThan(8);
   });
 
+  test('a name in letters that the font lacks says so, and the document holds it in full', async () => {
+    const name = '株式会社ソニー & Müller';
+    const { all } = await draw({ billTo: { name, email: 'ada@example.com' } });
+    expect(all).toContain('[Japanese] & Müller');
+    expect(all.replaceAll(/\s+/g, ' ')).toContain('What is in brackets could not be printed');
+    const pdf = await renderInvoice({ ...invoice, billTo: { name, email: 'ada@example.com' } }, issuer);
+    expect(pdf.includes(Buffer.from(name, 'utf16le').swap16())).toBe(true);
+    expect((await draw()).all).not.toContain('brackets');
+  });
+
   test('many lines go on over pages with the heads of the columns, and nothing leaves the page', async () => {
     const lines = Array.from({ length: 120 }, (_, index) => ({
       platform: 'email',
@@ -100,5 +110,8 @@ describe('the PDF of an invoice', () => {
       renderInvoice(invoice, issuer),
     ]);
     expect(first.equals(second)).toBe(true);
+    // Cyrillic letters that look like Latin ones share their glyphs.
+    await draw({ billTo: { name: 'АВЕКМНОРСТХ аеорсух', email: 'ada@example.com' } });
+    expect((await renderInvoice(invoice, issuer)).equals(first)).toBe(true);
   });
 });

@@ -37,11 +37,29 @@ export async function releaseLock(db: Queryable, lock: Lock): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Whether somebody holds the lock right now. */
-export async function isLocked(db: Queryable, name: string): Promise<boolean> {
-  const { rows } = await db.query(
-    'select 1 from job_locks where name = $1 and expires_at > clock_timestamp()',
+export interface HeldLock {
+  holder: string;
+  until: Date;
+}
+
+/** Who holds the lock now; undefined when it is free, or when whoever held it ran out of time. */
+export async function findLock(db: Queryable, name: string): Promise<HeldLock | undefined> {
+  const { rows } = await db.query<{ holder: string; expires_at: Date }>(
+    'select holder, expires_at from job_locks where name = $1 and expires_at > clock_timestamp()',
     [name],
+  );
+  return rows[0] && { holder: rows[0].holder, until: rows[0].expires_at };
+}
+
+/** Whether the lock was taken or moved on within the last `quietMs`: its holder is at work and not dead. */
+export async function isLockInUse(
+  db: Queryable,
+  name: string,
+  { ttlMs, quietMs }: { ttlMs: number; quietMs: number },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select 1 from job_locks where name = $1 and expires_at > clock_timestamp() + $2 * interval '1 millisecond'`,
+    [name, Math.max(ttlMs - quietMs, 0)],
   );
   return rows.length > 0;
 }

@@ -12,12 +12,22 @@ declare module 'pdfkit' {
   /** A font as the library's own parser gives it; it is taken wherever a file is. */
   export interface ParsedFont {
     layout(text: string): unknown;
+    hasGlyphForCodePoint(codePoint: number): boolean;
+    /** Glyphs that were used before, each with the characters that it stood for the first time. */
+    _glyphs: Record<number, unknown>;
   }
 
   export interface DocumentOptions {
     size?: string;
     margins?: { top: number; right: number; bottom: number; left: number };
-    info?: { Title: string; Author: string; Subject: string; CreationDate: Date; ModDate: Date };
+    info?: {
+      Title: string;
+      Author: string;
+      Subject: string;
+      Keywords: string;
+      CreationDate: Date;
+      ModDate: Date;
+    };
     lang?: string;
     displayTitle?: boolean;
     bufferPages?: boolean;

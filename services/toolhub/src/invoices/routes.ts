@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
-import { invoiceErrors } from './errors.ts';
+import { errors } from '../errors.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
+import type { HeldLock } from './lock-store.ts';
 import { PERIOD_PATTERN, type Period } from './period.ts';
 import type { InvoiceService } from './service.ts';
 import { INVOICE_STATUSES } from './states.ts';
@@ -186,9 +187,20 @@ function registerRun(app: App, deps: InvoiceRoutesDeps): void {
       if (isDone) return { period, ...countsOf(outcome) };
       throw outcome.kind === 'interrupted' && app.drainSignal.aborted
         ? baseErrors.shutting_down({ retryAfterSeconds: 1 })
-        : invoiceErrors.locked();
+        : lockedError(outcome);
     },
   );
+}
+
+/** Says who is at it, and when the lock ends by itself should that run be dead. */
+function lockedError(outcome: { kind: 'locked'; by: HeldLock | undefined } | { kind: 'interrupted' }): Error {
+  const by = outcome.kind === 'locked' ? outcome.by : undefined;
+  if (by === undefined) return errors.locked();
+  const until = by.until.toISOString();
+  return errors.locked({
+    detail: `Another run holds the lock: ${by.holder}, until ${until} unless it goes on or ends before.`,
+    extra: { holder: by.holder, held_until: until },
+  });
 }
 
 function countsOf(counts: { created: number; skipped: number; failed: number }) {
@@ -200,7 +212,7 @@ function endedOrThrow<Outcome extends { kind: string }>(
   period: Period,
 ): Exclude<Outcome, { kind: 'not_ended' }> {
   if (outcome.kind !== 'not_ended') return outcome as Exclude<Outcome, { kind: 'not_ended' }>;
-  throw invoiceErrors.period_not_ended({
+  throw errors.period_not_ended({
     detail: `${period} is not over yet.`,
     errors: [{ pointer: '/period', code: 'not_ended', detail: 'Must be a month that is over, in UTC.' }],
   });

@@ -1,8 +1,9 @@
+import { hostname } from 'node:os';
 import type { Database, Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { EmitEvent } from '../events/service.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
-import { acquireLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
+import { acquireLock, findLock, type HeldLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
 import { CURRENCY } from './money.ts';
 import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
@@ -30,6 +31,8 @@ export interface InvoiceRunDeps {
   usageOf: (query: UsageQuery) => Promise<CustomerUsage[]>;
   platformTitle: (platform: string) => string;
   newId: NewId;
+  /** What this process is called in the lock, for whoever waits for it: a host and a process id unless told otherwise. */
+  processName?: string;
   now: () => Date;
   onError: (error: unknown, context: { customer: string; period: Period }) => void;
   /** How long a run that died keeps others away; tests shorten it. */
@@ -47,7 +50,8 @@ export interface RunCounts {
 
 export type RunOutcome =
   | ({ kind: 'done' } & RunCounts)
-  | { kind: 'locked' }
+  /** `by` is undefined when the other was done before it could be asked for. */
+  | { kind: 'locked'; by: HeldLock | undefined }
   | { kind: 'not_ended' }
   /** The process is stopping, or another took the lock over: what is left is for the next run. */
   | { kind: 'interrupted' };
@@ -68,6 +72,7 @@ export function createInvoiceRun(deps: InvoiceRunDeps): InvoiceRun {
   const { database, now } = deps;
   const lockTtlMs = deps.lockTtlMs ?? LOCK_TTL_MS;
   const batchMax = deps.batchMax ?? BATCH_MAX;
+  const processName = deps.processName ?? `${hostname()}:${process.pid}`;
 
   async function* batches(period: Period): AsyncGenerator<readonly Candidate[]> {
     for (let after = ''; ; ) {
@@ -191,8 +196,9 @@ export function createInvoiceRun(deps: InvoiceRunDeps): InvoiceRun {
   return {
     async run(period, { signal }) {
       if (!hasEnded(period, now())) return { kind: 'not_ended' };
-      const lock = { name: LOCK_NAME, holder: deps.newId('run') };
-      if (!(await acquireLock(database, lock, lockTtlMs))) return { kind: 'locked' };
+      const lock = { name: LOCK_NAME, holder: `${deps.newId('run')}@${processName}` };
+      if (!(await acquireLock(database, lock, lockTtlMs)))
+        return { kind: 'locked', by: await findLock(database, LOCK_NAME) };
       try {
         return await work(period, lock, signal);
       } finally {

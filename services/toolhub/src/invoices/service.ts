@@ -1,10 +1,10 @@
 import type { Database } from '@libs/db';
 import { baseErrors } from '@libs/http';
 import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/jobs';
+import { errors } from '../errors.ts';
 import { type Issuer, renderInvoice } from './document.ts';
-import { invoiceErrors } from './errors.ts';
 import type { Invoice } from './invoice.ts';
-import { isLocked } from './lock-store.ts';
+import { isLockInUse } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDeps } from './mails.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type DryRunOutcome,
   type InvoiceRunDeps,
   LOCK_NAME,
+  LOCK_TTL_MS,
   type RunOutcome,
 } from './run.ts';
 import { findLastFinished } from './run-store.ts';
@@ -46,6 +47,10 @@ const CATCH_UP_MONTHS_MAX = 12;
 const MAIL_MINUTES = 1;
 const MAILS_PER_TURN = 8;
 const MAIL_TURNS_MAX = 60;
+/** A run that has taken no step for this long is dead or stuck: mails do not wait until its lock runs out. */
+const RUN_QUIET_MS = 5 * 60_000;
+/** How soon the monthly job looks again while another run holds the lock. */
+const PENDING_RETRY_MS = 30_000;
 
 export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
   const { database, now } = deps;
@@ -59,7 +64,7 @@ export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
       if (invoice === undefined) throw baseErrors.not_found();
       const status = next(invoice.status, event);
       if (status === null)
-        throw event === 'pay' ? invoiceErrors.invoice_not_payable() : invoiceErrors.invoice_not_voidable();
+        throw event === 'pay' ? errors.invoice_not_payable() : errors.invoice_not_voidable();
       const paidAt = status === 'paid' ? (invoice.paidAt ?? now()) : invoice.paidAt;
       const moved = { ...invoice, status, paidAt };
       await updateStatus(tx, moved);
@@ -81,13 +86,15 @@ export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
     for (const period of await duePeriods()) {
       const outcome = await runs.run(period, { signal });
       // The job comes back by itself until the other run is over, or its lock is.
-      if (outcome.kind !== 'done') throw new InvoiceRunPending(`invoices of ${period}: ${outcome.kind}`);
+      if (outcome.kind !== 'done') throw new InvoiceRunPending(pendingText(period, outcome));
     }
   }
 
-  /** A run sends its own mails and tells how many failed, so nobody takes them away from it. */
+  /** A run that is at work sends its own mails and tells how many failed, so nobody takes them away from it. */
   async function sendLeftMails(signal: AbortSignal): Promise<void> {
-    for (let turns = 0; turns < MAIL_TURNS_MAX && !(await isLocked(database, LOCK_NAME)); turns += 1) {
+    const times = { ttlMs: deps.lockTtlMs ?? LOCK_TTL_MS, quietMs: RUN_QUIET_MS };
+    for (let turns = 0; turns < MAIL_TURNS_MAX; turns += 1) {
+      if (await isLockInUse(database, LOCK_NAME, times)) return;
       const { isMoreDue } = await mails.sendDue({ period: null, mailsMax: MAILS_PER_TURN, signal });
       if (!isMoreDue) return;
     }
@@ -107,7 +114,11 @@ export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
     void: (id) => move(id, 'void'),
     jobs: {
       handlers: [
-        { name: 'invoices.monthly', handle: (_jobs, { signal }) => runMonthly(signal) },
+        {
+          name: 'invoices.monthly',
+          handle: (_jobs, { signal }) => runMonthly(signal),
+          retryDelayMs: () => PENDING_RETRY_MS,
+        },
         { name: 'invoices.mail', handle: (_jobs, { signal }) => sendLeftMails(signal) },
       ],
       cron: [
@@ -116,6 +127,13 @@ export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
       ],
     },
   };
+}
+
+/** For the operator, who sees it as the last error of the job. */
+function pendingText(period: Period, outcome: Exclude<RunOutcome, { kind: 'done' }>): string {
+  const by = outcome.kind === 'locked' ? outcome.by : undefined;
+  const holder = by === undefined ? '' : ` by ${by.holder} until ${by.until.toISOString()} at the latest`;
+  return `invoices of ${period}: ${outcome.kind}${holder}`;
 }
 
 /** The monthly job has to come back: another run is under way, or this process is stopping. */

@@ -111,6 +111,29 @@ describe('a call that succeeds', () => {
   });
 });
 
+describe('accounts_check_health', () => {
+  test('shares one look at the platforms for ten minutes, however many ask', async () => {
+    const id = await newCustomer();
+    const before = alpha.log.probes;
+    const ask = (args: object = {}) => callTool(hub.url, id, 'accounts_check_health', { ...args });
+    const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
+    const second = await ask({ platform: 'alpha' });
+    expect(alpha.log.probes - before).toBe(1);
+    const account = { platform: 'alpha', status: 'ok', message: null };
+    expect(first[0]?.body.result?.structuredContent).toMatchObject({ items: [account] });
+    const { checked_at } = { ...first[0]?.body.result?.structuredContent };
+    expect(second.body.result?.structuredContent).toMatchObject({
+      checked_at,
+      cached: true,
+      items: [account],
+    });
+    const none = await ask({ platform: 'beta' });
+    expect(none.body.result?.structuredContent).toMatchObject({
+      items: [{ platform: 'beta', account: null, status: 'not_connected' }],
+    });
+  });
+});
+
 describe('a call that fails', () => {
   test('not_connected has the address to connect at, and costs nothing', async () => {
     const id = await newCustomer();

@@ -4,11 +4,15 @@ import { decodeCursor, encodeCursor } from '../connectors/cursor.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
+import { HEALTH_STATUSES } from '../health/report.ts';
+import type { Health } from '../health/service.ts';
 import type { AccountToolDefinition } from './tool.ts';
 
 export interface AccountToolsDeps {
   connectors: Pick<ConnectorService, 'connectors' | 'find' | 'context'>;
   credentials: Pick<CredentialService, 'list' | 'open' | 'internalAccounts'>;
+  /** What is known of a customer's accounts, for ten minutes and in all processes. */
+  health: Pick<Health, 'forCustomer'>;
   now: () => Date;
 }
 
@@ -29,9 +33,7 @@ const Probe = Type.Object(
   {
     platform: Type.String(),
     account: Type.Union([Type.String(), Type.Null()]),
-    status: Type.Enum(['ok', 'degraded', 'down', 'token_expired', 'not_connected', 'unknown'], {
-      type: 'string',
-    }),
+    status: Type.Enum([...HEALTH_STATUSES], { type: 'string' }),
     latency_ms: Type.Union([Type.Integer(), Type.Null()]),
     message: Type.Union([Type.String(), Type.Null()]),
   },
@@ -47,6 +49,12 @@ interface KnownAccount {
   account: string;
   status: 'connected' | 'expired';
   expiresAt: Date | null;
+}
+
+interface Checked {
+  checkedAt: Date;
+  cached: boolean;
+  items: Probe[];
 }
 
 /** The tools of no platform. */
@@ -72,19 +80,19 @@ export function createAccountTools(deps: AccountToolsDeps): AccountToolDefinitio
       .sort((a, b) => (order.get(a.platform) ?? 0) - (order.get(b.platform) ?? 0));
   }
 
-  async function probe(session: AnySession, account: KnownAccount, signal: AbortSignal): Promise<Probe> {
-    const { platform } = account;
+  /** A configured account belongs to no customer, so there is no report on it: it is asked each time. */
+  async function probe(
+    session: InternalSession,
+    { platform, account }: KnownAccount,
+    signal: AbortSignal,
+  ): Promise<Probe> {
     const answer = (status: Probe['status'], message: string | null, latencyMs: number | null): Probe => ({
-      platform,
-      account: account.account,
-      status,
+      ...{ platform, account, status, message },
       latency_ms: latencyMs === null ? null : Math.round(latencyMs),
-      message,
     });
     const startedMs = performance.now();
     try {
-      const choice = session.kind === 'internal' ? { account: account.account } : {};
-      const result = await credentials.open({ session, platform, ...choice });
+      const result = await credentials.open({ session, platform, account });
       if (result.kind === 'not_connected') return answer('not_connected', null, null);
       if (result.kind === 'token_expired')
         return answer('token_expired', 'The connection has expired.', null);
@@ -103,6 +111,25 @@ export function createAccountTools(deps: AccountToolsDeps): AccountToolDefinitio
         error instanceof ConnectorError ? error.message : 'The platform did not answer in time.';
       return answer('down', message, performance.now() - startedMs);
     }
+  }
+
+  async function checkConfigured(session: InternalSession, signal: AbortSignal): Promise<Checked> {
+    const accounts = await accountsOf(session);
+    const items = await Promise.all(accounts.map((account) => probe(session, account, signal)));
+    return { checkedAt: deps.now(), cached: false, items };
+  }
+
+  async function reportOn({ customerId }: Session): Promise<Checked> {
+    const { report, cached } = await deps.health.forCustomer(customerId);
+    const records = await credentials.list({ customerId, after: '', limit: ACCOUNTS_MAX });
+    const names = new Map(records.map(({ platform, account }) => [platform, account]));
+    const items = report.platforms
+      .filter(({ status }) => status !== 'not_connected')
+      .map(({ platform, status, latency_ms, message }) => ({
+        ...{ platform, status, latency_ms, message },
+        account: names.get(platform) ?? null,
+      }));
+    return { checkedAt: report.checkedAt, cached, items };
   }
 
   const accountsList: AccountToolDefinition = {
@@ -135,7 +162,7 @@ export function createAccountTools(deps: AccountToolsDeps): AccountToolDefinitio
     name: 'accounts_check_health',
     title: 'Check the connected accounts',
     description:
-      'Asks each connected platform now whether the account still works, or one of them if `platform` is given.',
+      'Tells whether each connected account still works, or the one of `platform`. What was found out is kept for ten minutes.',
     class: 'R',
     inputSchema: Type.Object(
       {
@@ -149,20 +176,23 @@ export function createAccountTools(deps: AccountToolsDeps): AccountToolDefinitio
       { additionalProperties: false },
     ),
     outputSchema: Type.Object(
-      { checked_at: Type.String({ format: 'date-time' }), items: Type.Array(Probe) },
+      {
+        checked_at: Type.String({ format: 'date-time' }),
+        cached: Type.Boolean({ description: 'Whether this was found out for an earlier question.' }),
+        items: Type.Array(Probe),
+      },
       { additionalProperties: false },
     ),
     list: false,
     untrusted: false,
     async run(args, { session, signal }) {
       const { platform } = args as { platform?: string };
-      const accounts = (await accountsOf(session)).filter(
-        (known) => platform === undefined || known.platform === platform,
-      );
-      const items: Probe[] = await Promise.all(accounts.map((account) => probe(session, account, signal)));
-      if (platform !== undefined && items.length === 0)
-        items.push({ platform, account: null, status: 'not_connected', latency_ms: null, message: null });
-      return { checked_at: deps.now().toISOString(), items };
+      const { checkedAt, cached, items } =
+        session.kind === 'internal' ? await checkConfigured(session, signal) : await reportOn(session);
+      const wanted = items.filter((item) => platform === undefined || item.platform === platform);
+      if (platform !== undefined && wanted.length === 0)
+        wanted.push({ platform, account: null, status: 'not_connected', latency_ms: null, message: null });
+      return { checked_at: checkedAt.toISOString(), cached, items: wanted };
     },
   };
 

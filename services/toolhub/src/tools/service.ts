@@ -1,12 +1,10 @@
 import type { Database, Subscription } from '@libs/db';
-import { baseErrors, defineErrors } from '@libs/http';
+import { baseErrors } from '@libs/http';
+import { errors } from '../errors.ts';
 import type { Catalogue } from './catalogue.ts';
-import { toolErrorDefinitions } from './errors.ts';
 import { createToolLists, isOn, type Switches, type ToolLists } from './lists.ts';
 import { listSwitchedOff, type SwitchedOff, type SwitchKind, writeSwitch } from './store.ts';
 import type { CatalogueTool } from './tool.ts';
-
-const errors = defineErrors(toolErrorDefinitions);
 
 export interface ToolState {
   tool: CatalogueTool;

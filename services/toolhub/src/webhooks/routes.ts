@@ -4,8 +4,8 @@ import Type from 'typebox';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
+import { errors } from '../errors.ts';
 import { EVENT_TYPES } from '../events/service.ts';
-import { webhookErrors } from './errors.ts';
 import type { Page, Webhooks } from './service.ts';
 import { configToApi, DELIVERY_STATUSES, deadLetterToApi, deliveryId, deliveryToApi } from './webhook.ts';
 
@@ -240,7 +240,7 @@ function registerLists(app: App, { webhooks, access, customerExists }: WebhookRo
     async (request) => {
       const { customerId } = request.params;
       if (!(await customerExists(customerId)))
-        throw webhookErrors.not_found({ detail: 'There is no such customer.' });
+        throw errors.not_found({ detail: 'There is no such customer.' });
       return listDeadLetters(customerId, request.query);
     },
   );
@@ -265,8 +265,7 @@ function registerReplay(app: App, deps: WebhookRoutesDeps): void {
       const { customerId } = access.sessionOf(request);
       const delivery = await audited(request, deps, { action: 'webhook.replayed', target: id }, async () => {
         const replayed = await webhooks.replay(customerId, id);
-        if (replayed === undefined)
-          throw webhookErrors.not_found({ detail: 'There is no such dead letter.' });
+        if (replayed === undefined) throw errors.not_found({ detail: 'There is no such dead letter.' });
         return replayed;
       });
       return reply.code(202).send(deliveryToApi(delivery));
@@ -310,5 +309,5 @@ function hostOf(address: string): string | null {
 }
 
 function noWebhook(): Error {
-  return webhookErrors.not_found({ detail: 'There is no webhook.' });
+  return errors.not_found({ detail: 'There is no webhook.' });
 }

@@ -11,6 +11,7 @@ import {
   newWebhookSecret,
   type ResolveHost,
 } from '@libs/webhooks';
+import { errors } from '../errors.ts';
 import {
   type DeliverEvent,
   deleteEventsBefore,
@@ -19,7 +20,6 @@ import {
   insertEvent,
 } from '../events/service.ts';
 import { createWebhookDispatcher, type WebhookDispatcher } from './dispatcher.ts';
-import { webhookErrors } from './errors.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules, ENDPOINT_ID, EVENT_KEEP_MS } from './rules.ts';
 import { createSecretVault } from './secrets.ts';
 import { deleteConfig, findConfig, lockConfig, putConfig } from './store.ts';
@@ -85,7 +85,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     const checked = await checkUrlResolved(webhookUrl, policy);
     if (checked.ok) return;
     const { reason, detail } = checked;
-    throw webhookErrors.webhook_url_refused({
+    throw errors.webhook_url_refused({
       detail: `This address is refused: ${detail}.`,
       errors: [{ pointer: '/webhook_url', code: reason, detail: `Refused: ${detail}.` }],
       extra: { reason },
@@ -171,7 +171,7 @@ async function revive(
   const config = await lockConfig(tx, key.tenantId);
   const delivery = await queue.find(tx, key);
   if (delivery?.status !== 'dead') return undefined;
-  if (config === undefined) throw webhookErrors.webhook_not_configured();
+  if (config === undefined) throw errors.webhook_not_configured();
   return queue.retry(tx, key);
 }
 
@@ -193,5 +193,5 @@ function filterOf(customerId: string, { beforeId, limit }: Page) {
 }
 
 function noWebhook(): Error {
-  return webhookErrors.not_found({ detail: 'There is no webhook; set one up first.' });
+  return errors.not_found({ detail: 'There is no webhook; set one up first.' });
 }

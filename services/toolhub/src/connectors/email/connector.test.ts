@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { simpleParser } from 'mailparser';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeSelfSigned } from '../../../../../libs/webhooks/test/self-signed.ts';
@@ -12,6 +13,7 @@ import type { Connector, ToolContext } from '../connector.ts';
 import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { createEmailConnector } from './connector.ts';
 import type { EmailCredential } from './credential.ts';
+import type { Message } from './message.ts';
 import { type InProcessMailServer, startInProcessMail } from './test/in-process-mail-server.ts';
 import {
   callerOf,
@@ -263,6 +265,79 @@ describe('e-mail on a bad day', () => {
     });
     await expect(send({}, strict)).rejects.toMatchObject({ code: 'platform_error', platformCode: 'ETLS' });
     expect(mail.received).toEqual([]);
+  });
+});
+
+describe('attachments that are made to hurt', () => {
+  let mail: InProcessMailServer;
+  let connector: Connector;
+
+  beforeAll(async () => {
+    mail = await startInProcessMail({ users: USERS });
+    connector = createEmailConnector();
+  });
+  afterAll(async () => {
+    await connector.close?.();
+    await closeTestContexts();
+    await mail.stop();
+  });
+
+  /** Puts a message into the mailbox and reads it. */
+  async function read(subject: string, headers: string, body: string): Promise<Message & { uid: number }> {
+    const raw = `From: eve@evil.test\r\nTo: bob@mail.test\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\n${headers}\r\n\r\n${body}`;
+    mail.imap.appendMessage('INBOX', [], false, raw);
+    const { uid } = await findArrived(connector, contextFor(mail), subject);
+    return callerOf(connector)<Message>('email_get_message', { folder: 'INBOX', uid }, contextFor(mail));
+  }
+
+  const attachment = (type: string, encoding: string, content: string) =>
+    `--b\r\nContent-Type: ${type}\r\nContent-Disposition: attachment; filename=bomb\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${content}\r\n`;
+  const MIXED = 'Content-Type: multipart/mixed; boundary=b';
+  // Packed twice, as the well-known ones are; nothing here may ever unpack even one layer.
+  const bomb = gzipSync(gzipSync(Buffer.alloc(32 * 1024 * 1024)));
+
+  it.each([
+    ['application/zip', 'base64'],
+    ['application/gzip', 'base64'],
+    ['application/x-bzip2', 'base64'],
+  ])('%s: a few bytes that would unpack to many stay a few bytes', async (type, encoding) => {
+    const content = bomb.toString('base64').replaceAll(/.{76}/g, '$&\r\n');
+    const before = process.memoryUsage().arrayBuffers;
+    const message = await read(
+      `zip of death ${type}`,
+      MIXED,
+      `${attachment(type, encoding, content)}--b--\r\n`,
+    );
+    expect(message.attachments).toMatchObject([{ filename: 'bomb', size: bomb.length }]);
+    const page = await callerOf(connector)<{ content_base64: string; next_offset: number | null }>(
+      'email_get_attachment',
+      { folder: 'INBOX', uid: message.uid, part_id: message.attachments[0]?.part_id },
+      contextFor(mail),
+    );
+    expect(Buffer.from(page.content_base64, 'base64').equals(bomb)).toBe(true);
+    expect(page.next_offset).toBeNull();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  it('a compression that no standard knows is not undone', async () => {
+    const packed = gzipSync(Buffer.alloc(1024)).toString('base64');
+    const message = await read(
+      'odd encoding',
+      `${MIXED}\r\nContent-Encoding: gzip`,
+      `${attachment('text/plain', 'x-gzip64', packed)}--b--\r\n`,
+    );
+    const page = await callerOf(connector)<{ content_base64: string }>(
+      'email_get_attachment',
+      { folder: 'INBOX', uid: message.uid, part_id: message.attachments[0]?.part_id },
+      contextFor(mail),
+    );
+    expect(Buffer.from(page.content_base64, 'base64').toString().trim()).toBe(packed);
+  });
+
+  it('hundreds of parts are listed in part', async () => {
+    const parts = attachment('application/zip', 'base64', 'UEsDBA==').repeat(300);
+    const message = await read('a crowd of parts', MIXED, `${parts}--b--\r\n`);
+    expect(message.attachments).toHaveLength(100);
   });
 });
 

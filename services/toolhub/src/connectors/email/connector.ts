@@ -10,6 +10,7 @@ import {
   isRefreshable,
 } from './credential.ts';
 import { createImapPool, type ImapPoolOptions } from './imap-pool.ts';
+import { MAIL_PROVIDERS, type MailProvider, oauthProviderOf } from './providers.ts';
 import { refreshEmail } from './refresh.ts';
 import { checkSmtp } from './smtp.ts';
 import { emailTools } from './tools.ts';
@@ -17,10 +18,12 @@ import { emailTools } from './tools.ts';
 export interface EmailConnectorOptions {
   pool?: ImapPoolOptions;
   newMessageId?: (domain: string) => string;
+  providers?: readonly MailProvider[];
 }
 
 export function createEmailConnector(options: EmailConnectorOptions = {}): Connector {
   const pool = createImapPool(options.pool);
+  const providers = options.providers ?? MAIL_PROVIDERS;
   const newMessageId = options.newMessageId ?? ((domain) => `<${randomUUID()}@${domain}>`);
 
   /** Both servers are asked at once, each with a login of its own; nothing is read or sent. */
@@ -44,10 +47,11 @@ export function createEmailConnector(options: EmailConnectorOptions = {}): Conne
       ],
       accountLabel,
       addresses: addressesOf,
+      providers: providers.map(oauthProviderOf),
     },
     expiresAt: expiryOf,
     isRefreshable,
-    refresh: refreshEmail,
+    refresh: (context) => refreshEmail(context, providers),
     verify: (context) =>
       verifyBy(async () => {
         await logIn(context);

@@ -36,12 +36,15 @@ export const emailCredentialSchema = closed({
     Type.String({ format: 'date-time', description: 'When the access tokens expire.' }),
   ),
   oauth: Type.Optional(
-    closed({
-      token_url: Type.Optional(text(2_048, 'Token endpoint; known for Gmail and Microsoft 365.')),
-      client_id: text(512, 'The client that the tokens were issued to.'),
-      client_secret: Type.Optional(text(1_024, 'Secret of a confidential client.')),
-      scope: Type.Optional(text(1_024, 'Scope to ask for, where the server wants it again.')),
-    }),
+    Type.Union([
+      closed({
+        token_url: Type.Optional(text(2_048, 'Token endpoint; known for Gmail and Microsoft 365.')),
+        client_id: text(512, 'The client that the tokens were issued to.'),
+        client_secret: Type.Optional(text(1_024, 'Secret of a confidential client.')),
+        scope: Type.Optional(text(1_024, 'Scope to ask for, where the server wants it again.')),
+      }),
+      closed({ provider: text(20, 'The tokens were issued to this service itself, at this vendor.') }),
+    ]),
   ),
 });
 
@@ -63,8 +66,9 @@ const TOKEN_URLS: Readonly<Record<string, string>> = {
   'outlook.office365.com': 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
 };
 
-export function tokenUrlOf({ oauth, imap }: EmailCredential): string | null {
-  return oauth?.token_url ?? TOKEN_URLS[imap.host.toLowerCase()] ?? null;
+export function tokenUrlOf({ imap, oauth }: EmailCredential): string | null {
+  const chosen = oauth !== undefined && 'client_id' in oauth ? oauth.token_url : undefined;
+  return chosen ?? TOKEN_URLS[imap.host.toLowerCase()] ?? null;
 }
 
 /** The token endpoint counts as chosen by the customer, too. */
@@ -74,7 +78,7 @@ export function addressesOf(credential: EmailCredential): { pointer: string; hos
     { pointer: '/imap/host', host: imap.host, port: imap.port },
     { pointer: '/smtp/host', host: smtp.host, port: smtp.port },
   ];
-  if (oauth?.token_url === undefined) return addresses;
+  if (oauth === undefined || 'provider' in oauth || oauth.token_url === undefined) return addresses;
   if (!URL.canParse(oauth.token_url))
     return [...addresses, { pointer: '/oauth/token_url', host: '', port: 443 }];
   const url = new URL(oauth.token_url);

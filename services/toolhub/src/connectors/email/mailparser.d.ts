@@ -5,6 +5,8 @@ declare module 'mailparser' {
     html?: string | false;
     subject?: string;
     messageId?: string;
+    date?: Date;
+    bcc?: unknown;
     inReplyTo?: string;
     references?: string | string[];
     headers: Map<string, unknown>;

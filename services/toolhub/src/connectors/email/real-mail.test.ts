@@ -83,6 +83,18 @@ function runAll(): void {
     expect(page.items).toEqual([]);
   });
 
+  it('leaves one copy of what was sent in the folder that Dovecot names for it', async () => {
+    const call = callerOf(connector);
+    const mail = { to: ['bob@mail.test'], subject: 'to be filed', text: 'x' };
+    expect(await call('email_send_message', mail, alice)).toMatchObject({ sent_folder: 'Sent' });
+    const filed = await call<{ items: { flags: string[] }[] }>(
+      'email_search_messages',
+      { folder: 'Sent', subject: 'to be filed' },
+      alice,
+    );
+    expect(filed.items).toMatchObject([{ flags: ['seen'] }]);
+  });
+
   it('sends and reads a large attachment in pages', { timeout: 60_000 }, async () => {
     const call = callerOf(connector);
     const bytes = randomBytes(5 * 1024 * 1024);

@@ -1,9 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ToolContext } from '../connector.ts';
+import type { OAuthClient, ToolContext } from '../connector.ts';
 import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { addressesOf, type EmailCredential, isRefreshable, tokenUrlOf } from './credential.ts';
+import { MAIL_PROVIDERS } from './providers.ts';
 import { refreshEmail } from './refresh.ts';
 
 const NOW = new Date('2026-11-15T10:00:00Z');
@@ -129,5 +130,53 @@ describe('refreshing e-mail tokens', () => {
     expect(await refresh(at('imap.example'))).toMatchObject({ kind: 'refused' });
     const { refresh_token: _token, ...without } = credential();
     expect([isRefreshable(credential()), isRefreshable(without)]).toEqual([true, false]);
+  });
+});
+
+describe('refreshing tokens that were issued to this service', () => {
+  const registered: OAuthClient = {
+    clientId: 'the operator',
+    clientSecret: 'hush',
+    authorizeUrl: null,
+    tokenUrl: null,
+  };
+
+  function refreshWith(client: OAuthClient | null, provider = 'google') {
+    forms = [];
+    const context = testContext({
+      platform: 'email',
+      credential: credential({ oauth: { provider } }),
+      allow: [new URL(url).host],
+      now: () => NOW,
+      oauthClient: (id) => (id === 'google' ? client : null),
+    });
+    return refreshEmail(context as ToolContext<EmailCredential>, MAIL_PROVIDERS);
+  }
+
+  it('takes the client from the settings, and nothing of it is in the credential', async () => {
+    reply(200, { access_token: 'new', expires_in: 3_600 });
+    const outcome = await refreshWith({ ...registered, tokenUrl: url });
+    expect(Object.fromEntries(forms[0] ?? [])).toEqual({
+      grant_type: 'refresh_token',
+      refresh_token: 'refresh-0',
+      client_id: 'the operator',
+      client_secret: 'hush',
+    });
+    expect(outcome).toMatchObject({ kind: 'refreshed', credential: { oauth: { provider: 'google' } } });
+    expect(JSON.stringify(outcome)).not.toMatch(/hush|the operator/);
+  });
+
+  it('waits for the operator where the registration is gone: the consent is still good', async () => {
+    await expect(refreshWith(null)).rejects.toMatchObject({ code: 'platform_unavailable' });
+    await expect(refreshWith(registered, 'elsewhere')).rejects.toMatchObject({
+      code: 'platform_unavailable',
+    });
+    expect(forms).toEqual([]);
+  });
+
+  it('has no address of a customer in it', () => {
+    const pointers = addressesOf(credential({ oauth: { provider: 'google' } })).map(({ pointer }) => pointer);
+    expect(pointers).toEqual(['/imap/host', '/smtp/host']);
+    expect(isRefreshable(credential({ oauth: { provider: 'google' } }))).toBe(true);
   });
 });

@@ -1,22 +1,24 @@
 import { readJsonAnswer } from '../answer.ts';
 import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connector.ts';
+import { readTokens } from '../tokens.ts';
 import { type EmailCredential, type MailServer, tokenUrlOf } from './credential.ts';
+import { MAIL_PROVIDERS, type MailProvider } from './providers.ts';
 
-const TOKEN_LENGTH_MAX = 16_384;
 const RETRY_AFTER_SECONDS = 30;
 const REASON_LENGTH_MAX = 100;
 
 /** RFC 6749 6. What comes back replaces both access tokens and, where the server rotates it, the refresh token. */
 export async function refreshEmail(
   context: ToolContext<EmailCredential>,
+  providers: readonly MailProvider[] = MAIL_PROVIDERS,
 ): Promise<RefreshOutcome<EmailCredential>> {
   const { credential } = context;
-  const url = context.baseUrl ?? tokenUrlOf(credential);
+  const { url, form } = refreshRequest(context, providers);
   if (url === null) return { kind: 'refused', reason: 'no token endpoint is known for this mail server' };
   const response = await context.fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: refreshForm(credential).toString(),
+    body: form.toString(),
   });
   if (response.status === 429) {
     throw new ConnectorError('rate_limited', 'the token endpoint asks to slow down', {
@@ -36,14 +38,29 @@ export async function refreshEmail(
   return { kind: 'refreshed', credential: withTokens(credential, answer, context.now()) };
 }
 
-function refreshForm({ refresh_token = '', oauth }: EmailCredential): URLSearchParams {
-  return new URLSearchParams({
-    grant_type: 'refresh_token',
-    refresh_token,
-    client_id: oauth?.client_id ?? '',
-    ...(oauth?.client_secret === undefined ? {} : { client_secret: oauth.client_secret }),
-    ...(oauth?.scope === undefined ? {} : { scope: oauth.scope }),
-  });
+/** The operator's secret goes to the vendor's own address only, a customer's client to the customer's. */
+function refreshRequest(
+  context: ToolContext<EmailCredential>,
+  providers: readonly MailProvider[],
+): { url: string | null; form: URLSearchParams } {
+  const { credential, baseUrl } = context;
+  const { oauth, refresh_token = '' } = credential;
+  const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token });
+  if (oauth === undefined || !('provider' in oauth)) {
+    form.set('client_id', oauth?.client_id ?? '');
+    if (oauth?.client_secret !== undefined) form.set('client_secret', oauth.client_secret);
+    if (oauth?.scope !== undefined) form.set('scope', oauth.scope);
+    return { url: baseUrl ?? tokenUrlOf(credential), form };
+  }
+  const provider = providers.find(({ id }) => id === oauth.provider);
+  const client = context.oauthClient(oauth.provider);
+  if (provider === undefined || client === null) {
+    // The registration may come back with the next start; the customer's consent is still good.
+    throw new ConnectorError('platform_unavailable', `this service is not set up for ${oauth.provider}`);
+  }
+  form.set('client_id', client.clientId);
+  if (client.clientSecret !== null) form.set('client_secret', client.clientSecret);
+  return { url: client.tokenUrl ?? provider.tokenUrl, form };
 }
 
 function withTokens(
@@ -51,23 +68,15 @@ function withTokens(
   answer: Record<string, unknown>,
   now: Date,
 ): EmailCredential {
-  const { access_token, refresh_token, expires_in } = answer;
-  if (!isToken(access_token)) {
-    throw new ConnectorError('platform_unavailable', 'the token endpoint sent no access token');
-  }
+  const { accessToken, refreshToken, expiresAt } = readTokens(answer, now);
   const { expires_at: _old, ...kept } = credential;
-  const seconds = Number(expires_in);
   return {
     ...kept,
-    imap: withToken(credential.imap, access_token),
-    smtp: withToken(credential.smtp, access_token),
-    ...(isToken(refresh_token) ? { refresh_token } : {}),
-    ...(seconds > 0 ? { expires_at: new Date(now.getTime() + seconds * 1_000).toISOString() } : {}),
+    imap: withToken(credential.imap, accessToken),
+    smtp: withToken(credential.smtp, accessToken),
+    ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+    ...(expiresAt === null ? {} : { expires_at: expiresAt.toISOString() }),
   };
-}
-
-function isToken(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && value.length <= TOKEN_LENGTH_MAX;
 }
 
 function withToken(server: MailServer, accessToken: string): MailServer {

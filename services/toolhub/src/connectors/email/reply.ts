@@ -5,6 +5,7 @@ import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { noSuchMessage, openFolder } from './mailbox.ts';
+import { afterSending, fileCopy } from './sent-folder.ts';
 import { type SentMail, sendMail } from './smtp.ts';
 
 export interface ReplyArguments {
@@ -25,7 +26,7 @@ export async function replyToMessage(
   pool: ImapPool,
   args: ReplyArguments,
   { context, newMessageId }: { context: EmailContext; newMessageId: (domain: string) => string },
-): Promise<SentMail & { flagged: boolean }> {
+): Promise<SentMail & { flagged: boolean; folder: string | null }> {
   const original = await pool.use(context, (client) => fetchOriginal(client, args));
   const mail = composeMail({
     from: context.credential.from,
@@ -38,7 +39,9 @@ export async function replyToMessage(
     newMessageId,
   });
   const sent = await sendMail(context, mail);
-  return { ...sent, flagged: await markAnswered(pool, args, context) };
+  const afterwards = afterSending(context);
+  const flagged = await markAnswered(pool, args, afterwards);
+  return { ...sent, flagged, folder: await fileCopy(pool, mail, afterwards) };
 }
 
 async function fetchOriginal(client: ImapFlow, { folder, uid }: ReplyArguments): Promise<FetchMessageObject> {

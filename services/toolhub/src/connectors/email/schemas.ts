@@ -95,11 +95,21 @@ export const replyInput = closed({
 const accepted = Type.Array(Type.String(), { description: 'Recipients that the mail server took.' });
 const rejected = Type.Array(Type.String(), { description: 'Recipients that it refused.' });
 
-export const sendOutput = closed({ message_id: Type.String(), accepted, rejected });
+const sentFolder = Type.Union([Type.String(), Type.Null()], {
+  description:
+    'The folder that holds a copy; null where the mail server keeps its own, or none could be kept.',
+});
+export const sendOutput = closed({
+  message_id: Type.String(),
+  accepted,
+  rejected,
+  sent_folder: sentFolder,
+});
 export const replyOutput = closed({
   message_id: Type.String(),
   accepted,
   rejected,
+  sent_folder: sentFolder,
   marked_answered: Type.Boolean({ description: 'Whether the original now carries the flag answered.' }),
 });
 

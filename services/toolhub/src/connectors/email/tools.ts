@@ -9,6 +9,7 @@ import { getAttachment, getMessage } from './read.ts';
 import { replyToMessage } from './reply.ts';
 import * as schemas from './schemas.ts';
 import { searchMessages } from './search.ts';
+import { afterSending, fileCopy } from './sent-folder.ts';
 import { sendMail } from './smtp.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
@@ -91,11 +92,14 @@ function sendingTools({ pool, newMessageId }: EmailToolDeps): ToolDefinition[] {
       outputSchema: schemas.sendOutput,
       async run(args, context: EmailContext) {
         const { from } = context.credential;
-        const sent = await sendMail(
-          context,
-          composeMail({ ...args, from, date: context.now(), newMessageId }),
-        );
-        return { message_id: sent.messageId, accepted: sent.accepted, rejected: sent.rejected };
+        const mail = composeMail({ ...args, from, date: context.now(), newMessageId });
+        const sent = await sendMail(context, mail);
+        return {
+          message_id: sent.messageId,
+          accepted: sent.accepted,
+          rejected: sent.rejected,
+          sent_folder: await fileCopy(pool, mail, afterSending(context)),
+        };
       },
     }),
     defineTool({
@@ -112,6 +116,7 @@ function sendingTools({ pool, newMessageId }: EmailToolDeps): ToolDefinition[] {
           message_id: sent.messageId,
           accepted: sent.accepted,
           rejected: sent.rejected,
+          sent_folder: sent.folder,
           marked_answered: sent.flagged,
         };
       },

@@ -35,6 +35,7 @@ export interface TestContextInput {
   customerId?: string | null;
   signal?: AbortSignal;
   baseUrl?: string;
+  oauthClient?: ToolContext['oauthClient'];
   database?: Database;
   now?: () => Date;
 }
@@ -51,6 +52,7 @@ export function testContext(input: TestContextInput): ToolContext {
     customerId: input.customerId === undefined ? 'cus_test' : input.customerId,
     account: 'test',
     baseUrl: input.baseUrl ?? null,
+    oauthClient: input.oauthClient ?? (() => null),
     fetch: egress.fetch(signal),
     guard: egress.guard,
     database: input.database as Database,

@@ -11,6 +11,8 @@ import {
 /** What the platform below was asked to do, and how it shall behave. */
 export interface PlatformLog {
   calls: { tool: string; args: Record<string, unknown>; account: string; customerId: string | null }[];
+  /** How often it was asked how it is. */
+  probes: number;
   /** Runs inside each call, before it answers. */
   during: (call: { tool: string; context: ToolContext }) => Promise<void>;
 }
@@ -19,7 +21,7 @@ const closed = { additionalProperties: false } as const;
 
 /** A platform that does nothing but remember, with one tool of each class. */
 export function testPlatform(id: string): { connector: Connector; log: PlatformLog } {
-  const log: PlatformLog = { calls: [], during: async () => {} };
+  const log: PlatformLog = { calls: [], probes: 0, during: async () => {} };
   const enter = async (tool: string, args: Record<string, unknown>, context: ToolContext) => {
     log.calls.push({ tool, args, account: context.account, customerId: context.customerId });
     await log.during({ tool, context });
@@ -81,7 +83,10 @@ export function testPlatform(id: string): { connector: Connector; log: PlatformL
       write('delete', 'D'),
     ],
     verify: async () => ({ kind: 'accepted', account: 'me' }),
-    health: async () => ({ status: 'ok', message: null }),
+    async health() {
+      log.probes += 1;
+      return { status: 'ok', message: null };
+    },
   });
   return { connector, log };
 }

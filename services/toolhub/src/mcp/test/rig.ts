@@ -15,6 +15,7 @@ import { bearerToken } from '../../customers/access.ts';
 import type { InternalSession, Scope, Session } from '../../customers/identity.ts';
 import { errors } from '../../errors.ts';
 import { createEmitEvent } from '../../events/service.ts';
+import { createHealth } from '../../health/service.ts';
 import { migrationSource, SCHEMA } from '../../schema.ts';
 import { createAccountTools } from '../../tools/account-tools.ts';
 import { createCatalogue } from '../../tools/catalogue.ts';
@@ -73,11 +74,12 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     ...{ database, now, connectors: options.connectors, egressAllow: [], baseUrls: {} },
   });
   const credentials = testCredentials(options);
+  const health = createHealth({ ...{ database, connectors, credentials, newId, now }, onError });
   const tools = await createToolsService({
     ...{ database, now },
     catalogue: createCatalogue({
       connectors: options.connectors,
-      accountTools: createAccountTools({ connectors, credentials, now }),
+      accountTools: createAccountTools({ connectors, credentials, health, now }),
       internalAccounts: (platform) => options.internalAccounts?.[platform] ?? [],
     }),
   });

@@ -30,7 +30,9 @@ export interface InProcessOptions {
   users: Record<string, string>;
   /** user → access token that is good now. */
   tokens?: Record<string, string>;
-  plugins?: string[];
+  plugins?: (string | HoodiecrowPlugin)[];
+  /** Whether the mailbox has a folder that the server names for sent mail. */
+  hasSent?: boolean;
   tls?: { key: string; cert: string };
 }
 
@@ -46,13 +48,17 @@ const PLUGINS = [
   'SPECIAL-USE',
 ];
 
-function storage() {
+function storage(hasSent: boolean) {
   return {
     INBOX: {},
     '': {
       separator: '/',
       // The second is `Entwürfe & Co` in IMAP's own encoding.
-      folders: { Archive: { 'special-use': '\\Archive' }, 'Entw&APw-rfe &- Co': {} },
+      folders: {
+        Archive: { 'special-use': '\\Archive' },
+        'Entw&APw-rfe &- Co': {},
+        ...(hasSent ? { Gesendet: { 'special-use': '\\Sent' } } : { Sent: {} }),
+      },
     },
   };
 }
@@ -84,7 +90,7 @@ export async function startInProcessMail(options: InProcessOptions): Promise<InP
   const imap = hoodiecrow({
     plugins: [...PLUGINS, ...(options.plugins ?? ['MOVE', 'UIDPLUS']), tokenLogin(options.tokens ?? {})],
     users: Object.fromEntries(Object.entries(options.users).map(([user, password]) => [user, { password }])),
-    storage: storage(),
+    storage: storage(options.hasSent ?? false),
     ...(options.tls ? { secureConnection: true, credentials: options.tls } : {}),
   });
   const sockets = new Set<Socket>();

@@ -1,0 +1,148 @@
+import { type App, AppError } from '@libs/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { actorOf, type Outcome } from '../audit/entry.ts';
+import type { AuditService } from '../audit/service.ts';
+import type { Access } from '../customers/access.ts';
+import type { ConnectService, Traveller, VendorAnswer } from './service.ts';
+
+export interface ConnectRoutesDeps {
+  connect: ConnectService;
+  access: Pick<Access, 'customer' | 'sessionOf' | 'cookieOf'>;
+  audit: Pick<AuditService, 'record'>;
+  /** The page of the dashboard that shows a platform's connection. */
+  connectionPage: (platform: string) => string;
+}
+
+const Params = Type.Object({ platform: Type.String({ pattern: '^[a-z]{1,20}$' }) });
+const BeginQuery = Type.Object(
+  {
+    provider: Type.Optional(
+      Type.String({
+        pattern: '^[a-z]{1,20}$',
+        description: 'Which vendor, where the platform has several: `google` or `microsoft` for e-mail.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+/** Vendors send parameters of their own, and a parameter that comes twice is an array. */
+const CallbackQuery = Type.Object({}, { additionalProperties: true });
+
+/** The way to a vendor and back. Both ends are visited by the customer's browser, with the session's cookie. */
+export function registerConnectRoutes(app: App, deps: ConnectRoutesDeps): void {
+  registerBegin(app, deps);
+  registerCallback(app, deps);
+}
+
+function registerBegin(app: App, deps: ConnectRoutesDeps): void {
+  const { connect, access } = deps;
+  app.get(
+    '/api/connect/:platform',
+    {
+      onRequest: access.customer('write'),
+      schema: {
+        summary: 'Connect a platform in the browser',
+        description:
+          'Leads to the vendor, where the customer allows the access. The vendor sends the browser back to `/api/connect/:platform/callback`, which leads to the dashboard.',
+        tags: ['Credentials'],
+        params: Params,
+        querystring: BeginQuery,
+        response: { 302: Type.Null({ description: 'To the vendor.' }) },
+      },
+    },
+    async (request, reply) => {
+      const { platform } = request.params;
+      try {
+        const address = await connect.begin(travellerOf(request, deps, platform), request.query.provider);
+        return reply.redirect(address, 302);
+      } catch (error) {
+        return answerFailure(request, reply, { error, page: deps.connectionPage(platform) });
+      }
+    },
+  );
+}
+
+function registerCallback(app: App, deps: ConnectRoutesDeps): void {
+  const { connect, access } = deps;
+  app.get(
+    '/api/connect/:platform/callback',
+    {
+      onRequest: access.customer('write'),
+      schema: {
+        summary: 'Where the vendor sends the browser back to',
+        description:
+          'Stores the credential and leads to the dashboard. Failures are told there, or as a problem to callers that do not take HTML.',
+        tags: ['Credentials'],
+        params: Params,
+        querystring: CallbackQuery,
+        response: { 303: Type.Null({ description: 'To the dashboard.' }) },
+      },
+    },
+    async (request, reply) => {
+      const { platform } = request.params;
+      const page = deps.connectionPage(platform);
+      const traveller = travellerOf(request, deps, platform);
+      try {
+        await connect.finish(traveller, vendorAnswerOf(request.query));
+        await recordConnected(request, deps, { platform, outcome: 'success' });
+        return reply.redirect(withParameter(page, 'connected', 'true'), 303);
+      } catch (error) {
+        const outcome = error instanceof AppError ? 'refused' : 'failure';
+        await recordConnected(request, deps, { platform, outcome });
+        return answerFailure(request, reply, { error, page });
+      }
+    },
+  );
+}
+
+function travellerOf(request: FastifyRequest, { access }: ConnectRoutesDeps, platform: string): Traveller {
+  const { customerId, via } = access.sessionOf(request);
+  return { customerId, platform, sessionToken: via === 'cookie' ? (access.cookieOf(request) ?? null) : null };
+}
+
+/** A parameter that comes twice counts as none. */
+function vendorAnswerOf(query: unknown): VendorAnswer {
+  const { state, code, error } = query as Record<string, unknown>;
+  return {
+    ...(typeof state === 'string' ? { state } : {}),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof error === 'string' ? { error } : {}),
+  };
+}
+
+/** A person is led to the page that can explain it; everybody else gets the problem itself. */
+function answerFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { error, page }: { error: unknown; page: string },
+): FastifyReply {
+  const isPerson = /\btext\/html\b/.test(request.headers.accept ?? '');
+  if (!isPerson || !(error instanceof AppError)) throw error;
+  return reply.redirect(withParameter(page, 'error', error.code), 303);
+}
+
+function withParameter(page: string, name: string, value: string): string {
+  const url = new URL(page);
+  url.searchParams.set(name, value);
+  return url.href;
+}
+
+function recordConnected(
+  request: FastifyRequest,
+  { access, audit }: ConnectRoutesDeps,
+  { platform, outcome }: { platform: string; outcome: Outcome },
+): Promise<void> {
+  const session = access.sessionOf(request);
+  return audit.record([
+    {
+      customerId: session.customerId,
+      actor: actorOf(session),
+      action: 'credential.connected',
+      target: platform,
+      outcome,
+      ip: request.ip,
+      requestId: request.id,
+    },
+  ]);
+}

@@ -1,0 +1,37 @@
+// One registry: nothing in the service answers with a code from elsewhere, every code is used, and the page lists all.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { baseErrors, createApp } from '@libs/http';
+import { expect, test } from 'vitest';
+import { errors } from './errors.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const sources = readdirSync(here, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !/(^|\/)test\/|\.test\.ts$/.test(path) && path !== 'errors.ts')
+  .map((path) => ({ path, text: readFileSync(join(here, path), 'utf8') }));
+
+test('errors come from one registry', () => {
+  const others = sources.filter(({ text }) => /\bdefineErrors\(|\bnew AppError\(/.test(text));
+  expect(others.map(({ path }) => path)).toEqual([]);
+  const used = new Set(
+    sources.flatMap(({ text }) =>
+      [...text.matchAll(/(?<![A-Za-z])(?:errors|baseErrors)\s*\.([a-z_]+)\(/g)].map(([, code]) => code),
+    ),
+  );
+  const known: readonly string[] = errors.codes;
+  expect([...used].filter((code) => !known.includes(code as string))).toEqual([]);
+  const edge: readonly string[] = baseErrors.codes;
+  expect(known.filter((code) => !used.has(code) && !edge.includes(code))).toEqual([]);
+});
+
+test('the page of errors lists every code with its status', async () => {
+  const app = await createApp({
+    ...{ name: 'toolhub', version: '0', publicUrl: 'http://localhost:4100', errors },
+    ...{ logLevel: 'silent', defaultMetrics: false, openapi: { title: 'Toolhub', description: '' } },
+  });
+  const page = await app.inject('/docs/errors');
+  expect(page.statusCode).toBe(200);
+  for (const code of errors.codes) expect(page.body).toContain(`>${code}<`);
+  await app.close();
+});

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Database } from '@libs/db';
+import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
+import type { CronEntry, Handler } from '@libs/jobs';
+import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
+import { type AuditService, createAuditService } from '../audit/service.ts';
+import type { Config } from '../config.ts';
+import { errors } from '../errors.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { createMailer } from '../mail/mailer.ts';
+import { checkReady } from '../readiness-store.ts';
+import { SCHEMA } from '../schema.ts';
+
+/** What every feature is built from. */
+export interface Base {
+  app: App;
+  config: Config;
+  database: Database;
+  rates: RateLimits;
+  audit: AuditService;
+  sealer: Sealer;
+  /** Mail of the service itself, to its customers. */
+  mailer: Mailer;
+  newId: NewId;
+  now: () => Date;
+}
+
+/** One or more features that are in place: what runs in the background for them, and how they end. */
+export interface Part {
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+  /** What runs beside the jobs, in processes that take them. */
+  background?: { start(): Promise<void>; stop(): Promise<void> };
+  close(): Promise<void>;
+}
+
+export const VERSION = '0.1.0';
+
+export async function createBase({
+  config,
+  database,
+  now = () => new Date(),
+}: {
+  config: Config;
+  database: Database;
+  now?: () => Date;
+}): Promise<Base> {
+  const { publicUrl, logLevel, trustProxy } = config.server;
+  const app = await createApp({
+    name: 'toolhub',
+    version: VERSION,
+    publicUrl,
+    logLevel,
+    ...(trustProxy === undefined ? {} : { trustProxy }),
+    errors,
+    openapi,
+    readiness: () => checkReady(database),
+  });
+  const newId = createIdFactory({ now, randomBytes });
+  const rates = new RateLimits({
+    store: postgresRateStore({ query: (text, values) => database.query(text, values), schema: SCHEMA }),
+    onError: (error) => app.log.warn({ err: error }, 'rate limits are local'),
+  });
+  await rates.start();
+  const audit = createAuditService({
+    database,
+    newId,
+    now,
+    onError: (error, context) =>
+      app.log.error({ err: error, ...context }, 'audit entries could not be written'),
+  });
+  const sealer = createSealer({ keys: config.secrets.encryptionKeys });
+  const mailer = createMailer({
+    ...config.mail,
+    folder: join(config.dataDir, 'mail'),
+    host: new URL(publicUrl).hostname,
+    now,
+  });
+  return { app, config, database, rates, audit, sealer, mailer, newId, now };
+}
+
+const openapi = {
+  title: 'Toolhub',
+  description: 'Tools for AI assistants: accounts, tokens, connections, usage.',
+  securitySchemes: {
+    bearer: { type: 'http', scheme: 'bearer', description: 'A personal token or an OAuth access token.' },
+  },
+  security: [{ bearer: [] }],
+};

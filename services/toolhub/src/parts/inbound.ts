@@ -1,0 +1,17 @@
+import type { EmitEvent } from '../events/service.ts';
+import { registerInboundRoutes } from '../inbound/routes.ts';
+import { createInboundService } from '../inbound/service.ts';
+import type { Base, Part } from './base.ts';
+
+/** Messages that platforms send by themselves. */
+export async function addInbound(
+  { app, config, database, newId, now }: Base,
+  emitEvent: EmitEvent,
+): Promise<Part> {
+  const inbound = createInboundService({
+    ...{ database, emitEvent, newId, now },
+    onProblem: (error, context) => app.log.error({ err: error, ...context }, 'a delivery cannot be read'),
+  });
+  await registerInboundRoutes(app, { inbound, whatsapp: config.whatsapp });
+  return { ...inbound.jobs, close: () => Promise.resolve() };
+}

@@ -1,0 +1,25 @@
+import type { Connector } from '../connectors/connector.ts';
+import type { EmitEvent } from '../events/service.ts';
+import { issuerOf } from '../invoices/issuer.ts';
+import { registerInvoiceRoutes } from '../invoices/routes.ts';
+import { createInvoiceService } from '../invoices/service.ts';
+import type { Accounts } from './accounts.ts';
+import type { Base, Part } from './base.ts';
+
+/** What a month cost, on paper and by mail. */
+export function addInvoices(
+  { app, config, database, audit, mailer, newId, now }: Base,
+  parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
+): Part {
+  const { publicUrl } = config.server;
+  const titles = new Map(parts.definitions.map(({ id, title }) => [id, title]));
+  const invoices = createInvoiceService({
+    ...{ database, mailer, publicUrl, newId, now },
+    issuer: issuerOf({ from: config.mail.from, publicUrl }),
+    emitEvent: parts.emitEvent,
+    platformTitle: (platform) => titles.get(platform) ?? platform,
+    onError: (error, context) => app.log.error({ err: error, ...context }, 'an invoice failed'),
+  });
+  registerInvoiceRoutes(app, { invoices, access: parts.accounts.access, audit });
+  return { ...invoices.jobs, close: () => mailer.close() };
+}

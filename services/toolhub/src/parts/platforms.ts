@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { registerConnectRoutes } from '../connect/routes.ts';
+import { createConnectService } from '../connect/service.ts';
+import type { Connector } from '../connectors/connector.ts';
+import { type ConnectorService, createConnectorService } from '../connectors/service.ts';
+import { type InternalAccounts, readInternalAccounts } from '../credentials/internal-accounts.ts';
+import { registerCredentialRoutes } from '../credentials/routes.ts';
+import { type CredentialService, createCredentialService } from '../credentials/service.ts';
+import type { EmitEvent } from '../events/service.ts';
+import { registerHealthRoutes } from '../health/routes.ts';
+import { createHealth, type Health } from '../health/service.ts';
+import { createLinks } from '../mcp/links.ts';
+import type { Accounts } from './accounts.ts';
+import type { Base, Part } from './base.ts';
+
+export type Platforms = Part & {
+  definitions: readonly Connector[];
+  connectors: ConnectorService;
+  internalAccounts: InternalAccounts;
+  credentials: CredentialService;
+  health: Health;
+};
+
+/** Platforms, what their accounts are opened with, and how they are. */
+export function addPlatforms(
+  base: Base,
+  {
+    definitions,
+    accounts,
+    emitEvent,
+  }: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
+): Platforms {
+  const { app, config, database, audit, sealer, newId, now } = base;
+  const { access } = accounts;
+  const { publicUrl } = config.server;
+  const connectors = createConnectorService({
+    ...{ connectors: definitions, database, now },
+    egressAllow: config.egressAllow,
+    baseUrls: config.connectorUrls,
+    oauthClients: config.oauthClients,
+  });
+  const internalAccounts = readInternalAccounts(config.internalAccounts, definitions);
+  const credentials = createCredentialService({
+    ...{ database, sealer, connectors, internalAccounts, emitEvent, now },
+    newLeaseId: () => newId('lse'),
+    onUnreadable: (error, { customerId, platform }) =>
+      app.log.error({ err: error, customer: customerId, platform }, 'a credential does not open'),
+  });
+  const connect = createConnectService({
+    ...{ database, sealer, connectors, credentials, publicUrl, randomBytes, now },
+  });
+  const health = createHealth({
+    ...{ database, connectors, credentials, newId, now },
+    onError: (error, context) => app.log.error({ err: error, ...context }, 'a health check failed'),
+  });
+
+  registerCredentialRoutes(app, { credentials, connectors: definitions, access, audit });
+  registerConnectRoutes(app, { connect, access, audit, connectionPage: createLinks(publicUrl).connect });
+  registerHealthRoutes(app, { health, access });
+  return {
+    ...{ definitions, connectors, internalAccounts, credentials, health },
+    handlers: [...connect.jobs.handlers, ...health.jobs.handlers],
+    cron: [...connect.jobs.cron, ...health.jobs.cron],
+    close: () => connectors.close(),
+  };
+}

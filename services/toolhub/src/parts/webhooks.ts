@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { ResolveHost } from '@libs/webhooks';
+import { createEmitEvent, type EmitEvent } from '../events/service.ts';
+import { registerWebhookRoutes } from '../webhooks/routes.ts';
+import type { DeliveryRules } from '../webhooks/rules.ts';
+import { createWebhooks } from '../webhooks/service.ts';
+import type { Accounts } from './accounts.ts';
+import type { Base, Part } from './base.ts';
+
+/** How webhooks are looked up and retried; as the contract says unless told otherwise. */
+export interface WebhookOptions {
+  resolveHost?: ResolveHost;
+  rules?: Partial<DeliveryRules>;
+}
+
+/** Events, and the webhooks that tell customers of them. */
+export function addWebhooks(
+  { app, config, database, audit, sealer, newId, now }: Base,
+  { customers, access }: Accounts,
+  options: WebhookOptions | undefined,
+): Part & { emitEvent: EmitEvent } {
+  const webhooks = createWebhooks({
+    ...{ database, sealer, newId, randomBytes, now },
+    egressAllow: config.egressAllow,
+    onError: (error) => app.log.error({ err: error }, 'webhooks stumbled'),
+    ...options,
+  });
+  const customerExists = async (id: string) => (await customers.find(id)) !== undefined;
+  registerWebhookRoutes(app, { webhooks, access, audit, customerExists });
+  return {
+    emitEvent: createEmitEvent({ newId, now, deliver: webhooks.deliver }),
+    ...webhooks.jobs,
+    background: webhooks.dispatcher,
+    close: () => Promise.resolve(),
+  };
+}
