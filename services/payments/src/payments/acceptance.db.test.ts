@@ -37,6 +37,8 @@ const instantRail: Rail = {
     options: [{ fee: 45, settlesAt: at, sameDay: false }],
   }),
   async submit(_tx, submissions) {
+    if (submissions.some(({ payment }) => payment.description === 'break the batch'))
+      throw new Error('broken');
     const outcomes = submissions.flatMap(({ payment, attemptId, at }): RailOutcome[] => {
       const key = { tenantId: payment.tenantId, paymentId: payment.id, attemptId };
       const sent: RailOutcome = { ...key, kind: 'submitted', reference: `ref ${payment.id}`, at };
@@ -309,6 +311,32 @@ describe('processing', () => {
     await expect(payments.create(request('more', { sourceId: target, amount: 1 }))).rejects.toMatchObject({
       code: 'insufficient_funds',
     });
+  });
+
+  test('a payment that cannot be submitted holds up none of those that were accepted with it', async () => {
+    const accepted = await Promise.all(
+      ['fine', 'break the batch', 'fine too'].map((description) =>
+        payments.create(request(`together: ${description}`, { description }, other)),
+      ),
+    );
+    const ids = accepted.map(({ body }) => JSON.parse(body).id as string);
+    const failures: string[] = [];
+    const worker = await startWorker({
+      database,
+      handlers: [{ ...processing.submitHandler, retryDelayMs: () => 1 }],
+      now,
+      onError: (error) => failures.push((error as Error).message),
+    });
+    const statuses = () => Promise.all(ids.map(async (id) => (await payments.get(other, id)).status));
+    await expect.poll(statuses).toEqual(['completed', 'pending', 'completed']);
+    await worker.drain();
+    expect(new Set(failures)).toEqual(new Set(['broken']));
+    // It is still there, to be tried when what is wrong was mended.
+    const { rows } = await database.query<{ payload: unknown; failed_at: Date | null }>(
+      'select payload, failed_at from jobs',
+    );
+    expect(rows).toEqual([{ payload: [[other.id, ids[1]]], failed_at: null }]);
+    await database.query('delete from jobs');
   });
 
   test('[P-4.9] a pending payment can be canceled once, and a canceled one is never sent', async () => {

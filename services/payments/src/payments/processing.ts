@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '@libs/db';
-import { completeJobs, enqueueJobs, type Handler, type NewJob } from '@libs/jobs';
+import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
 import type { PaymentsEvent } from '../events/event.ts';
 import { insertTransfers, recordTransfers } from '../ledger/service.ts';
 import type { Transfer } from '../ledger/transfer.ts';
@@ -105,10 +105,13 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
       name: SUBMIT_JOB,
       batchMax: 20,
       concurrency: 2,
+      // These jobs hold payments: they are tried until they succeed, and every failure is reported on the way.
+      attemptsMax: Number.MAX_SAFE_INTEGER,
       async handle(jobs) {
-        const keys = jobs.flatMap((job) =>
-          (job.payload as [string, string][]).map(([tenantId, id]) => ({ tenantId, id })),
-        );
+        const keys = jobs.flatMap(keysIn);
+        const [job] = jobs;
+        // A job holds all that was accepted together. When it failed before, one of them must not hold up the others.
+        if (job && jobs.length === 1 && job.attempt > 1 && keys.length > 1) return takeApart(deps, job);
         await deps.database.transaction(async (tx) => {
           await submit(tx, keys);
           await completeJobs(tx, jobs);
@@ -116,6 +119,19 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
       },
     },
   };
+}
+
+function keysIn({ payload }: Job): PaymentKey[] {
+  return (payload as [string, string][]).map(([tenantId, id]) => ({ tenantId, id }));
+}
+
+/** A job for each payment, instead of one for all. */
+async function takeApart({ database }: ProcessingDependencies, job: Job): Promise<void> {
+  const apart = keysIn(job).map(({ tenantId, id }) => ({ name: SUBMIT_JOB, payload: [[tenantId, id]] }));
+  await database.transaction(async (tx) => {
+    await enqueueJobs(tx, database.schema, apart);
+    await completeJobs(tx, [job]);
+  });
 }
 
 function distinctKeys(outcomes: readonly RailOutcome[]): PaymentKey[] {

@@ -1,3 +1,4 @@
+import { readReportAsWritten, readTransferAsWritten } from './as-written.ts';
 import { type CreditTransfer, readCreditTransferDocument } from './credit-transfer.ts';
 import { type BusinessHeader, type DocumentReaders, readEnvelope } from './envelope.ts';
 import { MessageRefused, type Refusal } from './refusal.ts';
@@ -16,6 +17,10 @@ export type AnyMessage =
 
 /** For a receiver that takes several kinds, as the network does. */
 export function readMessage(xml: string): Reading<AnyMessage> {
+  const asWritten = readTransferAsWritten(xml);
+  if (asWritten) {
+    return { ok: true, header: asWritten.header, message: { kind: 'pacs.008', transfer: asWritten.message } };
+  }
   return read<AnyMessage>(xml, {
     'pacs.008': (document) => ({ kind: 'pacs.008', transfer: readCreditTransferDocument(document) }),
     'pacs.002': (document) => ({ kind: 'pacs.002', report: readStatusReportDocument(document) }),
@@ -28,7 +33,8 @@ export function readCreditTransfer(xml: string): Reading<CreditTransfer> {
 }
 
 export function readStatusReport(xml: string): Reading<StatusReport> {
-  return read(xml, { 'pacs.002': readStatusReportDocument });
+  const asWritten = readReportAsWritten(xml);
+  return asWritten ? { ok: true, ...asWritten } : read(xml, { 'pacs.002': readStatusReportDocument });
 }
 
 export function readStatusRequest(xml: string): Reading<StatusRequest> {
