@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import type { Load, LoadReport } from './load.ts';
 
 /*
@@ -7,6 +7,10 @@ import type { Load, LoadReport } from './load.ts';
  * on two cores that would be measured instead of the server. Every response must carry a content length.
  */
 const HEADER_END = Buffer.from('\r\n\r\n');
+const LENGTH_HEADER = Buffer.from('content-length: ');
+const STATUS_OFFSET = 'HTTP/1.1 '.length;
+const ZERO = 48;
+const NINE = 57;
 
 /** Everything that all requests share is put together once; only the key is new. */
 function requestWriter(load: Load): (key: string | null) => string {
@@ -17,71 +21,75 @@ function requestWriter(load: Load): (key: string | null) => string {
   return (key) => (key === null ? head + tail : `${head}idempotency-key: ${key}\r\n${tail}`);
 }
 
-class Connection {
-  readonly #socket: Socket;
-  #buffer: Buffer = Buffer.alloc(0);
-  #waiting: { resolve(status: number): void; reject(error: Error): void } | undefined;
+function digitsAt(bytes: Buffer, offset: number): number {
+  let value = 0;
+  for (let at = offset; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte < ZERO || byte > NINE) break;
+    value = value * 10 + byte - ZERO;
+  }
+  return value;
+}
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
+/** The status of the response once all of it is there. */
+function statusOf(response: Buffer): number | undefined {
+  const end = response.indexOf(HEADER_END);
+  if (end < 0) return undefined;
+  const at = response.indexOf(LENGTH_HEADER);
+  const length = at < 0 || at > end ? 0 : digitsAt(response, at + LENGTH_HEADER.length);
+  if (response.length < end + HEADER_END.length + length) return undefined;
+  return digitsAt(response, STATUS_OFFSET);
+}
+
+/** One connection that sends its next request as soon as it has read the response to the last one. */
+function converse(
+  load: Load,
+  requestText: (key: string | null) => string,
+  report: (status: number, sentAt: number) => boolean,
+): Promise<void> {
+  const { hostname, port } = new URL(load.url);
+  const fixed = randomUUID();
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let received: Buffer | undefined;
+    let sentAt = 0;
+    const send = () => {
+      sentAt = performance.now();
+      const key = load.idempotencyKey === 'fresh' ? randomUUID() : fixed;
+      socket.write(requestText(load.idempotencyKey === 'none' ? null : key), 'latin1');
+    };
     socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#receive(chunk));
-    socket.on('error', (error) => this.#waiting?.reject(error));
-    socket.on('close', () => this.#waiting?.reject(new Error('the server closed the connection')));
-  }
-
-  request(text: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      this.#socket.write(text);
+    socket.once('connect', send);
+    socket.on('data', (chunk) => {
+      received = received === undefined ? chunk : Buffer.concat([received, chunk]);
+      const status = statusOf(received);
+      if (status === undefined) return;
+      received = undefined;
+      if (report(status, sentAt)) send();
+      else socket.destroy();
     });
-  }
-
-  end(): void {
-    this.#waiting = undefined;
-    this.#socket.destroy();
-  }
-
-  #receive(chunk: Buffer): void {
-    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
-    const end = this.#buffer.indexOf(HEADER_END);
-    if (end < 0) return;
-    const head = this.#buffer.toString('latin1', 0, end);
-    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-    if (this.#buffer.length < end + 4 + length) return;
-    this.#buffer = this.#buffer.subarray(end + 4 + length);
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.resolve(Number(head.slice(9, 12)));
-  }
+    socket.on('error', reject);
+    socket.on('close', () => resolve());
+  });
 }
 
 async function run(load: Load): Promise<LoadReport> {
-  const { hostname, port } = new URL(load.url);
   const begin = performance.now() + load.warmupSeconds * 1_000;
   const end = begin + load.seconds * 1_000;
   const latencies: number[] = [];
-  const requestText = requestWriter(load);
   let unexpected = 0;
-  const worker = async () => {
-    const socket = connect(Number(port), hostname);
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve);
-      socket.once('error', reject);
-    });
-    const connection = new Connection(socket);
-    const fixed = randomUUID();
-    for (;;) {
-      const sentAt = performance.now();
-      if (sentAt > end) break;
-      const key = { none: null, fixed, fresh: randomUUID() }[load.idempotencyKey];
-      const status = await connection.request(requestText(key));
-      if (status !== load.expectStatus) unexpected += 1;
-      else if (sentAt >= begin) latencies.push(performance.now() - sentAt);
-    }
-    connection.end();
+  let ended = 0;
+  const report = (status: number, sentAt: number) => {
+    const now = performance.now();
+    if (status !== load.expectStatus) unexpected += 1;
+    else if (sentAt >= begin && sentAt <= end) latencies.push(now - sentAt);
+    if (now <= end) return true;
+    ended += 1;
+    return false;
   };
-  await Promise.all(Array.from({ length: load.connections }, worker));
+  const requestText = requestWriter(load);
+  await Promise.all(Array.from({ length: load.connections }, () => converse(load, requestText, report)));
+  if (ended !== load.connections) throw new Error('the server closed a connection');
   const sorted = Float64Array.from(latencies).sort();
   return {
     perSecond: latencies.length / load.seconds,

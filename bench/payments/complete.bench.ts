@@ -6,8 +6,9 @@ import { type Benchmark, median } from '../result.ts';
 import { acceptLoad, apiOnly } from './accept.bench.ts';
 
 const ROUNDS = 3;
-const LOAD_SECONDS = 4;
-const WARMUP_SECONDS = 2;
+const LOAD_SECONDS = 7;
+const ACCEPT_SECONDS = 4;
+const WARMUP_SECONDS = 6;
 /** Far beyond what a load of some seconds takes; a payment that is stuck ends the benchmark instead of hanging it. */
 const COMPLETE_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 50;
@@ -75,7 +76,7 @@ async function measure(opened: AsyncDisposableStack): Promise<{ accepted: number
   await complete(database, all.url, WARMUP_SECONDS);
   for (let round = 0; round < ROUNDS; round += 1) {
     const warmupSeconds = round === 0 ? WARMUP_SECONDS : 1;
-    const load = acceptLoad(api.url, { seconds: LOAD_SECONDS, warmupSeconds });
+    const load = acceptLoad(api.url, { seconds: ACCEPT_SECONDS, warmupSeconds });
     accepted.push((await sendLoad(load)).perSecond);
     completed.push(await complete(database, all.url, LOAD_SECONDS));
   }

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { Pool as UndiciPool } from 'undici';
+import { Pool } from './undici.ts';
 
 /** Bare POSTs of the client that deliveries use, as fast as it sends them over as many connections as they may use. */
 export interface Posts {
@@ -10,9 +9,6 @@ export interface Posts {
   count: number;
   connections: number;
 }
-
-const deliveries = new URL('../../libs/webhooks/src/index.ts', import.meta.url);
-const { Pool } = createRequire(deliveries)('undici') as { Pool: typeof UndiciPool };
 
 async function run({ origin, path, headers, body, count, connections }: Posts): Promise<number> {
   const pool = new Pool(origin, { connections, pipelining: 1 });

@@ -9,6 +9,7 @@ import { startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median } from '../result.ts';
 import type { Posts } from './post-process.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { Pool } from './undici.ts';
 
 const ROUNDS = 3;
 const DELIVERIES = 6_000;
@@ -124,6 +125,8 @@ async function measureDelays({ service, database, receiver }: Bench, payments: n
 async function measurePeer({ database, receiver }: Bench, times: number): Promise<number> {
   let heard = () => {};
   const subscription = await database.listen('bench_heard', () => heard());
+  const { origin, pathname: path } = new URL(receiver.url);
+  const pool = new Pool(origin, { connections: 1 });
   const samples: number[] = [];
   for (let index = 0; index < times; index += 1) {
     const startedAt = performance.now();
@@ -132,12 +135,13 @@ async function measurePeer({ database, receiver }: Bench, times: number): Promis
     });
     await database.query({ name: 'bench.notify', text: `select pg_notify('bench_heard', '')` });
     await hearing;
-    const response = await fetch(receiver.url, { method: 'POST', body: data });
-    await response.arrayBuffer();
+    const response = await pool.request({ path, method: 'POST', body: data });
+    await response.body.dump();
     samples.push(performance.now() - startedAt);
     await sleep(LOOK_EVERY_MS);
   }
   await subscription.stop();
+  await pool.close();
   return median(samples);
 }
 

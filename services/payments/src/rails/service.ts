@@ -28,11 +28,10 @@ import type { Rail } from './rail.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { REJECT_REASONS, rejectReason } from './rtp/codes.ts';
 import { liveConnection, type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from './rtp/connection.ts';
-import { readJobs } from './rtp/jobs.ts';
 import { createRtpRail } from './rtp/rail.ts';
 import { createRtpGateway, type RtpGateway } from './rtp/transport-gateway.ts';
 import { createSandboxTransport } from './rtp/transport-sandbox.ts';
-import { createRtpHandlers } from './rtp/worker.ts';
+import { createRtpHandlers, readReceived } from './rtp/worker.ts';
 import { accountMarks } from './sandbox/account-marks.ts';
 import { createAchOperator } from './sandbox/ach-operator.ts';
 import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
@@ -80,7 +79,6 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     participant: SANDBOX_NETWORK,
     behaviourOf,
     marks: accountMarks(deps.sealer),
-    deliver: (messages) => readJobs('test', messages),
     now,
   });
   const identity = await readBankIdentity(config.rails.identityPath);
@@ -119,7 +117,14 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     work({ processing }) {
       const { applyOutcomes, lockPayments } = processing;
       const shared = { database, applyOutcomes, findClocks, health, now, newId, log };
-      const rtp = createRtpHandlers({ ...shared, connections, vault });
+      const rtp = { ...shared, connections, vault };
+      const answers = network.handlers((tx, messages) =>
+        readReceived(
+          rtp,
+          tx,
+          messages.map((xml) => ({ mode: 'test', xml })),
+        ),
+      );
       const context: AchContext = {
         ...shared,
         ...{ pace, originators, lockPayments, openAccountNumber, sealer: deps.sealer },
@@ -130,7 +135,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
       };
       const ach = createAchHandlers(context);
       return {
-        handlers: [...rtp, ...network.handlers, ...ach.handlers, reconciliation.handler],
+        handlers: [...createRtpHandlers(rtp), ...answers, ...ach.handlers, reconciliation.handler],
         cron: [...ach.cron, reconciliation.cron],
         notifyOfChange: createNotifyOfChange(context),
       };

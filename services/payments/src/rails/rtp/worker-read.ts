@@ -38,18 +38,29 @@ export function createReadHandler(deps: RtpWorkerDependencies): Handler {
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
     async handle(jobs) {
-      const received = receivedIn(jobs);
-      const { reports, unreadable } = readReports(received);
-      const work = await deps.database.transaction(async (tx) => {
-        const work = await takeReports(deps, tx, reports);
-        for (const one of unreadable) work.putAside(one, one.reason);
-        await work.write(tx);
+      const afterCommit = await deps.database.transaction(async (tx) => {
+        const later = await readReceived(deps, tx, receivedIn(jobs));
         await completeJobs(tx, jobs);
-        return work;
+        return later;
       });
-      work.raiseAlerts();
-      await reportVerdicts(deps, work.decided);
+      await afterCommit();
     },
+  };
+}
+
+/** Takes messages in, in the caller's transaction; gives back what is to be done after the commit. */
+export async function readReceived(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  received: readonly Received[],
+): Promise<() => Promise<void>> {
+  const { reports, unreadable } = readReports(received);
+  const work = await takeReports(deps, tx, reports);
+  for (const one of unreadable) work.putAside(one, one.reason);
+  await work.write(tx);
+  return async () => {
+    work.raiseAlerts();
+    await reportVerdicts(deps, work.decided);
   };
 }
 

@@ -4,6 +4,7 @@ import type { Behaviour } from '../../payment-methods/test-accounts.ts';
 import { businessMessageId, messageId } from '../rtp/identifiers.ts';
 import { type AnyMessage, readMessage } from '../rtp/messages/read.ts';
 import { buildStatusReport, reportOn } from '../rtp/messages/status-report.ts';
+import { ATTEMPTS_WITHOUT_END, inChunks, retryDelayMs } from '../rtp/worker-context.ts';
 import { type AccountMarks, decide, isSameTransfer, refusalOf, senderOf, toBooked } from './rtp-decision.ts';
 import {
   type BookedTransfer,
@@ -27,10 +28,14 @@ export interface SandboxRtpNetworkDependencies {
   participant: string;
   behaviourOf: (accountNumber: string) => Behaviour;
   marks: AccountMarks;
-  /** Brings answers to the participant that they are for. */
-  deliver: (messages: readonly string[]) => NewJob[];
   now: () => Date;
 }
+
+/**
+ * Brings answers to the participant that they are for, in the transaction that makes them: the books are what lasts, so
+ * an answer that is not taken is simply made again. What is given back is to be done after the commit.
+ */
+export type DeliverAnswers = (tx: Queryable, messages: readonly string[]) => Promise<() => Promise<void>>;
 
 export interface ReceivedMessage {
   xml: string;
@@ -49,7 +54,7 @@ export interface SandboxRtpNetwork {
     instructionId: string,
     outcome: { status: 'ACTC' } | { status: 'RJCT'; code: string },
   ): Promise<void>;
-  readonly handlers: readonly Handler[];
+  handlers(deliver: DeliverAnswers): Handler[];
   readonly books: {
     find: typeof findTransfers;
     totalsByDay: typeof totalsByDay;
@@ -63,7 +68,7 @@ export function createSandboxRtpNetwork(deps: SandboxRtpNetworkDependencies): Sa
   return {
     receive: (messages) => receive(deps, messages),
     order: (tx, instructionId, outcome) => orderOutcome(tx, instructionId, { code: null, ...outcome }),
-    handlers: [answerHandler(deps)],
+    handlers: (deliver) => [answerHandler(deps, deliver)],
     books: { find: findTransfers, totalsByDay },
   };
 }
@@ -163,22 +168,31 @@ interface AnswerPayload {
   answers: Answer[];
 }
 
+/** So that one job stays a bite: giving its answers is one transaction, which locks all of their payments. */
+const ANSWERS_PER_JOB_MAX = 250;
+const ANSWER_JOBS_AT_ONCE = 4;
+
 function answerJobs(answers: ReadonlyMap<number, Answer[]>, now: Date): NewJob[] {
-  return [...answers].map(([delayMs, group]) => {
-    const payload: AnswerPayload = { answers: group };
-    const job: NewJob = { name: ANSWER_JOB, payload };
-    return delayMs === 0 ? job : { ...job, runAt: new Date(now.getTime() + delayMs) };
-  });
+  return [...answers].flatMap(([delayMs, group]) =>
+    inChunks(group, ANSWERS_PER_JOB_MAX).map((chunk): NewJob => {
+      const payload: AnswerPayload = { answers: chunk };
+      const job: NewJob = { name: ANSWER_JOB, payload };
+      return delayMs === 0 ? job : { ...job, runAt: new Date(now.getTime() + delayMs) };
+    }),
+  );
 }
 
 /** Says what the books say at the time of the answer, so that an outcome that was ordered meanwhile counts. */
-function answerHandler(deps: SandboxRtpNetworkDependencies): Handler {
+function answerHandler(deps: SandboxRtpNetworkDependencies, deliver: DeliverAnswers): Handler {
   return {
     name: ANSWER_JOB,
-    batchMax: 20,
+    batchMax: ANSWER_JOBS_AT_ONCE,
+    concurrency: 2,
+    attemptsMax: ATTEMPTS_WITHOUT_END,
+    retryDelayMs,
     async handle(jobs) {
       const answers = jobs.flatMap((job: Job) => (job.payload as AnswerPayload).answers);
-      await deps.database.transaction(async (tx) => {
+      const afterCommit = await deps.database.transaction(async (tx) => {
         const found = await findTransfers(
           tx,
           answers.map(([instructionId]) => instructionId),
@@ -190,9 +204,11 @@ function answerHandler(deps: SandboxRtpNetworkDependencies): Handler {
           const serial = serials[index] as number;
           return transfer ? [writeAnswer(transfer, { participant: deps.participant, serial, at })] : [];
         });
-        await enqueueJobs(tx, deps.database.schema, deps.deliver(messages));
+        const later = await deliver(tx, messages);
         await completeJobs(tx, jobs);
+        return later;
       });
+      await afterCommit();
     },
   };
 }

@@ -47,8 +47,13 @@ class Cutter {
 /** Fourteen digits, the point and the cents: readers take no more, builders would write more. */
 const AMOUNT_CHARACTERS_MAX = 17;
 
+/** References and the ends of sections mean something to a parser that they do not mean here. */
+function isPlain(xml: string, start: string): boolean {
+  return xml.includes(start) && !xml.includes('&') && !xml.includes(']]>');
+}
+
 export function readTransferAsWritten(xml: string): OpenedEnvelope<CreditTransfer> | null {
-  if (!xml.includes('</AppHdr><CreditTransfer>')) return null;
+  if (!isPlain(xml, '</AppHdr><CreditTransfer>')) return null;
   const cut = new Cutter(xml);
   const header = cutHeader(cut);
   const messageId = cut.text('ct:MsgId');
@@ -77,7 +82,7 @@ export function readTransferAsWritten(xml: string): OpenedEnvelope<CreditTransfe
 }
 
 export function readReportAsWritten(xml: string): OpenedEnvelope<StatusReport> | null {
-  if (!xml.includes('</AppHdr><MessageStatusReport>')) return null;
+  if (!isPlain(xml, '</AppHdr><MessageStatusReport>')) return null;
   const cut = new Cutter(xml);
   const header = cutHeader(cut);
   const messageId = cut.text('ps:MsgId');

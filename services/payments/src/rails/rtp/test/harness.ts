@@ -82,7 +82,6 @@ export async function createHarness(options: HarnessOptions = {}) {
     participant: SANDBOX_NETWORK,
     behaviourOf,
     marks: accountMarks(sealer),
-    deliver: (messages) => readJobs('test', messages),
     now,
   });
   const transport = createSandboxTransport({ network, answerMs: options.answerMs ?? 0, log });
@@ -163,7 +162,12 @@ export async function createHarness(options: HarnessOptions = {}) {
     newId,
 
     async work(): Promise<Worker> {
-      const all = [...handlers, ...network.handlers, processing.submitHandler];
+      // By a job of their own, as a gateway's answers come: so they can be lost, doubled and held up.
+      const answers = network.handlers(async (tx, messages) => {
+        await enqueueJobs(tx, database.schema, readJobs('test', messages));
+        return async () => {};
+      });
+      const all = [...handlers, ...answers, processing.submitHandler];
       const worker = await startWorker({
         database,
         handlers: all.map((handler) => options.wrapHandler?.(handler, database) ?? handler),
