@@ -77,21 +77,6 @@ export function byteaArray(values: readonly Buffer[]): Buffer {
   return array;
 }
 
-/** Bytes that come as hex: making a buffer of each first costs more than hashing a body does. */
-export function hexByteaArray(values: readonly string[]): Buffer {
-  let bytes = 0;
-  for (const value of values) bytes += LENGTH_BYTES + value.length / 2;
-  const array = withHeader(oid.bytea, values.length, bytes);
-  let offset = HEADER_BYTES;
-  for (const value of values) {
-    const length = array.write(value, offset + LENGTH_BYTES, 'hex');
-    if (length !== value.length / 2) throw new TypeError(`${value} is not hex`);
-    array.writeInt32BE(length, offset);
-    offset += LENGTH_BYTES + length;
-  }
-  return array;
-}
-
 export function int8Array(values: readonly number[]): Buffer {
   return fixedArray(oid.int8, values, 8, (array, value, offset) => {
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not an exact integer`);

@@ -1,7 +1,6 @@
 export {
   boolArray,
   byteaArray,
-  hexByteaArray,
   int8Array,
   jsonbArray,
   textArray,

@@ -5,7 +5,8 @@ const refuse = () => new Error('full');
 
 test('what waits together runs together, and a bad item harms no other', async () => {
   const sizes: number[] = [];
-  const submit = createBatcher<number, number>({
+  const submit = createBatcher<number, readonly number[], number>({
+    prepare: async (items) => items,
     async run(items) {
       sizes.push(items.length);
       await new Promise((done) => setTimeout(done, 10));
@@ -15,7 +16,6 @@ test('what waits together runs together, and a bad item harms no other', async (
       );
     },
     batchMax: 100,
-    concurrency: 1,
     queueMax: 1_000,
     onOverflow: refuse,
   });
@@ -29,13 +29,13 @@ test('what waits together runs together, and a bad item harms no other', async (
 
 test('a batch that fails as a whole fails for each of its items, and the next one runs', async () => {
   let fail = true;
-  const submit = createBatcher<number, number>({
+  const submit = createBatcher<number, readonly number[], number>({
+    prepare: async (items) => items,
     run: async (items) => {
       if (fail) throw new Error('down');
       return items.map((value) => ({ ok: true, value }));
     },
     batchMax: 2,
-    concurrency: 1,
     queueMax: 3,
     onOverflow: refuse,
   });
@@ -48,4 +48,40 @@ test('a batch that fails as a whole fails for each of its items, and the next on
   ]);
   fail = false;
   expect(await submit(5)).toBe(5);
+});
+
+test('many that wait leave in two halves, one after the other, the second before the first is answered', async () => {
+  const log: string[] = [];
+  const submit = createBatcher<number, readonly number[], number>({
+    async prepare(items) {
+      log.push(`prepare ${items.length}`);
+      return items;
+    },
+    async run(items) {
+      log.push(`run ${items.length}`);
+      await new Promise((done) => setTimeout(done, 5));
+      return items.map((value) => ({ ok: true, value }));
+    },
+    batchMax: 100,
+    queueMax: 1_000,
+    onOverflow: refuse,
+  });
+  const first = submit(0).then(() => log.push('answered'));
+  await Promise.all([first, ...Array.from({ length: 63 }, (_, item) => submit(item + 1))]);
+  expect(log).toEqual(['prepare 32', 'run 32', 'prepare 32', 'run 32', 'answered']);
+});
+
+test('what cannot be prepared fails for its own items, and the next batch runs', async () => {
+  const submit = createBatcher<number, readonly number[], number>({
+    async prepare(items) {
+      if (items.includes(1)) throw new Error('unprepared');
+      return items;
+    },
+    run: async (items) => items.map((value) => ({ ok: true, value })),
+    batchMax: 2,
+    queueMax: 10,
+    onOverflow: refuse,
+  });
+  const results = await Promise.allSettled([1, 2, 3].map((item) => submit(item)));
+  expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });

@@ -29,8 +29,8 @@ export interface PaymentInput {
 export interface AcceptRequest {
   tenant: Tenant;
   key: string;
-  /** In hex. */
-  fingerprint: string;
+  /** The body as the one text that every equal body has. */
+  canonicalBody: string;
   input: PaymentInput;
 }
 
@@ -66,7 +66,7 @@ export function draftPayment(deps: DraftDependencies, request: AcceptRequest, kn
     newMethods: resolved.created,
     acceptance: {
       key: request.key,
-      fingerprint: request.fingerprint,
+      canonicalBody: request.canonicalBody,
       payment,
       event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), context),
       hold: transferOf(payment, 'hold', context),

@@ -1,12 +1,4 @@
-import {
-  boolArray,
-  hexByteaArray,
-  int8Array,
-  jsonbArray,
-  type Queryable,
-  textArray,
-  timestamptzArray,
-} from '@libs/db';
+import { boolArray, int8Array, jsonbArray, type Queryable, textArray, timestamptzArray } from '@libs/db';
 import type { PaymentsEvent } from '../events/event.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import type { Payment } from './payment.ts';
@@ -18,7 +10,7 @@ export interface KeyLookup {
 }
 
 export interface StoredResponse extends KeyLookup {
-  /** In hex. */
+  /** The hash of the canonical body, in hex. */
   fingerprint: string;
   status: number;
   body: string;
@@ -63,7 +55,7 @@ export async function findResponses(db: Queryable, lookups: readonly KeyLookup[]
 /** Everything that accepting one payment writes. */
 export interface Acceptance {
   key: string;
-  fingerprint: string;
+  canonicalBody: string;
   payment: Payment;
   event: PaymentsEvent;
   hold: Transfer;
@@ -98,7 +90,7 @@ export async function insertAccepted(
   const { rows } = await db.query<ClaimsRow>({ name: 'payments.accept', text: ACCEPT }, [
     textArray(payments.map((payment) => payment.tenantId)),
     textArray(ordered.map((acceptance) => acceptance.key)),
-    hexByteaArray(ordered.map((acceptance) => acceptance.fingerprint)),
+    textArray(ordered.map((acceptance) => acceptance.canonicalBody)),
     textArray(events.map((event) => event.id)),
     textArray(payments.map((payment) => payment.id)),
     int8Array(payments.map((payment) => payment.amount)),
@@ -135,21 +127,21 @@ function compareKeys(a: Acceptance, b: Acceptance): number {
   return a.key < b.key ? -1 : 1;
 }
 
-// The odd `is true` keeps the planner from turning the look-up among the claimed into a loop over them for each row.
+// Postgres hashes the bodies: there it costs a sixth of what it costs here. The odd `is true` keeps the planner from turning the look-up among the claimed into a loop over them for each row.
 const ACCEPT = `
 with stale as materialized (
   select seen.tenant_id from unnest($18::text[], $19::bigint[]) as seen (tenant_id, version)
   where seen.version <> coalesce((select version from tenant_versions now where now.tenant_id = seen.tenant_id), 0)
 ), input as materialized (
-  select * from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
     $9::text[], $10::text[], $11::text[], $12::boolean[], $13::jsonb[], $14::timestamptz[], $15::text[],
     $16::timestamptz[], $17::text[])
-  as input (tenant_id, key, fingerprint, event_id, id, amount, source_id, destination_id, debit_account, credit_account,
+  as input (tenant_id, key, canonical_body, event_id, id, amount, source_id, destination_id, debit_account, credit_account,
     rail_selected, fallback, metadata, created_at, document, accepted_at, hold_id)
   where tenant_id <> all (array(select tenant_id from stale))
 ), claimed as (
   insert into idempotency_keys (tenant_id, path, key, fingerprint, event_id, status, created_at)
-  select tenant_id, '${ACCEPT_PATH}', key, fingerprint, event_id, ${ACCEPT_STATUS}, accepted_at from input
+  select tenant_id, '${ACCEPT_PATH}', key, sha256(convert_to(canonical_body, 'UTF8')), event_id, ${ACCEPT_STATUS}, accepted_at from input
   on conflict do nothing returning event_id
 ), accepted as materialized (
   select * from input where (event_id in (select event_id from claimed)) is true

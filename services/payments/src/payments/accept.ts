@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import { createBatcher, type Outcome } from '@libs/db';
 import { errors } from '../errors.ts';
-import { TenantContexts } from './accept-context.ts';
+import { type KnownTenants, TenantContexts } from './accept-context.ts';
 import { type AcceptRequest, type DraftDependencies, draftPayment } from './accept-draft.ts';
+import { RecentResponses } from './accept-recent.ts';
 import { ACCEPT_PATH, ACCEPT_STATUS, findResponses, type StoredResponse } from './accept-store.ts';
-import { type WriteDependencies, type Written, writeDrafts } from './accept-write.ts';
+import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './accept-write.ts';
 
 /** The response as it went out the first time; `replayed` says that this is not the first time. */
 export interface AcceptResponse {
@@ -15,31 +17,80 @@ export interface AcceptResponse {
 export type AcceptDependencies = DraftDependencies & WriteDependencies;
 
 const BATCH_MAX = 200;
-const BATCHES_AT_ONCE = 2;
 const QUEUE_MAX = 10_000;
 /** A batch is drafted anew when a tenant has changed meanwhile; one that changes faster than this must wait. */
 const ROUNDS_MAX = 4;
 
 /** Accepts payments: those that wait together are decided and written together, with one statement and one commit. */
 export function createAcceptance(deps: AcceptDependencies) {
-  const contexts = new TenantContexts();
-  return createBatcher<AcceptRequest, AcceptResponse>({
-    run: (requests) => acceptBatch({ ...deps, contexts }, requests),
+  const accepting = { ...deps, contexts: new TenantContexts() };
+  const recent = new RecentResponses();
+  const accept = createBatcher<AcceptRequest, Drafted, AcceptResponse>({
+    prepare: (requests) => draftAll(accepting, requests, [...requests.keys()]),
+    run: (drafted) => acceptAll(accepting, drafted),
     batchMax: BATCH_MAX,
-    concurrency: BATCHES_AT_ONCE,
     queueMax: QUEUE_MAX,
     onOverflow: () => errors.overloaded({ retryAfterSeconds: 1 }),
   });
+
+  return async (request: AcceptRequest): Promise<AcceptResponse> => {
+    const key = keyOf(request);
+    const atMs = deps.now().getTime();
+    const given = recent.get(key, atMs);
+    if (given) return replay(given, given.canonicalBody === request.canonicalBody);
+    const response = await accept(request);
+    if (response.replayed) recent.set(key, { ...response, canonicalBody: request.canonicalBody }, atMs);
+    return response;
+  };
 }
 
 type Accepting = AcceptDependencies & { contexts: TenantContexts };
 type Outcomes = Outcome<AcceptResponse>[];
 
-async function acceptBatch(deps: Accepting, requests: readonly AcceptRequest[]): Promise<Outcomes> {
+interface Drafted {
+  requests: readonly AcceptRequest[];
+  /** Places of the requests that were drafted or refused. */
+  places: readonly number[];
+  known: KnownTenants;
+  drafts: readonly PlacedDraft[];
+  refused: ReadonlyMap<number, unknown>;
+  /** Tenants whose refusals do not count, because what was remembered of them may no longer hold. */
+  doubtful: ReadonlySet<string>;
+}
+
+async function draftAll(
+  deps: Accepting,
+  requests: readonly AcceptRequest[],
+  places: readonly number[],
+): Promise<Drafted> {
+  const { known, remembered } = await deps.contexts.load(
+    deps.database,
+    places.map((place) => requests[place] as AcceptRequest),
+  );
+  const drafts: PlacedDraft[] = [];
+  const refused = new Map<number, unknown>();
+  const doubtful = new Set<string>();
+  for (const index of places) {
+    const request = requests[index] as AcceptRequest;
+    const tenant = known.get(request.tenant.id);
+    if (!tenant) throw new Error(`tenant ${request.tenant.id} was not read`);
+    try {
+      drafts.push({ index, ...draftPayment(deps, request, tenant) });
+    } catch (error) {
+      // A refusal is written nowhere, so nothing compares the version: it counts only by what was read just now.
+      if (remembered.has(request.tenant.id)) doubtful.add(request.tenant.id);
+      refused.set(index, error);
+    }
+  }
+  return { requests, places, known, drafts, refused, doubtful };
+}
+
+async function acceptAll(deps: Accepting, first: Drafted): Promise<Outcomes> {
+  const { requests } = first;
   const outcomes: Outcomes = [];
-  let open = requests.map((_, index) => index);
-  for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
-    open = await acceptOnce(deps, { requests, open, outcomes });
+  let open = await acceptDrafted(deps, first, outcomes);
+  for (let round = 1; round < ROUNDS_MAX && open.length > 0; round += 1) {
+    open = await acceptDrafted(deps, await draftAll(deps, requests, open), outcomes);
   }
   for (const index of open) {
     outcomes[index] = { ok: false, error: errors.overloaded({ retryAfterSeconds: 1 }) };
@@ -47,37 +98,14 @@ async function acceptBatch(deps: Accepting, requests: readonly AcceptRequest[]):
   return outcomes;
 }
 
-interface Batch {
-  requests: readonly AcceptRequest[];
-  /** Places of the requests that have no outcome yet. */
-  open: readonly number[];
-  outcomes: Outcomes;
-}
-
-/** Answers which requests must be tried again, because what was remembered of their tenants no longer holds. */
-async function acceptOnce(deps: Accepting, { requests, open, outcomes }: Batch): Promise<number[]> {
-  const asked = open.map((index) => requests[index] as AcceptRequest);
-  const { known, remembered } = await deps.contexts.load(deps.database, asked);
-  const outdated = new Set<string>();
-  const refused = new Map<number, unknown>();
-  const drafts = [];
-  for (const [place, index] of open.entries()) {
-    const request = asked[place] as AcceptRequest;
-    const tenant = known.get(request.tenant.id);
-    if (!tenant) throw new Error(`tenant ${request.tenant.id} was not read`);
-    try {
-      drafts.push({ index, ...draftPayment(deps, request, tenant) });
-    } catch (error) {
-      // A refusal is written nowhere, so nothing has compared the version: it counts only when it was read just now.
-      if (remembered.has(request.tenant.id)) outdated.add(request.tenant.id);
-      refused.set(index, error);
-    }
-  }
+/** Answers the places of those that must be drafted again, because their tenants have changed. */
+async function acceptDrafted(deps: Accepting, drafted: Drafted, outcomes: Outcomes): Promise<number[]> {
+  const { requests, places, drafts, known, refused, doubtful } = drafted;
   const written = await writeDrafts(deps, drafts, known);
-  for (const tenantId of written.stale) outdated.add(tenantId);
+  const outdated = new Set([...doubtful, ...written.stale]);
   deps.contexts.forget(outdated);
   await answer(deps, { requests, written, refused, outdated, outcomes });
-  return open.filter((index) => outcomes[index] === undefined);
+  return places.filter((index) => outcomes[index] === undefined);
 }
 
 interface Answering {
@@ -108,7 +136,7 @@ async function answer(
   for (const [index, error] of errorOf) {
     const request = requests[index] as AcceptRequest;
     const before = stored.get(keyOf(request));
-    if (before) outcomes[index] = replay(request, before);
+    if (before) outcomes[index] = tryReplay(request, before);
     else if (!refused.has(index) || !outdated.has(request.tenant.id)) outcomes[index] = { ok: false, error };
   }
 }
@@ -126,9 +154,16 @@ async function findStored(
   return new Map(found.map((stored) => [`${stored.tenantId} ${stored.key}`, stored]));
 }
 
-function replay(request: AcceptRequest, stored: StoredResponse): Outcome<AcceptResponse> {
-  if (stored.fingerprint !== request.fingerprint) {
-    return { ok: false, error: errors.idempotency_key_reused() };
+/** The response as it went out before; throws where the key came with another body then. */
+function replay({ status, body }: { status: number; body: string }, isSameBody: boolean): AcceptResponse {
+  if (!isSameBody) throw errors.idempotency_key_reused();
+  return { status, body, replayed: true };
+}
+
+function tryReplay({ canonicalBody }: AcceptRequest, stored: StoredResponse): Outcome<AcceptResponse> {
+  try {
+    return { ok: true, value: replay(stored, hash('sha256', canonicalBody, 'hex') === stored.fingerprint) };
+  } catch (error) {
+    return { ok: false, error };
   }
-  return { ok: true, value: { status: stored.status, body: stored.body, replayed: true } };
 }

@@ -111,7 +111,7 @@ function request(key: string, more: Partial<AcceptRequest['input']> = {}, owner 
     metadata: {},
     ...more,
   };
-  return { tenant: owner, key, fingerprint: Buffer.from(JSON.stringify(input)).toString('hex'), input };
+  return { tenant: owner, key, canonicalBody: JSON.stringify(input), input };
 }
 
 /** A balance with test money in it. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { FieldError } from '@libs/http';
 import { errors } from '../errors.ts';
 import type { PaymentInput } from './accept-draft.ts';
@@ -57,9 +56,9 @@ const fallbackNeedsAuto: FieldError = {
  * What makes two bodies the same: their values after parsing, whatever the order of their fields. The schema knows
  * every field, so listing them is quicker than sorting keys.
  */
-export function fingerprintOf(body: CreatePaymentBody): string {
+export function canonicalBodyOf(body: CreatePaymentBody): string {
   const { metadata, routing } = body;
-  const canonical = JSON.stringify([
+  return JSON.stringify([
     body.amount,
     body.currency,
     body.source.payment_method_id,
@@ -69,5 +68,4 @@ export function fingerprintOf(body: CreatePaymentBody): string {
     body.description ?? null,
     metadata ? Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)) : null,
   ]);
-  return hash('sha256', canonical, 'hex');
 }

@@ -8,7 +8,7 @@ import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
 import { exportCsv } from './export.ts';
 import { parseMetadataFilter, parseTime } from './filters.ts';
-import { fingerprintOf, fromApi } from './from-api.ts';
+import { canonicalBodyOf, fromApi } from './from-api.ts';
 import { toApi } from './payment.ts';
 import {
   CreatePayment,
@@ -86,7 +86,7 @@ export function registerPaymentRoutes(
       const accepted = await payments.create({
         tenant: request.caller.tenant,
         key: request.idempotencyKey,
-        fingerprint: fingerprintOf(request.body),
+        canonicalBody: canonicalBodyOf(request.body),
         input: fromApi(request.body),
       });
       if (accepted.replayed) reply.header('idempotent-replayed', 'true');

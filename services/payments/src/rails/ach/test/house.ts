@@ -181,7 +181,7 @@ export async function createHouse(options: HouseOptions = {}) {
     const { body } = await payments.create({
       tenant,
       key,
-      fingerprint: Buffer.from(key).toString('hex'),
+      canonicalBody: key,
       input: whole,
     });
     return (JSON.parse(body) as { id: string }).id;

@@ -189,7 +189,7 @@ export async function createHarness(options: HarnessOptions = {}) {
         database,
         drafts.map((payment) => ({
           key: payment.id,
-          fingerprint: Buffer.from(payment.id).toString('hex'),
+          canonicalBody: payment.id,
           payment,
           event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), {
             at,
