@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
 import { startDatabase, startService } from '../environment.ts';
 import { sendLoad } from '../load.ts';
 import { type Benchmark, median } from '../result.ts';
-import { acceptLoad, apiOnly } from './accept.bench.ts';
+import { acceptLoad } from './accept.bench.ts';
 
 const ROUNDS = 3;
 const LOAD_SECONDS = 7;
@@ -21,8 +22,9 @@ const body = JSON.stringify({
   rail: 'rtp',
 });
 
-/** One process takes requests and does the work behind them, as `npm start` runs it. */
-const everything = { PAYMENTS_ROLE: 'all', PAYMENTS_RATE_TEST: '0', PAYMENTS_LOG_LEVEL: 'error' };
+/** One process takes requests, another works behind it: the two roles that an operator runs on one machine. */
+const encryptionKey = randomBytes(32).toString('base64');
+const quietly = { PAYMENTS_RATE_TEST: '0', PAYMENTS_LOG_LEVEL: 'error' };
 
 /** Payments completed per second, from the first request to the moment at which none is under way any more. */
 async function complete(database: Database, url: string, seconds: number): Promise<number> {
@@ -58,29 +60,47 @@ async function countPayments(database: Database): Promise<{ completed: number; o
   return rows[0] ?? { completed: 0, others: 0 };
 }
 
-async function measure(opened: AsyncDisposableStack): Promise<{ accepted: number; completed: number }> {
-  const start = async (env: Readonly<Record<string, string>>) => {
+interface Measured {
+  accepted: number;
+  completed: number;
+  workerMb: number;
+}
+
+async function measure(opened: AsyncDisposableStack): Promise<Measured> {
+  const startServer = async () => {
     const server = await startDatabase();
     opened.defer(() => server.stop());
-    const service = await startService('payments', { ...env, DATABASE_URL: server.url });
+    return server.url;
+  };
+  const start = async (role: 'api' | 'worker', databaseUrl: string) => {
+    const service = await startService('payments', {
+      ...quietly,
+      PAYMENTS_ROLE: role,
+      PAYMENTS_ENCRYPTION_KEY: encryptionKey,
+      DATABASE_URL: databaseUrl,
+    });
     opened.defer(() => service.stop());
-    return { url: service.url, databaseUrl: server.url };
+    return service;
   };
   // Two databases: what was only accepted would otherwise wait in front of what is to be completed.
-  const api = await start(apiOnly);
-  const all = await start(everything);
-  const database = await openDatabase({ url: all.databaseUrl, schema: 'payments', connectionsMax: 1 });
+  const alone = await start('api', await startServer());
+  const databaseUrl = await startServer();
+  const api = await start('api', databaseUrl);
+  const worker = await start('worker', databaseUrl);
+  const database = await openDatabase({ url: databaseUrl, schema: 'payments', connectionsMax: 1 });
   opened.defer(() => database.close());
   const accepted: number[] = [];
   const completed: number[] = [];
-  await complete(database, all.url, WARMUP_SECONDS);
+  let workerMb = 0;
+  await complete(database, api.url, WARMUP_SECONDS);
   for (let round = 0; round < ROUNDS; round += 1) {
     const warmupSeconds = round === 0 ? WARMUP_SECONDS : 1;
-    const load = acceptLoad(api.url, { seconds: ACCEPT_SECONDS, warmupSeconds });
+    const load = acceptLoad(alone.url, { seconds: ACCEPT_SECONDS, warmupSeconds });
     accepted.push((await sendLoad(load)).perSecond);
-    completed.push(await complete(database, all.url, LOAD_SECONDS));
+    completed.push(await complete(database, api.url, LOAD_SECONDS));
+    workerMb = Math.max(workerMb, await worker.residentMb());
   }
-  return { accepted: median(accepted), completed: median(completed) };
+  return { accepted: median(accepted), completed: median(completed), workerMb };
 }
 
 export const benchmark: Benchmark = {
@@ -88,7 +108,7 @@ export const benchmark: Benchmark = {
   async run() {
     const opened = new AsyncDisposableStack();
     try {
-      const { accepted, completed } = await measure(opened);
+      const { accepted, completed, workerMb } = await measure(opened);
       return [
         {
           id: 'P4',
@@ -97,6 +117,14 @@ export const benchmark: Benchmark = {
           other: accepted,
           unit: '/s',
           bar: { kind: 'at least', value: 0.3 },
+        },
+        {
+          id: 'M1',
+          what: "resident memory of payments' worker under load",
+          ours: workerMb,
+          other: null,
+          unit: 'MB',
+          bar: { kind: 'at most', value: 250 },
         },
       ];
     } finally {

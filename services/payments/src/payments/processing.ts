@@ -104,7 +104,7 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
     submitHandler: {
       name: SUBMIT_JOB,
       batchMax: 20,
-      concurrency: 2,
+      concurrency: 1,
       // These jobs hold payments: they are tried until they succeed, and every failure is reported on the way.
       attemptsMax: Number.MAX_SAFE_INTEGER,
       async handle(jobs) {
