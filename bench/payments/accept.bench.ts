@@ -71,11 +71,12 @@ export const benchmark: Benchmark = {
     let residentMb = 0;
     try {
       for (let round = 0; round < ROUNDS; round += 1) {
-        accepted.push(await measure(acceptLoad(service.url)));
+        const warm = round === 0 ? {} : { warmupSeconds: 0.5 };
+        accepted.push(await measure(acceptLoad(service.url, warm)));
         residentMb = Math.max(residentMb, await service.residentMb());
         single.push(await acceptOneByOne(database.url, SECONDS));
-        echoed.push(await measure(acceptLoad(echo.url)));
-        replayed.push(await measure(acceptLoad(service.url, { idempotencyKey: 'fixed' })));
+        echoed.push(await measure(acceptLoad(echo.url, warm)));
+        replayed.push(await measure(acceptLoad(service.url, { ...warm, idempotencyKey: 'fixed' })));
       }
       const second = await startService('payments', { ...apiOnly, DATABASE_URL: database.url });
       const halves = { connections: CONNECTIONS / 2 };
