@@ -75,6 +75,8 @@ test('a kill loses nothing, a stop waits for what is under way, and the log neve
   // An address that is refused may be anything, even the secret itself.
   expect((await api('POST', '/api/webhooks/config', { webhook_url: secret })).status).toBe(422);
   await expect.poll(() => receiver.received.length, { timeout: 8_000 }).toBe(1);
+  // Lines are written a little later, together: a kill may take the last of them along.
+  await expect.poll(() => first.output.join(''), { timeout: 8_000 }).toContain('"status":422');
   await end(first.child, 'SIGKILL');
 
   receiver.on('/hooks', answer(204));
