@@ -7,7 +7,7 @@ import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { Subscriptions } from '../webhooks/endpoint.ts';
 import type { KnownTenants } from './accept-context.ts';
 import type { Draft } from './accept-draft.ts';
-import { type Claims, insertAccepted, type Versions } from './accept-store.ts';
+import { ACCEPT_PATH, type Claims, findResponses, insertAccepted, type Versions } from './accept-store.ts';
 
 export interface WriteDependencies {
   database: Database;
@@ -92,8 +92,7 @@ async function writeCarefully(
   { subscriptions, versions, written }: Careful,
 ): Promise<void> {
   const { covered, claims } = await deps.database.transaction(async (tx) => {
-    written.refused.clear();
-    const covered = await coveredDrafts(deps, tx, drafts, written.refused);
+    const covered = await coveredDrafts(deps, tx, drafts, written);
     if (covered.length === 0) return { covered, claims: nothingClaimed };
     const claims = await insertAccepted(
       tx,
@@ -129,7 +128,7 @@ async function coveredDrafts(
   deps: Pick<WriteDependencies, 'findMethods'>,
   tx: Queryable,
   drafts: readonly PlacedDraft[],
-  refused: Map<number, unknown>,
+  { refused, lost }: Written,
 ): Promise<PlacedDraft[]> {
   const keys = drafts.flatMap(({ acceptance: { hold } }) =>
     [hold.debitAccount, hold.creditAccount]
@@ -151,7 +150,8 @@ async function coveredDrafts(
       posted - held,
     ]),
   );
-  return drafts.filter(({ index, acceptance: { hold } }) => {
+  const taken = await takenKeys(tx, drafts);
+  return drafts.filter(({ index, acceptance: { hold, key } }) => {
     const debited = `${hold.tenantId} ${hold.debitAccount}`;
     const credited = `${hold.tenantId} ${hold.creditAccount}`;
     if (deleted.has(debited) || deleted.has(credited)) {
@@ -159,12 +159,26 @@ async function coveredDrafts(
       return false;
     }
     if (!isBalanceAccount(hold.debitAccount)) return true;
+    // A repeat takes nothing from the balance, which then covers the payments beside it.
+    if (taken.has(`${hold.tenantId} ${key}`)) {
+      lost.push(index);
+      return false;
+    }
     const left = available.get(debited) ?? 0;
     if (left < hold.amount) {
       refused.set(index, errors.insufficient_funds({ extra: { available: Math.max(0, left) } }));
       return false;
     }
     available.set(debited, left - hold.amount);
+    taken.add(`${hold.tenantId} ${key}`);
     return true;
   });
+}
+
+async function takenKeys(tx: Queryable, drafts: readonly PlacedDraft[]): Promise<Set<string>> {
+  const lookups = drafts
+    .filter(({ acceptance: { hold } }) => isBalanceAccount(hold.debitAccount))
+    .map(({ acceptance: { hold, key } }) => ({ tenantId: hold.tenantId, path: ACCEPT_PATH, key }));
+  if (lookups.length === 0) return new Set();
+  return new Set((await findResponses(tx, lookups)).map(({ tenantId, key }) => `${tenantId} ${key}`));
 }

@@ -236,6 +236,23 @@ describe('accepting', () => {
     expect((await send('refused before')).replayed).toBe(false);
   });
 
+  test('a repeat takes nothing from the balance that the payments beside it need', async () => {
+    const source = await openFunded(1_000);
+    const first = { sourceId: source, amount: 300 };
+    await payments.create(request('balance repeat', first));
+    const fresh = createProcess(database).service;
+    const [again, twin, beside] = await Promise.all([
+      fresh.create(request('balance repeat', first)),
+      fresh.create(request('balance repeat', first)),
+      fresh.create(request('balance beside', { sourceId: source, amount: 700 })),
+    ]);
+    expect([again.replayed, twin.replayed, beside.replayed]).toEqual([true, true, false]);
+    const balance = await database.query('select held from ledger_balances where payment_method_id = $1', [
+      source,
+    ]);
+    expect(balance.rows).toEqual([{ held: 1_000 }]);
+  });
+
   test('[P-4.28] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {
     const source = await openFunded(10_000);
     const second = createProcess(database).service;
