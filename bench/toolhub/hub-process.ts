@@ -1,6 +1,6 @@
 // Toolhub as an operator runs it, but with the platform of the benchmarks; tells its parent when it listens.
 import { migrate, openDatabase } from '@libs/db';
-import { listen } from '@libs/http';
+import { listen } from '@libs/runtime';
 import { createToolhub } from '../../services/toolhub/src/app.ts';
 import { loadConfig } from '../../services/toolhub/src/config.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';

@@ -1,4 +1,4 @@
-import type { DestinationStream } from 'pino';
+import type { LogDestination } from '@libs/runtime';
 import type { Trace } from './request-id.ts';
 
 export type AccessLine = {
@@ -15,13 +15,13 @@ export type WriteAccessLine = (line: AccessLine) => void;
  * parts are known not to need escaping or redaction, and pino's general way cost a fifth of a small request's time.
  */
 export class AccessLog {
-  readonly #destination: DestinationStream;
+  readonly #destination: LogDestination;
   readonly #base: string;
   readonly #now: () => number;
   #timeMs = 0;
   #time = '';
 
-  constructor(options: { destination: DestinationStream; service: string; now?: () => number }) {
+  constructor(options: { destination: LogDestination; service: string; now?: () => number }) {
     this.#destination = options.destination;
     this.#base = `"service":${JSON.stringify(options.service)},"pid":${process.pid},"request_id":"`;
     this.#now = options.now ?? Date.now;

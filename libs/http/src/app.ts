@@ -1,26 +1,29 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyServerOptions,
-  fastify,
-  LogController,
-  type RawServerDefault,
-} from 'fastify';
-import type { DestinationStream, Logger } from 'pino';
-import type { Registry } from 'prom-client';
+  baseErrors,
+  closeWithin,
+  createLogger,
+  createMetrics,
+  DRAIN_TIMEOUT_MS,
+  Drain,
+  type ErrorCatalogue,
+  type LogDestination,
+  type Logger,
+  type LogLevel,
+  logDestination,
+  type Metrics,
+} from '@libs/runtime';
+import { type FastifyServerOptions, fastify, LogController } from 'fastify';
 import { AccessLog } from './access-log.ts';
 import { AllowedMethods } from './allowed-methods.ts';
+import type { App } from './app-type.ts';
 import { clientErrorHandler } from './client-error.ts';
 import { type OpenApiOptions, registerDocs } from './docs.ts';
-import { closeWithin, DRAIN_TIMEOUT_MS, Drain } from './drain.ts';
-import { baseErrors, type ErrorCatalogue } from './errors.ts';
+import { registerDurations } from './durations.ts';
 import { requestGate } from './gate.ts';
 import { registerHealth } from './health.ts';
 import { parseJson } from './json-body.ts';
-import { createLogger, type LogLevel, logDestination } from './log.ts';
-import { createMetrics } from './metrics.ts';
 import { sendProblem } from './problem.ts';
 import { parseTraceparent, requestIdOf } from './request-id.ts';
 import { RequestLogger } from './request-logger.ts';
@@ -40,7 +43,7 @@ export type AppOptions = {
   version: string;
   publicUrl: string;
   logLevel?: LogLevel;
-  logDestination?: DestinationStream;
+  logDestination?: LogDestination;
   errors?: ErrorCatalogue;
   bodyLimitBytes?: number;
   trustProxy?: boolean | string | string[];
@@ -49,34 +52,11 @@ export type AppOptions = {
   openapi?: OpenApiOptions;
   /** Where the reference is served; `false` switches `/docs` and `/openapi.json` off. */
   docsPath?: `/${string}` | false;
-  /** Process metrics beside the ones of HTTP; tests that make many apps leave them out. */
+  /** Where requests are counted, and what `/metrics` shows; made here unless the service made one for its features. */
+  metrics?: Metrics;
+  /** Process metrics beside the ones of HTTP, where they are made here; tests that make many apps leave them out. */
   defaultMetrics?: boolean;
 };
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Stops gracefully: answers what is open (bounded), refuses what is new, closes. */
-    drain(options?: { timeoutMs?: number }): Promise<void>;
-    /** Aborted when draining begins; long answers (event streams) must end then. */
-    drainSignal: AbortSignal;
-    /** Prometheus registry behind `/metrics`; services add their own metrics to it. */
-    metrics: Registry;
-  }
-  interface FastifyContextConfig {
-    /** A catch-all such as the pages of a dashboard: it does not make other methods on its paths a 405. */
-    catchAll?: boolean;
-    /** Also answered while draining (health). */
-    whileDraining?: boolean;
-  }
-}
-
-export type App = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
 
 export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = options.publicUrl.replace(/\/+$/, '');
@@ -86,11 +66,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const drain = new Drain();
   const { logger, accessLog } = createLogging(options);
   const app = newFastify(options, { typeBase, headers, drain, logger });
-  const metrics = createMetrics({ ...options, defaults: options.defaultMetrics ?? true });
+  const metrics =
+    options.metrics ??
+    createMetrics({ service: options.name, processMetrics: options.defaultMetrics ?? true });
+  const durations = registerDurations(metrics);
   const allowed = new AllowedMethods();
 
   app.decorate('drainSignal', { getter: () => drain.signal });
-  app.decorate('metrics', { getter: () => metrics.registry });
+  app.decorate('metrics', { getter: () => metrics });
   app.decorate('drain', ({ timeoutMs = DRAIN_TIMEOUT_MS }: { timeoutMs?: number } = {}) => {
     drain.begin();
     return closeWithin(app.server, app.close(), timeoutMs);
@@ -113,10 +96,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), typeBase));
   app.addHook('onRoute', (route) => {
     if (route.config?.catchAll !== true) allowed.add(route.url, route.method);
-    observeRoute(route, { metrics, accessLog });
+    observeRoute(route, { durations, accessLog });
     requireBody(route);
   });
-  app.addHook('onRequest', requestGate({ headers, drain, allowed, metrics, accessLog }));
+  app.addHook('onRequest', requestGate({ headers, drain, allowed, durations, accessLog }));
 
   registerHealth(app, { drain, metrics, readiness: options.readiness ?? (async () => {}) });
   if (docsPath !== false) {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type AppError, baseErrors } from './errors.ts';
+import { type AppError, baseErrors } from '@libs/runtime';
 import { PROBLEM_TYPE, toProblem } from './problem.ts';
 import { newRequestId } from './request-id.ts';
 import type { BaseHeaders } from './security-headers.ts';

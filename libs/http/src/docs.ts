@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { fastifySwagger } from '@fastify/swagger';
+import { type ErrorCatalogue, statusByKind } from '@libs/runtime';
 import { fastify } from 'fastify';
-import type { App } from './app.ts';
-import { type ErrorCatalogue, statusByKind } from './errors.ts';
+import type { App } from './app-type.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 
 export type OpenApiOptions = {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import type { Drain } from '@libs/runtime';
+import { type AppError, baseErrors } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessLog } from './access-log.ts';
 import type { AllowedMethods } from './allowed-methods.ts';
-import type { Drain } from './drain.ts';
-import { type AppError, baseErrors } from './errors.ts';
-import type { Metrics } from './metrics.ts';
+import type { DurationHistogram } from './durations.ts';
 import { parseTraceparent } from './request-id.ts';
 import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';
 import { checkEncoding } from './validation.ts';
@@ -14,11 +14,11 @@ export function requestGate(parts: {
   headers: BaseHeaders;
   drain: Drain;
   allowed: AllowedMethods;
-  metrics: Metrics;
+  durations: DurationHistogram;
   accessLog: AccessLog | undefined;
 }): (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void {
   const { headers, drain, allowed } = parts;
-  const observeUnmatched = parts.metrics.durations.forRoute('unmatched', 'ANY');
+  const observeUnmatched = parts.durations.forRoute('unmatched', 'ANY');
   const writeUnmatched = parts.accessLog?.forRoute('ANY', 'unmatched');
   return (request, reply, done) => {
     const { raw } = request;

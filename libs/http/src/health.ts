@@ -1,7 +1,5 @@
-import type { App } from './app.ts';
-import type { Drain } from './drain.ts';
-import { baseErrors } from './errors.ts';
-import type { Metrics } from './metrics.ts';
+import { baseErrors, type Drain, type Metrics } from '@libs/runtime';
+import type { App } from './app-type.ts';
 
 const READINESS_TIMEOUT_MS = 5_000;
 
@@ -22,8 +20,8 @@ export function registerHealth(
     return { status: 'ok' };
   });
   app.get('/metrics', hidden, async (_request, reply) => {
-    reply.header('content-type', parts.metrics.registry.contentType);
-    return parts.metrics.registry.metrics();
+    reply.header('content-type', parts.metrics.contentType);
+    return parts.metrics.metrics();
   });
 }
 

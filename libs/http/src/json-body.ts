@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { baseErrors, type FieldError } from './errors.ts';
+import { baseErrors, type FieldError } from '@libs/runtime';
 
 /** Deeper values are refused: nothing we accept nests that far, and recursion below stays bounded. */
 export const JSON_DEPTH_MAX = 32;

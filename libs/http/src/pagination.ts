@@ -1,6 +1,6 @@
+import { type AppError, baseErrors } from '@libs/runtime';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type AppError, baseErrors } from './errors.ts';
 
 export const PAGE_LIMIT_DEFAULT = 20;
 export const PAGE_LIMIT_MAX = 100;

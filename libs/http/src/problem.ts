@@ -1,5 +1,5 @@
+import { AppError, baseErrors, type FieldError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, baseErrors, type FieldError } from './errors.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { baseErrors } from '@libs/runtime';
 import type { FastifyReply } from 'fastify';
-import { baseErrors } from './errors.ts';
 import {
   adopt,
   type Bucket,

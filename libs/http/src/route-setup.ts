@@ -1,21 +1,21 @@
+import { baseErrors } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { AccessLog } from './access-log.ts';
-import { baseErrors } from './errors.ts';
-import type { Metrics } from './metrics.ts';
+import type { DurationHistogram } from './durations.ts';
 import { parseTraceparent } from './request-id.ts';
 import { takesEmptyBody } from './validation.ts';
 
 /** Per route: its series in the metrics and its line in the log are prepared once. */
 export function observeRoute(
   route: RouteOptions,
-  parts: { metrics: Metrics; accessLog: AccessLog | undefined },
+  parts: { durations: DurationHistogram; accessLog: AccessLog | undefined },
 ): void {
   const isHealth = route.config?.whileDraining === true;
   const watchers = new Map(
     [route.method].flat().map((method) => {
       const writeLine = isHealth ? undefined : parts.accessLog?.forRoute(method, route.url);
-      return [method, { observe: parts.metrics.durations.forRoute(route.url, method), writeLine }];
+      return [method, { observe: parts.durations.forRoute(route.url, method), writeLine }];
     }),
   );
   const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {

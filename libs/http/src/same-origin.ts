@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { baseErrors } from './errors.ts';
+import { baseErrors } from '@libs/runtime';
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);

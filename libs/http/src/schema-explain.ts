@@ -1,5 +1,5 @@
+import type { FieldError } from '@libs/runtime';
 import Format from 'typebox/format';
-import type { FieldError } from './errors.ts';
 import { escapePointer } from './json-body.ts';
 
 /**

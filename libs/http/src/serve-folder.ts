@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { baseErrors } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from './app.ts';
-import { baseErrors } from './errors.ts';
+import type { App } from './app-type.ts';
 
 const FILES_MAX = 2_000;
 const FOLDER_BYTES_MAX = 64 * 1024 * 1024;

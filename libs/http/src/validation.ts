@@ -1,7 +1,7 @@
+import { type AppError, baseErrors } from '@libs/runtime';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type AppError, baseErrors } from './errors.ts';
 import { badCharacter, isBadText } from './json-body.ts';
 import { asParameters, explain, type JsonSchema, type SchemaError } from './schema-explain.ts';
 

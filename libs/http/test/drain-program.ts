@@ -1,6 +1,7 @@
 // A small service for drain.test.ts: answers /slow after a while, and tells its parent when somebody waits for it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApp, listen, runMain, runUntilSignal } from '../src/index.ts';
+import { listen, runMain, runUntilSignal } from '@libs/runtime';
+import { createApp } from '../src/index.ts';
 
 const SLOW_MS = 300;
 

@@ -5,8 +5,9 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { type Closer, runUntilSignal } from '@libs/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type App, type Closer, runUntilSignal } from '../src/index.ts';
+import type { App } from '../src/index.ts';
 import { createTestApp, sendRaw } from './test-app.ts';
 
 type Gate = { open: () => void; entered: Promise<void> };

@@ -1,7 +1,9 @@
 // The strict parser accepts exactly what JSON.parse accepts, less repeated keys, bad text and depth.
+
+import { AppError } from '@libs/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AppError, parseJson } from '../src/index.ts';
+import { parseJson } from '../src/index.ts';
 import { JSON_DEPTH_MAX } from '../src/json-body.ts';
 
 function codeOf(text: string): string {

@@ -1,8 +1,9 @@
 // Lines are JSON, carry the ids, and never a secret.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { AppError, createLogger, scrubText } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
-import { AppError, createLogger, parseTraceparent, scrubText } from '../src/index.ts';
+import { parseTraceparent } from '../src/index.ts';
 import { createTestApp } from './test-app.ts';
 
 function memory(): { lines: Record<string, unknown>[]; text: () => string; write: (line: string) => void } {
@@ -89,7 +90,7 @@ describe('redaction', () => {
 
 test.each(['exit', 'throw', 'wait'])('no line is lost when the process ends: %s', async (ending) => {
   const source = `
-    import { createLogger } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)};
+    import { createLogger } from ${JSON.stringify(new URL('../../runtime/src/log.ts', import.meta.url).href)};
     const log = createLogger({ name: 'ending', level: 'info' });
     for (let i = 0; i < 200; i++) log.info({ i }, 'line');
     if (${JSON.stringify(ending)} === 'exit') process.exit(0);

@@ -1,6 +1,7 @@
+import type { AppError } from '@libs/runtime';
 import Type from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { type AppError, cursorCodec, listQuery, listSchema, objectListSchema, toPage } from '../src/index.ts';
+import { cursorCodec, listQuery, listSchema, objectListSchema, toPage } from '../src/index.ts';
 import { createTestApp } from './test-app.ts';
 
 const Position = Type.Object(

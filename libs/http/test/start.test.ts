@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { listen, runMain, SettingsError, StartError, startFailure } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
-import { listen, runMain, SettingsError, StartError, startFailure } from '../src/index.ts';
 import { createTestApp } from './test-app.ts';
 
 async function mainWith(error: unknown): Promise<{ written: string; code: number | undefined }> {

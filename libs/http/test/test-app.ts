@@ -1,13 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
+import { defineErrors, type FieldError } from '@libs/runtime';
 import Type from 'typebox';
-import {
-  type App,
-  type AppOptions,
-  createApp,
-  defineErrors,
-  type FieldError,
-  stringMap,
-} from '../src/index.ts';
+import { type App, type AppOptions, createApp, stringMap } from '../src/index.ts';
 
 export const testErrors = defineErrors({
   thing_not_found: { kind: 'not_found', title: 'Thing not found', detail: 'No thing has this id.' },

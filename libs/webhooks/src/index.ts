@@ -31,21 +31,6 @@ export type { DeliveryHooks } from './delivery/recorder.ts';
 export type { ResultRules } from './delivery/results.ts';
 export type { RetryRules } from './delivery/schedule.ts';
 export { deliveryChannel, deliverySchema } from './delivery/schema.ts';
-export { createGuardedAgent, type GuardedAgentOptions } from './guard/agent.ts';
-export {
-  type AllowResult,
-  checkAddress,
-  createEgressPolicy,
-  type EgressPolicy,
-  EgressPolicyError,
-  type EgressPolicyOptions,
-  parseAllowEntry,
-  type ResolvedAddress,
-  type ResolveHost,
-} from './guard/policy.ts';
-export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './guard/refusal.ts';
-export { type GuardedAddress, resolveGuarded } from './guard/resolve.ts';
-export { checkUrl, checkUrlResolved, type UrlCheck } from './guard/url.ts';
 export {
   createKeyCache,
   decodeWebhookSecret,

@@ -1,5 +1,5 @@
 import { createTestDatabase } from '@libs/db/testing';
-import { createEgressPolicy, createGuardedAgent } from '../src/index.ts';
+import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
 import { createShop, type Shop, type ShopOptions, TABLES } from './service.ts';
 
 /** A shop in a database of its own. */

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
+import type { Agent } from '@libs/egress';
+import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
 import { createIdFactory } from '@libs/seal';
-import type { Agent } from 'undici';
 import {
   createDeliveryDispatcher,
   createDeliveryQueue,
-  createEgressPolicy,
-  createGuardedAgent,
   type DeliveryDispatcher,
   type DeliveryDispatcherOptions,
   type DeliveryQueue,

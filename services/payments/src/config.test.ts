@@ -1,4 +1,4 @@
-import { SettingsError } from '@libs/http';
+import { SettingsError } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from './config.ts';
 

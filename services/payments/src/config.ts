@@ -1,4 +1,4 @@
-import { type Env, loadSettings, SettingsError, settings } from '@libs/http';
+import { type Env, loadSettings, SettingsError, settings } from '@libs/runtime';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
 

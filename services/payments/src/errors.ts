@@ -1,4 +1,4 @@
-import { defineErrors } from '@libs/http';
+import { defineErrors } from '@libs/runtime';
 
 /** Every code that this API answers with. The page of errors and both SDKs are checked against it. */
 export const errors = defineErrors({

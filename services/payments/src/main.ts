@@ -7,7 +7,7 @@ import {
   openDatabase,
   startEmbedded,
 } from '@libs/db';
-import { type Closer, createLogger, listen, runMain, runUntilSignal } from '@libs/http';
+import { type Closer, createLogger, listen, runMain, runUntilSignal } from '@libs/runtime';
 import { createIdFactory, SealError } from '@libs/seal';
 import { buildApp } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';

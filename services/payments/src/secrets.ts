@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { StartError } from '@libs/http';
+import { StartError } from '@libs/runtime';
 import {
   createSealer,
   loadOrCreateSecretFile,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@libs/db';
+import { createEgressPolicy, type EgressPolicy, type ResolveHost } from '@libs/egress';
 import { postgresRateStore, RateLimits } from '@libs/http';
 import type { NewId, RandomBytes, Sealer } from '@libs/seal';
-import { createDeliveryQueue, createEgressPolicy, type EgressPolicy, type ResolveHost } from '@libs/webhooks';
+import { createDeliveryQueue } from '@libs/webhooks';
 import type { PaymentsConfig } from './config.ts';
 import { createEventService, type EventService } from './events/service.ts';
 import { createIdempotency, type Idempotency } from './idempotency/service.ts';

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Env, type LogLevel, loadSettings, type NamedToken, SettingsError, settings } from '@libs/http';
+import {
+  type Env,
+  type LogLevel,
+  loadSettings,
+  type NamedToken,
+  SettingsError,
+  settings,
+} from '@libs/runtime';
 import { loadOrCreateSecretFile, newToken, SEAL_KEY_BYTES } from '@libs/seal';
 import { readOAuthClients } from './connect/settings.ts';
 import type { OAuthClient } from './connectors/connector.ts';

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { baseErrors, createApp } from '@libs/http';
+import { createApp } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import { expect, test } from 'vitest';
 import { errors } from './errors.ts';
 

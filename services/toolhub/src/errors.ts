@@ -1,4 +1,4 @@
-import { defineErrors } from '@libs/http';
+import { defineErrors } from '@libs/runtime';
 
 /**
  * Every code that Toolhub's HTTP interface can answer with; the page of errors is made of it. Tool results have codes of

@@ -6,7 +6,7 @@ import {
   openDatabase,
   startEmbedded,
 } from '@libs/db';
-import { type Closer, listen, runMain, runUntilSignal, StartError } from '@libs/http';
+import { type Closer, listen, runMain, runUntilSignal, StartError } from '@libs/runtime';
 import { createToolhub } from './app.ts';
 import { type Config, type InternalAccounts, loadConfig } from './config.ts';
 import type { Connector } from './connectors/connector.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { listen } from '@libs/http';
+import { listen } from '@libs/runtime';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { buildApp } from '../../../services/payments/src/app.ts';
 import { loadConfig } from '../../../services/payments/src/config.ts';

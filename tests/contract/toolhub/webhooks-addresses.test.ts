@@ -1,7 +1,7 @@
 // Where webhooks may go: every spelling of an address that is not public, names that lead to one, and the moment of
 // connecting.
 import type { TestDatabase } from '@libs/db/testing';
-import type { ResolvedAddress } from '@libs/webhooks';
+import type { ResolvedAddress } from '@libs/egress';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from './receiver.ts';
 import {

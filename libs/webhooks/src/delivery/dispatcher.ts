@@ -1,5 +1,5 @@
 import type { Database, Subscription } from '@libs/db';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from '@libs/egress';
 import { readAnnouncement } from './announcement.ts';
 import { Announcer } from './announcer.ts';
 import { DispatchLoop, type OfferedDelivery } from './dispatch-loop.ts';

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from '@libs/egress';
 import type { TryOutcome } from './schedule.ts';
 
 export interface PostRequest {

@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
 import { createShop, SCHEMA, type Shop, until } from '../../test/service.ts';
-import { createEgressPolicy, createGuardedAgent } from '../index.ts';
 
 // Several processes on one database: nothing is sent twice while all live, nothing is lost when one is killed.
 

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from '@libs/egress';
 import { type Flight, Flights } from './flights.ts';
 import type { Lane, Lanes } from './lanes.ts';
 import type { ReadyDelivery } from './loading.ts';

@@ -1,4 +1,4 @@
-import type { FieldError } from '@libs/http';
+import type { FieldError } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import type { PaymentInput } from './accept-draft.ts';
 import { AMOUNT_MAX } from './payment.ts';

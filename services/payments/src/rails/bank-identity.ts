@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { StartError } from '@libs/http';
+import { StartError } from '@libs/runtime';
 import type { Originator } from './ach/files.ts';
 import { originatorProblems, SANDBOX_ORIGINATOR } from './ach/originator.ts';
 import { type RtpIdentity, SANDBOX_IDENTITY } from './rtp/connection.ts';

@@ -1,6 +1,6 @@
 import type { Queryable } from '@libs/db';
-import { createLogger } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
+import { createLogger } from '@libs/runtime';
 import type { PaymentMethods } from '../payment-methods/service.ts';
 import { behaviourOf } from '../payment-methods/test-accounts.ts';
 import type { Payment } from '../payments/payment.ts';

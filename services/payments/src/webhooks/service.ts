@@ -1,11 +1,10 @@
 import type { Database, Queryable } from '@libs/db';
+import { checkUrlResolved, type EgressPolicy } from '@libs/egress';
 import type { NewId, RandomBytes } from '@libs/seal';
 import {
-  checkUrlResolved,
   type Delivery,
   type DeliveryQueue,
   type DisableReason,
-  type EgressPolicy,
   type EndpointRef,
   newWebhookSecret,
 } from '@libs/webhooks';

@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { baseErrors } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import type { PlanState, UsageGroup } from '../billing/plan.ts';
 import type { BillingService } from '../billing/service.ts';
 import { emailKey } from '../customers/customer.ts';

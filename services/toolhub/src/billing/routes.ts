@@ -1,4 +1,5 @@
-import { type App, type AppError, baseErrors } from '@libs/http';
+import type { App } from '@libs/http';
+import { type AppError, baseErrors } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import { actorOf } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';

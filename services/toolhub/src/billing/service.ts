@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
-import { baseErrors } from '@libs/http';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/service.ts';

@@ -2,7 +2,7 @@
 // every answer that a token endpoint can give.
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { AppError } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import { createSealer } from '@libs/seal';
 import { type Static, Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Env } from '@libs/http';
+import type { Env } from '@libs/runtime';
 import type { OAuthClient } from '../connectors/connector.ts';
 
 /** The vendors that an operator can register at; e-mail has two, the other platforms are their own. */

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
+import type { GuardedPlace } from '@libs/egress';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
 /** R reads, W sends or publishes, I changes so that a repeat changes nothing, U overwrites, D deletes. */
@@ -34,19 +35,9 @@ export class ConnectorError extends Error {
   }
 }
 
-/** An address that passed the guard: dial `address`, keep `host` as the name that TLS verifies. */
-export interface GuardedAddress {
-  host: string;
-  port: number;
-  address: string;
-  family: 4 | 6;
-  /** Whether the operator allowed this place, so that it may be spoken to without TLS. */
-  mayBePlain: boolean;
-}
-
 export interface AddressGuard {
   /** Resolves and checks; throws `address_refused`, or `platform_unavailable` for a name that does not resolve. */
-  resolve(target: { host: string; port: number }): Promise<GuardedAddress>;
+  resolve(target: { host: string; port: number }): Promise<GuardedPlace>;
 }
 
 export interface FetchInit {

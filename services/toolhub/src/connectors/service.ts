@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import type { ResolveHost } from '@libs/webhooks';
+import type { ResolveHost } from '@libs/egress';
 import type { Connector, OAuthClient, ToolContext } from './connector.ts';
 import { ConnectorError } from './connector.ts';
 import { createEgress, type Egress } from './egress.ts';

@@ -1,4 +1,5 @@
-import { type App, AppError, baseErrors, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { AppError, baseErrors } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { actorOf, type Outcome } from '../audit/entry.ts';

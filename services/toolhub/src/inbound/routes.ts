@@ -1,4 +1,5 @@
-import { type App, baseErrors } from '@libs/http';
+import type { App } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import { equalSecrets } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { InboundService } from './service.ts';

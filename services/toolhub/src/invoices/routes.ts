@@ -1,4 +1,5 @@
-import { type App, baseErrors, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import type { AuditService } from '../audit/service.ts';

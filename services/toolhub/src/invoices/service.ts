@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
-import { baseErrors } from '@libs/http';
 import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/jobs';
+import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import { type Issuer, renderInvoice } from './document.ts';
 import type { Invoice } from './invoice.ts';

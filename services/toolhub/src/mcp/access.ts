@@ -1,4 +1,5 @@
-import { type AppError, acceptedHosts, acceptedOrigins } from '@libs/http';
+import { acceptedHosts, acceptedOrigins } from '@libs/http';
+import type { AppError } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import { bearerToken } from '../customers/access.ts';
 import type { BearerResolver, InternalSession, Scope, Session } from '../customers/identity.ts';

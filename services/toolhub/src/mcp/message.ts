@@ -1,4 +1,5 @@
-import { AppError, parseJson } from '@libs/http';
+import { parseJson } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import type { ArgumentFault } from '../tools/arguments.ts';
 
 export type JsonObject = { [member: string]: unknown };

@@ -1,4 +1,5 @@
-import { type App, baseErrors } from '@libs/http';
+import type { App } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { McpAccess } from './access.ts';
 import { createEndpoint, type Entry } from './endpoint.ts';

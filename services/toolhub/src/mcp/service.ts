@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { baseErrors } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter } from '../billing/meter.ts';
 import type { ConnectorService } from '../connectors/service.ts';

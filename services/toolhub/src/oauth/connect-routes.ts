@@ -1,4 +1,5 @@
-import { type App, AppError } from '@libs/http';
+import type { App } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';

@@ -1,4 +1,5 @@
-import { type App, AppError, acceptedOrigins, expireCookie, type RateLimit } from '@libs/http';
+import { type App, acceptedOrigins, expireCookie, type RateLimit } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { type Interaction, errors as oauthErrors } from 'oidc-provider';

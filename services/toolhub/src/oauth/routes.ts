@@ -1,4 +1,5 @@
-import { type App, AppError, type RateLimit } from '@libs/http';
+import type { App, RateLimit } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { addressKey } from '../customers/address-key.ts';

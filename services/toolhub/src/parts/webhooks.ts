@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ResolveHost } from '@libs/webhooks';
+import type { ResolveHost } from '@libs/egress';
 import { createEmitEvent, type EmitEvent } from '../events/service.ts';
 import { registerWebhookRoutes } from '../webhooks/routes.ts';
 import type { DeliveryRules } from '../webhooks/rules.ts';

@@ -1,5 +1,5 @@
 import type { Database, Subscription } from '@libs/db';
-import { baseErrors } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createToolLists, isOn, type Switches, type ToolLists } from './lists.ts';

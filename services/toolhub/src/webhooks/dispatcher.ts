@@ -1,10 +1,6 @@
 import type { Database } from '@libs/db';
-import {
-  createDeliveryDispatcher,
-  createGuardedAgent,
-  type DeliveryDispatcher,
-  type EgressPolicy,
-} from '@libs/webhooks';
+import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
+import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import { findEvents } from '../events/service.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, ENDPOINT_ID } from './rules.ts';
 import type { SecretVault } from './secrets.ts';

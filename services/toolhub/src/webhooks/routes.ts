@@ -1,4 +1,5 @@
-import { type App, AppError, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { actorOf, type Outcome } from '../audit/entry.ts';

@@ -1,16 +1,9 @@
 import type { Database, Queryable } from '@libs/db';
+import { checkUrlResolved, createEgressPolicy, type ResolveHost } from '@libs/egress';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { everyMinutes } from '@libs/jobs';
 import type { NewId, RandomBytes, Sealer } from '@libs/seal';
-import {
-  checkUrlResolved,
-  createDeliveryQueue,
-  createEgressPolicy,
-  type Delivery,
-  type DeliveryQueue,
-  newWebhookSecret,
-  type ResolveHost,
-} from '@libs/webhooks';
+import { createDeliveryQueue, type Delivery, type DeliveryQueue, newWebhookSecret } from '@libs/webhooks';
 import { errors } from '../errors.ts';
 import {
   type DeliverEvent,

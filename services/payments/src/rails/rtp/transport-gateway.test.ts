@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { makeSelfSigned } from '../../../../../libs/webhooks/test/self-signed.ts';
+import { makeSelfSigned } from '../../../../../libs/egress/test/self-signed.ts';
 import { createRtpGateway, type GatewayOptions, type RtpGateway } from './transport-gateway.ts';
 
 const server = makeSelfSigned(['localhost']);

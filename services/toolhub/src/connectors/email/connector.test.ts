@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { simpleParser } from 'mailparser';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeSelfSigned } from '../../../../../libs/webhooks/test/self-signed.ts';
+import { makeSelfSigned } from '../../../../../libs/egress/test/self-signed.ts';
 import type { Connector, ToolContext } from '../connector.ts';
 import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { createEmailConnector } from './connector.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import type { GuardedPlace } from '@libs/egress';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import type { AddressGuard, GuardedAddress } from '../connector.ts';
+import type { AddressGuard } from '../connector.ts';
 import { isSecure, type MailServer } from './credential.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -9,7 +10,7 @@ const SOCKET_TIMEOUT_MS = 60_000;
 /** The answer to one command; message parts come in pieces far below this. */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 
-function imapOptions(server: MailServer, place: GuardedAddress): ImapFlowOptions {
+function imapOptions(server: MailServer, place: GuardedPlace): ImapFlowOptions {
   const secure = isSecure(server);
   const plainAllowed = !secure && place.mayBePlain;
   return {

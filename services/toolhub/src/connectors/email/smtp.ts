@@ -1,6 +1,7 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import { type GuardedPlace, openSocket } from '@libs/egress';
 import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
-import type { GuardedAddress, ToolContext } from '../connector.ts';
+import type { ToolContext } from '../connector.ts';
 import { type EmailCredential, isSecure, type MailServer, usesOAuth } from './credential.ts';
 import { fromSmtpError } from './failures.ts';
 
@@ -36,39 +37,19 @@ async function withTransport<T>(
   const { credential, guard, signal } = context;
   signal.throwIfAborted();
   const place = await guard.resolve({ host: credential.smtp.host, port: credential.smtp.port });
-  const socket = connect({ host: place.address, port: place.port });
-  const abort = () => socket.destroy();
-  signal.addEventListener('abort', abort, { once: true });
+  const opened = openSocket(place, { timeoutMs: CONNECT_TIMEOUT_MS, signal });
   try {
-    await connected(socket);
+    const socket = await opened.connected;
     return await work(createTransport(transportOptions(credential.smtp, place, socket)));
   } catch (error) {
     signal.throwIfAborted();
     throw fromSmtpError(error, { oauth: usesOAuth(credential.smtp) });
   } finally {
-    signal.removeEventListener('abort', abort);
-    socket.destroy();
+    opened.close();
   }
 }
 
-/** The socket is ours, so that the checked address is dialled and a cancelled call ends at once. */
-function connected(socket: Socket): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
-    socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
-  );
-  socket.once('connect', resolve);
-  socket.once('error', reject);
-  socket.once('close', () => reject(new Error('the connection was closed')));
-  return promise.finally(() => {
-    socket.setTimeout(0);
-    socket.removeAllListeners();
-    // Errors from here on reach nodemailer's own listener; this one keeps the moment in between safe.
-    socket.on('error', () => {});
-  });
-}
-
-function transportOptions(server: MailServer, place: GuardedAddress, socket: Socket) {
+function transportOptions(server: MailServer, place: GuardedPlace, socket: Socket) {
   const secure = isSecure(server);
   const plainAllowed = !secure && place.mayBePlain;
   return {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { makeSelfSigned } from '../../../../../../libs/webhooks/test/self-signed.ts';
+import { makeSelfSigned } from '../../../../../../libs/egress/test/self-signed.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import { liveConnection, SANDBOX_IDENTITY } from '../connection.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import type { Metrics } from '@libs/runtime';
+import type { Metric } from 'prom-client';
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const NAME = 'http_request_duration_seconds';
@@ -73,14 +74,9 @@ function valuesOf({ labels, counts, sum, count }: Series): object[] {
   ];
 }
 
-export type Metrics = { registry: Registry; durations: DurationHistogram };
-
-export function createMetrics(options: { name: string; version: string; defaults: boolean }): Metrics {
-  const registry = new Registry();
-  registry.setDefaultLabels({ service: options.name });
-  if (options.defaults) collectDefaultMetrics({ register: registry });
+export function registerDurations(metrics: Metrics): DurationHistogram {
   const durations = new DurationHistogram();
   // The registry only reads `name` and calls `get` and `reset`; its type asks for one of its own classes.
-  registry.registerMetric(durations as unknown as Metric);
-  return { registry, durations };
+  metrics.registerMetric(durations as unknown as Metric);
+  return durations;
 }

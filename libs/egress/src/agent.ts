@@ -15,6 +15,8 @@ export interface GuardedAgentOptions {
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
 }
 
+export type { Agent, Dispatcher } from 'undici';
+
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Short, because a server that closes an idle connection at the moment of a request makes that request fail. */
 const KEEP_ALIVE_MS = 4_000;

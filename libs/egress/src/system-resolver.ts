@@ -1,6 +1,13 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isLocalhostName } from './host.ts';
-import type { ResolvedAddress } from './policy.ts';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** Gives all addresses of a name; an empty list or an error means that it has none now. */
+export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;

@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeSelfSigned } from '../../test/self-signed.ts';
+import { makeSelfSigned } from '../test/self-signed.ts';
 import { createGuardedAgent } from './agent.ts';
-import { createEgressPolicy, type ResolvedAddress } from './policy.ts';
+import { createEgressPolicy } from './policy.ts';
 import { resolveGuarded } from './resolve.ts';
+import type { ResolvedAddress } from './system-resolver.ts';
 
 // Real sockets on loopback: 127.0.0.2 stands for a public address (it is an allowed place), 127.0.0.1 for a private one.
 const PUBLIC = '127.0.0.2';
@@ -161,6 +162,8 @@ describe('resolveGuarded', () => {
       address: '93.184.215.14',
       family: 4,
       host: 'imap.example',
+      port: 993,
+      mayBePlain: false,
       addresses: [four('93.184.215.14'), four('8.8.8.8')],
     });
     expect(await resolveGuarded('2606:4700::1', 993, policy)).toMatchObject({

@@ -1,10 +1,16 @@
-import type { App } from './app.ts';
 import { DRAIN_TIMEOUT_MS } from './drain.ts';
+import type { Logger } from './log.ts';
 
 export type Closer = { name: string; close: () => Promise<unknown> | unknown };
 
+/** What runs: a server that knows how to stop, with its log. */
+type Running = {
+  readonly log: Pick<Logger, 'info' | 'error'>;
+  drain(options: { timeoutMs: number }): Promise<void>;
+};
+
 export type RunOptions = {
-  app: App;
+  app: Running;
   /** Called when draining begins, before the server closes: stop taking jobs, end streams. */
   onDrain?: () => Promise<unknown> | unknown;
   /** Closed one after the other once no request is open: workers, then pools, then the embedded database. */
@@ -64,7 +70,7 @@ async function shutDown(options: RunOptions): Promise<boolean> {
 }
 
 /** One closer that fails or hangs must not keep the others from closing. */
-async function closeOne(app: App, closer: Closer, timeoutMs: number): Promise<boolean> {
+async function closeOne(app: Running, closer: Closer, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`did not close within ${timeoutMs} ms`)), timeoutMs);

@@ -1,10 +1,18 @@
 import { parseHost, placeOf } from './host.ts';
-import { checkHost, type EgressPolicy, findAddressFault, type ResolvedAddress } from './policy.ts';
+import { checkHost, type EgressPolicy, findAddressFault, mayUsePlainHttp } from './policy.ts';
 import { EgressRefused, EgressUnresolved, type Refusal, refuse } from './refusal.ts';
+import type { ResolvedAddress } from './system-resolver.ts';
 
-export interface GuardedAddress extends ResolvedAddress {
+/** A place that passed the guard: dial `address`, keep `host` as the name that TLS verifies. */
+export interface GuardedPlace extends ResolvedAddress {
   /** The canonical host, for TLS server names and Host headers. */
   readonly host: string;
+  readonly port: number;
+  /** The operator allowed this place to be used without TLS; the rule for plain http holds for every protocol. */
+  readonly mayBePlain: boolean;
+}
+
+export interface GuardedAddress extends GuardedPlace {
   /** All checked addresses of the host, the first of which is `address`. */
   readonly addresses: readonly [ResolvedAddress, ...ResolvedAddress[]];
 }
@@ -44,7 +52,16 @@ export async function tryResolve(
   if (first === undefined) {
     return { ok: false, unresolved: new EgressUnresolved(`${host.text} does not resolve`) };
   }
-  return { ok: true, resolved: { ...first, host: host.text, addresses: [first, ...others] } };
+  return {
+    ok: true,
+    resolved: {
+      ...first,
+      host: host.text,
+      addresses: [first, ...others],
+      port,
+      mayBePlain: mayUsePlainHttp(host, port, policy),
+    },
+  };
 }
 
 /**

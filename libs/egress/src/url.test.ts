@@ -8,9 +8,10 @@ import {
   privateIpv6,
   publicIpv4,
   publicIpv6,
-} from '../../test/spellings.ts';
-import { checkAddress, createEgressPolicy, EgressPolicyError, type ResolveHost } from './policy.ts';
+} from '../test/spellings.ts';
+import { checkAddress, createEgressPolicy, EgressPolicyError } from './policy.ts';
 import type { RefusalReason } from './refusal.ts';
+import type { ResolveHost } from './system-resolver.ts';
 import { checkUrl, checkUrlResolved } from './url.ts';
 
 const strict = createEgressPolicy();

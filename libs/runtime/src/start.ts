@@ -1,7 +1,6 @@
-import { isIPv6 } from 'node:net';
-import type { App } from './app.ts';
-import { SettingsError } from './config.ts';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import { scrubText } from './log.ts';
+import { SettingsError } from './settings.ts';
 
 /** A start that cannot succeed until the operator changes something; the message is the one line that says what. */
 export class StartError extends Error {
@@ -16,9 +15,14 @@ export type ListenOptions = {
   hostVariable?: string;
 };
 
+type Listener = {
+  listen(place: { host: string; port: number }): Promise<unknown>;
+  readonly server: { address(): AddressInfo | string | null };
+};
+
 /** Listens and tells the address it got (a port of 0 takes any free one). */
 export async function listen(
-  app: App,
+  app: Listener,
   options: ListenOptions,
 ): Promise<{ host: string; port: number; url: string }> {
   const { host, port } = options;

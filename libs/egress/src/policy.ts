@@ -1,15 +1,7 @@
 import { type AddressKind, canonicalAddress, classifyAddress } from './address.ts';
 import { type Host, isLocalhostName, parseHost, placeOf } from './host.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import { resolveWithSystem } from './system-resolver.ts';
-
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
-/** Gives all addresses of a name; an empty list or an error means that it has none now. */
-export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
+import { type ResolveHost, resolveWithSystem } from './system-resolver.ts';
 
 export interface EgressPolicyOptions {
   /** `host:port` entries that may be private and may use plain http. */

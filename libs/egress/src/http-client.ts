@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream';
+import { createGuardedAgent } from './agent.ts';
+import type { EgressPolicy } from './policy.ts';
+
+const BODILESS_STATUS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+export interface HttpClientOptions {
+  /** For the whole exchange, from the first look-up to the last byte of the answer. */
+  readonly timeoutMs: number;
+  readonly answerBytesMax: number;
+  readonly connectionsPerOrigin?: number;
+}
+
+export interface HttpRequest {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpClient {
+  /** The answer, read to its end. Rejects where none came; redirects are answers. */
+  request(url: string | URL, request?: HttpRequest): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** The other side sent more than it may; the connection is closed. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+  readonly bytesMax: number;
+
+  constructor(bytesMax: number) {
+    super(`the answer is larger than ${bytesMax} bytes`);
+    this.bytesMax = bytesMax;
+  }
+}
+
+/** A client whose every connection is checked by the guard, and whose answers are bounded in bytes and time. */
+export function createHttpClient(policy: EgressPolicy, options: HttpClientOptions): HttpClient {
+  const { timeoutMs, answerBytesMax, connectionsPerOrigin } = options;
+  const agent = createGuardedAgent(
+    policy,
+    connectionsPerOrigin === undefined ? {} : { connectionsPerOrigin },
+  );
+  return {
+    async request(url, request = {}) {
+      const target = new URL(url);
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const answer = await agent.request({
+        origin: target.origin,
+        path: `${target.pathname}${target.search}`,
+        method: (request.method ?? 'GET') as 'GET',
+        headers: request.headers ?? {},
+        body: request.body ?? null,
+        signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
+      });
+      const body = await readBounded(answer.body, answerBytesMax);
+      return new Response(BODILESS_STATUS.has(answer.statusCode) ? null : body, {
+        status: answer.statusCode,
+        headers: Object.entries(answer.headers).flatMap(([name, value]) =>
+          [value ?? []].flat().map((one): [string, string] => [name, one]),
+        ),
+      });
+    },
+    close: () => agent.close(),
+  };
+}
+
+/** Read to its end here, so that no caller can forget to and no connection stays taken. */
+async function readBounded(body: Readable, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the stream and with it the connection.
+    if (bytes > bytesMax) throw new AnswerTooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

@@ -1,0 +1,22 @@
+export { type Agent, createGuardedAgent, type Dispatcher, type GuardedAgentOptions } from './agent.ts';
+export {
+  AnswerTooLarge,
+  createHttpClient,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+} from './http-client.ts';
+export {
+  type AllowResult,
+  checkAddress,
+  createEgressPolicy,
+  type EgressPolicy,
+  EgressPolicyError,
+  type EgressPolicyOptions,
+  parseAllowEntry,
+} from './policy.ts';
+export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
+export { type GuardedAddress, type GuardedPlace, resolveGuarded } from './resolve.ts';
+export { type OpenedSocket, type OpenSocketOptions, openSocket } from './socket.ts';
+export type { ResolvedAddress, ResolveHost } from './system-resolver.ts';
+export { checkUrl, checkUrlResolved, type UrlCheck } from './url.ts';

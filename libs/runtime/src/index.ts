@@ -1,0 +1,41 @@
+export { closeWithin, DRAIN_TIMEOUT_MS, Drain } from './drain.ts';
+export {
+  AppError,
+  type AppErrorOptions,
+  type BaseErrors,
+  baseErrors,
+  defineErrors,
+  type ErrorCatalogue,
+  type ErrorDefinition,
+  type ErrorDefinitions,
+  type ErrorKind,
+  type ErrorRegistry,
+  type FieldError,
+  statusByKind,
+  type ThrowOptions,
+} from './errors.ts';
+export {
+  createLogger,
+  type LogDestination,
+  type Logger,
+  type LoggerOptions,
+  type LogLevel,
+  logDestination,
+  redact,
+  scrubText,
+  serializeError,
+} from './log.ts';
+export { createMetrics, type Metrics, type MetricsOptions } from './metrics.ts';
+export { type Closer, type RunOptions, runUntilSignal } from './run.ts';
+export {
+  type Env,
+  loadSettings,
+  type NamedToken,
+  type Setting,
+  type SettingReader,
+  type Settings,
+  SettingsError,
+  type SettingsSpec,
+  settings,
+} from './settings.ts';
+export { type ListenOptions, listen, type MainOptions, runMain, StartError, startFailure } from './start.ts';
