@@ -1,6 +1,13 @@
 import type { Database } from '@libs/db';
+import { achBooks } from '../../services/payments/src/rails/ach/books.ts';
 import type { CivilDate } from '../../services/payments/src/rails/ach/calendar.ts';
-import { reconcile } from '../../services/payments/src/rails/reconciliation.ts';
+import { rtpBooks } from '../../services/payments/src/rails/rtp/books.ts';
+import { reconcile } from '../../services/payments/src/reconciliation/service.ts';
+
+const rails = [
+  { id: 'ach', books: achBooks },
+  { id: 'rtp', books: rtpBooks },
+] as const;
 
 /** Compares the networks' books with our entries and the ledger. Answers everything that is wrong, in words. */
 export async function disagreements(
@@ -10,13 +17,13 @@ export async function disagreements(
   const wrong: string[] = [];
   const shown = new Set<string>();
   for (const day of days) {
-    for (const rail of ['ach', 'rtp'] as const) {
+    for (const rail of rails) {
       const report = await reconcile(database, { day, rail, mode: 'test' });
       if (JSON.stringify(report.ours) !== JSON.stringify(report.network))
-        wrong.push(`${day} ${rail}: totals differ`);
+        wrong.push(`${day} ${rail.id}: totals differ`);
       for (const { kind, paymentId, reference } of report.differences) {
         if (kind === 'paid_but_debit_returned' && paymentId) shown.add(paymentId);
-        else wrong.push(`${day} ${rail}: ${kind} ${paymentId ?? reference}`);
+        else wrong.push(`${day} ${rail.id}: ${kind} ${paymentId ?? reference}`);
       }
     }
   }

@@ -9,10 +9,10 @@ import { registerLedgerRoutes } from './ledger/routes.ts';
 import { methodToApi } from './payment-methods/method.ts';
 import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
 import { registerPaymentRoutes } from './payments/routes.ts';
-import { registerQuarantineRoutes } from './rails/quarantine-routes.ts';
-import { registerReconciliationRoutes } from './rails/reconciliation-routes.ts';
+import { registerQuarantineRoutes } from './quarantine/routes.ts';
 import { registerRailRoutes } from './rails/routes.ts';
 import { checkDatabase } from './readiness-store.ts';
+import { registerReconciliationRoutes } from './reconciliation/routes.ts';
 import { registerSandboxRoutes } from './sandbox/routes.ts';
 import type { Dependencies, Services } from './services.ts';
 import { registerWebhookRoutes } from './webhooks/routes.ts';
@@ -75,10 +75,10 @@ function registerApi(app: App, dependencies: Dependencies, services: Services): 
   registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce });
   registerEventRoutes(app, { events, access });
   registerWebhookRoutes(app, { webhooks, access, replyOnce });
-  const { payments, sandbox, rails } = services.money;
+  const { payments, sandbox, rails, quarantine, reconciliation } = services.money;
   registerPaymentRoutes(app, { payments, access, replyOnce });
-  registerQuarantineRoutes(app, { admin, quarantine: rails.quarantine });
-  registerReconciliationRoutes(app, { admin, reconciliation: rails.reconciliation });
+  registerQuarantineRoutes(app, { admin, quarantine });
+  registerReconciliationRoutes(app, { admin, reconciliation });
   registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
   registerLedgerRoutes(app, { database: dependencies.database, access, now });
   registerSandboxRoutes(app, {

@@ -1,10 +1,13 @@
+import { createLogger } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { errors } from './errors.ts';
 import { createAcceptance } from './payments/accept.ts';
 import { createProcessing } from './payments/processing.ts';
 import { createPaymentsService, type PaymentsService } from './payments/service.ts';
+import { createQuarantine, type Quarantine } from './quarantine/service.ts';
 import { createBookRail } from './rails/book/rail.ts';
 import { createRails, type Rails } from './rails/service.ts';
+import { createReconciliation, type Reconciliation } from './reconciliation/service.ts';
 import { createRouting } from './routing/service.ts';
 import { defaultTerms } from './routing/terms.ts';
 import { createSandboxService, findClocks, type SandboxService } from './sandbox/service.ts';
@@ -15,6 +18,8 @@ export interface Money {
   payments: PaymentsService;
   sandbox: SandboxService;
   rails: Rails;
+  quarantine: Quarantine;
+  reconciliation: Reconciliation;
   handlers: readonly Handler[];
   cron: readonly CronEntry[];
   close(): Promise<void>;
@@ -25,7 +30,11 @@ type Needed = Pick<Services, 'events' | 'subscriptions' | 'paymentMethods'>;
 export async function createMoney(dependencies: Dependencies, features: Needed): Promise<Money> {
   const { database, now, newId } = dependencies;
   const { events, subscriptions, paymentMethods } = features;
-  const rails = await createRails({ ...dependencies, terms: defaultTerms, paymentMethods, findClocks });
+  const quarantine = createQuarantine(dependencies);
+  const needed = { terms: defaultTerms, paymentMethods, findClocks, quarantine };
+  const rails = await createRails({ ...dependencies, ...needed });
+  const log = createLogger({ name: 'payments', level: dependencies.config.http.logLevel });
+  const reconciliation = createReconciliation({ database, now, log, rails: rails.reconciled });
   const carriers = [...rails.carriers, createBookRail(defaultTerms)];
   const routing = createRouting({ rails: carriers, terms: defaultTerms, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, findClocks };
@@ -65,8 +74,10 @@ export async function createMoney(dependencies: Dependencies, features: Needed):
     payments,
     sandbox,
     rails,
-    handlers: [processing.submitHandler, ...handlers],
-    cron,
+    quarantine,
+    reconciliation,
+    handlers: [processing.submitHandler, ...handlers, reconciliation.handler],
+    cron: [...cron, reconciliation.cron],
     close: rails.close,
   };
 }

@@ -4,10 +4,10 @@ import { createSealer, SealError } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accountNumberFor } from '../payment-methods/test-accounts.ts';
 import type { Payment } from '../payments/payment.ts';
+import { createQuarantine } from '../quarantine/service.ts';
 import { createHouse, type House } from './ach/test/house.ts';
 import { createMessageVault } from './message-vault.ts';
 import { createRailMessages } from './messages.ts';
-import { createQuarantine } from './quarantine.ts';
 import { createHarness, type Harness, testTenant } from './rtp/test/harness.ts';
 
 const SOURCE = 'pm_someone_to_hide';

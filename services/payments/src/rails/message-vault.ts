@@ -22,8 +22,6 @@ export interface MessageVault {
   remember(id: string, text: string): void;
   /** The text, where this process has it at hand still. */
   recall(id: string): string | undefined;
-  sealAside(id: string, text: string): Buffer;
-  openAside(id: string, sealed: Buffer): string;
 }
 
 /** What is submitted is sent within moments; a process that falls further behind reads the database again. */
@@ -32,10 +30,6 @@ const REMEMBERED_MAX = 4_000;
 /** Bound to its owner: an envelope that is moved to another message or tenant does not open. */
 function contextOf({ tenantId, id }: MessageKey): string {
   return `rail_message ${tenantId} ${id}`;
-}
-
-function asideContextOf(id: string): string {
-  return `rail_quarantine ${id}`;
 }
 
 /**
@@ -79,8 +73,5 @@ export function createMessageVault(sealer: MessageSealer): MessageVault {
       remembered.delete(id);
       return text;
     },
-
-    sealAside: (id, text) => sealer.seal(text, asideContextOf(id)),
-    openAside: (id, sealed) => sealer.openText(sealed, asideContextOf(id)),
   };
 }

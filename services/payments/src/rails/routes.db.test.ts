@@ -4,21 +4,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../errors.ts';
 import { createAdminAccess } from '../keys/access.ts';
 import type { Caller } from '../keys/key.ts';
+import { registerQuarantineRoutes } from '../quarantine/routes.ts';
+import { createQuarantine } from '../quarantine/service.ts';
+import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
+import { createReconciliation, type Reconciliation, reconcile } from '../reconciliation/service.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
+import { achBooks } from './ach/books.ts';
 import { fromNewYork } from './ach/calendar.ts';
-import { fileSealContext } from './ach/context.ts';
 import { readNacha } from './ach/nacha/read.ts';
 import { createHouse, type House } from './ach/test/house.ts';
-import { createMessageVault } from './message-vault.ts';
 import { createRailMessages } from './messages.ts';
-import { createQuarantine } from './quarantine.ts';
-import { registerQuarantineRoutes } from './quarantine-routes.ts';
-import { createReconciliation, type Reconciliation, reconcile } from './reconciliation.ts';
-import { registerReconciliationRoutes } from './reconciliation-routes.ts';
+import type { RailId } from './rail-ids.ts';
 import { registerRailRoutes } from './routes.ts';
+import { rtpBooks } from './rtp/books.ts';
 
 const ADMIN = 'the-token-of-the-operator';
 const DAY = '2083-03-01';
+const rails = [
+  { id: 'ach', books: achBooks },
+  { id: 'rtp', books: rtpBooks },
+] as const;
 
 let house: House;
 let app: App;
@@ -31,7 +36,7 @@ beforeAll(async () => {
   await house.startWorking();
   tenant = await house.addTenant('org_routes');
   await house.moveClock(tenant, fromNewYork(DAY, '09:00'));
-  reconciliation = createReconciliation({ database, now: () => new Date(), log: context.log });
+  reconciliation = createReconciliation({ database, now: () => new Date(), log: context.log, rails });
   app = await createApp({
     name: 'payments',
     version: '0.0.0',
@@ -121,17 +126,14 @@ const admin = { authorization: `Bearer ${ADMIN}` };
 
 describe('quarantine', () => {
   test("is the operator's: newest first, page by page, with what was received", async () => {
-    const vault = createMessageVault(house.context.sealer);
-    const put = (id: string, rail: string, second: number, kept: { content?: string; sealed?: Buffer }) =>
-      house.database.query(
-        `insert into rail_quarantine (id, rail, content, content_sealed, reason, received_at)
-         values ($1, $2, $3, $4, 'unmatched', $5)`,
-        [id, rail, kept.content ?? null, kept.sealed ?? null, new Date(Date.UTC(2083, 0, 1, 0, 0, second))],
-      );
-    await put('qrt_1', 'rtp', 1, { sealed: vault.sealAside('qrt_1', '<a>é</a>') });
-    await put('qrt_2', 'rtp', 2, { content: '<kept>before</kept>' });
-    const file = house.context.sealer.seal('101 nonsense', fileSealContext('quarantine_3'));
-    await put('quarantine_3', 'ach', 2, { content: file.toString('base64') });
+    const put = (id: string, rail: RailId, second: number, content: string) =>
+      createQuarantine({ database: house.database, sealer: house.context.sealer }).putAside(house.database, [
+        { id, rail, content, reason: 'unmatched', receivedAt: new Date(Date.UTC(2083, 0, 1, 0, 0, second)) },
+      ]);
+    await put('qrt_1', 'rtp', 1, '<a>é</a>');
+    await put('qrt_1', 'rtp', 9, 'the same id again changes nothing');
+    await put('qrt_2', 'rtp', 2, '<kept>before</kept>');
+    await put('quarantine_3', 'ach', 2, '101 nonsense');
     const ids = async (query: string) => {
       const { body } = await get(`/v1/admin/quarantine${query}`, admin);
       return { ids: body.data.map(({ id }: { id: string }) => id), next: body.next_cursor };
@@ -220,7 +222,7 @@ describe('reconciliation', () => {
        values ($1, '110000009999999', $2, 'credit', 5, 'x', now())`,
       [other.id, day],
     );
-    const report = await reconcile(database, { day, rail: 'ach', mode: 'test' });
+    const report = await reconcile(database, { day, rail: rails[0], mode: 'test' });
     expect(report.agrees).toBe(false);
     expect(report.differences.map(({ kind, paymentId }) => [kind, paymentId]).sort()).toEqual(
       [
@@ -259,7 +261,7 @@ describe('reconciliation', () => {
       );
     await Promise.all([submit('both', 9_00), book('both', 9_00), submit('ours', 9_00), book('theirs', 5)]);
     await Promise.all([submit('amount', 9_00), book('amount', 8_99)]);
-    const report = await reconcile(database, { day, rail: 'rtp', mode: 'test' });
+    const report = await reconcile(database, { day, rail: rails[1], mode: 'test' });
     expect(report.ours.credits).toEqual({ count: 3, amount: 27_00 });
     expect(report.network?.credits).toEqual({ count: 3, amount: 18_04 });
     expect(report.differences.map(({ kind, reference }) => [kind, reference])).toEqual([
@@ -279,6 +281,7 @@ describe('reconciliation', () => {
       database,
       now: () => fromNewYork('2083-04-06', '07:00'),
       log: context.log,
+      rails,
     });
     await daily.handler.handle([], { signal: AbortSignal.timeout(10_000) });
     await daily.handler.handle([], { signal: AbortSignal.timeout(10_000) });

@@ -5,10 +5,13 @@ import type { PaymentMethods } from '../payment-methods/service.ts';
 import { behaviourOf } from '../payment-methods/test-accounts.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Processing } from '../payments/processing.ts';
+import type { Quarantine } from '../quarantine/service.ts';
+import type { ReconciledRail } from '../reconciliation/reconciliation.ts';
 import type { RailIsUp } from '../routing/service.ts';
 import type { RailTerms } from '../routing/terms.ts';
 import type { CodeMeaning, FindClocks } from '../sandbox/service.ts';
 import type { Dependencies } from '../services.ts';
+import { achBooks } from './ach/books.ts';
 import { createTransportFor } from './ach/connections.ts';
 import type { AchContext } from './ach/context.ts';
 import { createAchHandlers } from './ach/handlers.ts';
@@ -23,9 +26,8 @@ import { readBankIdentity } from './bank-identity.ts';
 import { createRailHealth } from './health.ts';
 import { createMessageVault } from './message-vault.ts';
 import { createRailMessages, type RailMessages } from './messages.ts';
-import { createQuarantine, type Quarantine } from './quarantine.ts';
 import type { Rail } from './rail.ts';
-import { createReconciliation, type Reconciliation } from './reconciliation.ts';
+import { rtpBooks } from './rtp/books.ts';
 import { REJECT_REASONS, rejectReason } from './rtp/codes.ts';
 import { liveConnection, type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from './rtp/connection.ts';
 import { createRtpRail } from './rtp/rail.ts';
@@ -40,6 +42,7 @@ export interface RailsDependencies extends Dependencies {
   terms: RailTerms;
   paymentMethods: PaymentMethods;
   findClocks: FindClocks;
+  quarantine: Pick<Quarantine, 'putAside'>;
 }
 
 /** All rails that lead outside, with the networks behind them: the real ones live, the simulated ones in test mode. */
@@ -47,8 +50,8 @@ export interface Rails {
   carriers: readonly Rail[];
   isUp: RailIsUp;
   messages: RailMessages;
-  reconciliation: Reconciliation;
-  quarantine: Quarantine;
+  /** Those whose days can be compared with the ledger. */
+  reconciled: readonly ReconciledRail[];
   /** The jobs of the rails; they need the payments that they move. */
   work(needs: { processing: Processing }): RailWork;
   rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
@@ -102,7 +105,6 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     : null;
   const sftp = openSftp(deps, log);
   const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && identity.ach };
-  const reconciliation = createReconciliation({ database, now, log });
   const { openAccountNumber } = paymentMethods;
   const vault = createMessageVault(deps.sealer);
   return {
@@ -112,11 +114,14 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     ],
     isUp: health.isUp,
     messages: createRailMessages({ database, sealer: deps.sealer }),
-    reconciliation,
-    quarantine: createQuarantine({ database, sealer: deps.sealer }),
+    reconciled: [
+      { id: 'ach', books: achBooks },
+      { id: 'rtp', books: rtpBooks },
+    ],
     work({ processing }) {
       const { applyOutcomes, lockPayments } = processing;
-      const shared = { database, applyOutcomes, findClocks, health, now, newId, log };
+      const { quarantine } = deps;
+      const shared = { database, applyOutcomes, findClocks, health, quarantine, now, newId, log };
       const rtp = { ...shared, connections, vault };
       const answers = network.handlers((tx, messages) =>
         readReceived(
@@ -135,8 +140,8 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
       };
       const ach = createAchHandlers(context);
       return {
-        handlers: [...createRtpHandlers(rtp), ...answers, ...ach.handlers, reconciliation.handler],
-        cron: [...ach.cron, reconciliation.cron],
+        handlers: [...createRtpHandlers(rtp), ...answers, ...ach.handlers],
+        cron: ach.cron,
         notifyOfChange: createNotifyOfChange(context),
       };
     },

@@ -129,20 +129,3 @@ export async function findReplies(
     contentSealed: row.content_sealed,
   }));
 }
-
-export interface Quarantined {
-  id: string;
-  contentSealed: Buffer;
-  reason: string;
-  receivedAt: Date;
-}
-
-/** Answers whether it is new: a file that could not be acknowledged comes again, and needs no second row. */
-export async function insertQuarantined(db: Queryable, file: Quarantined): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into rail_quarantine (id, rail, content_sealed, reason, received_at) values ($1, 'ach', $2, $3, $4)
-     on conflict do nothing`,
-    [file.id, file.contentSealed, file.reason, file.receivedAt],
-  );
-  return rowCount > 0;
-}

@@ -2,6 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import type { Sealer } from '@libs/seal';
 import type { Correction, MethodKey, PaymentMethod } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
+import type { Quarantine } from '../../quarantine/service.ts';
 import type { SandboxClock } from '../../sandbox/clock.ts';
 import type { Mode } from '../../tenant.ts';
 import type { RailLog } from '../alert.ts';
@@ -18,6 +19,7 @@ export interface AchContext {
   now: () => Date;
   newId: (prefix: string) => string;
   log: RailLog;
+  quarantine: Pick<Quarantine, 'putAside'>;
   pace: Pace;
   /** How often a debit that came back for want of money shall be presented again; the rules allow two. */
   representmentsWanted: number;

@@ -1,8 +1,8 @@
 // What goes wrong on the way: crashes between steps, lost lines, and files that no bank should have sent.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createQuarantine } from '../../quarantine/service.ts';
 import type { Tenant } from '../../tenant.ts';
 import { createRailMessages } from '../messages.ts';
-import { createQuarantine } from '../quarantine.ts';
 import { fromNewYork } from './calendar.ts';
 import { fileDue } from './filing.ts';
 import { readNacha } from './nacha/read.ts';

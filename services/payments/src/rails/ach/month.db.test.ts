@@ -2,8 +2,9 @@
 // Christmas, the year's end. At the end the operator's books, our entries and the ledger agree to the cent.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Payment } from '../../payments/payment.ts';
+import { reconcile } from '../../reconciliation/service.ts';
 import type { Tenant } from '../../tenant.ts';
-import { reconcile } from '../reconciliation.ts';
+import { achBooks } from './books.ts';
 import { addDays, fromNewYork } from './calendar.ts';
 import { createHouse, type House, historyOf } from './test/house.ts';
 
@@ -149,7 +150,11 @@ test('every payment ends as it must, and the books agree to the cent', { timeout
   const losses = new Set<string>();
   let entries = 0;
   for (const day of days) {
-    const report = await reconcile(house.database, { day, rail: 'ach', mode: 'test' });
+    const report = await reconcile(house.database, {
+      day,
+      rail: { id: 'ach', books: achBooks },
+      mode: 'test',
+    });
     expect(report.network).toEqual(report.ours);
     expect(report.differences.filter(({ kind }) => kind !== 'paid_but_debit_returned')).toEqual([]);
     for (const { paymentId } of report.differences) if (paymentId) losses.add(paymentId);

@@ -2,12 +2,10 @@ import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import type { Correction as MethodCorrection } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
-import { createMessageVault } from '../message-vault.ts';
 import type { NextAttempt, RailOutcome } from '../rail.ts';
 import {
   findAnswer,
   insertAnswer,
-  insertQuarantined,
   insertReplies,
   type KnownAnswer,
   markAcknowledged,
@@ -55,8 +53,8 @@ async function quarantine(
   reason: string,
 ): Promise<void> {
   const id = `quarantine_${hash('sha256', `${scope}\n${file.name}\n${file.content}`, 'hex').slice(0, 32)}`;
-  const contentSealed = createMessageVault(context.sealer).sealAside(id, file.content);
-  await insertQuarantined(context.database, { id, contentSealed, reason, receivedAt: context.now() });
+  const item = { id, rail: 'ach', reason, receivedAt: context.now(), content: file.content } as const;
+  await context.quarantine.putAside(context.database, [item]);
   const fields = { alert: 'rail_quarantine', rail: 'ach', scope, file: file.name, quarantine: id, reason };
   context.log.error(fields, 'a file from the bank was quarantined');
 }

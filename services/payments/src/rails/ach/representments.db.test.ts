@@ -3,10 +3,11 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Payment } from '../../payments/payment.ts';
+import { reconcile } from '../../reconciliation/service.ts';
 import type { Tenant } from '../../tenant.ts';
 import { createRailMessages } from '../messages.ts';
-import { reconcile } from '../reconciliation.ts';
 import { answerFile } from '../sandbox/ach-operator-answers.ts';
+import { achBooks } from './books.ts';
 import { addDays, fromNewYork } from './calendar.ts';
 import type { NachaFile } from './nacha/model.ts';
 import { readNacha } from './nacha/read.ts';
@@ -67,7 +68,11 @@ async function expectBooksToAgree(tenants: readonly Tenant[], from: string, days
   for (const tenant of tenants)
     expect((await house.check(tenant)).checks.filter((check) => !check.ok)).toEqual([]);
   for (let day = 0; day < days; day += 1) {
-    const report = await reconcile(house.database, { day: addDays(from, day), rail: 'ach', mode: 'test' });
+    const report = await reconcile(house.database, {
+      day: addDays(from, day),
+      rail: { id: 'ach', books: achBooks },
+      mode: 'test',
+    });
     expect(report.network).toEqual(report.ours);
     expect(report.differences).toEqual([]);
   }

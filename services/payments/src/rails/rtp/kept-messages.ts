@@ -4,10 +4,8 @@ import {
   findContents,
   findReports,
   insertMessages,
-  insertQuarantined,
   type MessageKey,
-  type Quarantined,
-  type RailMessage,
+  type NetworkMessage,
 } from './message-store.ts';
 
 /** Messages on their way into the database and out of it: sealed there, in the clear here. */
@@ -15,7 +13,7 @@ import {
 export async function keepMessages(
   tx: Queryable,
   vault: MessageVault,
-  messages: readonly RailMessage[],
+  messages: readonly NetworkMessage[],
 ): Promise<void> {
   await insertMessages(
     tx,
@@ -48,20 +46,4 @@ export async function openReports(
   payments: readonly Omit<MessageKey, 'id'>[],
 ): Promise<string[]> {
   return (await findReports(db, payments)).map((kept) => vault.open(kept, kept));
-}
-
-export type PutAside = Omit<Quarantined, 'contentSealed'> & { content: string };
-
-export async function putAside(
-  tx: Queryable,
-  vault: MessageVault,
-  messages: readonly PutAside[],
-): Promise<void> {
-  await insertQuarantined(
-    tx,
-    messages.map(({ content, ...message }) => ({
-      ...message,
-      contentSealed: vault.sealAside(message.id, content),
-    })),
-  );
 }

@@ -2,7 +2,7 @@ import { type Queryable, textArray, timestamptzArray } from '@libs/db';
 import type { KeptContent } from '../message-vault.ts';
 import type { MessageKind } from './messages/envelope.ts';
 
-export interface RailMessage {
+export interface NetworkMessage {
   tenantId: string;
   id: string;
   paymentId: string;
@@ -13,7 +13,7 @@ export interface RailMessage {
 }
 
 /** As it lies in the table. */
-export type KeptMessage = Omit<RailMessage, 'content'> & KeptContent;
+export type KeptMessage = Omit<NetworkMessage, 'content'> & KeptContent;
 
 export async function insertMessages(tx: Queryable, messages: readonly KeptMessage[]): Promise<void> {
   if (messages.length === 0) return;
@@ -99,29 +99,4 @@ export async function findReports(
     ],
   );
   return rows.map(fromRow);
-}
-
-export interface Quarantined {
-  id: string;
-  contentSealed: Buffer;
-  reason: string;
-  receivedAt: Date;
-}
-
-export async function insertQuarantined(tx: Queryable, entries: readonly Quarantined[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.query(
-    {
-      name: 'rtp.quarantine',
-      text: `insert into rail_quarantine (id, rail, content_sealed, reason, received_at)
-        select id, 'rtp', content_sealed, reason, received_at
-        from unnest($1::text[], $2::bytea[], $3::text[], $4::timestamptz[]) as new (id, content_sealed, reason, received_at)`,
-    },
-    [
-      entries.map((entry) => entry.id),
-      entries.map((entry) => entry.contentSealed),
-      entries.map((entry) => entry.reason),
-      entries.map((entry) => entry.receivedAt),
-    ],
-  );
 }

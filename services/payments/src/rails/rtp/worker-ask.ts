@@ -6,7 +6,7 @@ import type { RailOutcome } from '../rail.ts';
 import type { RtpConnection } from './connection.ts';
 import { type AnswerWait, ASK_JOB, type AskPayload, askJob, READ_JOB, readJobs, toPairs } from './jobs.ts';
 import { keepMessages, openMessages } from './kept-messages.ts';
-import type { RailMessage } from './message-store.ts';
+import type { NetworkMessage } from './message-store.ts';
 import { markAsDuplicate } from './messages/envelope.ts';
 import { readCreditTransfer } from './messages/read.ts';
 import { writeStatusRequest } from './outgoing.ts';
@@ -206,7 +206,7 @@ async function writeMessages(
   deps: RtpWorkerDependencies,
   tx: Queryable,
   { connection, due }: { connection: RtpConnection; due: readonly Due[] },
-): Promise<{ message: RailMessage; clockIsSet: boolean }[]> {
+): Promise<{ message: NetworkMessage; clockIsSet: boolean }[]> {
   if (due.length === 0) return [];
   const contents = await openMessages(
     tx,

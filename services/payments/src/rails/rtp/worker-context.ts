@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
+import type { Quarantine } from '../../quarantine/service.ts';
 import { clockNow, realClock, type SandboxClock } from '../../sandbox/clock.ts';
 import { type Mode, parseTenantId } from '../../tenant.ts';
 import type { RailLog } from '../alert.ts';
@@ -17,6 +18,7 @@ export interface RtpWorkerDependencies {
   now: () => Date;
   newId: (prefix: string) => string;
   vault: MessageVault;
+  quarantine: Pick<Quarantine, 'putAside'>;
   log: RailLog;
 }
 

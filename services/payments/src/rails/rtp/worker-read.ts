@@ -1,10 +1,11 @@
 import type { Queryable } from '@libs/db';
 import { completeJobs, type Handler, type Job } from '@libs/jobs';
+import type { WholeQuarantined } from '../../quarantine/quarantine.ts';
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
 import { READ_JOB, type ReadPayload } from './jobs.ts';
-import { keepMessages, openReports, type PutAside, putAside } from './kept-messages.ts';
-import type { RailMessage } from './message-store.ts';
+import { keepMessages, openReports } from './kept-messages.ts';
+import type { NetworkMessage } from './message-store.ts';
 import { readStatusReport } from './messages/read.ts';
 import type { StatusReport } from './messages/status-report.ts';
 import { faultOf, type Received, type ReceivedReport, readReports } from './reading.ts';
@@ -134,8 +135,8 @@ class ReadWork {
   readonly #seen: Set<string>;
   readonly #changed = new Map<string, StoredSubmission & { submission: Submission }>();
   readonly #outcomes: RailOutcome[] = [];
-  readonly #messages: RailMessage[] = [];
-  readonly #aside: PutAside[] = [];
+  readonly #messages: NetworkMessage[] = [];
+  readonly #aside: WholeQuarantined[] = [];
 
   constructor(deps: RtpWorkerDependencies, times: TenantTimes, seen: Set<string>) {
     this.#deps = deps;
@@ -149,7 +150,8 @@ class ReadWork {
   }
 
   putAside({ xml }: Received, reason: string): void {
-    this.#aside.push({ id: this.#deps.newId('qrt'), content: xml, reason, receivedAt: this.#deps.now() });
+    const { newId, now } = this.#deps;
+    this.#aside.push({ id: newId('qrt'), rail: 'rtp', content: xml, reason, receivedAt: now() });
   }
 
   take(received: ReceivedReport, stored: StoredSubmission, submission: Submission): void {
@@ -210,7 +212,7 @@ class ReadWork {
   async write(tx: Queryable): Promise<void> {
     await updateSubmissions(tx, [...this.#changed.values()]);
     await keepMessages(tx, this.#deps.vault, this.#messages);
-    await putAside(tx, this.#deps.vault, this.#aside);
+    await this.#deps.quarantine.putAside(tx, this.#aside);
     await this.#deps.applyOutcomes(tx, this.#outcomes);
   }
 

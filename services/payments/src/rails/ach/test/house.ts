@@ -16,6 +16,7 @@ import type { Payment } from '../../../payments/payment.ts';
 import { createProcessing } from '../../../payments/processing.ts';
 import { createPaymentsService } from '../../../payments/service.ts';
 import { findPayment, hasOpenPayments, lockPayments } from '../../../payments/store.ts';
+import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
 import { createSandboxService, type ForcedOutcome, findClocks } from '../../../sandbox/service.ts';
@@ -123,6 +124,7 @@ export async function createHouse(options: HouseOptions = {}) {
       reportSuccess: async () => {},
     },
     sealer,
+    quarantine: createQuarantine({ database, sealer }),
     lockPayments,
     applyOutcomes: processing.applyOutcomes,
     findMethods: methods.find,

@@ -19,6 +19,7 @@ import { newAttempt } from '../../../payments/outcomes.ts';
 import { type Payment, type RailChoice, toApi } from '../../../payments/payment.ts';
 import { createProcessing, type Processing } from '../../../payments/processing.ts';
 import { findPayment } from '../../../payments/store.ts';
+import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
 import type { SandboxClock } from '../../../sandbox/clock.ts';
@@ -90,6 +91,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     test: { ...sandbox, policy: { ...sandbox.policy, ...options.policy } },
     live: options.live ?? null,
   };
+  const quarantine = createQuarantine({ database, sealer });
   const rtp = createRtpRail({
     terms: defaultTerms,
     connections,
@@ -124,6 +126,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     now,
     newId,
     vault,
+    quarantine,
     log,
   });
   const workers: Worker[] = [];
@@ -214,13 +217,9 @@ export async function createHarness(options: HarnessOptions = {}) {
       messages('where tenant_id = $1 and payment_id = $2 order by id', [tenantId, id]),
 
     async quarantine() {
-      const { rows } = await database.query<{ id: string; content_sealed: Buffer; reason: string }>(
-        'select id, content_sealed, reason from rail_quarantine order by id',
-      );
-      return rows.map(({ id, content_sealed: sealed, reason }) => ({
-        content: vault.openAside(id, sealed),
-        reason,
-      }));
+      const items = await quarantine.list({ rail: null, before: null, limit: 1_000 });
+      const whole = await Promise.all(items.toReversed().map(({ id }) => quarantine.get(id)));
+      return whole.map(({ content, reason }) => ({ content, reason }));
     },
 
     async read(mode: 'test' | 'live', messages: readonly string[]): Promise<void> {

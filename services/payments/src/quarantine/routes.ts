@@ -2,7 +2,9 @@ import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@lib
 import type { onRequestHookHandler } from 'fastify';
 import Type from 'typebox';
 import { IdParams, oneOf, Timestamp } from '../api-schema.ts';
-import { QUARANTINED_RAILS, type Quarantine, type Quarantined } from './quarantine.ts';
+import { RAIL_IDS } from '../rails/rail-ids.ts';
+import type { Quarantined } from './quarantine.ts';
+import type { Quarantine } from './service.ts';
 
 export interface QuarantineRouteDependencies {
   /** Lets in the operator alone. */
@@ -10,7 +12,7 @@ export interface QuarantineRouteDependencies {
   quarantine: Quarantine;
 }
 
-const Rail = oneOf(QUARANTINED_RAILS);
+const Rail = oneOf(RAIL_IDS);
 
 const fields = {
   id: Type.String(),

@@ -2,13 +2,9 @@ import type { App } from '@libs/http';
 import type { onRequestHookHandler } from 'fastify';
 import Type from 'typebox';
 import { Mode, nullable, oneOf } from '../api-schema.ts';
-import {
-  DIFFERENCE_KINDS,
-  type Difference,
-  RECONCILED_RAILS,
-  type Reconciliation,
-  type ReconciliationReport,
-} from './reconciliation.ts';
+import { RAIL_IDS } from '../rails/rail-ids.ts';
+import { DIFFERENCE_KINDS, type Difference, type ReconciliationReport } from './reconciliation.ts';
+import type { Reconciliation } from './service.ts';
 
 export interface ReconciliationRouteDependencies {
   /** Lets in the operator alone. */
@@ -32,7 +28,7 @@ const Report = Type.Object(
   {
     object: Type.Literal('reconciliation'),
     day: Type.String({ format: 'date' }),
-    rail: oneOf(RECONCILED_RAILS),
+    rail: oneOf(RAIL_IDS),
     mode: Mode,
     agrees: Type.Boolean(),
     ours: Totals,

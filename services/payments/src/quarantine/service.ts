@@ -1,0 +1,45 @@
+import type { Database, Queryable } from '@libs/db';
+import type { Sealer } from '@libs/seal';
+import { errors } from '../errors.ts';
+import type { Quarantined, QuarantineFilter, WholeQuarantined } from './quarantine.ts';
+import { findQuarantined, insertQuarantined, listQuarantined } from './store.ts';
+
+export interface QuarantineDependencies {
+  database: Database;
+  sealer: Pick<Sealer, 'seal' | 'openText'>;
+}
+
+/** What a person has to look at; the operator alone sees it, because it may be anyone's. */
+export interface Quarantine {
+  /** Keeps them, in the caller's transaction. What lies there under its id already stays as it is. */
+  putAside(tx: Queryable, items: readonly WholeQuarantined[]): Promise<void>;
+  list(filter: QuarantineFilter): Promise<Quarantined[]>;
+  get(id: string): Promise<WholeQuarantined>;
+}
+
+export function createQuarantine({ database, sealer }: QuarantineDependencies): Quarantine {
+  return {
+    async putAside(tx, items) {
+      // Sealed, because what a network sends may hold account numbers.
+      const sealed = items.map(({ content, ...item }) => ({
+        ...item,
+        contentSealed: sealer.seal(content, sealContext(item.id)),
+      }));
+      await insertQuarantined(tx, sealed);
+    },
+
+    list: (filter) => listQuarantined(database, filter),
+
+    async get(id) {
+      const found = await findQuarantined(database, id);
+      if (!found) throw errors.not_found({ detail: 'Nothing was put aside under this id.' });
+      const { contentSealed, ...item } = found;
+      return { ...item, content: sealer.openText(contentSealed, sealContext(id)) };
+    },
+  };
+}
+
+/** The envelope opens as this item alone. */
+function sealContext(id: string): string {
+  return `rail_quarantine ${id}`;
+}
