@@ -1,5 +1,5 @@
-import { createLogger } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
+import { createLogger } from '@libs/runtime';
 import { errors } from './errors.ts';
 import { createAcceptance } from './payments/accept.ts';
 import { createProcessing } from './payments/processing.ts';
