@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { createConnectors } from './connectors/index.ts';
 import { createNotices } from './mail/notices.ts';
-import type { FetchDocument } from './oauth/provider.ts';
+import type { FetchDocument } from './oauth/provider/provider.ts';
 import { addAccounts } from './parts/accounts.ts';
 import { addAdmin } from './parts/admin.ts';
 import { type Base, createBase, type Part } from './parts/base.ts';
@@ -77,7 +77,7 @@ async function addParts(base: Base, options: ToolhubOptions): Promise<Part[]> {
   const webhooks = addWebhooks(base, accounts, options.webhooks);
   const notices = createNotices({
     ...{ schema: SCHEMA, mailer: base.mailer, publicUrl: base.config.server.publicUrl },
-    findCustomer: accounts.customers.find,
+    customers: accounts.customers,
   });
   const emitEvent = notices.withMail(webhooks.emitEvent);
   const platforms = addPlatforms(base, { definitions, accounts, emitEvent });

@@ -28,7 +28,7 @@ export const PLATFORMS = [
 ] as const;
 
 /** The operator's own accounts: platform → account name → credential, as customers store them. */
-export type InternalAccounts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type InternalAccountSettings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface Config {
   readonly development: boolean;
@@ -47,7 +47,7 @@ export interface Config {
     readonly adminToken: string;
     readonly internalTokens: readonly NamedToken[];
   };
-  readonly internalAccounts: InternalAccounts;
+  readonly internalAccounts: InternalAccountSettings;
   readonly mail: { readonly smtpUrl: string | undefined; readonly from: string };
   readonly egressAllow: readonly string[];
   readonly rate: { readonly callsPerSecond: number; readonly addressPerMinute: number };
@@ -102,7 +102,7 @@ function readBearer(text: string): string | Error {
     : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
 }
 
-function readAccountsFile(path: string): InternalAccounts | Error {
+function readAccountsFile(path: string): InternalAccountSettings | Error {
   let accounts: unknown;
   try {
     accounts = JSON.parse(readFileSync(path, 'utf8'));
@@ -118,7 +118,7 @@ function readAccountsFile(path: string): InternalAccounts | Error {
     if (!isRecord(names) || !Object.values(names).every(isRecord))
       return new Error(`names a file where "${platform}" is not an object of accounts`);
   }
-  return accounts as InternalAccounts;
+  return accounts as InternalAccountSettings;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -144,13 +144,13 @@ function readConnectorUrls(env: Env, problems: string[]): Record<string, string>
 }
 
 /** What is wrong with the credentials of internal accounts; only their platforms know. */
-export type CheckInternalAccounts = (accounts: InternalAccounts) => readonly string[];
+export type CheckInternalAccounts = (accounts: InternalAccountSettings) => readonly string[];
 
 function readSettings(env: Env, checkAccounts: CheckInternalAccounts) {
   const problems: string[] = [];
   const connectorUrls = readConnectorUrls(env, problems);
   const oauthClients = readOAuthClients(env, problems);
-  const internalAccounts = settings.custom<InternalAccounts>(
+  const internalAccounts = settings.custom<InternalAccountSettings>(
     'TOOLHUB_INTERNAL_ACCOUNTS',
     (path) => {
       const accounts = readAccountsFile(path);

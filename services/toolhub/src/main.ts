@@ -8,7 +8,7 @@ import {
 } from '@libs/db';
 import { type Closer, listen, runMain, runUntilSignal, StartError } from '@libs/runtime';
 import { createToolhub } from './app.ts';
-import { type Config, type InternalAccounts, loadConfig } from './config.ts';
+import { type Config, type InternalAccountSettings, loadConfig } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { createConnectors } from './connectors/index.ts';
 import { InternalAccountsError, readInternalAccounts } from './credentials/internal-accounts.ts';
@@ -52,7 +52,7 @@ function forOperator(error: unknown): unknown {
   return known ? new StartError(error.message, { cause: error }) : error;
 }
 
-function faultsOf(accounts: InternalAccounts, connectors: readonly Connector[]): readonly string[] {
+function faultsOf(accounts: InternalAccountSettings, connectors: readonly Connector[]): readonly string[] {
   try {
     readInternalAccounts(accounts, connectors);
     return [];

@@ -2,24 +2,27 @@ import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import type { AuditService } from '../audit/service.ts';
-import type { PlanState } from '../billing/plan.ts';
+import {
+  AdminPlanStateSchema,
+  adminPlanStateToApi,
+  ChangePlan,
+  planChangeFromApi,
+} from '../billing/plan-api.ts';
 import type { Access } from '../customers/access.ts';
 import { EMAIL_CHARACTERS_MAX } from '../customers/customer.ts';
 import type { AdminCustomer, AdminService, FailedJob, JobSummary } from './service.ts';
 
-export interface AdminRoutesDeps {
+export interface AdminRoutesDependencies {
   admin: AdminService;
   access: Pick<Access, 'admin'>;
   audit: Pick<AuditService, 'record'>;
 }
 
-const CENTS_MAX = 1_000_000_000;
 const REASON_CHARACTERS_MAX = 500;
 
 const moment = Type.String({ format: 'date-time' });
 const momentOrNull = Type.Union([moment, Type.Null()]);
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
-const integerOrNull = Type.Union([Type.Integer(), Type.Null()]);
 
 const CustomerSchema = Type.Object({
   id: Type.String(),
@@ -32,19 +35,9 @@ const CustomerSchema = Type.Object({
   suspension_reason: textOrNull,
 });
 
-const PlanStateSchema = Type.Object({
-  plan: Type.String(),
-  limit: Type.Integer(),
-  used: Type.Integer(),
-  remaining: Type.Integer(),
-  resets_at: moment,
-  spend_cap_cents: integerOrNull,
-  monthly_calls: integerOrNull,
-});
-
 const DetailsSchema = Type.Object({
   ...CustomerSchema.properties,
-  plan_state: PlanStateSchema,
+  plan_state: AdminPlanStateSchema,
   usage: Type.Object({
     from: Type.String(),
     to: Type.String(),
@@ -55,16 +48,6 @@ const DetailsSchema = Type.Object({
 
 const SuspendBody = Type.Object(
   { reason: Type.Optional(Type.String({ maxLength: REASON_CHARACTERS_MAX })) },
-  { additionalProperties: false },
-);
-
-const PlanBody = Type.Object(
-  {
-    plan: Type.String({ minLength: 1, maxLength: 100 }),
-    spend_cap_cents: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: CENTS_MAX }), Type.Null()]),
-    ),
-  },
   { additionalProperties: false },
 );
 
@@ -90,14 +73,14 @@ const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }
 const customerCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^cus_[0-9a-z]{26}$' }) }));
 const jobCursor = cursorCodec(Type.Object({ id: Type.Integer({ minimum: 1 }) }));
 
-export function registerAdminRoutes(app: App, deps: AdminRoutesDeps): void {
+export function registerAdminRoutes(app: App, deps: AdminRoutesDependencies): void {
   registerCustomers(app, deps);
   registerSuspension(app, deps);
   registerPlan(app, deps);
   registerJobs(app, deps);
 }
 
-function registerCustomers(app: App, deps: AdminRoutesDeps): void {
+function registerCustomers(app: App, deps: AdminRoutesDependencies): void {
   const { admin, access } = deps;
   const email = Type.Optional(Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }));
   app.get(
@@ -144,7 +127,7 @@ function registerCustomers(app: App, deps: AdminRoutesDeps): void {
       });
       return {
         ...toApiCustomer(customer),
-        plan_state: toApiState(plan),
+        plan_state: adminPlanStateToApi(plan),
         usage: {
           from: usage.from,
           to: usage.to,
@@ -156,7 +139,7 @@ function registerCustomers(app: App, deps: AdminRoutesDeps): void {
   );
 }
 
-function registerSuspension(app: App, deps: AdminRoutesDeps): void {
+function registerSuspension(app: App, deps: AdminRoutesDependencies): void {
   const { admin, access } = deps;
   app.post(
     '/api/admin/customers/:id/suspend',
@@ -198,7 +181,7 @@ function registerSuspension(app: App, deps: AdminRoutesDeps): void {
   );
 }
 
-function registerPlan(app: App, deps: AdminRoutesDeps): void {
+function registerPlan(app: App, deps: AdminRoutesDependencies): void {
   const { admin, access } = deps;
   app.put(
     '/api/admin/customers/:id/plan',
@@ -208,22 +191,21 @@ function registerPlan(app: App, deps: AdminRoutesDeps): void {
         tags: ['Admin'],
         summary: 'Change the plan of a customer',
         params: Params,
-        body: PlanBody,
-        response: { 200: Type.Object({ customer_id: Type.String(), ...PlanStateSchema.properties }) },
+        body: ChangePlan,
+        response: { 200: Type.Object({ customer_id: Type.String(), ...AdminPlanStateSchema.properties }) },
       },
     },
     async (request) => {
       const { id: customerId } = request.params;
-      const { plan, spend_cap_cents: spendCapCents } = request.body;
-      const wanted = spendCapCents === undefined ? { plan } : { plan, spendCapCents };
+      const wanted = planChangeFromApi(request.body);
       const state = await admin.changePlan(customerId, wanted);
-      await recordAction(request, deps, { customerId, action: 'plan.changed', target: plan });
-      return { customer_id: customerId, ...toApiState(state) };
+      await recordAction(request, deps, { customerId, action: 'plan.changed', target: wanted.plan });
+      return { customer_id: customerId, ...adminPlanStateToApi(state) };
     },
   );
 }
 
-function registerJobs(app: App, { admin, access }: AdminRoutesDeps): void {
+function registerJobs(app: App, { admin, access }: AdminRoutesDependencies): void {
   app.get(
     '/api/admin/jobs',
     {
@@ -270,18 +252,6 @@ function toApiCustomer(customer: AdminCustomer): Static<typeof CustomerSchema> {
   };
 }
 
-function toApiState(state: PlanState): Static<typeof PlanStateSchema> {
-  return {
-    plan: state.plan,
-    limit: state.limit,
-    used: state.used,
-    remaining: Math.max(state.limit - state.used, 0),
-    resets_at: state.resetsAt.toISOString(),
-    spend_cap_cents: state.spendCapCents,
-    monthly_calls: state.monthlyCalls,
-  };
-}
-
 function toApiJob(job: JobSummary): Static<typeof JobSchema> {
   return {
     name: job.name,
@@ -306,7 +276,7 @@ function toApiFailedJob(job: FailedJob): Static<typeof FailedJobSchema> {
 
 function recordAction(
   request: FastifyRequest,
-  { audit }: AdminRoutesDeps,
+  { audit }: AdminRoutesDependencies,
   entry: { customerId: string; action: string; target: string | null },
 ): Promise<void> {
   return audit.record([

@@ -6,8 +6,8 @@ import { emailKey } from '../customers/customer.ts';
 import {
   type AdminCustomer,
   type FailedJob,
-  findCustomer,
   findCustomerByEmail,
+  findListedCustomer,
   type JobSummary,
   listCustomers,
   listFailedJobs,
@@ -39,7 +39,7 @@ export interface AdminService {
   failedJobs(query: { before: number | undefined; limit: number }): Promise<FailedJob[]>;
 }
 
-export interface AdminDeps {
+export interface AdminDependencies {
   database: Database;
   billing: Pick<BillingService, 'planState' | 'usage' | 'changePlan'>;
   suspensions: Pick<Suspensions, 'suspend' | 'resume'>;
@@ -48,11 +48,11 @@ export interface AdminDeps {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export function createAdminService(deps: AdminDeps): AdminService {
+export function createAdminService(deps: AdminDependencies): AdminService {
   const { database, billing, suspensions, now } = deps;
 
   async function find(customerId: string): Promise<AdminCustomer> {
-    const customer = await findCustomer(database, customerId);
+    const customer = await findListedCustomer(database, customerId);
     if (customer === undefined) throw baseErrors.not_found();
     return customer;
   }

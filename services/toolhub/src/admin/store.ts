@@ -59,7 +59,7 @@ export async function findCustomerByEmail(
   return rows[0] && fromRow(rows[0]);
 }
 
-export async function findCustomer(db: Queryable, id: string): Promise<AdminCustomer | undefined> {
+export async function findListedCustomer(db: Queryable, id: string): Promise<AdminCustomer | undefined> {
   const { rows } = await db.query<CustomerRow>(`${SELECT} where c.id = $1`, [id]);
   return rows[0] && fromRow(rows[0]);
 }

@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
 import type { BearerResolver } from '../customers/identity.ts';
-import type { CookieSession } from '../customers/service.ts';
+import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
 import {
   announceSuspension,
@@ -17,9 +17,7 @@ export interface Suspensions {
   resume(customerId: string): Promise<void>;
   /** The same look-ups, refusing suspended customers with 403 `customer_suspended`. */
   guardBearer(resolve: BearerResolver): BearerResolver;
-  guardCookie(
-    resolve: (sessionToken: string) => Promise<CookieSession | undefined>,
-  ): (sessionToken: string) => Promise<CookieSession | undefined>;
+  guardCookie(resolve: CustomerService['resolveCookie']): CustomerService['resolveCookie'];
   close(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ export interface AuditService {
   close(): Promise<void>;
 }
 
-export interface AuditDeps {
+export interface AuditDependencies {
   database: Queryable;
   newId: NewId;
   now: () => Date;
@@ -33,7 +33,7 @@ const CLOSE_ATTEMPTS_MAX = 8;
  * Entries that arrive while a write is under way go out together with the next one: one statement carries what all
  * concurrent calls recorded, and a lone call waits for nothing but its own insert.
  */
-export function createAuditService(deps: AuditDeps): AuditService {
+export function createAuditService(deps: AuditDependencies): AuditService {
   const { database, newId, now, onError } = deps;
   let queue: Waiting[] = [];
   let waiting = 0;

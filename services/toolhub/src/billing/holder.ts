@@ -14,7 +14,7 @@ export interface Holder {
   close(): Promise<void>;
 }
 
-export interface HolderDeps {
+export interface HolderDependencies {
   database: Database;
   newId: NewId;
   onError: (error: unknown) => void;
@@ -25,7 +25,7 @@ export interface HolderDeps {
 export const HOLDER_LEASE_MS = 60_000;
 const RENEWALS_PER_LEASE = 4;
 
-export function createHolder(deps: HolderDeps): Holder {
+export function createHolder(deps: HolderDependencies): Holder {
   const { database, newId, onError, leaseMs = HOLDER_LEASE_MS } = deps;
   let lease: { id: string; ready: Promise<string> } | undefined;
   let closed = false;

@@ -46,7 +46,7 @@ export interface Meter {
   close(): Promise<void>;
 }
 
-export interface MeterDeps {
+export interface MeterDependencies {
   database: Database;
   newId: NewId;
   now: () => Date;
@@ -65,7 +65,7 @@ type Settlement =
   | { kind: 'usage'; usage: CallUsage; day: string }
   | { kind: 'unused'; reservation: Reservation };
 
-export function createMeter(deps: MeterDeps): Meter {
+export function createMeter(deps: MeterDependencies): Meter {
   const { database, now, onError } = deps;
   const holder = createHolder(deps);
   const reservations = createGroupWriter<string, LimitCheck>({ write: reserveTogether });

@@ -5,17 +5,24 @@ import { actorOf } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import { dayOf, monthOf } from './month.ts';
-import { type Plan, type PlanState, USAGE_GROUPS } from './plan.ts';
+import { type Plan, USAGE_GROUPS } from './plan.ts';
+import {
+  AdminPlanStateSchema,
+  adminPlanStateToApi,
+  ChangePlan,
+  PlanStateSchema,
+  planChangeFromApi,
+  planStateToApi,
+} from './plan-api.ts';
 import type { BillingService } from './service.ts';
 
-export interface BillingRoutesDeps {
+export interface BillingRoutesDependencies {
   billing: BillingService;
   access: Pick<Access, 'customer' | 'admin' | 'sessionOf'>;
   audit: Pick<AuditService, 'record'>;
   now: () => Date;
 }
 
-const CENTS_MAX = 1_000_000_000;
 const CALLS_MAX = 1_000_000_000_000;
 const USAGE_DAYS_MAX = 400;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,29 +35,6 @@ const PlanSchema = Type.Object({
   overage_cents_per_1000: Type.Integer(),
   hard_stop: Type.Boolean(),
 });
-
-const PlanStateSchema = Type.Object({
-  plan: Type.String(),
-  limit: Type.Integer({ description: 'Calls of the month, up to the end or up to where overage begins.' }),
-  stops_at_limit: Type.Boolean({ description: 'Whether calls beyond `limit` are refused.' }),
-  used: Type.Integer(),
-  remaining: Type.Integer(),
-  resets_at: Type.String({ format: 'date-time' }),
-  spend_cap_cents: Type.Union([Type.Integer(), Type.Null()]),
-});
-
-const ChangePlan = Type.Object(
-  {
-    plan: Type.String({ minLength: 1, maxLength: 100 }),
-    spend_cap_cents: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: CENTS_MAX }), Type.Null()], {
-        description:
-          'The most that a month may cost, price included. Null takes the cap away; absent keeps it.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
 
 const ChangeLimit = Type.Object(
   {
@@ -91,12 +75,12 @@ const UsageSchema = Type.Object({
   total: Type.Integer({ description: 'The calls of all groups.' }),
 });
 
-export function registerBillingRoutes(app: App, deps: BillingRoutesDeps): void {
+export function registerBillingRoutes(app: App, deps: BillingRoutesDependencies): void {
   registerPlanRoutes(app, deps);
   registerUsageRoutes(app, deps);
 }
 
-function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesDeps): void {
+function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesDependencies): void {
   app.get(
     '/api/plans',
     {
@@ -114,7 +98,7 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
       onRequest: access.customer('read'),
       schema: { tags: ['Billing'], summary: 'Your plan and this month', response: { 200: PlanStateSchema } },
     },
-    async (request) => toApiState(await billing.planState(access.sessionOf(request).customerId)),
+    async (request) => planStateToApi(await billing.planState(access.sessionOf(request).customerId)),
   );
   app.put(
     '/api/plan',
@@ -129,7 +113,7 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
     },
     async (request) => {
       const session = access.sessionOf(request);
-      const wanted = fromApiChange(request.body);
+      const wanted = planChangeFromApi(request.body);
       const state = await billing.changePlan(session.customerId, wanted);
       await audit.record([
         {
@@ -142,7 +126,7 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
           requestId: request.id,
         },
       ]);
-      return toApiState(state);
+      return planStateToApi(state);
     },
   );
   app.put(
@@ -155,11 +139,7 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
         params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }),
         body: ChangeLimit,
         response: {
-          200: Type.Object({
-            customer_id: Type.String(),
-            monthly_calls: Type.Union([Type.Integer(), Type.Null()]),
-            ...PlanStateSchema.properties,
-          }),
+          200: Type.Object({ customer_id: Type.String(), ...AdminPlanStateSchema.properties }),
         },
       },
     },
@@ -177,12 +157,12 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
           requestId: request.id,
         },
       ]);
-      return { customer_id: id, monthly_calls: state.monthlyCalls, ...toApiState(state) };
+      return { customer_id: id, ...adminPlanStateToApi(state) };
     },
   );
 }
 
-function registerUsageRoutes(app: App, { billing, access, now }: BillingRoutesDeps): void {
+function registerUsageRoutes(app: App, { billing, access, now }: BillingRoutesDependencies): void {
   app.get(
     '/api/usage',
     {
@@ -225,23 +205,6 @@ function toApiPlan(plan: Plan): Static<typeof PlanSchema> {
     overage_cents_per_1000: plan.overageCentsPer1000,
     hard_stop: plan.hardStop,
   };
-}
-
-function toApiState(state: PlanState): Static<typeof PlanStateSchema> {
-  return {
-    plan: state.plan,
-    limit: state.limit,
-    stops_at_limit: state.stopsAtLimit,
-    used: state.used,
-    remaining: Math.max(state.limit - state.used, 0),
-    resets_at: state.resetsAt.toISOString(),
-    spend_cap_cents: state.spendCapCents,
-  };
-}
-
-function fromApiChange(body: Static<typeof ChangePlan>): { plan: string; spendCapCents?: number | null } {
-  const { plan, spend_cap_cents: spendCapCents } = body;
-  return spendCapCents === undefined ? { plan } : { plan, spendCapCents };
 }
 
 function readRange(query: { from?: string; to?: string }, now: Date): { from: string; to: string } {

@@ -3,7 +3,7 @@ import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { percentileMs } from './durations.ts';
 import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
@@ -53,7 +53,7 @@ export interface BillingService {
   close(): Promise<void>;
 }
 
-export interface BillingDeps {
+export interface BillingDependencies {
   database: Database;
   newId: NewId;
   now: () => Date;
@@ -67,7 +67,7 @@ const SWEEP_MINUTES = 1;
 const TELL_MINUTES = 10;
 const UNTOLD_MAX = 1_000;
 
-export function createBillingService(deps: BillingDeps): BillingService {
+export function createBillingService(deps: BillingDependencies): BillingService {
   const { database, now } = deps;
   const telling = new Set<Promise<unknown>>();
 

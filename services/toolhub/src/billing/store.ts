@@ -94,7 +94,7 @@ export async function lockPlanSettings(tx: Queryable, customerId: string): Promi
   return { plan: row.plan, spendCapCents: row.spend_cap_cents, monthlyCalls: row.monthly_calls };
 }
 
-export interface PlanChange {
+export interface NewPlanChange {
   customerId: string;
   id: string;
   at: Date;
@@ -104,7 +104,7 @@ export interface PlanChange {
 }
 
 /** Stores the new settings and the change itself; thresholds of the new limit are told anew. */
-export async function changePlanSettings(tx: Queryable, change: PlanChange): Promise<void> {
+export async function changePlanSettings(tx: Queryable, change: NewPlanChange): Promise<void> {
   const { customerId, previous, next, at } = change;
   await tx.query('update customers set plan = $2 where id = $1', [customerId, next.plan]);
   await tx.query(

@@ -7,7 +7,7 @@ import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import type { ConnectService, Traveller, VendorAnswer } from './service.ts';
 
-export interface ConnectRoutesDeps {
+export interface ConnectRoutesDependencies {
   connect: ConnectService;
   access: Pick<Access, 'customer' | 'sessionOf' | 'cookieOf'>;
   audit: Pick<AuditService, 'record'>;
@@ -31,12 +31,12 @@ const BeginQuery = Type.Object(
 const CallbackQuery = Type.Object({}, { additionalProperties: true });
 
 /** The way to a vendor and back. Both ends are visited by the customer's browser, with the session's cookie. */
-export function registerConnectRoutes(app: App, deps: ConnectRoutesDeps): void {
+export function registerConnectRoutes(app: App, deps: ConnectRoutesDependencies): void {
   registerBegin(app, deps);
   registerCallback(app, deps);
 }
 
-function registerBegin(app: App, deps: ConnectRoutesDeps): void {
+function registerBegin(app: App, deps: ConnectRoutesDependencies): void {
   const { connect, access } = deps;
   app.get(
     '/api/connect/:platform',
@@ -64,7 +64,7 @@ function registerBegin(app: App, deps: ConnectRoutesDeps): void {
   );
 }
 
-function registerCallback(app: App, deps: ConnectRoutesDeps): void {
+function registerCallback(app: App, deps: ConnectRoutesDependencies): void {
   const { connect, access } = deps;
   app.get(
     '/api/connect/:platform/callback',
@@ -97,7 +97,11 @@ function registerCallback(app: App, deps: ConnectRoutesDeps): void {
   );
 }
 
-function travellerOf(request: FastifyRequest, { access }: ConnectRoutesDeps, platform: string): Traveller {
+function travellerOf(
+  request: FastifyRequest,
+  { access }: ConnectRoutesDependencies,
+  platform: string,
+): Traveller {
   const { customerId, via } = access.sessionOf(request);
   return { customerId, platform, sessionToken: via === 'cookie' ? (access.cookieOf(request) ?? null) : null };
 }
@@ -131,7 +135,7 @@ function withParameter(page: string, name: string, value: string): string {
 
 function recordConnected(
   request: FastifyRequest,
-  { access, audit }: ConnectRoutesDeps,
+  { access, audit }: ConnectRoutesDependencies,
   { platform, outcome }: { platform: string; outcome: Outcome },
 ): Promise<void> {
   const session = access.sessionOf(request);

@@ -17,7 +17,7 @@ import { errors } from '../errors.ts';
 import { errorCodeOf, exchangeCode } from './exchange.ts';
 import { deleteExpiredJourneys, insertJourney, takeJourney } from './store.ts';
 
-export interface ConnectServiceDeps {
+export interface ConnectServiceDependencies {
   database: Database;
   sealer: Sealer;
   connectors: ConnectorService;
@@ -63,7 +63,7 @@ interface Destination {
   client: OAuthClient;
 }
 
-export function createConnectService(deps: ConnectServiceDeps): ConnectService {
+export function createConnectService(deps: ConnectServiceDependencies): ConnectService {
   const { database, sealer, connectors, credentials, publicUrl, randomBytes, now } = deps;
   const timeoutMs = deps.exchangeTimeoutMs ?? EXCHANGE_TIMEOUT_MS;
   // Vendors compare this as written with what the operator registered there.

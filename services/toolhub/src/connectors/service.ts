@@ -4,7 +4,7 @@ import type { Connector, OAuthClient, ToolContext } from './connector.ts';
 import { ConnectorError } from './connector.ts';
 import { createEgress, type Egress } from './egress.ts';
 
-export interface ConnectorServiceDeps {
+export interface ConnectorServiceDependencies {
   connectors: readonly Connector[];
   database: Database;
   /** `TOOLHUB_EGRESS_ALLOW`. */
@@ -43,7 +43,7 @@ export interface ConnectorService {
   close(): Promise<void>;
 }
 
-export function createConnectorService(deps: ConnectorServiceDeps): ConnectorService {
+export function createConnectorService(deps: ConnectorServiceDependencies): ConnectorService {
   const byId = new Map(deps.connectors.map((connector) => [connector.id, connector]));
   const egresses = new Map<string, Egress>();
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { type Connector, ConnectorError, type RefreshOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import {
   type CredentialKey,
   type CredentialRow,
@@ -23,7 +23,7 @@ const WAIT_MS_MAX = LEASE_MS;
 const STORE_ATTEMPTS_MAX = 5;
 const STORE_RETRY_MS = 200;
 
-export interface RenewalDeps {
+export interface RenewalDependencies {
   database: Database;
   vault: Vault;
   connectors: ConnectorService;
@@ -57,7 +57,7 @@ export function openedOf(row: CredentialRow, credential: unknown): OpenedCredent
   };
 }
 
-export function createRenewal(deps: RenewalDeps): Renewal {
+export function createRenewal(deps: RenewalDependencies): Renewal {
   const { database, vault, connectors, now } = deps;
   const underWay = new Map<string, Promise<RenewalResult>>();
 

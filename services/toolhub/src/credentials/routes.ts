@@ -9,7 +9,7 @@ import type { Access } from '../customers/access.ts';
 import type { CredentialRecord } from './credential.ts';
 import type { CredentialService } from './service.ts';
 
-export interface CredentialRoutesDeps {
+export interface CredentialRoutesDependencies {
   credentials: CredentialService;
   connectors: readonly Connector[];
   access: Pick<Access, 'customer' | 'sessionOf'>;
@@ -46,7 +46,7 @@ function toApi(record: CredentialRecord) {
   };
 }
 
-export function registerCredentialRoutes(app: App, deps: CredentialRoutesDeps): void {
+export function registerCredentialRoutes(app: App, deps: CredentialRoutesDependencies): void {
   registerReading(app, deps);
   for (const connector of deps.connectors) registerPut(app, connector, deps);
   // The platforms above have schemas of their own; any other name is a resource that does not exist.
@@ -60,7 +60,7 @@ export function registerCredentialRoutes(app: App, deps: CredentialRoutesDeps): 
   registerDelete(app, deps);
 }
 
-function registerReading(app: App, { credentials, access }: CredentialRoutesDeps): void {
+function registerReading(app: App, { credentials, access }: CredentialRoutesDependencies): void {
   app.get(
     '/api/credentials',
     {
@@ -100,7 +100,7 @@ function registerReading(app: App, { credentials, access }: CredentialRoutesDeps
   );
 }
 
-function registerPut(app: App, connector: Connector, deps: CredentialRoutesDeps): void {
+function registerPut(app: App, connector: Connector, deps: CredentialRoutesDependencies): void {
   const { credentials, access } = deps;
   const platform = connector.id;
   app.put(
@@ -133,7 +133,7 @@ function registerPut(app: App, connector: Connector, deps: CredentialRoutesDeps)
   );
 }
 
-function registerDelete(app: App, deps: CredentialRoutesDeps): void {
+function registerDelete(app: App, deps: CredentialRoutesDependencies): void {
   const { credentials, access } = deps;
   app.delete(
     '/api/credentials/:platform',
@@ -160,7 +160,7 @@ function registerDelete(app: App, deps: CredentialRoutesDeps): void {
 /** Waited for, so that who asks for the log after the answer finds the change in it. */
 function recordChange(
   request: FastifyRequest,
-  { access, audit }: CredentialRoutesDeps,
+  { access, audit }: CredentialRoutesDependencies,
   { action, platform, outcome }: { action: string; platform: string; outcome: Outcome },
 ): Promise<void> {
   const session = access.sessionOf(request);

@@ -3,7 +3,7 @@ import { SealError, type Sealer } from '@libs/seal';
 import { type Connector, ConnectorError, type VerifyOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import { errors } from '../errors.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import {
   type CredentialKey,
   type CredentialRecord,
@@ -31,7 +31,7 @@ const EXPIRY_MARGIN_MS = 60_000;
 const VERIFY_TIMEOUT_MS = 25_000;
 const RENEWALS_MAX = 3;
 
-export interface CredentialServiceDeps {
+export interface CredentialServiceDependencies {
   database: Database;
   sealer: Sealer;
   connectors: ConnectorService;
@@ -67,7 +67,7 @@ export interface CredentialService {
   readonly internalAccounts: InternalAccounts;
 }
 
-export function createCredentialService(deps: CredentialServiceDeps): CredentialService {
+export function createCredentialService(deps: CredentialServiceDependencies): CredentialService {
   const { database, connectors, now } = deps;
   const vault = createVault(deps.sealer);
   const renewal = createRenewal({ ...deps, vault });

@@ -3,17 +3,17 @@ import { equalSecrets } from '@libs/seal';
 import type { FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
 import type { BearerResolver, InternalSession, Scope, Session } from './identity.ts';
-import type { CookieSession } from './service.ts';
+import type { CustomerService } from './service.ts';
 
 /** What a call does with the account; a token needs the scope of that name. */
 export type Need = 'read' | 'write';
 type Hook = (request: FastifyRequest) => Promise<void>;
 
-export interface AccessDeps {
+export interface AccessDependencies {
   publicUrl: string;
   adminToken: string;
   resolveBearer: BearerResolver;
-  resolveCookie(sessionToken: string): Promise<CookieSession | undefined>;
+  resolveCookie: CustomerService['resolveCookie'];
 }
 
 /** Who may call what under `/api`. The hooks run before the body is read. */
@@ -37,7 +37,7 @@ export interface Access {
 
 const scopeOf: Record<Need, Scope> = { read: 'account:read', write: 'account:write' };
 
-export function createAccess(deps: AccessDeps): Access {
+export function createAccess(deps: AccessDependencies): Access {
   const sessions = new WeakMap<FastifyRequest, Session>();
   const origins = acceptedOrigins(deps.publicUrl);
   const secureCookies = deps.publicUrl.startsWith('https:');

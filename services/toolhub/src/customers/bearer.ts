@@ -15,7 +15,7 @@ export interface TokenSource {
   find(tokenHash: Buffer, now: Date): Promise<ResolvedToken | undefined>;
 }
 
-export interface BearerDeps {
+export interface BearerDependencies {
   revocations: Pick<Revocations, 'subscribe'>;
   sources: readonly TokenSource[];
   internalTokens: readonly { name: string; token: string }[];
@@ -42,7 +42,7 @@ const INTERNAL_SCOPES = SCOPES.filter((scope) => scope.startsWith('tools:'));
  * and only tokens that were found get in. A Map compares two strings only when their seeded hashes are equal, so how
  * long a wrong guess takes tells nothing about a right one.
  */
-export function createBearerResolver(deps: BearerDeps): BearerResolver {
+export function createBearerResolver(deps: BearerDependencies): BearerResolver {
   const { sources, now } = deps;
   const cache = new Map<string, Entry>();
   const lookups = new Map<string, Promise<Session | null>>();

@@ -16,7 +16,7 @@ import {
 } from './customer.ts';
 import { type CustomerService, SESSION_DAYS } from './service.ts';
 
-export interface CustomerRoutesDeps {
+export interface CustomerRoutesDependencies {
   customers: CustomerService;
   access: Access;
   audit: AuditService;
@@ -81,7 +81,7 @@ function loginEntry(
   };
 }
 
-export function registerCustomerRoutes(app: App, deps: CustomerRoutesDeps): void {
+export function registerCustomerRoutes(app: App, deps: CustomerRoutesDependencies): void {
   const { customers, access, audit, addressLimit } = deps;
   const guard = async (request: FastifyRequest, reply: FastifyReply) => {
     // A foreign page must not be able to log a browser into an account of its choice either.

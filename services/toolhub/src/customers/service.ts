@@ -47,7 +47,7 @@ export interface CookieSession {
   session: Session;
 }
 
-export interface CustomerDeps {
+export interface CustomerDependencies {
   database: Database;
   passwords: Passwords;
   loginLimit: LoginLimit;
@@ -59,7 +59,7 @@ export interface CustomerDeps {
 /** A person at the dashboard may do everything; `offline_access` only means something for OAuth clients. */
 const COOKIE_SCOPES = SCOPES.filter((scope) => scope !== 'offline_access');
 
-export function createCustomerService(deps: CustomerDeps): CustomerService {
+export function createCustomerService(deps: CustomerDependencies): CustomerService {
   const { database, passwords, loginLimit, newId, randomBytes, now } = deps;
 
   function newSession(customerId: string) {

@@ -1,45 +1,50 @@
-import type { Queryable } from '@libs/db';
+import type { Database } from '@libs/db';
+import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
-import { insertEvent } from './store.ts';
+import type { DeliverEvent, EmitEvent, EventKey, RecordedEvent } from './event.ts';
+import { deleteEventsBefore, findEvents, insertEvent } from './store.ts';
 
-export { deleteEventsBefore, type EventKey, findEvents, insertEvent, type RecordedEvent } from './store.ts';
+const DAY_MS = 24 * 60 * 60_000;
+/** A dead letter may be replayed on its last day and die again: its event is there for that, too. */
+const KEPT_MS = 90 * DAY_MS;
+const PURGE_MINUTES = 60;
+const PURGE_ROWS = 1_000;
+const PURGE_TURNS_MAX = 500;
 
-/** The types a customer can subscribe to. */
-export const EVENT_TYPES = [
-  'whatsapp.message.received',
-  'whatsapp.message.status',
-  'credential.expired',
-  'credential.recovered',
-  'usage.threshold',
-  'invoice.created',
-  'tool.call.failed',
-  'webhook.test',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
-
-export interface NewEvent {
-  customerId: string;
-  type: EventType;
-  data: Record<string, unknown>;
+/** What happened, for as long as anybody may ask for it. */
+export interface EventLog {
+  /** Writes the event and tells nobody. */
+  readonly record: EmitEvent;
+  /** Events of any customers, in no order; those that are past their time are absent. */
+  find(keys: readonly EventKey[]): Promise<RecordedEvent[]>;
+  readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
 
-/** Writes the event in the caller's transaction, so that it exists exactly when the change that it announces does. */
-export type EmitEvent = (tx: Queryable, event: NewEvent) => Promise<string>;
+export function createEventLog(deps: { database: Database; newId: NewId; now: () => Date }): EventLog {
+  const purge: Handler = {
+    name: 'events.purge',
+    async handle(_jobs, { signal }) {
+      const before = new Date(deps.now().getTime() - KEPT_MS);
+      for (let turn = 0; turn < PURGE_TURNS_MAX && !signal.aborted; turn += 1) {
+        if ((await deleteEventsBefore(deps.database, before, PURGE_ROWS)) < PURGE_ROWS) return;
+      }
+    },
+  };
+  return {
+    record: createEmitEvent(deps),
+    find: (keys) => findEvents(deps.database, keys),
+    jobs: { handlers: [purge], cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }] },
+  };
+}
 
-/** Adds what the customer's webhook gets for an event, in the caller's transaction. */
-export type DeliverEvent = (
-  tx: Queryable,
-  event: { customerId: string; id: string; type: EventType },
-) => Promise<void>;
-
-export interface EmitEventDeps {
+export interface EmitEventDependencies {
   newId: NewId;
   now: () => Date;
   /** Without it events are stored and nobody is told. */
   deliver?: DeliverEvent;
 }
 
-export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
+export function createEmitEvent(deps: EmitEventDependencies): EmitEvent {
   return async (tx, event) => {
     const id = deps.newId('evt');
     await insertEvent(tx, { ...event, id, createdAt: deps.now() });

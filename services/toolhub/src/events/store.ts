@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { EventType, NewEvent } from './service.ts';
+import type { EventKey, EventType, NewEvent, RecordedEvent } from './event.ts';
 
 export async function insertEvent(
   tx: Queryable,
@@ -12,18 +12,6 @@ export async function insertEvent(
     },
     [event.customerId, event.id, event.type, JSON.stringify(event.data), event.createdAt],
   );
-}
-
-export interface EventKey {
-  customerId: string;
-  id: string;
-}
-
-export interface RecordedEvent extends EventKey {
-  type: EventType;
-  /** JSON, in the very bytes that were emitted. */
-  data: string;
-  createdAt: Date;
 }
 
 interface EventRow {

@@ -1,12 +1,12 @@
+import { CallTimeout, withDeadline } from '../calls/deadline.ts';
 import { type Connector, ConnectorError, type HealthProbe } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { CredentialRecord, OpenedCredential, OpenResult } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Session } from '../customers/identity.ts';
-import { CallTimeout, withDeadline } from '../mcp/deadline.ts';
 import { accountsDigest, type PlatformHealth } from './report.ts';
 
-export interface ProbesDeps {
+export interface ProbesDependencies {
   connectors: Pick<ConnectorService, 'connectors' | 'context'>;
   credentials: Pick<CredentialService, 'list' | 'open' | 'openAfterRefusal'>;
   onError: (error: unknown, context: { platform: string }) => void;
@@ -42,7 +42,7 @@ const TOKEN_EXPIRED: Finding = {
   message: 'The connection has expired; connect the account again.',
 };
 
-export function createProbes(deps: ProbesDeps): Probes {
+export function createProbes(deps: ProbesDependencies): Probes {
   const { connectors, credentials } = deps;
   const timeoutMs = deps.probeTimeoutMs ?? PROBE_TIMEOUT_MS;
   const never = new AbortController().signal;

@@ -4,7 +4,7 @@ import type { Access } from '../customers/access.ts';
 import { HEALTH_STATUSES } from './report.ts';
 import type { Health } from './service.ts';
 
-export interface HealthRoutesDeps {
+export interface HealthRoutesDependencies {
   health: Health;
   access: Pick<Access, 'optionalCustomer' | 'sessionIfAny'>;
 }
@@ -25,7 +25,7 @@ const Report = Type.Object({
   ),
 });
 
-export function registerHealthRoutes(app: App, { health, access }: HealthRoutesDeps): void {
+export function registerHealthRoutes(app: App, { health, access }: HealthRoutesDependencies): void {
   app.get(
     '/api/health/platforms',
     {

@@ -3,12 +3,12 @@ import type { Database } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
-import { type Checked, createProbes, type ProbesDeps } from './probes.ts';
+import { type Checked, createProbes, type ProbesDependencies } from './probes.ts';
 import { type HealthReport, isFresh, REPORT_KEEP_MS } from './report.ts';
 import { claimReport, extendLease, findReport, type Lease, releaseLease, storeReport } from './store.ts';
 import { createWatch } from './watch.ts';
 
-export interface HealthDeps extends ProbesDeps {
+export interface HealthDependencies extends ProbesDependencies {
   database: Database;
   newId: NewId;
   now: () => Date;
@@ -44,7 +44,7 @@ interface Subject {
   check(): Promise<Checked>;
 }
 
-export function createHealth(deps: HealthDeps): Health {
+export function createHealth(deps: HealthDependencies): Health {
   const { database, now, onError } = deps;
   const probes = createProbes(deps);
   const underWay = new Map<string, Promise<HealthReport>>();

@@ -4,7 +4,7 @@ import type { CredentialService } from '../credentials/service.ts';
 import { sessionOf } from './probes.ts';
 import { listConnectedCustomers, listRunOut, type RunOut } from './watch-store.ts';
 
-export interface WatchDeps {
+export interface WatchDependencies {
   database: Database;
   credentials: Pick<CredentialService, 'open'>;
   now: () => Date;
@@ -26,7 +26,10 @@ const PAGE_JOB = 'health.watch_page';
  * Finds credentials that stopped working before a customer does: opening one that has run out, or asking its platform,
  * marks it as expired and emits `credential.expired`.
  */
-export function createWatch(deps: WatchDeps): { handlers: readonly Handler[]; cron: readonly CronEntry[] } {
+export function createWatch(deps: WatchDependencies): {
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+} {
   const { database, now, onError } = deps;
 
   async function expireRunOut(signal: AbortSignal): Promise<void> {

@@ -8,12 +8,13 @@ import { startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory } from '@libs/seal';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listConversations, listMessages } from '../connectors/whatsapp/store.ts';
 import { createEmitEvent } from '../events/service.ts';
 import { addCustomer } from '../invoices/test/rig.ts';
 import { migrationSource } from '../schema.ts';
 import { claimPhoneNumber, releasePhoneNumber } from './phone-numbers.ts';
 import { registerInboundRoutes } from './routes.ts';
-import { createInboundService, listConversations, listMessages } from './service.ts';
+import { createInboundService } from './service.ts';
 
 const APP_SECRET = 'the app secret';
 const VERIFY_TOKEN = 'the verify token';

@@ -5,7 +5,7 @@ import { errors } from '../errors.ts';
 import type { InboundService } from './service.ts';
 import { hasValidSignature } from './signature.ts';
 
-export interface InboundRoutesDeps {
+export interface InboundRoutesDependencies {
   inbound: Pick<InboundService, 'accept'>;
   whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
 }
@@ -20,7 +20,7 @@ const CHALLENGE_CHARACTERS_MAX = 1_024;
  * The vendor speaks here and no customer, so there is no token but a signature, and the reference for customers does
  * not show these routes.
  */
-export async function registerInboundRoutes(app: App, deps: InboundRoutesDeps): Promise<void> {
+export async function registerInboundRoutes(app: App, deps: InboundRoutesDependencies): Promise<void> {
   registerCheck(app, deps);
   // A scope of its own: here, and nowhere else, a body stays the bytes that arrived.
   await app.register(async (scope) => {
@@ -30,7 +30,7 @@ export async function registerInboundRoutes(app: App, deps: InboundRoutesDeps): 
   });
 }
 
-function registerCheck(app: App, { whatsapp }: InboundRoutesDeps): void {
+function registerCheck(app: App, { whatsapp }: InboundRoutesDependencies): void {
   app.get(PATH, { schema: { hide: true } }, async (request, reply) => {
     if (whatsapp.verifyToken === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
     const query = request.query as Record<string, unknown>;
@@ -46,7 +46,7 @@ function registerCheck(app: App, { whatsapp }: InboundRoutesDeps): void {
   });
 }
 
-function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDeps): void {
+function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDependencies): void {
   app.post(PATH, { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } }, async (request, reply) => {
     if (whatsapp.appSecret === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);

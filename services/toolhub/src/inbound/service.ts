@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, completeJobs, dailyAt, enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { contactName, type InboundItem, keyOf, PayloadError, readPayload } from './payload.ts';
 import { CLAIMED_JOB } from './phone-numbers.ts';
 import {
@@ -17,9 +17,7 @@ import {
   takeUnclaimed,
 } from './store.ts';
 
-export { type Conversation, listConversations, listMessages, type StoredMessage } from './reading-store.ts';
-
-export interface InboundDeps {
+export interface InboundDependencies {
   database: Database;
   emitEvent: EmitEvent;
   newId: NewId;
@@ -40,7 +38,7 @@ const CLAIMED_ITEMS_MAX = 500;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const PURGE_ROWS_MAX = 1_000;
 
-export function createInboundService(deps: InboundDeps): InboundService {
+export function createInboundService(deps: InboundDependencies): InboundService {
   const { database, now } = deps;
 
   /** Stores an item once and tells its customer of it once, in the same transaction. */

@@ -6,7 +6,7 @@ import type { Period } from './period.ts';
 import { next } from './states.ts';
 import { type ClaimedMail, claimMails, lockInvoice, type MailOutcome, recordMail } from './store.ts';
 
-export interface InvoiceMailsDeps {
+export interface InvoiceMailsDependencies {
   database: Database;
   mailer: Pick<Mailer, 'send'>;
   issuer: Issuer;
@@ -48,7 +48,7 @@ const ERROR_TEXT_MAX = 500;
  * A mail is claimed before it is sent and recorded after. A process that dies in between leaves a mail that may have
  * gone out; whoever sends it again sends the very same one, under the same Message-ID, or the same file.
  */
-export function createInvoiceMails(deps: InvoiceMailsDeps): InvoiceMails {
+export function createInvoiceMails(deps: InvoiceMailsDependencies): InvoiceMails {
   const { database, mailer, now } = deps;
 
   async function send(mail: ClaimedMail): Promise<MailOutcome & { isServerAway: boolean }> {

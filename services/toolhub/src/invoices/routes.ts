@@ -11,7 +11,7 @@ import { PERIOD_PATTERN, type Period } from './period.ts';
 import type { InvoiceService } from './service.ts';
 import { INVOICE_STATUSES } from './states.ts';
 
-export interface InvoiceRoutesDeps {
+export interface InvoiceRoutesDependencies {
   invoices: InvoiceService;
   access: Pick<Access, 'customer' | 'admin' | 'sessionOf'>;
   audit: Pick<AuditService, 'record'>;
@@ -82,13 +82,13 @@ function toApi(invoice: Invoice): Static<typeof InvoiceSchema> {
   };
 }
 
-export function registerInvoiceRoutes(app: App, deps: InvoiceRoutesDeps): void {
+export function registerInvoiceRoutes(app: App, deps: InvoiceRoutesDependencies): void {
   registerReading(app, deps);
   registerRun(app, deps);
   registerMoves(app, deps);
 }
 
-function registerReading(app: App, { invoices, access }: InvoiceRoutesDeps): void {
+function registerReading(app: App, { invoices, access }: InvoiceRoutesDependencies): void {
   async function list(customerId: string, query: { limit: number; cursor?: string }) {
     const { limit } = query;
     const before = cursor.decode(query.cursor)?.id;
@@ -157,7 +157,7 @@ function registerReading(app: App, { invoices, access }: InvoiceRoutesDeps): voi
   );
 }
 
-function registerRun(app: App, deps: InvoiceRoutesDeps): void {
+function registerRun(app: App, deps: InvoiceRoutesDependencies): void {
   const { invoices, access } = deps;
   app.post(
     '/api/admin/invoices/run',
@@ -219,7 +219,7 @@ function endedOrThrow<Outcome extends { kind: string }>(
   });
 }
 
-function registerMoves(app: App, deps: InvoiceRoutesDeps): void {
+function registerMoves(app: App, deps: InvoiceRoutesDependencies): void {
   const { invoices, access } = deps;
   const moves = [
     {
@@ -249,7 +249,7 @@ function registerMoves(app: App, deps: InvoiceRoutesDeps): void {
 
 function recordAction(
   request: FastifyRequest,
-  { audit }: InvoiceRoutesDeps,
+  { audit }: InvoiceRoutesDependencies,
   entry: { customerId: string; action: string; target: string; outcome: 'success' | 'refused' },
 ): Promise<void> {
   return audit.record([

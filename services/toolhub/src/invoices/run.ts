@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Database, Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
 import { acquireLock, findLock, type HeldLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
@@ -21,14 +21,14 @@ import {
 import { firstStatus } from './states.ts';
 import { countUnsent, insertInvoices, rearmFailedMails } from './store.ts';
 import { type PlanVersion, termsByDay } from './timeline.ts';
-import type { CustomerUsage, UsageQuery } from './usage-store.ts';
+import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
 
-export interface InvoiceRunDeps {
+export interface InvoiceRunDependencies {
   database: Database;
   mails: InvoiceMails;
   emitEvent: EmitEvent;
   /** The calls to be charged, by customer, day and platform. */
-  usageOf: (query: UsageQuery) => Promise<CustomerUsage[]>;
+  usageOf: (query: ChargedCallsQuery) => Promise<CustomerUsage[]>;
   platformTitle: (platform: string) => string;
   newId: NewId;
   /** What this process is called in the lock, for whoever waits for it: a host and a process id unless told otherwise. */
@@ -68,7 +68,7 @@ export const LOCK_NAME = 'invoices';
 export const LOCK_TTL_MS = 60 * 60_000;
 const BATCH_MAX = 50;
 
-export function createInvoiceRun(deps: InvoiceRunDeps): InvoiceRun {
+export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
   const { database, now } = deps;
   const lockTtlMs = deps.lockTtlMs ?? LOCK_TTL_MS;
   const batchMax = deps.batchMax ?? BATCH_MAX;

@@ -5,12 +5,12 @@ import { errors } from '../errors.ts';
 import { type Issuer, renderInvoice } from './document.ts';
 import type { Invoice } from './invoice.ts';
 import { isLockInUse } from './lock-store.ts';
-import { createInvoiceMails, type InvoiceMailsDeps } from './mails.ts';
+import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
 import {
   createInvoiceRun,
   type DryRunOutcome,
-  type InvoiceRunDeps,
+  type InvoiceRunDependencies,
   LOCK_NAME,
   LOCK_TTL_MS,
   type RunOutcome,
@@ -20,13 +20,13 @@ import { next } from './states.ts';
 import { findInvoice, listInvoices, lockInvoice, updateStatus } from './store.ts';
 import { readUsage } from './usage-store.ts';
 
-export interface InvoiceServiceDeps
-  extends Omit<InvoiceMailsDeps, 'onError'>,
-    Omit<InvoiceRunDeps, 'mails' | 'onError' | 'usageOf'> {
+export interface InvoiceServiceDependencies
+  extends Omit<InvoiceMailsDependencies, 'onError'>,
+    Omit<InvoiceRunDependencies, 'mails' | 'onError' | 'usageOf'> {
   database: Database;
   issuer: Issuer;
   /** The rollups of billing, unless told otherwise. */
-  usageOf?: InvoiceRunDeps['usageOf'];
+  usageOf?: InvoiceRunDependencies['usageOf'];
   onError: (error: unknown, context: object) => void;
 }
 
@@ -52,7 +52,7 @@ const RUN_QUIET_MS = 5 * 60_000;
 /** How soon the monthly job looks again while another run holds the lock. */
 const PENDING_RETRY_MS = 30_000;
 
-export function createInvoiceService(deps: InvoiceServiceDeps): InvoiceService {
+export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceService {
   const { database, now } = deps;
   const mails = createInvoiceMails(deps);
   const usageOf = deps.usageOf ?? ((query) => readUsage(database, query));

@@ -2,7 +2,7 @@ import type { Queryable } from '@libs/db';
 import type { DayUsage } from './pricing.ts';
 
 /** Which calls are to be charged; `to` is not part of the range. */
-export interface UsageQuery {
+export interface ChargedCallsQuery {
   customerIds: readonly string[];
   from: string;
   to: string;
@@ -13,7 +13,7 @@ export interface CustomerUsage extends DayUsage {
 }
 
 /** Calls that succeeded, by day and platform: those that failed are free. */
-export async function readUsage(db: Queryable, query: UsageQuery): Promise<CustomerUsage[]> {
+export async function readUsage(db: Queryable, query: ChargedCallsQuery): Promise<CustomerUsage[]> {
   const { rows } = await db.query<{ customer_id: string; day: number; platform: string; calls: number }>(
     `select customer_id, extract(day from day)::int as day, platform, sum(calls - errors)::bigint as calls
      from usage_daily

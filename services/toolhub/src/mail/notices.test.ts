@@ -26,13 +26,15 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
   const notices = createNotices({
     schema: SCHEMA,
     publicUrl: 'https://toolhub.example',
-    findCustomer: async (id) => ({
-      id,
-      email: 'ada@example.com',
-      name: 'Ada',
-      plan: 'free',
-      createdAt: now(),
-    }),
+    customers: {
+      find: async (id) => ({
+        id,
+        email: 'ada@example.com',
+        name: 'Ada',
+        plan: 'free',
+        createdAt: now(),
+      }),
+    },
     mailer: {
       async send(mail) {
         failures -= 1;

@@ -1,12 +1,13 @@
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import type { Customer } from '../customers/customer.ts';
-import type { EmitEvent, NewEvent } from '../events/service.ts';
+import type { CustomerService } from '../customers/service.ts';
+import type { EmitEvent, NewEvent } from '../events/event.ts';
 import type { Mail, Mailer } from './mail.ts';
 
-export interface NoticesDeps {
+export interface NoticesDependencies {
   schema: string;
   mailer: Pick<Mailer, 'send'>;
-  findCustomer(customerId: string): Promise<Customer | undefined>;
+  customers: Pick<CustomerService, 'find'>;
   publicUrl: string;
 }
 
@@ -25,9 +26,9 @@ interface Notice {
 
 const JOB = 'mail.usage_threshold';
 
-export function createNotices(deps: NoticesDeps): Notices {
+export function createNotices(deps: NoticesDependencies): Notices {
   async function send({ payload }: Job<Notice>): Promise<void> {
-    const customer = await deps.findCustomer(payload.customerId);
+    const customer = await deps.customers.find(payload.customerId);
     if (customer === undefined) return;
     await deps.mailer.send(toMail(payload, customer, deps.publicUrl));
   }

@@ -5,7 +5,7 @@ import { bearerToken } from '../customers/access.ts';
 import type { BearerResolver, InternalSession, Scope, Session } from '../customers/identity.ts';
 import { errors } from '../errors.ts';
 
-export interface McpAccessDeps {
+export interface McpAccessDependencies {
   publicUrl: string;
   resolveBearer: BearerResolver;
 }
@@ -22,7 +22,7 @@ export interface McpAccess {
 /** What a client is told to ask for: a token with both can call every tool. */
 const WANTED_SCOPES = 'tools:read tools:write';
 
-export function createMcpAccess({ publicUrl, resolveBearer }: McpAccessDeps): McpAccess {
+export function createMcpAccess({ publicUrl, resolveBearer }: McpAccessDependencies): McpAccess {
   const resource = `${publicUrl}/mcp`;
   const hosts = acceptedHosts(publicUrl);
   const origins = acceptedOrigins(publicUrl);

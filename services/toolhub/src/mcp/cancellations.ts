@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '@libs/db';
-import { notifyChannel } from './store.ts';
+import { announceCancellation, CANCELED_CHANNEL } from './cancellations-store.ts';
 
 /**
  * In the eras with a handshake a client cancels by a notification, which is a request of its own and may reach another
@@ -13,8 +13,6 @@ export interface Cancellations {
   cancel(key: string): Promise<void>;
   close(): Promise<void>;
 }
-
-export const CANCELED_CHANNEL = 'toolhub_canceled';
 
 export async function createCancellations(deps: {
   database: Database;
@@ -42,7 +40,7 @@ export async function createCancellations(deps: {
       };
     },
     async cancel(key) {
-      if (!cancelHere(key)) await notifyChannel(deps.database, CANCELED_CHANNEL, key).catch(deps.onError);
+      if (!cancelHere(key)) await announceCancellation(deps.database, key).catch(deps.onError);
     },
     close: () => subscription.stop(),
   };

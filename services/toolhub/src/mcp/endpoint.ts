@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CallRequest, CallSession } from '../calls/call-tool.ts';
 import type { PlatformFilter, ToolList } from '../tools/lists.ts';
 import type { McpAccess } from './access.ts';
-import type { CallRequest, CallSession } from './call-tool.ts';
 import { cancellationKey } from './cancellations.ts';
 import { createFastAnswers, createFastReader, type FastRequest } from './fast-path.ts';
 import { calledTool, errorBody, idOf, isObject, type JsonObject, readBody } from './message.ts';
@@ -9,7 +9,7 @@ import type { ServerInfo } from './protocol.ts';
 import { createSdkPath, type ServerExtension } from './sdk-path.ts';
 import type { McpService } from './service.ts';
 
-export interface EndpointDeps {
+export interface EndpointDependencies {
   mcp: McpService;
   access: McpAccess;
   serverInfo: ServerInfo;
@@ -34,7 +34,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-export function createEndpoint(deps: EndpointDeps): Endpoint {
+export function createEndpoint(deps: EndpointDependencies): Endpoint {
   const { mcp, access, extension } = deps;
   const { callTool, cancellations } = mcp;
   const readFast = createFastReader();

@@ -2,12 +2,12 @@
 import { createMcpHandler, ProtocolError, Server, type Tool } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { failureResult, successResult, type ToolResult } from '../calls/result.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { createToolLists } from '../tools/lists.ts';
 import { createFastAnswers, createFastReader } from './fast-path.ts';
 import type { JsonObject } from './message.ts';
 import { LEGACY_VERSIONS } from './protocol.ts';
-import { failureResult, successResult, type ToolResult } from './result.ts';
 import { testPlatform } from './test/platform.ts';
 import { readAnswer, SERVER_INFO } from './test/rig.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest } from '@modelcontextprotocol/server';
+import type { ToolResult } from '../calls/result.ts';
 import type { ToolList } from '../tools/lists.ts';
 import { calledTool, idOf, isObject, type JsonObject } from './message.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION, type ServerInfo } from './protocol.ts';
-import type { ToolResult } from './result.ts';
 
 /*
  * `tools/list` and `tools/call` without the SDK's machinery, for requests that are plainly right. Everything else

@@ -7,7 +7,7 @@ import type { ServerInfo } from './protocol.ts';
 import type { ServerExtension } from './sdk-path.ts';
 import type { McpService } from './service.ts';
 
-export interface McpRoutesDeps {
+export interface McpRoutesDependencies {
   mcp: McpService;
   access: McpAccess;
   serverInfo: ServerInfo;
@@ -20,7 +20,7 @@ export interface McpRoutesDeps {
 export const MCP_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 const PATH = '/mcp';
 
-export async function registerMcpRoutes(app: App, deps: McpRoutesDeps): Promise<void> {
+export async function registerMcpRoutes(app: App, deps: McpRoutesDependencies): Promise<void> {
   const { bodyLimitBytes: bodyLimit = MCP_BODY_LIMIT_BYTES, ...rest } = deps;
   const endpoint = createEndpoint({ ...rest, drainSignal: app.drainSignal });
   const entries = new WeakMap<FastifyRequest, Entry>();

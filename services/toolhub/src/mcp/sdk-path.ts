@@ -14,7 +14,7 @@ import {
   type ServerOptions,
   type Tool,
 } from '@modelcontextprotocol/server';
-import type { Admission, CallRequest, CallTool } from './call-tool.ts';
+import type { Admission, CallRequest, CallTool } from '../calls/call-tool.ts';
 import { INSTRUCTIONS, LEGACY_VERSIONS, type ServerInfo } from './protocol.ts';
 
 /** One request on its way through the SDK, with what was found out before. */
@@ -37,7 +37,7 @@ export interface ServerExtension {
   extend(server: Server): void;
 }
 
-export interface SdkPathDeps {
+export interface SdkPathDependencies {
   serverInfo: ServerInfo;
   callTool: CallTool;
   extension?: ServerExtension;
@@ -55,7 +55,7 @@ export interface SdkPath {
 const SUBSCRIPTIONS_MAX = 256;
 
 /** The official SDK: both eras from one factory, a low-level server per request. */
-export function createSdkPath(deps: SdkPathDeps): SdkPath {
+export function createSdkPath(deps: SdkPathDependencies): SdkPath {
   const { serverInfo, extension, callTool } = deps;
   const options: ServerOptions = {
     instructions: INSTRUCTIONS,

@@ -1,27 +1,31 @@
 import type { Database } from '@libs/db';
+import type { RateLimit } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
+import type { Registry } from 'prom-client';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter } from '../billing/meter.ts';
+import { createCallMetrics } from '../calls/call-metrics.ts';
+import { type CallSession, type CallTool, createCallTool } from '../calls/call-tool.ts';
+import { createIdempotency, type Idempotency } from '../calls/idempotency.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { CredentialService } from '../credentials/service.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
+import { createLinks } from '../links.ts';
 import { type PlatformFilter, platformFilter, type ToolList } from '../tools/lists.ts';
 import type { ToolsService } from '../tools/service.ts';
-import { type CallSession, type CallTool, createCallTool, type RateVerdict } from './call-tool.ts';
 import { type Cancellations, createCancellations } from './cancellations.ts';
-import { createIdempotency, type Idempotency } from './idempotency.ts';
-import { createLinks } from './links.ts';
 
-export interface McpServiceDeps {
+export interface McpServiceDependencies {
   database: Database;
   publicUrl: string;
   tools: ToolsService;
   meter: Meter;
-  /** Takes one call of a customer's rate. */
-  takeRate(customerId: string): RateVerdict | Promise<RateVerdict>;
+  /** Calls per customer. */
+  callRate: Pick<RateLimit, 'take'>;
   credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
   connectors: Pick<ConnectorService, 'context'>;
   audit: Pick<AuditService, 'record'>;
+  metrics: Registry;
   emitEvent: EmitEvent;
   onError: (error: unknown, context?: { tool: string; requestId: string }) => void;
   callTimeoutMs?: number;
@@ -39,7 +43,7 @@ export interface McpService {
   close(): Promise<void>;
 }
 
-export async function createMcpService(deps: McpServiceDeps): Promise<McpService> {
+export async function createMcpService(deps: McpServiceDependencies): Promise<McpService> {
   const { database, tools, meter, onError } = deps;
   const { catalogue, lists } = tools;
   const idempotency = createIdempotency({ database, holder: meter.holder, onError });
@@ -47,12 +51,13 @@ export async function createMcpService(deps: McpServiceDeps): Promise<McpService
   const callTool = createCallTool({
     lists,
     findTool: catalogue.find,
-    takeRate: deps.takeRate,
+    callRate: deps.callRate,
     meter,
     idempotency,
     credentials: deps.credentials,
     connectors: deps.connectors,
     audit: deps.audit,
+    metrics: createCallMetrics(deps.metrics),
     async tellFailure({ customerId, tool, platform, failure }) {
       const data = { tool, platform, code: failure.code, message: failure.message };
       await database

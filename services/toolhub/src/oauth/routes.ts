@@ -3,10 +3,10 @@ import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { addressKey } from '../customers/address-key.ts';
-import type { Arrivals } from './arrivals.ts';
-import { oauthPaths, RESOURCE_SCOPES } from './provider.ts';
+import type { Arrivals } from './provider/arrivals.ts';
+import { oauthPaths, RESOURCE_SCOPES } from './provider/provider.ts';
 
-export interface OAuthRoutesDeps {
+export interface OAuthRoutesDependencies {
   provider: Provider;
   publicUrl: string;
   arrivals: Arrivals;
@@ -20,7 +20,7 @@ const DEFAULT_SCOPE = 'tools:read tools:write';
 const WELL_KNOWN = '/.well-known';
 
 /** The endpoints that the library answers, and the documents by which clients find them. */
-export function registerOAuthRoutes(app: App, deps: OAuthRoutesDeps): void {
+export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): void {
   registerResourceMetadata(app, deps.publicUrl);
   app.register(async (scope) => {
     // The library reads bodies itself, with a limit of its own.
@@ -64,7 +64,7 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDeps): void {
   });
 }
 
-function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDeps) {
+function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDependencies) {
   const callback = provider.callback();
   const { host, protocol } = new URL(publicUrl);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

@@ -9,18 +9,18 @@ import type { BearerResolver } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { TokenService } from '../customers/tokens.ts';
-import { createAdapter } from './adapter.ts';
-import { Arrivals } from './arrivals.ts';
-import { registerConnectRoutes } from './connect-routes.ts';
+import { registerAssistantRoutes } from './assistant-routes.ts';
 import { registerGrantRoutes } from './grants-routes.ts';
-import { registerInteractionRoutes } from './interaction-routes.ts';
-import { shownClient } from './own-client.ts';
-import { problemPage } from './pages.ts';
-import { createProvider, type FetchDocument, oauthPaths } from './provider.ts';
+import { registerInteractionRoutes } from './pages/interaction-routes.ts';
+import { problemPage } from './pages/pages.ts';
+import { createAdapter } from './provider/adapter.ts';
+import { Arrivals } from './provider/arrivals.ts';
+import { shownClient } from './provider/own-client.ts';
+import { createProvider, type FetchDocument, oauthPaths } from './provider/provider.ts';
 import { registerOAuthRoutes } from './routes.ts';
 import type { OAuthService } from './service.ts';
 
-export interface OAuthServerDeps {
+export interface OAuthServerDependencies {
   database: Database;
   publicUrl: string;
   oauth: OAuthService;
@@ -37,7 +37,7 @@ export interface OAuthServerDeps {
 }
 
 /** Builds the authorization server and puts its endpoints and pages into the app. */
-export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
+export function registerOAuthServer(app: App, deps: OAuthServerDependencies): void {
   const { publicUrl, customers, access, audit, addressLimit, now } = deps;
   const arrivals = new Arrivals();
   const adapter = createAdapter({
@@ -97,7 +97,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDeps): void {
   provider.on('error', (error) => app.log.error({ err: error }, 'the OAuth server failed'));
   registerOAuthRoutes(app, { provider, publicUrl, arrivals, addressLimit, now });
   registerInteractionRoutes(app, { provider, publicUrl, customers, access, audit, addressLimit });
-  registerConnectRoutes(app, deps);
+  registerAssistantRoutes(app, deps);
   registerGrantRoutes(app, deps);
 }
 

@@ -6,9 +6,9 @@ import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import { upsertClient } from './clients-store.ts';
 import { type ConnectedClient, grantBelongsTo, listConnectedClients } from './grants-store.ts';
-import { OWN_CLIENT_ID, ownClientMetadata } from './own-client.ts';
-import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider.ts';
-import { ownCallback } from './redirects.ts';
+import { OWN_CLIENT_ID, ownClientMetadata } from './provider/own-client.ts';
+import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider/provider.ts';
+import { ownCallback } from './provider/redirects.ts';
 import {
   deleteExpired,
   deleteFamily,

@@ -13,7 +13,7 @@ import {
   findLiveAccessToken,
   insertCode,
   insertConnect,
-  insertToken,
+  insertOAuthToken,
   takeConnect,
   upsertGrant,
   upsertInteraction,
@@ -64,7 +64,7 @@ const addCode = (name: string, expiresAt: Date) =>
   });
 
 const addToken = (name: string, grantId: string, expiresAt = at(HOUR_MS)) =>
-  insertToken(db.database, {
+  insertOAuthToken(db.database, {
     customerId: 'cus_1',
     id: `oat_${name}`,
     tokenHash: hashToken(name),

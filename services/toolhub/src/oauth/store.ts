@@ -139,7 +139,7 @@ export interface NewOAuthToken {
  * False when the grant is gone. Its row is held until the insert commits, so that a revocation at the same moment
  * either sees the new token or keeps it from being made.
  */
-export async function insertToken(db: Queryable, token: NewOAuthToken): Promise<boolean> {
+export async function insertOAuthToken(db: Queryable, token: NewOAuthToken): Promise<boolean> {
   const { rowCount } = await db.query(
     `with consent as (select id from oauth_grants where customer_id = $1 and id = $5 for key share)
      insert into oauth_tokens (customer_id, id, token_hash, kind, grant_id, client_id, scopes, audience, payload,

@@ -13,7 +13,7 @@ import { registerCustomerRoutes } from '../customers/routes.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
 import { createTokenService } from '../customers/tokens.ts';
 import { registerTokenRoutes } from '../customers/tokens-routes.ts';
-import type { FetchDocument } from '../oauth/provider.ts';
+import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
 import { createOAuthService } from '../oauth/service.ts';
 import type { Base, Part } from './base.ts';

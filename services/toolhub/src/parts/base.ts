@@ -18,6 +18,8 @@ export interface Base {
   config: Config;
   database: Database;
   rates: RateLimits;
+  /** Behind `/metrics`; a feature that counts something of its own adds it here. */
+  metrics: App['metrics'];
   audit: AuditService;
   sealer: Sealer;
   /** Mail of the service itself, to its customers. */
@@ -77,7 +79,7 @@ export async function createBase({
     host: new URL(publicUrl).hostname,
     now,
   });
-  return { app, config, database, rates, audit, sealer, mailer, newId, now };
+  return { app, config, database, rates, metrics: app.metrics, audit, sealer, mailer, newId, now };
 }
 
 const openapi = {

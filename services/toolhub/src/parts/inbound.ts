@@ -1,4 +1,4 @@
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { registerInboundRoutes } from '../inbound/routes.ts';
 import { createInboundService } from '../inbound/service.ts';
 import type { Base, Part } from './base.ts';

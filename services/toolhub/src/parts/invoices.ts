@@ -1,5 +1,5 @@
 import type { Connector } from '../connectors/connector.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { issuerOf } from '../invoices/issuer.ts';
 import { registerInvoiceRoutes } from '../invoices/routes.ts';
 import { createInvoiceService } from '../invoices/service.ts';

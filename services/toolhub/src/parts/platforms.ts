@@ -6,10 +6,10 @@ import { type ConnectorService, createConnectorService } from '../connectors/ser
 import { type InternalAccounts, readInternalAccounts } from '../credentials/internal-accounts.ts';
 import { registerCredentialRoutes } from '../credentials/routes.ts';
 import { type CredentialService, createCredentialService } from '../credentials/service.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { registerHealthRoutes } from '../health/routes.ts';
 import { createHealth, type Health } from '../health/service.ts';
-import { createLinks } from '../mcp/links.ts';
+import { createLinks } from '../links.ts';
 import type { Accounts } from './accounts.ts';
 import type { Base, Part } from './base.ts';
 

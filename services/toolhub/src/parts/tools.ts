@@ -1,29 +1,55 @@
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
-import type { EmitEvent } from '../events/service.ts';
+import type { CredentialService } from '../credentials/service.ts';
+import type { EmitEvent } from '../events/event.ts';
 import { createMcpAccess } from '../mcp/access.ts';
 import { registerMcpRoutes } from '../mcp/routes.ts';
+import type { ServerExtension } from '../mcp/sdk-path.ts';
 import { createMcpService } from '../mcp/service.ts';
 import { createAccountTools } from '../tools/account-tools.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { registerToolsRoutes } from '../tools/routes.ts';
-import { createToolsService } from '../tools/service.ts';
+import { createToolsService, type ToolsService } from '../tools/service.ts';
 import type { Accounts } from './accounts.ts';
 import { type Base, type Part, VERSION } from './base.ts';
 import type { Platforms } from './platforms.ts';
 
+/** Other times and additions than the service runs with, for tests. */
+export interface ToolsOptions {
+  leaseMs?: number;
+  callTimeoutMs?: number;
+  extension?: ServerExtension;
+  /** Told of what is logged otherwise. */
+  onError?: (error: unknown) => void;
+}
+
+export type Tools = Part & { billing: BillingService; tools: ToolsService };
+
 /** The tools, what calls cost, and the endpoint that AI clients talk to. */
 export async function addTools(
   base: Base,
-  { platforms, accounts, emitEvent }: { platforms: Platforms; accounts: Accounts; emitEvent: EmitEvent },
-): Promise<Part & { billing: BillingService }> {
-  const { app, config, database, rates, audit, newId, now } = base;
+  parts: {
+    platforms: Pick<Platforms, 'definitions' | 'connectors' | 'internalAccounts' | 'health'> & {
+      credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'list' | 'internalAccounts'>;
+    };
+    accounts: Pick<Accounts, 'access' | 'resolveBearer'>;
+    emitEvent: EmitEvent;
+  },
+  options: ToolsOptions = {},
+): Promise<Tools> {
+  const { app, config, database, rates, metrics, audit, newId, now } = base;
+  const { platforms, accounts, emitEvent } = parts;
+  const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
   const { definitions, connectors, credentials, internalAccounts, health } = platforms;
   const { access, resolveBearer } = accounts;
-  const onError = (error: unknown, context?: object) =>
+  const logError = (error: unknown, context?: object) =>
     app.log.error({ err: error, ...context }, 'a call failed');
-  const billing = createBillingService({ database, newId, now, emitEvent, onError });
+  const onError = options.onError ?? logError;
+  const billing = createBillingService({
+    ...{ database, newId, now, emitEvent, onError },
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+  });
   const tools = await createToolsService({
     ...{ database, now },
     catalogue: createCatalogue({
@@ -36,7 +62,9 @@ export async function addTools(
   const mcp = await createMcpService({
     ...{ database, publicUrl, tools, credentials, connectors, audit, emitEvent, onError },
     meter: billing.meter,
-    takeRate: callRate.take,
+    callRate,
+    metrics,
+    ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
   });
 
   registerToolsRoutes(app, { tools, access, audit });
@@ -45,9 +73,11 @@ export async function addTools(
     ...{ mcp, onError },
     access: createMcpAccess({ publicUrl, resolveBearer }),
     serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },
+    ...(extension === undefined ? {} : { extension }),
   });
   return {
     billing,
+    tools,
     handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers],
     cron: [...billing.jobs.cron, ...mcp.jobs.cron],
     async close() {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ResolveHost } from '@libs/egress';
-import { createEmitEvent, type EmitEvent } from '../events/service.ts';
+import type { EmitEvent } from '../events/event.ts';
+import { createEmitEvent } from '../events/service.ts';
 import { registerWebhookRoutes } from '../webhooks/routes.ts';
 import type { DeliveryRules } from '../webhooks/rules.ts';
 import { createWebhooks } from '../webhooks/service.ts';
@@ -25,8 +26,7 @@ export function addWebhooks(
     onError: (error) => app.log.error({ err: error }, 'webhooks stumbled'),
     ...options,
   });
-  const customerExists = async (id: string) => (await customers.find(id)) !== undefined;
-  registerWebhookRoutes(app, { webhooks, access, audit, customerExists });
+  registerWebhookRoutes(app, { webhooks, access, audit, customers });
   return {
     emitEvent: createEmitEvent({ newId, now, deliver: webhooks.deliver }),
     ...webhooks.jobs,

@@ -8,7 +8,7 @@ import { HEALTH_STATUSES } from '../health/report.ts';
 import type { Health } from '../health/service.ts';
 import type { AccountToolDefinition } from './tool.ts';
 
-export interface AccountToolsDeps {
+export interface AccountToolsDependencies {
   connectors: Pick<ConnectorService, 'connectors' | 'find' | 'context'>;
   credentials: Pick<CredentialService, 'list' | 'open' | 'internalAccounts'>;
   /** What is known of a customer's accounts, for ten minutes and in all processes. */
@@ -58,7 +58,7 @@ interface Checked {
 }
 
 /** The tools of no platform. */
-export function createAccountTools(deps: AccountToolsDeps): AccountToolDefinition[] {
+export function createAccountTools(deps: AccountToolsDependencies): AccountToolDefinition[] {
   const { connectors, credentials } = deps;
   const order = new Map(connectors.connectors.map(({ id }, index) => [id, index]));
 

@@ -5,7 +5,7 @@ import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import type { ToolState, ToolsService } from './service.ts';
 
-export interface ToolsRoutesDeps {
+export interface ToolsRoutesDependencies {
   tools: ToolsService;
   access: Pick<Access, 'customer' | 'sessionOf'>;
   audit: Pick<AuditService, 'record'>;
@@ -56,7 +56,7 @@ function toApi({ tool, enabled, switchedOn, platformEnabled }: ToolState): Stati
   };
 }
 
-export function registerToolsRoutes(app: App, deps: ToolsRoutesDeps): void {
+export function registerToolsRoutes(app: App, deps: ToolsRoutesDependencies): void {
   const { tools, access, audit } = deps;
 
   app.get(

@@ -25,7 +25,7 @@ export interface ToolsService {
   close(): Promise<void>;
 }
 
-export interface ToolsDeps {
+export interface ToolsDependencies {
   database: Database;
   catalogue: Catalogue;
   now: () => Date;
@@ -61,7 +61,7 @@ interface Loading {
   outdated: boolean;
 }
 
-export async function createToolsService(deps: ToolsDeps): Promise<ToolsService> {
+export async function createToolsService(deps: ToolsDependencies): Promise<ToolsService> {
   const { database, catalogue, now } = deps;
   const remembered = new Map<string, Remembered>();
   const loading = new Map<string, Loading>();

@@ -1,14 +1,15 @@
 import type { Database } from '@libs/db';
 import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
-import { findEvents } from '../events/service.ts';
+import type { EventLog } from '../events/service.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, ENDPOINT_ID } from './rules.ts';
 import type { SecretVault } from './secrets.ts';
 import { findConfigs, resealSecret, type StoredConfig } from './store.ts';
 import { webhookBody } from './webhook.ts';
 
-export interface WebhookDispatcherDeps {
+export interface WebhookDispatcherDependencies {
   database: Database;
+  findEvents: EventLog['find'];
   vault: SecretVault;
   policy: EgressPolicy;
   rules: DeliveryRules;
@@ -23,7 +24,7 @@ const USER_AGENT = 'Toolhub-Webhooks/1.0';
 const UNREADABLE_SECRET = '';
 
 /** Sends what the queue holds, to the webhooks as they are at the time of each try. */
-export function createWebhookDispatcher(deps: WebhookDispatcherDeps): WebhookDispatcher {
+export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): WebhookDispatcher {
   const { database, vault, rules, onError } = deps;
   const agent = createGuardedAgent(deps.policy);
 
@@ -64,7 +65,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDeps): WebhookDis
     },
     async loadEvents(refs) {
       const keys = refs.map(({ tenantId, eventId }) => ({ customerId: tenantId, id: eventId }));
-      return (await findEvents(database, keys)).map((event) => ({
+      return (await deps.findEvents(keys)).map((event) => ({
         tenantId: event.customerId,
         eventId: event.id,
         body: webhookBody(event),

@@ -5,17 +5,18 @@ import Type from 'typebox';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
+import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
-import { EVENT_TYPES } from '../events/service.ts';
-import type { Page, Webhooks } from './service.ts';
+import { EVENT_TYPES } from '../events/event.ts';
+import type { DeliveryPage, Webhooks } from './service.ts';
 import { configToApi, DELIVERY_STATUSES, deadLetterToApi, deliveryId, deliveryToApi } from './webhook.ts';
 
-export interface WebhookRoutesDeps {
+export interface WebhookRoutesDependencies {
   webhooks: Webhooks;
   access: Pick<Access, 'customer' | 'sessionOf' | 'admin'>;
   audit: Pick<AuditService, 'record'>;
   /** For admins, who may ask for customers that do not exist. */
-  customerExists: (customerId: string) => Promise<boolean>;
+  customers: Pick<CustomerService, 'find'>;
 }
 
 const Timestamp = Type.String({ format: 'date-time' });
@@ -84,14 +85,14 @@ const deliveryCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dl
 const deadLetterCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlq_[0-9a-z]{26}$' }) }));
 const tags = ['Webhooks'];
 
-export function registerWebhookRoutes(app: App, deps: WebhookRoutesDeps): void {
+export function registerWebhookRoutes(app: App, deps: WebhookRoutesDependencies): void {
   registerConfig(app, deps);
   registerTest(app, deps);
   registerLists(app, deps);
   registerReplay(app, deps);
 }
 
-function registerConfig(app: App, deps: WebhookRoutesDeps): void {
+function registerConfig(app: App, deps: WebhookRoutesDependencies): void {
   const { webhooks, access } = deps;
   app.post(
     '/api/webhooks/config',
@@ -163,7 +164,7 @@ function registerConfig(app: App, deps: WebhookRoutesDeps): void {
   );
 }
 
-function registerTest(app: App, deps: WebhookRoutesDeps): void {
+function registerTest(app: App, deps: WebhookRoutesDependencies): void {
   const { webhooks, access } = deps;
   app.post(
     '/api/webhooks/test',
@@ -181,7 +182,7 @@ function registerTest(app: App, deps: WebhookRoutesDeps): void {
   );
 }
 
-function registerLists(app: App, { webhooks, access, customerExists }: WebhookRoutesDeps): void {
+function registerLists(app: App, { webhooks, access, customers }: WebhookRoutesDependencies): void {
   app.get(
     '/api/webhooks/deliveries',
     {
@@ -206,7 +207,7 @@ function registerLists(app: App, { webhooks, access, customerExists }: WebhookRo
   async function listDeadLetters(customerId: string, query: { limit: number; cursor?: string }) {
     const { limit } = query;
     const last = deadLetterCursor.decode(query.cursor)?.id;
-    const page: Page = { beforeId: last && deliveryId(last), limit: limit + 1 };
+    const page: DeliveryPage = { beforeId: last && deliveryId(last), limit: limit + 1 };
     const letters = await webhooks.listDeadLetters(customerId, page);
     const shown = toPage(letters, { limit, cursorOf: ({ id }) => deadLetterCursor.encode({ id }) });
     return { ...shown, data: shown.data.map(deadLetterToApi) };
@@ -240,14 +241,14 @@ function registerLists(app: App, { webhooks, access, customerExists }: WebhookRo
     },
     async (request) => {
       const { customerId } = request.params;
-      if (!(await customerExists(customerId)))
+      if ((await customers.find(customerId)) === undefined)
         throw errors.not_found({ detail: 'There is no such customer.' });
       return listDeadLetters(customerId, request.query);
     },
   );
 }
 
-function registerReplay(app: App, deps: WebhookRoutesDeps): void {
+function registerReplay(app: App, deps: WebhookRoutesDependencies): void {
   const { webhooks, access } = deps;
   app.post(
     '/api/webhooks/dlq/:id/replay',
@@ -277,7 +278,7 @@ function registerReplay(app: App, deps: WebhookRoutesDeps): void {
 /** Does the change and records how it went. */
 async function audited<Result>(
   request: FastifyRequest,
-  { access, audit }: WebhookRoutesDeps,
+  { access, audit }: WebhookRoutesDependencies,
   { action, target }: { action: string; target: string | null },
   change: () => Promise<Result>,
 ): Promise<Result> {

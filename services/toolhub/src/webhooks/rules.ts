@@ -9,9 +9,6 @@ export const ENDPOINT_ID = 'webhook';
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 
-/** A dead letter may be replayed on its last day and die again: its event is there for that, too. */
-export const EVENT_KEEP_MS = 90 * DAY_MS;
-
 export interface DeliveryRules extends ResultRules {
   /** For one try, from the look-up of the name to the last byte of the answer. */
   readonly timeoutMs: number;

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../../../../libs/webhooks/test/receiver.ts';
 import { createEmitEvent } from '../events/service.ts';
 import { migrationSource } from '../schema.ts';
-import { createWebhooks, type Webhooks, type WebhooksDeps } from './service.ts';
+import { createWebhooks, type Webhooks, type WebhooksDependencies } from './service.ts';
 
 // The service alone, on a real database and with a real receiver.
 
@@ -36,7 +36,7 @@ afterEach(async () => {
   offsetMs = 0;
 });
 
-async function start(changes: Partial<WebhooksDeps> = {}): Promise<Webhooks> {
+async function start(changes: Partial<WebhooksDependencies> = {}): Promise<Webhooks> {
   const webhooks = createWebhooks({
     database: db.database,
     sealer: createSealer({ keys: [OLD_KEY] }),

@@ -1,24 +1,18 @@
 import type { Database, Queryable } from '@libs/db';
 import { checkUrlResolved, createEgressPolicy, type ResolveHost } from '@libs/egress';
 import type { CronEntry, Handler } from '@libs/jobs';
-import { everyMinutes } from '@libs/jobs';
 import type { NewId, RandomBytes, Sealer } from '@libs/seal';
 import { createDeliveryQueue, type Delivery, type DeliveryQueue, newWebhookSecret } from '@libs/webhooks';
 import { errors } from '../errors.ts';
-import {
-  type DeliverEvent,
-  deleteEventsBefore,
-  type EventType,
-  findEvents,
-  insertEvent,
-} from '../events/service.ts';
+import type { DeliverEvent, EventType } from '../events/event.ts';
+import { createEventLog } from '../events/service.ts';
 import { createWebhookDispatcher, type WebhookDispatcher } from './dispatcher.ts';
-import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules, ENDPOINT_ID, EVENT_KEEP_MS } from './rules.ts';
+import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules, ENDPOINT_ID } from './rules.ts';
 import { createSecretVault } from './secrets.ts';
 import { deleteConfig, findConfig, lockConfig, putConfig } from './store.ts';
 import { type DeadLetter, deliveryId, subscribesTo, toDeadLetter, type WebhookConfig } from './webhook.ts';
 
-export interface WebhooksDeps {
+export interface WebhooksDependencies {
   database: Database;
   sealer: Sealer;
   /** `TOOLHUB_EGRESS_ALLOW`. */
@@ -32,7 +26,7 @@ export interface WebhooksDeps {
   rules?: Partial<DeliveryRules>;
 }
 
-export interface Page {
+export interface DeliveryPage {
   beforeId: string | undefined;
   limit: number;
 }
@@ -49,8 +43,8 @@ export interface Webhooks {
   remove(customerId: string): Promise<boolean>;
   /** Sends `webhook.test`, whatever the webhook subscribes to. */
   sendTest(customerId: string): Promise<Delivery>;
-  listDeliveries(customerId: string, page: Page): Promise<Delivery[]>;
-  listDeadLetters(customerId: string, page: Page): Promise<DeadLetter[]>;
+  listDeliveries(customerId: string, page: DeliveryPage): Promise<Delivery[]>;
+  listDeadLetters(customerId: string, page: DeliveryPage): Promise<DeadLetter[]>;
   /** Starts over with a dead letter, under the same event id. Undefined when there is none of this id. */
   replay(customerId: string, deadLetterId: string): Promise<Delivery | undefined>;
   readonly deliver: DeliverEvent;
@@ -59,11 +53,7 @@ export interface Webhooks {
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
 
-const PURGE_MINUTES = 60;
-const PURGE_ROWS = 1_000;
-const PURGE_TURNS_MAX = 500;
-
-export function createWebhooks(deps: WebhooksDeps): Webhooks {
+export function createWebhooks(deps: WebhooksDependencies): Webhooks {
   const { database, now, newId } = deps;
   const rules = { ...deliveryRules, ...deps.rules };
   const policy = createEgressPolicy({
@@ -71,6 +61,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     ...(deps.resolveHost === undefined ? {} : { resolve: deps.resolveHost }),
   });
   const vault = createSecretVault(deps.sealer);
+  const log = createEventLog(deps);
   const queue = createDeliveryQueue({ ...rules, schema: DELIVERY_SCHEMA, now, newId });
 
   /** Looks names up, so it is called outside transactions. */
@@ -122,10 +113,10 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       return database.transaction(async (tx) => {
         const config = await findConfig(tx, customerId);
         if (config === undefined) throw noWebhook();
-        const event = { customerId, id: newId('evt'), type: 'webhook.test' as const };
+        const type = 'webhook.test';
         const data = { message: 'This is a test of the webhook.', webhook_url: config.webhookUrl };
-        await insertEvent(tx, { ...event, data, createdAt: now() });
-        const id = await enqueue(tx, event);
+        const eventId = await log.record(tx, { customerId, type, data });
+        const id = await enqueue(tx, { customerId, id: eventId, type });
         return (await queue.find(tx, { tenantId: customerId, id })) as Delivery;
       });
     },
@@ -134,10 +125,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
     async listDeadLetters(customerId, page) {
       const dead = await queue.listDead(database, filterOf(customerId, page));
-      const events = await findEvents(
-        database,
-        dead.map(({ eventId }) => ({ customerId, id: eventId })),
-      );
+      const events = await log.find(dead.map(({ eventId }) => ({ customerId, id: eventId })));
       const byId = new Map(events.map((event) => [event.id, event]));
       return dead.map((delivery) => toDeadLetter(delivery, byId.get(delivery.eventId)));
     },
@@ -150,8 +138,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       if (config !== undefined && subscribesTo(config, event.type)) await enqueue(tx, event);
     },
 
-    dispatcher: createWebhookDispatcher({ ...deps, vault, policy, rules }),
-    jobs: purgeJobs(database, now),
+    dispatcher: createWebhookDispatcher({ ...deps, findEvents: log.find, vault, policy, rules }),
+    jobs: log.jobs,
   };
 }
 
@@ -168,20 +156,7 @@ async function revive(
   return queue.retry(tx, key);
 }
 
-function purgeJobs(database: Database, now: () => Date): Webhooks['jobs'] {
-  const purge: Handler = {
-    name: 'events.purge',
-    async handle(_jobs, { signal }) {
-      const before = new Date(now().getTime() - EVENT_KEEP_MS);
-      for (let turn = 0; turn < PURGE_TURNS_MAX && !signal.aborted; turn += 1) {
-        if ((await deleteEventsBefore(database, before, PURGE_ROWS)) < PURGE_ROWS) return;
-      }
-    },
-  };
-  return { handlers: [purge], cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }] };
-}
-
-function filterOf(customerId: string, { beforeId, limit }: Page) {
+function filterOf(customerId: string, { beforeId, limit }: DeliveryPage) {
   return { tenantId: customerId, limit, ...(beforeId === undefined ? {} : { beforeId }) };
 }
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { EventType } from '../events/service.ts';
+import type { EventType } from '../events/event.ts';
 import type { WebhookConfig } from './webhook.ts';
 
 interface ConfigRow {

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery } from '@libs/webhooks';
-import { EVENT_TYPES, type EventType, type RecordedEvent } from '../events/service.ts';
+import { EVENT_TYPES, type EventType, type RecordedEvent } from '../events/event.ts';
 
 /** Where a customer hears of events. */
 export interface WebhookConfig {

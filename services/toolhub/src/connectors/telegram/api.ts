@@ -22,7 +22,7 @@ export const telegramCredentialSchema = Type.Object(
 export type TelegramCredential = Static<typeof telegramCredentialSchema>;
 export type TelegramContext = ToolContext<TelegramCredential>;
 
-export const BASE_URL = 'https://api.telegram.org';
+export const TELEGRAM_URL = 'https://api.telegram.org';
 const DESCRIPTION_LENGTH_MAX = 300;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -40,7 +40,7 @@ export async function callTelegram(
   method: string,
   parameters: Record<string, unknown> = {},
 ): Promise<unknown> {
-  const url = `${context.baseUrl ?? BASE_URL}/bot${context.credential.bot_token}/${method}`;
+  const url = `${context.baseUrl ?? TELEGRAM_URL}/bot${context.credential.bot_token}/${method}`;
   const response = await context.fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },

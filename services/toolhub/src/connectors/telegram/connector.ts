@@ -2,9 +2,9 @@ import { type Connector, defineConnector } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
 import {
   asObject,
-  BASE_URL,
   botIdOf,
   callTelegram,
+  TELEGRAM_URL,
   type TelegramCredential,
   telegramCredentialSchema,
   textOrNull,
@@ -16,7 +16,7 @@ export function createTelegramConnector(): Connector {
   return defineConnector<TelegramCredential>({
     id: 'telegram',
     title: 'Telegram',
-    apiUrl: BASE_URL,
+    apiUrl: TELEGRAM_URL,
     auth: {
       kind: 'token',
       credentialSchema: telegramCredentialSchema,

@@ -22,7 +22,7 @@ const personProperties = {
   username: nullable,
 };
 
-export const messageSchema = Type.Object(
+export const telegramMessageSchema = Type.Object(
   {
     message_id: Type.Integer(),
     chat: Type.Object({ ...personProperties, type: Type.String() }, { additionalProperties: false }),
@@ -39,7 +39,7 @@ export const messageSchema = Type.Object(
   { additionalProperties: false },
 );
 
-export type TelegramMessage = Static<typeof messageSchema>;
+export type TelegramMessage = Static<typeof telegramMessageSchema>;
 
 function nameOf(person: Record<string, unknown>): string {
   const full = [person.first_name, person.last_name].filter((part) => typeof part === 'string').join(' ');

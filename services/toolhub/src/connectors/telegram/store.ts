@@ -7,7 +7,7 @@ export interface BotKey {
   botId: number;
 }
 
-export interface ReceivedMessage {
+export interface TelegramUpdate {
   updateId: number;
   message: TelegramMessage;
 }
@@ -62,7 +62,7 @@ export async function isPolling(db: Queryable, { customerId, botId }: BotKey, no
 export async function storeUpdates(
   tx: Queryable,
   { customerId, botId }: BotKey,
-  { received, nextUpdateId }: { received: readonly ReceivedMessage[]; nextUpdateId: number },
+  { received, nextUpdateId }: { received: readonly TelegramUpdate[]; nextUpdateId: number },
 ): Promise<void> {
   await tx.query(
     {
@@ -106,7 +106,7 @@ export interface MessageFilter {
 }
 
 /** Newest first. */
-export async function listMessages(
+export async function listStored(
   db: Queryable,
   { customerId, botId }: BotKey,
   filter: MessageFilter,

@@ -2,8 +2,8 @@ import { type TProperties, Type } from 'typebox';
 import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { asObject, callTelegram, integerOf, isNotModified, type TelegramContext, textOrNull } from './api.ts';
-import { messageSchema, type TelegramMessage } from './message.ts';
-import { listMessages } from './store.ts';
+import { type TelegramMessage, telegramMessageSchema } from './message.ts';
+import { listStored } from './store.ts';
 import { botKeyOf, collectUpdates } from './updates.ts';
 
 const TEXT_LENGTH_MAX = 4_096;
@@ -112,7 +112,7 @@ async function listReceived(args: ListArguments, context: TelegramContext) {
   if (before === undefined) await collectUpdates(context);
   const name =
     typeof args.chat_id === 'string' && args.chat_id.startsWith('@') ? args.chat_id.slice(1) : undefined;
-  const messages = await listMessages(context.database, botKeyOf(context), {
+  const messages = await listStored(context.database, botKeyOf(context), {
     chatId: args.chat_id === undefined || name !== undefined ? undefined : Number(args.chat_id),
     chatUsername: name?.toLowerCase(),
     since: args.since === undefined ? undefined : new Date(args.since),
@@ -139,7 +139,7 @@ const listMessagesTool = defineTool({
     chat_id: Type.Optional(chatId),
     since: Type.Optional(Type.String({ format: 'date-time', description: 'Messages from this moment on.' })),
   }),
-  outputSchema: pageOf(messageSchema),
+  outputSchema: pageOf(telegramMessageSchema),
   list: true,
   untrusted: true,
   run: (args, context: TelegramContext) => listReceived(args, context),

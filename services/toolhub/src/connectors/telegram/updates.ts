@@ -8,9 +8,9 @@ import {
   claimPolling,
   deleteOldMessages,
   isPolling,
-  type ReceivedMessage,
   releasePolling,
   storeUpdates,
+  type TelegramUpdate,
 } from './store.ts';
 
 /** Telegram keeps updates for a day and gives at most 100 at once. */
@@ -80,7 +80,7 @@ async function readStream(
 }
 
 /** An update that is not what the Bot API documents is passed over: it would come again and stop the stream for good. */
-function readUpdate(update: Record<string, unknown>): ReceivedMessage[] {
+function readUpdate(update: Record<string, unknown>): TelegramUpdate[] {
   const kind = MESSAGE_KINDS.find((name) => update[name] !== undefined);
   if (kind === undefined) return [];
   try {
@@ -92,7 +92,7 @@ function readUpdate(update: Record<string, unknown>): ReceivedMessage[] {
 }
 
 /** A message and its edits may come in one batch; the store takes a row once per statement. */
-function lastOfEach(received: readonly ReceivedMessage[]): ReceivedMessage[] {
+function lastOfEach(received: readonly TelegramUpdate[]): TelegramUpdate[] {
   const byMessage = new Map(
     received.map((entry) => [`${entry.message.chat.id}/${entry.message.message_id}`, entry] as const),
   );

@@ -21,7 +21,7 @@ export const whatsappCredentialSchema = Type.Object(
 export type WhatsappCredential = Static<typeof whatsappCredentialSchema>;
 export type WhatsappContext = ToolContext<WhatsappCredential>;
 
-export const BASE_URL = 'https://graph.facebook.com/v24.0';
+export const WHATSAPP_URL = 'https://graph.facebook.com/v24.0';
 
 const MESSAGE_LENGTH_MAX = 300;
 const RETRY_AFTER_SECONDS = 60;
@@ -38,7 +38,7 @@ export async function readObject(
   id: string,
   fields: readonly string[],
 ): Promise<Record<string, unknown>> {
-  const url = `${context.baseUrl ?? BASE_URL}/${encodeURIComponent(id)}?fields=${fields.join(',')}`;
+  const url = `${context.baseUrl ?? WHATSAPP_URL}/${encodeURIComponent(id)}?fields=${fields.join(',')}`;
   const { access_token: token } = context.credential;
   const response = await context.fetch(url, {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },

@@ -2,8 +2,8 @@ import { claimPhoneNumber, releasePhoneNumber } from '../../inbound/phone-number
 import { type Connector, ConnectorError, defineConnector } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
 import {
-  BASE_URL,
   readObject,
+  WHATSAPP_URL,
   type WhatsappContext,
   type WhatsappCredential,
   whatsappCredentialSchema,
@@ -17,7 +17,7 @@ export function createWhatsappConnector(): Connector {
   return defineConnector<WhatsappCredential>({
     id: 'whatsapp',
     title: 'WhatsApp',
-    apiUrl: BASE_URL,
+    apiUrl: WHATSAPP_URL,
     auth: {
       kind: 'token',
       credentialSchema: whatsappCredentialSchema,

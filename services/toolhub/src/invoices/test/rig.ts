@@ -6,7 +6,7 @@ import type { Database } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
 import { createEmitEvent } from '../../events/service.ts';
 import { createMailer } from '../../mail/mailer.ts';
-import { createInvoiceService, type InvoiceService, type InvoiceServiceDeps } from '../service.ts';
+import { createInvoiceService, type InvoiceService, type InvoiceServiceDependencies } from '../service.ts';
 
 export const PERIOD = '2026-10';
 export const RUN_AT = new Date('2026-11-01T00:10:00Z');
@@ -58,7 +58,7 @@ export interface Rig {
 
 export async function createRig(
   database: Database,
-  overrides: Partial<InvoiceServiceDeps> & { folder?: string } = {},
+  overrides: Partial<InvoiceServiceDependencies> & { folder?: string } = {},
 ): Promise<Rig> {
   const folder = overrides.folder ?? (await mkdtemp(join(tmpdir(), 'toolhub-invoices-')));
   const clock = { now: RUN_AT };

@@ -1,33 +1,25 @@
-import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { type App, createApp, RateLimits } from '@libs/http';
+import type { App } from '@libs/http';
 import { listen } from '@libs/runtime';
-import { createIdFactory } from '@libs/seal';
-import { createAuditService } from '../../audit/service.ts';
-import { registerBillingRoutes } from '../../billing/routes.ts';
-import { type BillingService, createBillingService } from '../../billing/service.ts';
+import type { BillingService } from '../../billing/service.ts';
+import { loadConfig } from '../../config.ts';
 import type { Connector } from '../../connectors/connector.ts';
 import { createConnectorService } from '../../connectors/service.ts';
 import type { OpenResult } from '../../credentials/credential.ts';
-import type { Access } from '../../customers/access.ts';
-import { bearerToken } from '../../customers/access.ts';
+import { createAccess } from '../../customers/access.ts';
 import type { InternalSession, Scope, Session } from '../../customers/identity.ts';
-import { errors } from '../../errors.ts';
 import { createEmitEvent } from '../../events/service.ts';
 import { createHealth } from '../../health/service.ts';
+import { createBase } from '../../parts/base.ts';
+import { addTools } from '../../parts/tools.ts';
 import { migrationSource, SCHEMA } from '../../schema.ts';
-import { createAccountTools } from '../../tools/account-tools.ts';
-import { createCatalogue } from '../../tools/catalogue.ts';
-import { registerToolsRoutes } from '../../tools/routes.ts';
-import { createToolsService, type ToolsService } from '../../tools/service.ts';
-import { createMcpAccess, type McpAccess } from '../access.ts';
-import { registerMcpRoutes } from '../routes.ts';
+import type { ToolsService } from '../../tools/service.ts';
 import type { ServerExtension } from '../sdk-path.ts';
-import { createMcpService } from '../service.ts';
 
-export const ADMIN_TOKEN = 'tha_admin';
+export const ADMIN_TOKEN = 'tha_admin-of-the-rig';
+const ANONYMOUS_TOKEN = 'thp_anonymous';
 export const SERVER_INFO = { name: 'toolhub', title: 'Toolhub', version: '0.1.0' };
 
 /** One process' worth of the service: own pool, own caches, own lease. */
@@ -57,72 +49,65 @@ export interface InstanceOptions {
   anonymous?: Session;
 }
 
+/** The part of the service that runs tools, as `app.ts` builds it, with accounts that need no sign-up. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  const now = options.now ?? (() => new Date());
+  const { leaseMs, callTimeoutMs, extension, anonymous } = options;
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
   const port = await freePort();
-  const publicUrl = `http://localhost:${port}`;
   const database = await openDatabase({ url: options.databaseUrl, schema: SCHEMA, connectionsMax: 8 });
-  const newId = createIdFactory({ now, randomBytes });
-  const emitEvent = createEmitEvent({ newId, now });
-  const audit = createAuditService({ database, newId, now, onError });
-  const billing = createBillingService({
-    ...{ database, newId, now, emitEvent, onError },
-    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+  const config = await loadConfig({
+    TOOLHUB_PORT: String(port),
+    TOOLHUB_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+    TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
+    TOOLHUB_INTERNAL_TOKENS: 'rig:thi_internal-of-the-rig',
+    TOOLHUB_LOG_LEVEL: 'silent',
+    TOOLHUB_RATE: String(options.ratePerSecond ?? 0),
   });
+  const base = await createBase({ config, database, ...(options.now ? { now: options.now } : {}) });
+  const { app, newId, now } = base;
+  if (anonymous !== undefined) {
+    options.tokens.set(ANONYMOUS_TOKEN, anonymous);
+    app.addHook('onRequest', async ({ headers }) => {
+      headers.authorization ??= `Bearer ${ANONYMOUS_TOKEN}`;
+    });
+  }
+  const { publicUrl } = config.server;
+  const resolveBearer = async (token: string) => options.tokens.get(token) ?? null;
+  const resolveCookie = async () => undefined;
+  const access = createAccess({ publicUrl, adminToken: ADMIN_TOKEN, resolveBearer, resolveCookie });
   const connectors = createConnectorService({
     ...{ database, now, connectors: options.connectors, egressAllow: [], baseUrls: {} },
   });
   const credentials = testCredentials(options);
   const health = createHealth({ ...{ database, connectors, credentials, newId, now }, onError });
-  const tools = await createToolsService({
-    ...{ database, now },
-    catalogue: createCatalogue({
-      connectors: options.connectors,
-      accountTools: createAccountTools({ connectors, credentials, health, now }),
-      internalAccounts: (platform) => options.internalAccounts?.[platform] ?? [],
-    }),
-  });
-  const rate = new RateLimits().limit({ name: 'calls', limit: options.ratePerSecond ?? 0 });
-  const mcp = await createMcpService({
-    ...{ database, publicUrl, tools, credentials, connectors, audit, emitEvent, onError },
-    meter: billing.meter,
-    takeRate: (customerId) => rate.take(customerId),
-    ...(options.callTimeoutMs === undefined ? {} : { callTimeoutMs: options.callTimeoutMs }),
-  });
-  const app = await createApp({
-    ...{ name: 'toolhub', version: '0.1.0', publicUrl, errors },
-    ...{ logLevel: 'silent', docsPath: false, defaultMetrics: false },
-  });
-  const access = testAccess(options.tokens);
-  registerBillingRoutes(app, { billing, access, audit, now });
-  registerToolsRoutes(app, { tools, access, audit });
-  const resolveBearer = async (token: string) => options.tokens.get(token) ?? null;
-  await registerMcpRoutes(app, {
-    mcp,
-    access: withAnonymous(createMcpAccess({ publicUrl, resolveBearer }), options.anonymous),
-    serverInfo: SERVER_INFO,
-    onError,
-    ...(options.extension === undefined ? {} : { extension: options.extension }),
-  });
+  const { internalAccounts } = credentials;
+  const tools = await addTools(
+    base,
+    {
+      platforms: { definitions: options.connectors, connectors, credentials, internalAccounts, health },
+      accounts: { access, resolveBearer },
+      emitEvent: createEmitEvent({ newId, now }),
+    },
+    {
+      onError,
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
+      ...(extension === undefined ? {} : { extension }),
+    },
+  );
   await listen(app, { host: '127.0.0.1', port });
   return {
-    ...{ app, url: publicUrl, database, billing, tools, errors: failures },
+    ...{ app, url: publicUrl, database, billing: tools.billing, tools: tools.tools, errors: failures },
     async close() {
       await app.drain({ timeoutMs: 2_000 });
-      await mcp.close();
       await tools.close();
-      await billing.close();
-      await audit.close();
+      await base.audit.close();
+      await base.rates.close();
       await connectors.close();
       await database.close();
     },
   };
-}
-
-function withAnonymous(access: McpAccess, session: Session | undefined): McpAccess {
-  return session === undefined ? access : { ...access, identify: async () => session };
 }
 
 /** Every customer has one account on every platform, unless it is said to be disconnected. */
@@ -158,26 +143,6 @@ function testCredentials(options: InstanceOptions) {
           updatedAt: new Date(0),
         })),
     internalAccounts: { names, find: () => undefined },
-  };
-}
-
-/** The account API with plain tokens; the real one has tests of its own. */
-function testAccess(
-  tokens: Map<string, Session | InternalSession>,
-): Pick<Access, 'customer' | 'admin' | 'sessionOf'> {
-  const find = (authorization = ''): Session => {
-    const session = tokens.get(bearerToken(authorization) ?? '');
-    if (session === undefined || session.kind === 'internal') throw errors.unauthenticated();
-    return session;
-  };
-  return {
-    customer: () => async (request) => void find(request.headers.authorization),
-    admin: async (request) => {
-      if (bearerToken(request.headers.authorization ?? '') === ADMIN_TOKEN) return;
-      find(request.headers.authorization);
-      throw errors.forbidden();
-    },
-    sessionOf: (request) => find(request.headers.authorization),
   };
 }
 

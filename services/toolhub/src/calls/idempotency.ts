@@ -37,7 +37,7 @@ export interface Idempotency {
   };
 }
 
-export interface IdempotencyDeps {
+export interface IdempotencyDependencies {
   database: Database;
   holder: Holder;
   onError: (error: unknown) => void;
@@ -57,7 +57,7 @@ const FORGET_BATCHES_MAX = 200;
  * process that meets the key later finds the result, a call that still runs, or a call that died on the way, and in
  * none of these cases sends anything.
  */
-export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { database, onError, waitMs = WAIT_MS } = deps;
 
   async function claim(

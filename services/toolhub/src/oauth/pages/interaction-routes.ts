@@ -3,18 +3,18 @@ import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { type Interaction, errors as oauthErrors } from 'oidc-provider';
-import type { AuditService } from '../audit/service.ts';
-import type { Access } from '../customers/access.ts';
-import { addressKey } from '../customers/address-key.ts';
-import { sessionCookie } from '../customers/routes.ts';
-import type { CookieSession, CustomerService, SignedIn } from '../customers/service.ts';
+import type { AuditService } from '../../audit/service.ts';
+import type { Access } from '../../customers/access.ts';
+import { addressKey } from '../../customers/address-key.ts';
+import { sessionCookie } from '../../customers/routes.ts';
+import type { CookieSession, CustomerService, SignedIn } from '../../customers/service.ts';
+import { shownClient } from '../provider/own-client.ts';
+import { oauthPaths } from '../provider/provider.ts';
 import { grantConsent, restartUrl, signupFault, viewOfClient, viewOfConsent } from './consent.ts';
 import { acceptForms, formOf, requireOwnForm, sendPage } from './form.ts';
-import { shownClient } from './own-client.ts';
 import { consentPage, loginPage, problemPage, signupPage } from './pages.ts';
-import { oauthPaths } from './provider.ts';
 
-export interface InteractionRoutesDeps {
+export interface InteractionRoutesDependencies {
   provider: Provider;
   publicUrl: string;
   customers: CustomerService;
@@ -37,7 +37,7 @@ const EXPIRED = problemPage({
 });
 
 /** The login and consent pages: plain forms, one address per authorization request. */
-export function registerInteractionRoutes(app: App, deps: InteractionRoutesDeps): void {
+export function registerInteractionRoutes(app: App, deps: InteractionRoutesDependencies): void {
   const origins = acceptedOrigins(deps.publicUrl);
   const page = `${oauthPaths.interaction}/:uid`;
   const withInteraction = (handle: Handler) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -76,7 +76,7 @@ async function findInteraction(
 }
 
 async function currentSession(
-  { access, customers }: InteractionRoutesDeps,
+  { access, customers }: InteractionRoutesDependencies,
   request: FastifyRequest,
 ): Promise<CookieSession | undefined> {
   const cookie = access.cookieOf(request);
@@ -94,7 +94,7 @@ const addressesOf = ({ uid }: Interaction) => ({
 /** Reasons to log in that an existing session does not answer. */
 const FRESH_LOGIN: ReadonlySet<string> = new Set(['login_prompt', 'max_age']);
 
-function createShow(deps: InteractionRoutesDeps): Handler {
+function createShow(deps: InteractionRoutesDependencies): Handler {
   return async (request, reply, interaction) => {
     const session = await currentSession(deps, request);
     const { prompt } = interaction;
@@ -114,7 +114,7 @@ function createShow(deps: InteractionRoutesDeps): Handler {
 }
 
 async function showConsent(
-  deps: InteractionRoutesDeps,
+  deps: InteractionRoutesDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   interaction: Interaction,
@@ -144,7 +144,7 @@ function restart(reply: FastifyReply, interaction: Interaction): FastifyReply {
 }
 
 async function proceed(
-  deps: InteractionRoutesDeps,
+  deps: InteractionRoutesDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   interaction: Interaction,
@@ -167,7 +167,7 @@ async function proceed(
   return restart(reply, interaction);
 }
 
-function createLogin(deps: InteractionRoutesDeps): Handler {
+function createLogin(deps: InteractionRoutesDependencies): Handler {
   return async (request, reply, interaction) => {
     const form = formOf(request);
     const email = form.get('email') ?? '';
@@ -207,7 +207,7 @@ function explainRefusal(error: unknown, reply: FastifyReply): string {
   return `Too many tries. Wait ${minutes > 1 ? `${minutes} minutes` : 'a minute'}, then try again.`;
 }
 
-function createSignup(deps: InteractionRoutesDeps): Handler {
+function createSignup(deps: InteractionRoutesDependencies): Handler {
   return async (request, reply, interaction) => {
     const form = formOf(request);
     const input = {
@@ -235,7 +235,7 @@ function createSignup(deps: InteractionRoutesDeps): Handler {
   };
 }
 
-function createConsent(deps: InteractionRoutesDeps): Handler {
+function createConsent(deps: InteractionRoutesDependencies): Handler {
   return async (request, reply, interaction) => {
     const session = await currentSession(deps, request);
     if (session === undefined || session.id !== interaction.session?.uid) return restart(reply, interaction);
@@ -264,7 +264,7 @@ function createConsent(deps: InteractionRoutesDeps): Handler {
   };
 }
 
-function createSwitch(deps: InteractionRoutesDeps): Handler {
+function createSwitch(deps: InteractionRoutesDependencies): Handler {
   return async (request, reply, interaction) => {
     const { access, customers } = deps;
     const cookie = access.cookieOf(request);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@libs/db';
-import { contend, readContention, type Spendable, type SpendableKind } from './store.ts';
+import { contend, readContention, type Spendable, type SpendableKind } from '../store.ts';
 
 /*
  * One of several requests that bring the same code at once wins; the others are refused, and what the winner got stays

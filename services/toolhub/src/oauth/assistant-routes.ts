@@ -6,13 +6,13 @@ import type { Access } from '../customers/access.ts';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { TokenService } from '../customers/tokens.ts';
-import { sendPage } from './form.ts';
-import { OWN_CLIENT_ID } from './own-client.ts';
-import { problemPage, snippetsPage } from './pages.ts';
-import { oauthPaths } from './provider.ts';
+import { sendPage } from './pages/form.ts';
+import { problemPage, snippetsPage } from './pages/pages.ts';
+import { OWN_CLIENT_ID } from './provider/own-client.ts';
+import { oauthPaths } from './provider/provider.ts';
 import type { OAuthService } from './service.ts';
 
-export interface ConnectRoutesDeps {
+export interface AssistantRoutesDependencies {
   oauth: OAuthService;
   customers: CustomerService;
   tokens: TokenService;
@@ -40,7 +40,7 @@ class ConnectFailure extends Error {
 }
 
 /** The way from the dashboard to a client's configuration: the platform's own client, run on the server side. */
-export function registerConnectRoutes(app: App, deps: ConnectRoutesDeps): void {
+export function registerAssistantRoutes(app: App, deps: AssistantRoutesDependencies): void {
   const schema = { hide: true };
   app.get(CONNECT, { schema }, async (_request, reply) =>
     reply.redirect(await deps.oauth.beginConnect(), 302),
@@ -58,7 +58,7 @@ export function registerConnectRoutes(app: App, deps: ConnectRoutesDeps): void {
 
 async function showSnippets(
   app: App,
-  deps: ConnectRoutesDeps,
+  deps: AssistantRoutesDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -82,7 +82,10 @@ function answerOf(request: FastifyRequest): Answer {
   return answer;
 }
 
-async function checkAnswer(deps: ConnectRoutesDeps, answer: Answer): Promise<Record<string, string>> {
+async function checkAnswer(
+  deps: AssistantRoutesDependencies,
+  answer: Answer,
+): Promise<Record<string, string>> {
   const { state = '', code, error, iss } = answer;
   if (iss !== undefined && iss !== deps.publicUrl)
     throw new ConnectFailure('The answer comes from another server.');
@@ -106,7 +109,7 @@ async function checkAnswer(deps: ConnectRoutesDeps, answer: Answer): Promise<Rec
  */
 async function redeem(
   app: App,
-  deps: ConnectRoutesDeps,
+  deps: AssistantRoutesDependencies,
   form: Record<string, string>,
   request: FastifyRequest,
 ): Promise<string> {
@@ -139,7 +142,7 @@ function postForm(app: App, url: string, form: Record<string, string>, request: 
 }
 
 async function makeToken(
-  deps: ConnectRoutesDeps,
+  deps: AssistantRoutesDependencies,
   customerId: string,
   request: FastifyRequest,
 ): Promise<string> {

@@ -1,3 +1,4 @@
+import type { RateLimit } from '@libs/http';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter, Reservation } from '../billing/meter.ts';
@@ -6,8 +7,10 @@ import type { ConnectorService } from '../connectors/service.ts';
 import type { OpenResult } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { InternalSession, Scope, Session } from '../customers/identity.ts';
+import type { Links } from '../links.ts';
 import type { ToolList, ToolLists } from '../tools/lists.ts';
 import { type AccountTool, type CatalogueTool, isReadOnly, type PlatformTool } from '../tools/tool.ts';
+import type { CallMetrics } from './call-metrics.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
 import {
   fromConnector,
@@ -20,7 +23,6 @@ import {
   tooFast,
 } from './failures.ts';
 import type { ClaimedKey, Idempotency } from './idempotency.ts';
-import type { Links } from './links.ts';
 import { type Failure, failureResult, invalidArguments, successResult, type ToolResult } from './result.ts';
 import { shareReads } from './shared-reads.ts';
 
@@ -62,26 +64,22 @@ export type Admission =
   | { kind: 'unknown_tool' }
   | { kind: 'insufficient_scope'; scope: Scope };
 
-export interface CallToolDeps {
+export interface CallToolDependencies {
   lists: Pick<ToolLists, 'checkFor'>;
   findTool(name: string): CatalogueTool | undefined;
-  /** Takes one call of a customer's rate. */
-  takeRate(customerId: string): RateVerdict | Promise<RateVerdict>;
+  /** Calls per customer. */
+  callRate: Pick<RateLimit, 'take'>;
   meter: Pick<Meter, 'checkLimit' | 'settle' | 'giveBack'>;
   idempotency: Pick<Idempotency, 'claim'>;
   credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
   connectors: Pick<ConnectorService, 'context'>;
   audit: Pick<AuditService, 'record'>;
+  metrics: CallMetrics;
   /** Tells of a call that failed at its platform, as an event. Never rejects. */
   tellFailure(call: { customerId: string; tool: string; platform: string; failure: Failure }): Promise<void>;
   links: Links;
   onError: (error: unknown, context: { tool: string; requestId: string }) => void;
   timeoutMs?: number;
-}
-
-export interface RateVerdict {
-  allowed: boolean;
-  retryAfterSeconds: number;
 }
 
 export interface CallTool {
@@ -95,7 +93,7 @@ export const CALL_TIMEOUT_MS = 60_000;
 type Verdict = { outcome: Outcome; result: ToolResult };
 type Ran = { kind: 'done'; content: Record<string, unknown> } | { kind: 'failed'; failure: Failure };
 
-export function createCallTool(deps: CallToolDeps): CallTool {
+export function createCallTool(deps: CallToolDependencies): CallTool {
   // Calls of one customer on one platform that arrive together open the credential once.
   const share = shareReads<OpenResult>();
   const openShared: CredentialService['open'] = (input) =>
@@ -107,7 +105,7 @@ export function createCallTool(deps: CallToolDeps): CallTool {
   async function admitCall(request: CallRequest): Promise<Admission> {
     const { session, name, list } = request;
     if (session.kind === 'customer') {
-      const verdict = await deps.takeRate(session.customerId);
+      const verdict = await deps.callRate.take(session.customerId);
       if (!verdict.allowed) {
         const result = failureResult(tooFast(verdict.retryAfterSeconds));
         await record(request, 'refused');
@@ -130,6 +128,7 @@ export function createCallTool(deps: CallToolDeps): CallTool {
       checked.kind === 'invalid'
         ? refused(invalidArguments(checked.faults))
         : await runOnce({ ...request, args: checked.values }, tool);
+    deps.metrics.count(tool.platform, verdict.outcome);
     await record(request, verdict.outcome);
     return verdict.result;
   }

@@ -1,6 +1,6 @@
 import type { ConnectorError } from '../connectors/connector.ts';
+import type { Links } from '../links.ts';
 import type { ArgumentFault } from '../tools/arguments.ts';
-import type { Links } from './links.ts';
 import type { Failure } from './result.ts';
 
 export const KEY_TAKEN: ArgumentFault = {

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ConnectorError } from '../connectors/connector.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
-import { platformError, testPlatform } from './test/platform.ts';
+import { platformError, testPlatform } from '../mcp/test/platform.ts';
 import {
   addCustomer,
   callTool,
@@ -13,7 +13,7 @@ import {
   type RpcAnswer,
   rpc,
   startInstance,
-} from './test/rig.ts';
+} from '../mcp/test/rig.ts';
 
 let db: TestDatabase;
 let hub: Instance;

@@ -1,6 +1,6 @@
 import type { App } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
-import { errors } from '../errors.ts';
+import { errors } from '../../errors.ts';
 import type { Page } from './page-layout.ts';
 
 type Scope = Pick<App, 'removeAllContentTypeParsers' | 'addContentTypeParser'>;

@@ -12,8 +12,8 @@ import {
   type SessionClass,
   type Token,
 } from 'oidc-provider';
-import { parseScopes, SCOPES, type Scope } from '../customers/identity.ts';
-import type { CookieSession } from '../customers/service.ts';
+import { parseScopes, SCOPES, type Scope } from '../../customers/identity.ts';
+import type { CookieSession } from '../../customers/service.ts';
 import { OWN_CLIENT_ID } from './own-client.ts';
 import { isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
 
@@ -46,7 +46,7 @@ export type FetchDocument = (
   init: { headers: Record<string, string>; signal: AbortSignal },
 ) => Promise<Response>;
 
-export interface ProviderDeps {
+export interface ProviderDependencies {
   publicUrl: string;
   adapter: (model: string) => Adapter;
   /** The platform's session behind a request's cookie. */
@@ -73,7 +73,7 @@ export function isResource(text: string, publicUrl: string): boolean {
   return origin === publicUrl && /^\/mcp\/?$/.test(pathname) && username + password + hash === '';
 }
 
-export function createProvider(deps: ProviderDeps): Provider {
+export function createProvider(deps: ProviderDependencies): Provider {
   const { publicUrl } = deps;
   const provider = new Provider(publicUrl, { ...policy(deps), ...library(deps), features: features(deps) });
   // The public address is put into the forwarded headers before a request is handed over; see routes.ts.
@@ -89,7 +89,7 @@ export function createProvider(deps: ProviderDeps): Provider {
 }
 
 /** What this platform decides. */
-function policy(deps: ProviderDeps): Record<string, unknown> {
+function policy(deps: ProviderDependencies): Record<string, unknown> {
   return {
     scopes: SCOPES,
     responseTypes: ['code'],
@@ -128,7 +128,7 @@ function policy(deps: ProviderDeps): Record<string, unknown> {
 }
 
 /** How the library fits in. */
-function library(deps: ProviderDeps): Record<string, unknown> {
+function library(deps: ProviderDependencies): Record<string, unknown> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const cookie = { httpOnly: true, sameSite: 'lax' };
   return {
@@ -164,7 +164,7 @@ function library(deps: ProviderDeps): Record<string, unknown> {
   };
 }
 
-function features(deps: ProviderDeps): Record<string, unknown> {
+function features(deps: ProviderDependencies): Record<string, unknown> {
   const { publicUrl } = deps;
   const resource: ResourceServer = {
     scope: RESOURCE_SCOPES.join(' '),
@@ -255,7 +255,7 @@ function prefixTokens(provider: Provider): void {
  * The platform's cookie is the only login: whoever logs out is logged out here too. The library is given a session
  * made from it for each request, marked as gone so that it is neither stored nor set as a cookie.
  */
-function usePlatformSessions(provider: Provider, deps: ProviderDeps): void {
+function usePlatformSessions(provider: Provider, deps: ProviderDependencies): void {
   const Session: SessionClass = provider.Session;
   Session.get = async (ctx) => {
     const found = await deps.sessionOf(ctx);
@@ -274,7 +274,7 @@ function usePlatformSessions(provider: Provider, deps: ProviderDeps): void {
   };
 }
 
-async function finish(ctx: Context, deps: ProviderDeps): Promise<void> {
+async function finish(ctx: Context, deps: ProviderDependencies): Promise<void> {
   const { oidc } = ctx;
   if (oidc === undefined || ctx.status !== 200) return;
   if (oidc.route === 'discovery') {

@@ -1,11 +1,9 @@
 import type { Database } from '@libs/db';
 import { hashToken, type NewId } from '@libs/seal';
 import { type Adapter, type AdapterPayload, errors as oauthErrors } from 'oidc-provider';
-import type { Revocations } from '../customers/revocations.ts';
-import type { CustomerService } from '../customers/service.ts';
-import type { Arrivals } from './arrivals.ts';
-import { findClient, upsertClient } from './clients-store.ts';
-import { isLateReuse, waitOutRace } from './spending.ts';
+import type { Revocations } from '../../customers/revocations.ts';
+import type { CustomerService } from '../../customers/service.ts';
+import { findClient, upsertClient } from '../clients-store.ts';
 import {
   consumeCode,
   consumeRefreshToken,
@@ -17,13 +15,15 @@ import {
   findInteraction,
   findToken,
   insertCode,
-  insertToken,
+  insertOAuthToken,
   type Spendable,
   upsertGrant,
   upsertInteraction,
-} from './store.ts';
+} from '../store.ts';
+import type { Arrivals } from './arrivals.ts';
+import { isLateReuse, waitOutRace } from './spending.ts';
 
-export interface AdapterDeps {
+export interface AdapterDependencies {
   database: Database;
   customers: Pick<CustomerService, 'findSessionById'>;
   revocations: Pick<Revocations, 'transaction'>;
@@ -36,7 +36,7 @@ export interface AdapterDeps {
 }
 
 /** The library's storage interface over this service's tables. Secrets are looked up by hash and never stored. */
-export function createAdapter(deps: AdapterDeps): (model: string) => Adapter {
+export function createAdapter(deps: AdapterDependencies): (model: string) => Adapter {
   const models: Record<string, () => Partial<Adapter>> = {
     Client: () => clients(deps),
     AuthorizationCode: () => codes(deps),
@@ -80,7 +80,11 @@ function expiryOf(payload: AdapterPayload): Date {
 /** Long enough for the request that brings it. */
 const REUSE_SECONDS = 60;
 
-function withUse(id: string, stored: Spendable | undefined, deps: AdapterDeps): AdapterPayload | undefined {
+function withUse(
+  id: string,
+  stored: Spendable | undefined,
+  deps: AdapterDependencies,
+): AdapterPayload | undefined {
   if (stored === undefined) return undefined;
   const payload = { ...stored.payload, jti: id };
   if (!isLateReuse(stored, deps.arrivals.current()?.at ?? deps.now())) return payload;
@@ -88,7 +92,7 @@ function withUse(id: string, stored: Spendable | undefined, deps: AdapterDeps): 
   return { ...payload, exp: Math.ceil(deps.now().getTime() / 1000) + REUSE_SECONDS, consumed: true };
 }
 
-function clients({ database, now }: AdapterDeps): Partial<Adapter> {
+function clients({ database, now }: AdapterDependencies): Partial<Adapter> {
   return {
     async upsert(id, payload) {
       const { client_secret: secret, ...metadata } = payload;
@@ -114,7 +118,7 @@ function clients({ database, now }: AdapterDeps): Partial<Adapter> {
   };
 }
 
-function codes(deps: AdapterDeps): Partial<Adapter> {
+function codes(deps: AdapterDependencies): Partial<Adapter> {
   const { database, now } = deps;
   return {
     async upsert(id, payload) {
@@ -141,11 +145,11 @@ function codes(deps: AdapterDeps): Partial<Adapter> {
   };
 }
 
-function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter> {
+function tokens(deps: AdapterDependencies, kind: 'access' | 'refresh'): Partial<Adapter> {
   const { database, revocations, newId, now } = deps;
   return {
     async upsert(id, payload) {
-      const stored = await insertToken(database, {
+      const stored = await insertOAuthToken(database, {
         customerId: text(payload.accountId, 'account'),
         id: newId('oat'),
         tokenHash: hashToken(id),
@@ -184,7 +188,7 @@ function tokens(deps: AdapterDeps, kind: 'access' | 'refresh'): Partial<Adapter>
   };
 }
 
-function grants({ database, now }: AdapterDeps): Partial<Adapter> {
+function grants({ database, now }: AdapterDependencies): Partial<Adapter> {
   return {
     async upsert(id, payload) {
       await upsertGrant(database, {
@@ -202,7 +206,7 @@ function grants({ database, now }: AdapterDeps): Partial<Adapter> {
   };
 }
 
-function interactions({ database, returnTo }: AdapterDeps): Partial<Adapter> {
+function interactions({ database, returnTo }: AdapterDependencies): Partial<Adapter> {
   return {
     async upsert(id, payload) {
       const { returnTo: _derived, ...kept } = withoutSecret(payload);
@@ -221,7 +225,7 @@ function interactions({ database, returnTo }: AdapterDeps): Partial<Adapter> {
 }
 
 /** Sessions are the platform's own; the library only asks whether the one that it saw is still there. */
-function sessions({ customers }: AdapterDeps): Partial<Adapter> {
+function sessions({ customers }: AdapterDependencies): Partial<Adapter> {
   return {
     async findByUid(uid) {
       const found = await customers.findSessionById(uid);

@@ -3,8 +3,8 @@ import {
   NAME_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
-} from '../customers/customer.ts';
-import type { Scope } from '../customers/identity.ts';
+} from '../../customers/customer.ts';
+import type { Scope } from '../../customers/identity.ts';
 import { type Html, html } from './html.ts';
 import { layOut, type Page } from './page-layout.ts';
 

@@ -82,7 +82,3 @@ export async function deleteExpiredCalls(db: Queryable, limit: number): Promise<
   );
   return rowCount;
 }
-
-export async function notifyChannel(db: Queryable, channel: string, payload: string): Promise<void> {
-  await db.query('select pg_notify($1, $2)', [channel, payload]);
-}

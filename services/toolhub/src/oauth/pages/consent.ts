@@ -5,11 +5,11 @@ import {
   NAME_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
-} from '../customers/customer.ts';
-import { parseScopes, type Scope } from '../customers/identity.ts';
-import { OWN_CLIENT_ID } from './own-client.ts';
-import { oauthPaths, RESOURCE_SCOPES } from './provider.ts';
-import { redirectHost } from './redirects.ts';
+} from '../../customers/customer.ts';
+import { parseScopes, type Scope } from '../../customers/identity.ts';
+import { OWN_CLIENT_ID } from '../provider/own-client.ts';
+import { oauthPaths, RESOURCE_SCOPES } from '../provider/provider.ts';
+import { redirectHost } from '../provider/redirects.ts';
 
 function textParam({ params }: Interaction, name: string): string {
   const value = params[name];

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ConnectorError } from '../connectors/connector.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
-import { canonicalJson, createIdempotency } from './idempotency.ts';
-import { platformError, testPlatform } from './test/platform.ts';
+import { platformError, testPlatform } from '../mcp/test/platform.ts';
 import {
   addCustomer,
   callTool,
@@ -14,7 +13,8 @@ import {
   type Instance,
   type RpcAnswer,
   startInstance,
-} from './test/rig.ts';
+} from '../mcp/test/rig.ts';
+import { canonicalJson, createIdempotency } from './idempotency.ts';
 
 let db: TestDatabase;
 let hubs: [Instance, Instance];
