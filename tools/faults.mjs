@@ -6,8 +6,8 @@ import { ensureInstalled, node, root } from './install.mjs';
 const tests = [
   'tests/faults',
   'services/payments/src/rails/rtp/test/never-twice.db.property.test.ts',
-  'tests/contract/toolhub/webhooks-fairness.test.ts',
-  'services/toolhub/src/invoices/run-processes.test.ts',
+  'tests/contract/toolhub/webhooks-fairness.db.test.ts',
+  'services/toolhub/src/invoices/run-processes.db.test.ts',
 ];
 
 ensureInstalled();

@@ -17,13 +17,21 @@ function wanted() {
   return createHash('sha256').update(lock).update(`${process.platform} ${process.arch}`).digest('hex');
 }
 
+/** A workspace that needs another version than the root has a folder of its own, which the root's stamp says nothing about. */
+function workspacesAreInstalled() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages)
+    .filter(([path, { optional }]) => /^(libs|services|sdks)\/.*\/node_modules\//.test(path) && !optional)
+    .every(([path]) => existsSync(join(root, path)));
+}
+
 /** Installs the dependencies when they are missing or belong to another lock file; does nothing otherwise. */
 export function ensureInstalled() {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < NODE_MAJOR_MIN)
     fail(`Node ${NODE_MAJOR_MIN} or newer is needed to begin; this is ${process.version}.`);
   const current = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
-  if (current === wanted() && existsSync(node)) return;
+  if (current === wanted() && existsSync(node) && workspacesAreInstalled()) return;
   // Not `npm ci`: it refuses a lock file where an optional package for another platform is not to be had.
   console.log('Installing dependencies (once per lock file) …');
   const { status } = spawnSync(

@@ -8,7 +8,7 @@ import { LEGACY_VERSIONS, MODERN_VERSION, type ServerInfo } from './protocol.ts'
 /*
  * `tools/list` and `tools/call` without the SDK's machinery, for requests that are plainly right. Everything else
  * (other methods, progress, odd headers, odd shapes, errors of the protocol) goes through the SDK, so what is refused,
- * and how, is decided there; `fast-path.test.ts` compares the answers of both ways.
+ * and how, is decided there; `fast-path.db.test.ts` compares the answers of both ways.
  *
  * Why: per request the SDK makes a web Request, a server, a transport and a Response, and parses with zod. Measured on
  * 2 shared cores with 64 connections and 70 tools (requests per second, nothing else in the handler):

@@ -1,7 +1,7 @@
 // What the person at the browser goes through: login, sign-up, consent, and the pages themselves.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, PASSWORD, signUp } from './accounts.ts';
+import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
   authorizeUrl,
   decide,
@@ -10,9 +10,13 @@ import {
   newPkce,
   type OAuthClient,
   registerClient,
-} from './authorization.ts';
-import { Browser } from './browser.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+} from '../../../services/toolhub/test/authorization.ts';
+import { Browser } from '../../../services/toolhub/test/browser.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -1,9 +1,19 @@
 // A code is worth one token, however many ask for it and wherever they ask.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Account, call, signUp } from './accounts.ts';
-import { exchange, type OAuthClient, obtainCode, registerClient, warmUp } from './authorization.ts';
-import { createToolhubDatabase, type Instance, spawnInstance } from './instance.ts';
+import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import {
+  exchange,
+  type OAuthClient,
+  obtainCode,
+  registerClient,
+  warmUp,
+} from '../../../services/toolhub/test/authorization.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  spawnInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 const EXCHANGES = 20;
 

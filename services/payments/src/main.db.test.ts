@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 let testDatabase: TestDatabase;
 let dataDir: string;
 const children: ChildProcess[] = [];

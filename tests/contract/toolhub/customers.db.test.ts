@@ -1,14 +1,21 @@
 // Accounts, sessions, personal tokens and who may call what, over real HTTP.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, makeToken, newEmail, PASSWORD, signUp } from './accounts.ts';
+import {
+  type Account,
+  call,
+  makeToken,
+  newEmail,
+  PASSWORD,
+  signUp,
+} from '../../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
   createToolhubDatabase,
   INTERNAL_TOKEN,
   type Instance,
   startInstance,
-} from './instance.ts';
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -2,9 +2,14 @@
 import type { TestDatabase } from '@libs/db/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Account, call, makeToken, signUp } from './accounts.ts';
-import { obtainTokens, registerClient } from './authorization.ts';
-import { ADMIN_TOKEN, createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import {
+  ADMIN_TOKEN,
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -1,9 +1,20 @@
 // The audit log over HTTP: who did what, from where, with which outcome, and never a secret.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, makeToken, PASSWORD, signUp } from './accounts.ts';
-import { authorizeUrl, decide, newPkce, obtainTokens, refresh, registerClient } from './authorization.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+import { call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import {
+  authorizeUrl,
+  decide,
+  newPkce,
+  obtainTokens,
+  refresh,
+  registerClient,
+} from '../../../services/toolhub/test/authorization.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -2,16 +2,23 @@
 // it is sent, and a mail server that takes its tokens.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startVendor, type Vendor } from '../src/connect/test/vendor.ts';
-import { createEmailConnector } from '../src/connectors/email/connector.ts';
-import { MAIL_PROVIDERS, type MailProvider } from '../src/connectors/email/providers.ts';
+import { startVendor, type Vendor } from '../../../services/toolhub/src/connect/test/vendor.ts';
+import { createEmailConnector } from '../../../services/toolhub/src/connectors/email/connector.ts';
+import {
+  MAIL_PROVIDERS,
+  type MailProvider,
+} from '../../../services/toolhub/src/connectors/email/providers.ts';
 import {
   type InProcessMailServer,
   startInProcessMail,
-} from '../src/connectors/email/test/in-process-mail-server.ts';
-import { createTelegramConnector } from '../src/connectors/telegram/connector.ts';
-import { type Account, call, makeToken, signUp } from './accounts.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+} from '../../../services/toolhub/src/connectors/email/test/in-process-mail-server.ts';
+import { createTelegramConnector } from '../../../services/toolhub/src/connectors/telegram/connector.ts';
+import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 const USER = 'bob@mail.test';
 /** The tokens that the mail server takes now. */

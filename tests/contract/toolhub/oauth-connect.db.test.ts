@@ -1,10 +1,14 @@
 // From the dashboard to a client's configuration: /oauth/connect-mcp and /oauth/mcp-callback.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Account, call, PASSWORD, signUp } from './accounts.ts';
-import { authorizeUrl, exchange, newPkce } from './authorization.ts';
-import { Browser, type Visit } from './browser.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { authorizeUrl, exchange, newPkce } from '../../../services/toolhub/test/authorization.ts';
+import { Browser, type Visit } from '../../../services/toolhub/test/browser.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

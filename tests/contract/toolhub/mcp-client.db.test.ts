@@ -11,10 +11,15 @@ import {
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, makeToken, PASSWORD, signUp } from './accounts.ts';
-import { obtainTokens, postForm, registerClient } from './authorization.ts';
-import { Browser } from './browser.ts';
-import { createToolhubDatabase, INTERNAL_TOKEN, type Instance, startInstance } from './instance.ts';
+import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { obtainTokens, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import { Browser } from '../../../services/toolhub/test/browser.ts';
+import {
+  createToolhubDatabase,
+  INTERNAL_TOKEN,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -1,10 +1,14 @@
 // How often a password may be guessed: per account over all processes, and per network address.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, newEmail, PASSWORD, signUp } from './accounts.ts';
-import { authorizeUrl, newPkce, registerClient } from './authorization.ts';
-import { Browser } from './browser.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+import { call, newEmail, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { authorizeUrl, newPkce, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import { Browser } from '../../../services/toolhub/test/browser.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,18 @@
 // How clients find the authorization server and make themselves known to it.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, signUp } from './accounts.ts';
-import { type OAuthClient, obtainCode, postForm, registerClient } from './authorization.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import {
+  type OAuthClient,
+  obtainCode,
+  postForm,
+  registerClient,
+} from '../../../services/toolhub/test/authorization.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -7,9 +7,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Account, signUp } from './accounts.ts';
-import { decide, registerClient } from './authorization.ts';
-import { createToolhubDatabase, freePort, type Instance, startInstance } from './instance.ts';
+import { type Account, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { decide, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import {
+  createToolhubDatabase,
+  freePort,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -1,7 +1,7 @@
 // Authorization requests, and the life of codes and tokens.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, signUp } from './accounts.ts';
+import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
   authorizeUrl,
   decide,
@@ -14,8 +14,12 @@ import {
   postForm,
   refresh,
   registerClient,
-} from './authorization.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+} from '../../../services/toolhub/test/authorization.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let database: TestDatabase;
 let instance: Instance;

@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, call, signUp } from './accounts.ts';
-import { authorizeUrl, exchange, newPkce, obtainCode } from './authorization.ts';
-import { createToolhubDatabase, type Instance, startInstance } from './instance.ts';
+import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { authorizeUrl, exchange, newPkce, obtainCode } from '../../../services/toolhub/test/authorization.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 const CLIENT_ID = 'https://client.example/oauth/client.json';
 const REDIRECT = 'http://127.0.0.1:3118/callback';
