@@ -6,12 +6,13 @@ import { loadConfig } from '../../services/toolhub/src/config.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
 import { benchPlatform } from './platform.ts';
 
-const config = await loadConfig(process.env);
+const connectors = [benchPlatform()];
+const config = await loadConfig(process.env, connectors);
 const url = config.databaseUrl;
 if (url === undefined) throw new Error('the benchmark brings its own database');
 await migrate(url, migrationSource);
 const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: 20 });
-const { app } = await createToolhub({ config, database, connectors: [benchPlatform()] });
+const { app } = await createToolhub({ config, database, connectors });
 await listen(app, { host: config.server.host, port: config.server.port });
 process.send?.('ready');
 process.once('disconnect', () => process.exit(0));

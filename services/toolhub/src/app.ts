@@ -3,7 +3,6 @@ import type { App } from '@libs/http';
 import { startWorker, type Worker } from '@libs/jobs';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
-import { createConnectors } from './connectors/index.ts';
 import { createNotices } from './mail/notices.ts';
 import type { FetchDocument } from './oauth/provider/provider.ts';
 import { addAccounts } from './parts/accounts.ts';
@@ -19,7 +18,7 @@ import { SCHEMA } from './schema.ts';
 export interface ToolhubOptions {
   config: Config;
   database: Database;
-  connectors?: readonly Connector[];
+  connectors: readonly Connector[];
   now?: () => Date;
   /** How documents of OAuth clients are fetched; through the guard unless told otherwise. */
   fetchDocument?: FetchDocument;
@@ -72,7 +71,7 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
 
 /** In the order in which they end: what others lean on comes last. */
 async function addParts(base: Base, options: ToolhubOptions): Promise<Part[]> {
-  const definitions = options.connectors ?? createConnectors();
+  const { connectors: definitions } = options;
   const accounts = await addAccounts(base, options.fetchDocument);
   const webhooks = addWebhooks(base, accounts, options.webhooks);
   const notices = createNotices({

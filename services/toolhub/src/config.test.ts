@@ -4,7 +4,11 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
+import { createConnectors } from './connectors/index.ts';
+
+const connectors = createConnectors();
+const load = (env: Record<string, string>): Promise<Config> => loadConfig(env, connectors);
 
 let folder: string;
 
@@ -15,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('[TH-1] an empty environment gives the documented defaults', async () => {
-  const config = await loadConfig({ DATA_DIR: folder });
+  const config = await loadConfig({ DATA_DIR: folder }, connectors);
   expect(config).toMatchObject({
     development: true,
     server: { host: '127.0.0.1', port: 4100, publicUrl: 'http://localhost:4100' },
@@ -31,8 +35,8 @@ test('[TH-1] an empty environment gives the documented defaults', async () => {
 
 test('[TH-1] secrets are made once under the data folder, for this user alone', async () => {
   const [first, second] = await Promise.all([
-    loadConfig({ DATA_DIR: folder }),
-    loadConfig({ DATA_DIR: folder }),
+    loadConfig({ DATA_DIR: folder }, connectors),
+    loadConfig({ DATA_DIR: folder }, connectors),
   ]);
   expect(second.secrets).toEqual(first.secrets);
   expect(first.secrets.encryptionKeys[0]).toHaveLength(32);
@@ -45,7 +49,7 @@ test('[TH-1] secrets are made once under the data folder, for this user alone', 
 
 test('[TH-1] given secrets are used, and the data folder is left alone', async () => {
   const keys = [randomBytes(32), randomBytes(32)];
-  const config = await loadConfig({
+  const config = await load({
     DATA_DIR: join(folder, 'untouched'),
     NODE_ENV: 'production',
     TOOLHUB_ENCRYPTION_KEY: keys.map((key) => key.toString('base64')).join(','),
@@ -91,7 +95,7 @@ test('[TH-1] every bad setting is named in one message, and no value is repeated
     TOOLHUB_OAUTH_SLACK_TOKEN_URL: 'not a url',
     TOOLHUB_OAUTH_SLACK_COLOUR: 'red',
   };
-  const message = await loadConfig(env).then(
+  const message = await loadConfig(env, connectors).then(
     () => '',
     (error: Error) => error.message,
   );
@@ -110,20 +114,28 @@ test.each([
 ])('[TH-1] a file of internal accounts that holds %s is refused', async (_name, text) => {
   const path = join(folder, 'accounts.json');
   await writeFile(path, text);
-  await expect(loadConfig({ DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path })).rejects.toThrow(
+  await expect(loadConfig({ DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path }, connectors)).rejects.toThrow(
     /TOOLHUB_INTERNAL_ACCOUNTS names a file/,
   );
 });
 
 test('[TH-1] internal accounts are read', async () => {
   const path = join(folder, 'accounts.json');
-  await writeFile(path, JSON.stringify({ telegram: { office: { bot_token: 'x' } } }));
-  const { internalAccounts } = await loadConfig({ DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path });
-  expect(internalAccounts).toEqual({ telegram: { office: { bot_token: 'x' } } });
+  await writeFile(
+    path,
+    JSON.stringify({ telegram: { office: { bot_token: '42:abcdefghijklmnopqrstuvwxyz0123456789' } } }),
+  );
+  const { internalAccounts } = await loadConfig(
+    { DATA_DIR: folder, TOOLHUB_INTERNAL_ACCOUNTS: path },
+    connectors,
+  );
+  expect(internalAccounts).toEqual({
+    telegram: { office: { bot_token: '42:abcdefghijklmnopqrstuvwxyz0123456789' } },
+  });
 });
 
 test('[TH-6] registrations at vendors are read', async () => {
-  const { oauthClients } = await loadConfig({
+  const { oauthClients } = await load({
     DATA_DIR: folder,
     TOOLHUB_OAUTH_GOOGLE_CLIENT_ID: 'g',
     TOOLHUB_OAUTH_GOOGLE_CLIENT_SECRET: 's',

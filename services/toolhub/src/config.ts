@@ -11,21 +11,9 @@ import {
 } from '@libs/runtime';
 import { loadOrCreateSecretFile, newToken, SEAL_KEY_BYTES } from '@libs/seal';
 import { readOAuthClients } from './connect/settings.ts';
-import type { OAuthClient } from './connectors/connector.ts';
-
-export const PLATFORMS = [
-  'email',
-  'whatsapp',
-  'telegram',
-  'slack',
-  'discord',
-  'x',
-  'linkedin',
-  'instagram',
-  'facebook',
-  'bluesky',
-  'mastodon',
-] as const;
+import type { Connector, OAuthClient } from './connectors/connector.ts';
+import { settingNames } from './connectors/index.ts';
+import { InternalAccountsError, readInternalAccounts } from './credentials/internal-accounts.ts';
 
 /** The operator's own accounts: platform → account name → credential, as customers store them. */
 export type InternalAccountSettings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -102,7 +90,7 @@ function readBearer(text: string): string | Error {
     : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
 }
 
-function readAccountsFile(path: string): InternalAccountSettings | Error {
+function readAccountsFile(path: string, platforms: ReadonlySet<string>): InternalAccountSettings | Error {
   let accounts: unknown;
   try {
     accounts = JSON.parse(readFileSync(path, 'utf8'));
@@ -114,7 +102,7 @@ function readAccountsFile(path: string): InternalAccountSettings | Error {
   }
   if (!isRecord(accounts)) return new Error('names a file that is not an object of platforms');
   for (const [platform, names] of Object.entries(accounts)) {
-    if (!isPlatform(platform)) return new Error(`names a file with the unknown platform "${platform}"`);
+    if (!platforms.has(platform)) return new Error(`names a file with the unknown platform "${platform}"`);
     if (!isRecord(names) || !Object.values(names).every(isRecord))
       return new Error(`names a file where "${platform}" is not an object of accounts`);
   }
@@ -125,17 +113,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isPlatform(name: string): boolean {
-  return (PLATFORMS as readonly string[]).includes(name);
-}
-
-function readConnectorUrls(env: Env, problems: string[]): Record<string, string> {
+function readConnectorUrls(
+  env: Env,
+  platforms: ReadonlySet<string>,
+  problems: string[],
+): Record<string, string> {
   const urls: Record<string, string> = {};
   for (const [name, value = ''] of Object.entries(env)) {
     const platform = /^TOOLHUB_CONNECTOR_(.+)_URL$/.exec(name)?.[1]?.toLowerCase();
     if (platform === undefined || value.trim() === '') continue;
     const url = URL.canParse(value.trim()) ? new URL(value.trim()) : undefined;
-    if (!isPlatform(platform)) problems.push(`${name} is for an unknown platform`);
+    if (!platforms.has(platform)) problems.push(`${name} is for an unknown platform`);
     else if (url === undefined || !/^https?:$/.test(url.protocol))
       problems.push(`${name} must be an http or https URL`);
     else urls[platform] = value.trim().replace(/\/+$/, '');
@@ -144,17 +132,29 @@ function readConnectorUrls(env: Env, problems: string[]): Record<string, string>
 }
 
 /** What is wrong with the credentials of internal accounts; only their platforms know. */
-export type CheckInternalAccounts = (accounts: InternalAccountSettings) => readonly string[];
+function accountFaults(
+  accounts: InternalAccountSettings,
+  connectors: readonly Connector[],
+): readonly string[] {
+  try {
+    readInternalAccounts(accounts, connectors);
+    return [];
+  } catch (error) {
+    if (error instanceof InternalAccountsError) return error.problems;
+    throw error;
+  }
+}
 
-function readSettings(env: Env, checkAccounts: CheckInternalAccounts) {
+function readSettings(env: Env, connectors: readonly Connector[]) {
   const problems: string[] = [];
-  const connectorUrls = readConnectorUrls(env, problems);
-  const oauthClients = readOAuthClients(env, problems);
+  const { platforms, providers } = settingNames(connectors);
+  const connectorUrls = readConnectorUrls(env, platforms, problems);
+  const oauthClients = readOAuthClients(env, providers, problems);
   const internalAccounts = settings.custom<InternalAccountSettings>(
     'TOOLHUB_INTERNAL_ACCOUNTS',
     (path) => {
-      const accounts = readAccountsFile(path);
-      const faults = accounts instanceof Error ? [] : checkAccounts(accounts);
+      const accounts = readAccountsFile(path, platforms);
+      const faults = accounts instanceof Error ? [] : accountFaults(accounts, connectors);
       return faults.length > 0 ? new Error(`names a file with faults: ${faults.join(', ')}`) : accounts;
     },
     { default: {} },
@@ -170,8 +170,8 @@ function readSettings(env: Env, checkAccounts: CheckInternalAccounts) {
 }
 
 /** Reads the environment once; secrets that it does not name are made once under the data folder. */
-export async function loadConfig(env: Env, checkAccounts: CheckInternalAccounts = () => []): Promise<Config> {
-  const values = readSettings(env, checkAccounts);
+export async function loadConfig(env: Env, connectors: readonly Connector[]): Promise<Config> {
+  const values = readSettings(env, connectors);
   const file = (name: string, make: () => string) =>
     loadOrCreateSecretFile(join(values.dataDir, 'toolhub', name), make);
   const encryptionKeys = values.encryptionKeys ?? [

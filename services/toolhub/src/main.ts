@@ -8,17 +8,15 @@ import {
 } from '@libs/db';
 import { type Closer, listen, runMain, runUntilSignal, StartError } from '@libs/runtime';
 import { createToolhub } from './app.ts';
-import { type Config, type InternalAccountSettings, loadConfig } from './config.ts';
-import type { Connector } from './connectors/connector.ts';
+import { type Config, loadConfig } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
-import { InternalAccountsError, readInternalAccounts } from './credentials/internal-accounts.ts';
 import { migrationSource, SCHEMA } from './schema.ts';
 
 const CONNECTIONS_MAX = 20;
 
 async function main(): Promise<void> {
   const connectors = createConnectors();
-  const config = await loadConfig(process.env, (accounts) => faultsOf(accounts, connectors));
+  const config = await loadConfig(process.env, connectors);
   const closers: Closer[] = [];
   try {
     const url = config.databaseUrl ?? (await startDatabase(config, closers));
@@ -50,16 +48,6 @@ function forOperator(error: unknown): unknown {
     error instanceof DataFolderError ||
     error instanceof MigrationError;
   return known ? new StartError(error.message, { cause: error }) : error;
-}
-
-function faultsOf(accounts: InternalAccountSettings, connectors: readonly Connector[]): readonly string[] {
-  try {
-    readInternalAccounts(accounts, connectors);
-    return [];
-  } catch (error) {
-    if (error instanceof InternalAccountsError) return error.problems;
-    throw error;
-  }
 }
 
 async function startDatabase(config: Config, closers: Closer[]): Promise<string> {

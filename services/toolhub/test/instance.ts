@@ -8,6 +8,7 @@ import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createToolhub, type ToolhubOptions } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
+import { createConnectors } from '../src/connectors/index.ts';
 import { migrationSource, SCHEMA } from '../src/schema.ts';
 
 export const ADMIN_TOKEN = 'tha_test-admin-token';
@@ -64,15 +65,16 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
   const port = await freePort();
   const env = environment(databaseUrl, port, options.env ?? {});
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
-  const config = await loadConfig(env);
+  const connectors = options.connectors ?? createConnectors();
+  const config = await loadConfig(env, connectors);
   const database: Database = await openDatabase({ url: databaseUrl, schema: SCHEMA });
-  const { now, fetchDocument, connectors } = options;
+  const { now, fetchDocument } = options;
   const toolhub = await createToolhub({
     config,
     database,
     ...(now ? { now } : {}),
     ...(fetchDocument ? { fetchDocument } : {}),
-    ...(connectors ? { connectors } : {}),
+    connectors,
   });
   await toolhub.app.listen({ host: '127.0.0.1', port });
   return {

@@ -3,6 +3,7 @@ import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createToolhub, type ToolhubOptions } from '../../../services/toolhub/src/app.ts';
 import { loadConfig } from '../../../services/toolhub/src/config.ts';
+import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
 import { migrationSource, SCHEMA } from '../../../services/toolhub/src/schema.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { freePort } from '../../../services/toolhub/test/instance.ts';
@@ -34,7 +35,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export type ServiceOptions = Pick<ToolhubOptions, 'connectors' | 'webhooks' | 'now'> & {
+export type ServiceOptions = Partial<Pick<ToolhubOptions, 'connectors' | 'webhooks' | 'now'>> & {
   env?: Record<string, string>;
   /** Without jobs it only serves requests. */
   jobs?: boolean;
@@ -61,9 +62,10 @@ export function environment(databaseUrl: string, port: number): Record<string, s
 export async function startService(databaseUrl: string, options: ServiceOptions = {}): Promise<Service> {
   const { env = {}, jobs = true, ...different } = options;
   const port = await freePort();
-  const config = await loadConfig({ ...environment(databaseUrl, port), ...env });
+  const { connectors = createConnectors() } = options;
+  const config = await loadConfig({ ...environment(databaseUrl, port), ...env }, connectors);
   const database = await openDatabase({ url: databaseUrl, schema: SCHEMA, connectionsMax: 12 });
-  const toolhub = await createToolhub({ config, database, ...different });
+  const toolhub = await createToolhub({ config, database, ...different, connectors });
   if (jobs) await toolhub.startJobs();
   await toolhub.app.listen({ host: '127.0.0.1', port });
   return {

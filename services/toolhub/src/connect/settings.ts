@@ -1,21 +1,23 @@
 import type { Env } from '@libs/runtime';
 import type { OAuthClient } from '../connectors/connector.ts';
 
-/** The vendors that an operator can register at; e-mail has two, the other platforms are their own. */
-const PROVIDERS = ['google', 'microsoft', 'slack', 'discord', 'x', 'linkedin', 'facebook', 'instagram'];
 const VARIABLE = /^TOOLHUB_OAUTH_([A-Z]+)_(CLIENT_ID|CLIENT_SECRET|AUTHORIZE_URL|TOKEN_URL)$/;
 
 type Field = 'CLIENT_ID' | 'CLIENT_SECRET' | 'AUTHORIZE_URL' | 'TOKEN_URL';
 
 /** Reads `TOOLHUB_OAUTH_<PROVIDER>_*`; what is wrong with them is added to `problems`. */
-export function readOAuthClients(env: Env, problems: string[]): Record<string, OAuthClient> {
+export function readOAuthClients(
+  env: Env,
+  providers: ReadonlySet<string>,
+  problems: string[],
+): Record<string, OAuthClient> {
   const found = new Map<string, Partial<Record<Field, string>>>();
   for (const [name, value = ''] of Object.entries(env)) {
     if (!name.startsWith('TOOLHUB_OAUTH_') || value.trim() === '') continue;
     const [, provider, field] = VARIABLE.exec(name) ?? [];
     const id = provider?.toLowerCase() ?? '';
-    if (!PROVIDERS.includes(id)) {
-      problems.push(`${name} is not a setting of any of ${PROVIDERS.join(', ')}`);
+    if (!providers.has(id)) {
+      problems.push(`${name} is not a setting of any of ${[...providers].join(', ')}`);
       continue;
     }
     if (field?.endsWith('_URL') && !isWebAddress(value.trim())) {

@@ -7,3 +7,18 @@ import { createWhatsappConnector } from './whatsapp/connector.ts';
 export function createConnectors(): Connector[] {
   return [createEmailConnector(), createWhatsappConnector(), createTelegramConnector()];
 }
+
+/** Platforms that settings may name before this version has them, so that operators can prepare. */
+const ANNOUNCED = ['slack', 'discord', 'x', 'linkedin', 'instagram', 'facebook', 'bluesky', 'mastodon'];
+
+/** The names that settings may use: `TOOLHUB_CONNECTOR_<PLATFORM>_URL`, `TOOLHUB_OAUTH_<PROVIDER>_…`. */
+export function settingNames(connectors: readonly Connector[]): {
+  platforms: ReadonlySet<string>;
+  providers: ReadonlySet<string>;
+} {
+  const providers = connectors.flatMap(({ auth }) => auth.providers?.map(({ id }) => id) ?? []);
+  return {
+    platforms: new Set([...connectors.map(({ id }) => id), ...ANNOUNCED]),
+    providers: new Set([...providers, ...ANNOUNCED]),
+  };
+}

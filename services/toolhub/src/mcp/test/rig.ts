@@ -56,14 +56,17 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const onError = (error: unknown) => void failures.push(error);
   const port = await freePort();
   const database = await openDatabase({ url: options.databaseUrl, schema: SCHEMA, connectionsMax: 8 });
-  const config = await loadConfig({
-    TOOLHUB_PORT: String(port),
-    TOOLHUB_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
-    TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
-    TOOLHUB_INTERNAL_TOKENS: 'rig:thi_internal-of-the-rig',
-    TOOLHUB_LOG_LEVEL: 'silent',
-    TOOLHUB_RATE: String(options.ratePerSecond ?? 0),
-  });
+  const config = await loadConfig(
+    {
+      TOOLHUB_PORT: String(port),
+      TOOLHUB_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+      TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
+      TOOLHUB_INTERNAL_TOKENS: 'rig:thi_internal-of-the-rig',
+      TOOLHUB_LOG_LEVEL: 'silent',
+      TOOLHUB_RATE: String(options.ratePerSecond ?? 0),
+    },
+    options.connectors,
+  );
   const base = await createBase({ config, database, ...(options.now ? { now: options.now } : {}) });
   const { app, newId, now } = base;
   if (anonymous !== undefined) {
