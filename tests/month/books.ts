@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
+import type { CivilDate } from '../../services/payments/src/clock/new-york.ts';
 import { achBooks } from '../../services/payments/src/rails/ach/books.ts';
-import type { CivilDate } from '../../services/payments/src/rails/ach/calendar.ts';
 import { rtpBooks } from '../../services/payments/src/rails/rtp/books.ts';
 import { reconcile } from '../../services/payments/src/reconciliation/service.ts';
 

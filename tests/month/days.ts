@@ -1,9 +1,5 @@
-import {
-  addDays,
-  type CivilDate,
-  fedHolidays,
-  fromNewYork,
-} from '../../services/payments/src/rails/ach/calendar.ts';
+import { fedHolidays } from '../../services/payments/src/clock/banking-days.ts';
+import { addDays, type CivilDate, fromNewYork } from '../../services/payments/src/clock/new-york.ts';
 
 export interface Period {
   name: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
-import { addDays, fromNewYork } from '../../services/payments/src/rails/ach/calendar.ts';
+import { addDays, fromNewYork } from '../../services/payments/src/clock/new-york.ts';
 import { type Harness, startHarness } from '../contract/payments/harness.ts';
 import { disagreements } from './books.ts';
 import { daysOf, type Landmarks, landmarksOf, PERIODS, type Period } from './days.ts';

@@ -1,5 +1,6 @@
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createLogger } from '@libs/runtime';
+import { createClocks } from './clock/service.ts';
 import { errors } from './errors.ts';
 import { createAcceptance } from './payments/accept.ts';
 import { createProcessing } from './payments/processing.ts';
@@ -10,7 +11,7 @@ import { createRails, type Rails } from './rails/service.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation/service.ts';
 import { createRouting } from './routing/service.ts';
 import { defaultTerms } from './routing/terms.ts';
-import { createSandboxService, findClocks, type SandboxService } from './sandbox/service.ts';
+import { createSandboxService, type SandboxService } from './sandbox/service.ts';
 import type { Dependencies, Services } from './services.ts';
 
 /** What moves money: payments, the rails that carry them, and the sandbox that plays with both. */
@@ -30,14 +31,15 @@ type Needed = Pick<Services, 'events' | 'subscriptions' | 'paymentMethods'>;
 export async function createMoney(dependencies: Dependencies, features: Needed): Promise<Money> {
   const { database, now, newId } = dependencies;
   const { events, subscriptions, paymentMethods } = features;
+  const clocks = createClocks({ now });
   const quarantine = createQuarantine(dependencies);
-  const needed = { terms: defaultTerms, paymentMethods, findClocks, quarantine };
+  const needed = { terms: defaultTerms, paymentMethods, clocks, quarantine };
   const rails = await createRails({ ...dependencies, ...needed });
   const log = createLogger({ name: 'payments', level: dependencies.config.http.logLevel });
   const reconciliation = createReconciliation({ database, now, log, rails: rails.reconciled });
   const carriers = [...rails.carriers, createBookRail(defaultTerms)];
   const routing = createRouting({ rails: carriers, terms: defaultTerms, isUp: rails.isUp });
-  const shared = { database, routing, now, newId, findMethods: paymentMethods.find, findClocks };
+  const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
   const processing = createProcessing({ ...shared, rails: carriers, recordEvents: events.record });
   const firstUse = { methodAtFirstUse: paymentMethods.atFirstUse, insertMethods: paymentMethods.insert };
   const accept = createAcceptance({
@@ -59,6 +61,7 @@ export async function createMoney(dependencies: Dependencies, features: Needed):
     now,
     newId,
     processing,
+    clocks,
     getPayment: payments.get,
     rejectMeaning: rails.rejectMeaning,
     returnMeaning: rails.returnMeaning,

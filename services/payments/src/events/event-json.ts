@@ -1,4 +1,4 @@
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '../clock/iso-time.ts';
 import { parseTenantId } from '../tenant.ts';
 import type { PaymentsEvent, ToldEvent } from './event.ts';
 

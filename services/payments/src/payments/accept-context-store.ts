@@ -1,7 +1,7 @@
 import { type Queryable, textArray } from '@libs/db';
+import { toClock } from '../clock/clock.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { RailId } from '../routing/decision.ts';
-import { toClock } from '../sandbox/clock.ts';
 import type { Tenant } from '../tenant.ts';
 import type { KnownTenant } from './accept-context.ts';
 

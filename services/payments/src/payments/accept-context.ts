@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { SandboxClock } from '../sandbox/clock.ts';
+import type { SandboxClock } from '../clock/clock.ts';
 import type { Tenant } from '../tenant.ts';
 import type { Subscription } from '../webhooks/endpoint.ts';
 import { type ContextQuestion, findContexts, type MethodSummary } from './accept-context-store.ts';

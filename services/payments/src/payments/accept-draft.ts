@@ -1,10 +1,10 @@
+import { clockNow, realClock } from '../clock/clock.ts';
+import { isoTime } from '../clock/iso-time.ts';
 import { errors } from '../errors.ts';
-import { isoTime } from '../iso-time.ts';
 import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../ledger/transfer.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { Decided, Preference } from '../routing/decision.ts';
 import type { Routing } from '../routing/service.ts';
-import { clockNow, realClock } from '../sandbox/clock.ts';
 import type { Tenant } from '../tenant.ts';
 import type { KnownTenant } from './accept-context.ts';
 import type { MethodSummary } from './accept-context-store.ts';

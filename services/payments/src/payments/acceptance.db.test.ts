@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClocks } from '../clock/service.ts';
 import { createEventService } from '../events/service.ts';
 import { checkLedger, recordTransfers } from '../ledger/service.ts';
 import { OUTSIDE_SOURCES } from '../ledger/transfer.ts';
@@ -15,7 +16,6 @@ import { createBookRail } from '../rails/book/rail.ts';
 import type { Rail, RailOutcome } from '../rails/rail.ts';
 import { createRouting } from '../routing/service.ts';
 import { defaultTerms } from '../routing/terms.ts';
-import { findClocks } from '../sandbox/service.ts';
 import { tenantOf } from '../tenant.ts';
 import { createAcceptance } from './accept.ts';
 import type { AcceptRequest } from './accept-draft.ts';
@@ -78,7 +78,14 @@ function createProcess(db: Database) {
     recordEvents: events.record,
     hasOpenPayments,
   });
-  const shared = { database: db, routing, now, newId, findMethods: owned.find, findClocks };
+  const shared = {
+    database: db,
+    routing,
+    now,
+    newId,
+    findMethods: owned.find,
+    clocks: createClocks({ now }),
+  };
   const machinery = createProcessing({ ...shared, rails, recordEvents: events.record });
   const accept = createAcceptance({
     ...shared,

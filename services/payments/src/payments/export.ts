@@ -1,4 +1,4 @@
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '../clock/iso-time.ts';
 import type { Tenant } from '../tenant.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentsService } from './service.ts';

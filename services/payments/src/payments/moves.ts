@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { isoTime } from '../clock/iso-time.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
-import { isoTime } from '../iso-time.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import { type Attempt, type Payment, toApi } from './payment.ts';
 import { type MoveName, nextMove } from './states.ts';

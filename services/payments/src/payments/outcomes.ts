@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '../clock/iso-time.ts';
 import type { RailOutcome } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Change } from './moves.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '../clock/iso-time.ts';
 import type { RailDecision, RailId } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
 import type { PaymentStatus } from './states.ts';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '@libs/db';
 import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
+import type { SandboxClock } from '../clock/clock.ts';
+import type { Clocks, TenantTimes } from '../clock/service.ts';
 import type { PaymentsEvent } from '../events/event.ts';
 import { insertTransfers, recordTransfers } from '../ledger/service.ts';
 import type { Transfer } from '../ledger/transfer.ts';
@@ -8,8 +10,6 @@ import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { ApplyOutcomes, Rail, RailOutcome, Submission } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Routing } from '../routing/service.ts';
-import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
-import { parseTenantId } from '../tenant.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
@@ -21,10 +21,9 @@ export interface ProcessingDependencies {
   database: Database;
   rails: readonly Rail[];
   routing: Routing;
-  now: () => Date;
   newId: (prefix: string) => string;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
-  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+  clocks: Clocks;
   /** Stores events and adds what subscribers get for them; those in `stored` are stored already. */
   recordEvents: (
     tx: Queryable,
@@ -55,8 +54,7 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
     decide: (payment: Payment, at: Date) => Change | null,
   ): Promise<Payment[]> {
     const payments = await lockPayments(tx, keys);
-    const clocks = await loadClocks(deps, tx, payments);
-    const work = new Work(deps, clocks);
+    const work = new Work(deps, await timesOf(deps, tx, payments));
     for (const payment of payments) {
       const change = decide(payment, work.at(payment));
       if (change) work.change(payment, change);
@@ -68,9 +66,9 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
     if (outcomes.length === 0) return;
     const keys = distinctKeys(outcomes);
     const payments = await lockPayments(tx, keys);
-    const clocks = await loadClocks(deps, tx, payments);
+    const times = await timesOf(deps, tx, payments);
     const methods = await loadMethods(deps, tx, payments, outcomes);
-    const work = new Work(deps, clocks);
+    const work = new Work(deps, times);
     applyTo(deps, { work, payments, outcomes, methods });
     await work.write(tx);
   }
@@ -83,9 +81,9 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
         (payment.status === 'pending' || payment.status === 'processing'),
     );
     if (waiting.length === 0) return;
-    const clocks = await loadClocks(deps, tx, waiting);
+    const times = await timesOf(deps, tx, waiting);
     const methods = await loadMethods(deps, tx, waiting, null);
-    const work = new Work(deps, clocks);
+    const work = new Work(deps, times);
     for (const [railId, group] of Map.groupBy(waiting, (payment) => payment.railSelected)) {
       const rail = rails.get(railId);
       assert(rail, `there is no rail ${railId}`);
@@ -162,14 +160,15 @@ async function loadMethods(
   return new Map(found.map((method) => [`${method.tenantId} ${method.id}`, method]));
 }
 
-async function loadClocks(
-  deps: ProcessingDependencies,
+function timesOf(
+  { clocks }: ProcessingDependencies,
   tx: Queryable,
   payments: readonly Payment[],
-): Promise<Map<string, SandboxClock>> {
-  const tests = payments.filter((payment) => payment.mode === 'test');
-  const organisations = new Set(tests.map((payment) => parseTenantId(payment.tenantId).organisationId));
-  return organisations.size === 0 ? new Map() : deps.findClocks(tx, [...organisations]);
+): Promise<TenantTimes> {
+  return clocks.timesOf(
+    tx,
+    payments.map(({ tenantId }) => tenantId),
+  );
 }
 
 function methodOf(methods: Methods, payment: Payment, id: string): PaymentMethod {
@@ -226,26 +225,23 @@ function applyTo(deps: ProcessingDependencies, { work, payments, outcomes, metho
 class Work {
   readonly jobs: NewJob[] = [];
   readonly #deps: ProcessingDependencies;
-  readonly #clocks: ReadonlyMap<string, SandboxClock>;
-  readonly #realNow: Date;
+  readonly #times: TenantTimes;
   readonly #changed = new Map<string, ChangedPayment>();
   /** Of payments that changed before in this transaction: their last change is written with its own. */
   readonly #earlierEvents: PaymentsEvent[] = [];
   readonly #earlierTransfers: Transfer[] = [];
 
-  constructor(deps: ProcessingDependencies, clocks: ReadonlyMap<string, SandboxClock>) {
+  constructor(deps: ProcessingDependencies, times: TenantTimes) {
     this.#deps = deps;
-    this.#clocks = clocks;
-    this.#realNow = deps.now();
+    this.#times = times;
   }
 
   clockOf(payment: Payment): SandboxClock {
-    if (payment.mode === 'live') return realClock;
-    return this.#clocks.get(parseTenantId(payment.tenantId).organisationId) ?? realClock;
+    return this.#times.clockOf(payment.tenantId);
   }
 
   at(payment: Payment): Date {
-    return clockNow(this.clockOf(payment), this.#realNow);
+    return this.#times.at(payment.tenantId);
   }
 
   /** The payment with what this transaction has changed in it so far. */
@@ -256,7 +252,7 @@ class Work {
   change(payment: Payment, change: Change): void {
     const changed = changePayment(payment, change, {
       at: this.at(payment),
-      realNow: this.#realNow,
+      realNow: this.#times.realNow,
       newId: this.#deps.newId,
     });
     if (!changed) return;

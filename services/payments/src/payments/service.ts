@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '@libs/db';
+import type { Clocks } from '../clock/service.ts';
 import { errors } from '../errors.ts';
 import type { PaymentsEvent } from '../events/event.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { Routing } from '../routing/service.ts';
-import { clockNow, realClock, type SandboxClock } from '../sandbox/clock.ts';
 import type { Tenant } from '../tenant.ts';
 import type { AcceptResponse } from './accept.ts';
 import {
@@ -22,12 +22,11 @@ export interface PaymentsDependencies {
   accept: (request: AcceptRequest) => Promise<AcceptResponse>;
   processing: Processing;
   routing: Routing;
-  now: () => Date;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   methodAtFirstUse: MethodAtFirstUse;
   insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<PaymentsEvent[]>;
   deliverEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
-  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+  clocks: Clocks;
 }
 
 export function createPaymentsService(deps: PaymentsDependencies) {
@@ -67,9 +66,7 @@ export function createPaymentsService(deps: PaymentsDependencies) {
     ) {
       const keys = [input.sourceId, input.destinationId].map((id) => ({ tenantId: tenant.id, id }));
       const found = await deps.findMethods(tx, keys);
-      const clocks = await deps.findClocks(tx, [tenant.organisationId]);
-      const clock = tenant.mode === 'test' ? (clocks.get(tenant.organisationId) ?? realClock) : realClock;
-      const at = clockNow(clock, deps.now());
+      const at = (await deps.clocks.timesOf(tx, [tenant.id])).at(tenant.id);
       const methods = new Map(
         found.map((method) => [method.id, { ...method, isDeleted: method.deletedAt !== null }]),
       );

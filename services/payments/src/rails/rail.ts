@@ -1,9 +1,9 @@
 import type { Queryable } from '@libs/db';
 import type { NewJob } from '@libs/jobs';
+import type { SandboxClock } from '../clock/clock.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Assessment, RailId } from '../routing/decision.ts';
-import type { SandboxClock } from '../sandbox/clock.ts';
 import type { Mode } from '../tenant.ts';
 
 /** What a rail is asked before a payment is accepted. */

@@ -1,6 +1,7 @@
 // What the rails show over HTTP: a payment's messages to its owner, a day's reconciliation to the operator.
 import { type App, createApp } from '@libs/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fromNewYork } from '../clock/new-york.ts';
 import { errors } from '../errors.ts';
 import { createAdminAccess } from '../keys/access.ts';
 import type { Caller } from '../keys/key.ts';
@@ -10,7 +11,6 @@ import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, type Reconciliation, reconcile } from '../reconciliation/service.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
 import { achBooks } from './ach/books.ts';
-import { fromNewYork } from './ach/calendar.ts';
 import { readNacha } from './ach/nacha/read.ts';
 import { createHouse, type House } from './ach/test/house.ts';
 import { createRailMessages } from './messages.ts';

@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createLogger } from '@libs/runtime';
+import type { Clocks } from '../clock/service.ts';
 import type { PaymentMethods } from '../payment-methods/service.ts';
 import { behaviourOf } from '../payment-methods/test-accounts.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -9,7 +10,7 @@ import type { Quarantine } from '../quarantine/service.ts';
 import type { ReconciledRail } from '../reconciliation/reconciliation.ts';
 import type { RailIsUp } from '../routing/service.ts';
 import type { RailTerms } from '../routing/terms.ts';
-import type { CodeMeaning, FindClocks } from '../sandbox/service.ts';
+import type { CodeMeaning } from '../sandbox/service.ts';
 import type { Dependencies } from '../services.ts';
 import { achBooks } from './ach/books.ts';
 import { createTransportFor } from './ach/connections.ts';
@@ -41,7 +42,7 @@ import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
 export interface RailsDependencies extends Dependencies {
   terms: RailTerms;
   paymentMethods: PaymentMethods;
-  findClocks: FindClocks;
+  clocks: Clocks;
   quarantine: Pick<Quarantine, 'putAside'>;
 }
 
@@ -73,7 +74,7 @@ export interface RailWork {
 const RTP_REJECT_DEFAULT = 'AC04';
 
 export async function createRails(deps: RailsDependencies): Promise<Rails> {
-  const { config, database, now, newId, terms, paymentMethods, findClocks } = deps;
+  const { config, database, now, newId, terms, paymentMethods, clocks } = deps;
   const log = createLogger({ name: 'payments', level: config.http.logLevel });
   const onError = (error: unknown) => deps.onError(error, { where: 'rail health' });
   const health = await createRailHealth({ database, now, log, onError });
@@ -121,7 +122,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     work({ processing }) {
       const { applyOutcomes, lockPayments } = processing;
       const { quarantine } = deps;
-      const shared = { database, applyOutcomes, findClocks, health, quarantine, now, newId, log };
+      const shared = { database, applyOutcomes, clocks, health, quarantine, now, newId, log };
       const rtp = { ...shared, connections, vault };
       const answers = network.handlers((tx, messages) =>
         readReceived(

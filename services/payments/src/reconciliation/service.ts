@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, dailyAt, type Handler } from '@libs/jobs';
-import { addDays, fromNewYork, toNewYork } from '../rails/ach/calendar.ts';
+import { addDays, fromNewYork, toNewYork } from '../clock/new-york.ts';
 import type { RailLog } from '../rails/alert.ts';
 import type { Mode } from '../tenant.ts';
 import type { DayQuery, ReconciledRail, ReconciliationReport } from './reconciliation.ts';

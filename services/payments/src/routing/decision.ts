@@ -1,4 +1,4 @@
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '../clock/iso-time.ts';
 import type { RailTerms } from './terms.ts';
 
 export type RailId = 'rtp' | 'ach' | 'book';

@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
 import type { App } from '@libs/http';
 import Type from 'typebox';
+import type { SandboxClock } from '../clock/clock.ts';
 import { errors } from '../errors.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
@@ -8,7 +9,6 @@ import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
 import type { Tenant } from '../tenant.ts';
-import type { SandboxClock } from './clock.ts';
 import type { SandboxService } from './service.ts';
 
 export interface SandboxRouteDependencies {

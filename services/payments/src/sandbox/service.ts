@@ -1,5 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
+import { clockNow, type SandboxClock } from '../clock/clock.ts';
+import type { Clocks } from '../clock/service.ts';
 import { errors } from '../errors.ts';
 import { recordTransfers } from '../ledger/service.ts';
 import { OUTSIDE_SOURCES, type Transfer } from '../ledger/transfer.ts';
@@ -8,11 +10,7 @@ import { AMOUNT_MAX, type Payment } from '../payments/payment.ts';
 import type { Processing } from '../payments/processing.ts';
 import type { RailOutcome } from '../rails/rail.ts';
 import type { Tenant } from '../tenant.ts';
-import { clockNow, type SandboxClock } from './clock.ts';
 import { addDuration } from './duration.ts';
-import { findClocks, lockClock, saveClock } from './store.ts';
-
-export { findClocks } from './store.ts';
 
 /** The organisation's clock was moved: whatever has become due must happen. */
 export const CLOCK_JOB = 'sandbox.clock_moved';
@@ -21,9 +19,6 @@ const CLOCK_YEAR_MAX = 2099;
 
 export type ClockMove = { now: Date } | { advance: string };
 export type ForcedOutcome = 'settle' | 'reject' | 'return' | 'notify_of_change';
-
-/** Clocks of organisations, by their id; one that has none is absent or real. */
-export type FindClocks = typeof findClocks;
 
 /** A network code in words, from the rail's own table. */
 export interface CodeMeaning {
@@ -35,6 +30,7 @@ export interface CodeMeaning {
 export interface SandboxDependencies {
   database: Database;
   processing: Processing;
+  clocks: Clocks;
   now: () => Date;
   newId: (prefix: string) => string;
   getPayment: (tenant: Tenant, id: string, db?: Queryable) => Promise<Payment>;
@@ -55,9 +51,8 @@ export function createSandboxService(deps: SandboxDependencies) {
   const { database } = deps;
 
   async function readClock(tenant: Tenant): Promise<{ clock: SandboxClock; now: Date }> {
-    const clocks = await findClocks(database, [tenant.organisationId]);
-    const clock: SandboxClock = clocks.get(tenant.organisationId) ?? { state: 'real' };
-    return { clock, now: clockNow(clock, deps.now()) };
+    const times = await deps.clocks.timesOf(database, [tenant.id]);
+    return { clock: times.clockOf(tenant.id), now: times.at(tenant.id) };
   }
 
   /** Freezes the clock where it is told to stand; it never goes back, so that no timeline does. */
@@ -66,7 +61,7 @@ export function createSandboxService(deps: SandboxDependencies) {
     tenant: Tenant,
     move: ClockMove,
   ): Promise<{ clock: SandboxClock; now: Date }> {
-    const current = clockNow(await lockClock(tx, tenant.organisationId), deps.now());
+    const current = clockNow(await deps.clocks.lock(tx, tenant.organisationId), deps.now());
     const at = 'now' in move ? move.now : addDuration(current, move.advance);
     if (at === null || at.getUTCFullYear() > CLOCK_YEAR_MAX) {
       const pointer = 'now' in move ? '/now' : '/advance';
@@ -76,17 +71,17 @@ export function createSandboxService(deps: SandboxDependencies) {
     }
     if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
     const clock: SandboxClock = { state: 'frozen', at };
-    await saveClock(tx, tenant.organisationId, clock);
+    await deps.clocks.set(tx, tenant.organisationId, clock);
     await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
     return { clock, now: at };
   }
 
   async function releaseClock(tenant: Tenant): Promise<void> {
     await database.transaction(async (tx) => {
-      const clock = await lockClock(tx, tenant.organisationId);
+      const clock = await deps.clocks.lock(tx, tenant.organisationId);
       if (clock.state !== 'frozen') return;
       const offsetMs = clock.at.getTime() - deps.now().getTime();
-      await saveClock(tx, tenant.organisationId, { state: 'running', offsetMs });
+      await deps.clocks.set(tx, tenant.organisationId, { state: 'running', offsetMs });
       await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
     });
   }

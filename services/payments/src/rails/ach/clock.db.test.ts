@@ -1,8 +1,8 @@
 // ACH under a sandbox clock: the real windows, weekends and holidays, in the order of their times.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fromNewYork } from '../../clock/new-york.ts';
 import type { Tenant } from '../../tenant.ts';
 import { createRailMessages } from '../messages.ts';
-import { fromNewYork } from './calendar.ts';
 import { readNacha } from './nacha/read.ts';
 import { createHouse, type House, historyOf } from './test/house.ts';
 

@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '@libs/db';
 import type { Sealer } from '@libs/seal';
+import type { Clocks } from '../../clock/service.ts';
 import type { Correction, MethodKey, PaymentMethod } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { Quarantine } from '../../quarantine/service.ts';
-import type { SandboxClock } from '../../sandbox/clock.ts';
 import type { Mode } from '../../tenant.ts';
 import type { RailLog } from '../alert.ts';
 import type { RailHealth } from '../health.ts';
@@ -33,7 +33,7 @@ export interface AchContext {
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   openAccountNumber: (method: PaymentMethod) => string;
   applyCorrection: (tx: Queryable, key: MethodKey, correction: Correction, at: Date) => Promise<unknown>;
-  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+  clocks: Clocks;
 }
 
 /** The envelope of a file opens as that file alone. */

@@ -1,5 +1,5 @@
+import type { CivilDate } from '../../clock/new-york.ts';
 import { toAscii } from './ascii.ts';
-import type { CivilDate } from './calendar.ts';
 import { isFileDate, toFileDate } from './nacha/dates.ts';
 import { ADDENDA_05, ENTRY } from './nacha/layout.ts';
 import type { Addenda, Entry } from './nacha/model.ts';

@@ -1,9 +1,9 @@
 // What goes wrong on the way: crashes between steps, lost lines, and files that no bank should have sent.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fromNewYork } from '../../clock/new-york.ts';
 import { createQuarantine } from '../../quarantine/service.ts';
 import type { Tenant } from '../../tenant.ts';
 import { createRailMessages } from '../messages.ts';
-import { fromNewYork } from './calendar.ts';
 import { fileDue } from './filing.ts';
 import { readNacha } from './nacha/read.ts';
 import { writeNacha } from './nacha/write.ts';
@@ -156,14 +156,17 @@ describe('crashes', () => {
     const id = await pay({ sourceId: 'pm_test_ach_return_r01' });
     await setClock('2083-03-05', '12:00');
     let looks = 0;
-    const { findClocks } = house.context;
+    const { clocks } = house.context;
     const context: typeof house.context = {
       ...house.context,
-      async findClocks(db, organisationIds) {
-        looks += 1;
-        // The other one has written the file, and not sent it, when this one looks for what is due.
-        if (looks === 1) await fileDue(house.context, tenant.id, fromNewYork('2083-03-01', '22:30'));
-        return findClocks(db, organisationIds);
+      clocks: {
+        ...clocks,
+        async timesOf(db, tenantIds) {
+          looks += 1;
+          // The other one has written the file, and not sent it, when this one looks for what is due.
+          if (looks === 1) await fileDue(house.context, tenant.id, fromNewYork('2083-03-01', '22:30'));
+          return clocks.timesOf(db, tenantIds);
+        },
       },
     };
     onLine.collect = async (asOf) => {

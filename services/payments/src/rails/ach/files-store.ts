@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
-import type { CivilDate } from './calendar.ts';
+import type { CivilDate } from '../../clock/new-york.ts';
 import type { AchScope } from './scope.ts';
 
 /** A file that we made. */

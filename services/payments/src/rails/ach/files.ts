@@ -1,5 +1,5 @@
+import { toNewYork } from '../../clock/new-york.ts';
 import { toAscii } from './ascii.ts';
-import { toNewYork } from './calendar.ts';
 import { chooseSec, entryOfGoodLeg, type Leg, type LegRefusal, legRefusals } from './entries.ts';
 import { toFileDate } from './nacha/dates.ts';
 import { BATCH_HEADER, FILE_HEADER, type Field } from './nacha/layout.ts';

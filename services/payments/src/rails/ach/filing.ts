@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
 import { SealError } from '@libs/seal';
+import { toNewYork } from '../../clock/new-york.ts';
 import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { openStatuses } from '../../payments/states.ts';
 import { parseTenantId } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
-import { toNewYork } from './calendar.ts';
 import { type AchContext, fileSealContext } from './context.ts';
 import { type Leg, RETRY_DESCRIPTION } from './entries.ts';
 import { findEntriesOf, findQueued, insertEntries, updateEntries } from './entries-store.ts';

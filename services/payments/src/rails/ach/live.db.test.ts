@@ -2,9 +2,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { fromNewYork } from '../../clock/new-york.ts';
 import type { Tenant } from '../../tenant.ts';
 import { answerFile } from '../sandbox/ach-operator-answers.ts';
-import { fromNewYork } from './calendar.ts';
 import type { AchContext } from './context.ts';
 import type { Originator } from './files.ts';
 import { createAchHandlers } from './handlers.ts';

@@ -1,11 +1,11 @@
 // Two months under a sandbox clock, with payments of every kind: Veterans Day, Thanksgiving, the end of summer time,
 // Christmas, the year's end. At the end the operator's books, our entries and the ledger agree to the cent.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays, fromNewYork } from '../../clock/new-york.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { reconcile } from '../../reconciliation/service.ts';
 import type { Tenant } from '../../tenant.ts';
 import { achBooks } from './books.ts';
-import { addDays, fromNewYork } from './calendar.ts';
 import { createHouse, type House, historyOf } from './test/house.ts';
 
 const PAYMENTS_PER_MONTH = 150;

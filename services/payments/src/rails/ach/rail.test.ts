@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { fromNewYork } from '../../clock/new-york.ts';
 import { defaultTerms } from '../../routing/terms.ts';
 import type { RailRequest } from '../rail.ts';
-import { fromNewYork } from './calendar.ts';
 import { originatorProblems, SANDBOX_ORIGINATOR } from './originator.ts';
 import { createAchRail } from './rail.ts';
 import { createPace, debitIsGoodAt, Forecasts, fileDatesOf } from './schedule.ts';

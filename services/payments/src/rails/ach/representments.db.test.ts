@@ -2,13 +2,13 @@
 // by the calendar, and the operator's books, our entries and the ledger agree whatever comes back.
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { addDays, fromNewYork } from '../../clock/new-york.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { reconcile } from '../../reconciliation/service.ts';
 import type { Tenant } from '../../tenant.ts';
 import { createRailMessages } from '../messages.ts';
 import { answerFile } from '../sandbox/ach-operator-answers.ts';
 import { achBooks } from './books.ts';
-import { addDays, fromNewYork } from './calendar.ts';
 import type { NachaFile } from './nacha/model.ts';
 import { readNacha } from './nacha/read.ts';
 import { writeNacha } from './nacha/write.ts';

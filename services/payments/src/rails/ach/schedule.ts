@@ -1,5 +1,6 @@
+import { addBankingDays } from '../../clock/banking-days.ts';
+import { type CivilDate, fromNewYork, toNewYork } from '../../clock/new-york.ts';
 import type { RailTerms } from '../../routing/terms.ts';
-import { addBankingDays, type CivilDate, fromNewYork, toNewYork } from './calendar.ts';
 import { type AchScope, isCompressed } from './scope.ts';
 import { type AchTerms, DEFAULT_ACH_TERMS } from './terms.ts';
 import { type AchWindow, nextWindow } from './windows.ts';

@@ -1,4 +1,4 @@
-import type { SandboxClock } from '../../sandbox/clock.ts';
+import type { SandboxClock } from '../../clock/clock.ts';
 import { type Mode, parseTenantId } from '../../tenant.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { WallTime } from './calendar.ts';
+import type { WallTime } from '../../clock/new-york.ts';
 
 /** What banks and the rules set and may change: windows, limits, waiting times. Pass a changed copy to override. */
 export type AchTerms = {

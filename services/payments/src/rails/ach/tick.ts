@@ -1,4 +1,4 @@
-import { realTimeOf } from '../../sandbox/clock.ts';
+import { realTimeOf } from '../../clock/clock.ts';
 import type { AchContext } from './context.ts';
 import { findFilesToSettle, nextEntryAt } from './entries-store.ts';
 import { fileDue } from './filing.ts';

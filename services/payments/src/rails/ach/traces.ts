@@ -1,4 +1,4 @@
-import type { CivilDate } from './calendar.ts';
+import type { CivilDate } from '../../clock/new-york.ts';
 import { isDfiIdentification } from './routing-number.ts';
 
 /** Numbers that identify what we send: traces of entries, modifiers and names of files. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromNewYork, isBankingDay, toNewYork } from './calendar.ts';
+import { isBankingDay } from '../../clock/banking-days.ts';
+import { fromNewYork, toNewYork } from '../../clock/new-york.ts';
 import { RETURN_REASONS, type ReturnCode } from './codes.ts';
 import { DEFAULT_ACH_TERMS } from './terms.ts';
 import { debitGoodAt, nextWindow, returnDeadline } from './windows.ts';

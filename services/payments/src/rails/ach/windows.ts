@@ -1,12 +1,5 @@
-import {
-  addBankingDays,
-  addDays,
-  type CivilDate,
-  fromNewYork,
-  isBankingDay,
-  nextBankingDay,
-  toNewYork,
-} from './calendar.ts';
+import { addBankingDays, isBankingDay, nextBankingDay } from '../../clock/banking-days.ts';
+import { addDays, type CivilDate, fromNewYork, toNewYork } from '../../clock/new-york.ts';
 import { type ReturnCode, returnReason } from './codes.ts';
 import { type AchTerms, DEFAULT_ACH_TERMS } from './terms.ts';
 

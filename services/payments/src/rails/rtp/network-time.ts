@@ -1,3 +1,4 @@
+import { newYorkOffsetMs } from '../../clock/new-york.ts';
 import { RtpFieldError } from './errors.ts';
 
 /**
@@ -13,34 +14,12 @@ const HOUR_MS = 3_600_000;
 const INSTANT_MS_MIN = 0;
 const INSTANT_MS_MAX = Date.UTC(9999, 11, 31);
 
-const easternClock = new Intl.DateTimeFormat('sv-SE', {
-  timeZone: 'America/New_York',
-  dateStyle: 'short',
-  timeStyle: 'medium',
-});
-
-// Offsets only change on the hour, and neighbouring calls fall into the same hour: one remembered entry
-// replaces a formatter call of microseconds.
-let rememberedHour = Number.NaN;
-let rememberedOffsetMs = 0;
-
-function easternOffsetMs(instantMs: number): number {
-  const hour = Math.floor(instantMs / HOUR_MS);
-  if (hour !== rememberedHour) {
-    const hourStart = hour * HOUR_MS;
-    const local = easternClock.format(hourStart).replace(' ', 'T');
-    rememberedOffsetMs = Date.parse(`${local}Z`) - hourStart;
-    rememberedHour = hour;
-  }
-  return rememberedOffsetMs;
-}
-
 export function networkDateTime(instant: Date): NetworkDateTime {
   const instantMs = instant.getTime();
   if (!(instantMs >= INSTANT_MS_MIN && instantMs < INSTANT_MS_MAX)) {
     throw new RtpFieldError('instant', 'a date from 1970 to 9999');
   }
-  return new Date(instantMs + easternOffsetMs(instantMs)).toISOString().slice(0, 19);
+  return new Date(instantMs + newYorkOffsetMs(instantMs)).toISOString().slice(0, 19);
 }
 
 export function networkDate(instant: Date): NetworkDate {
@@ -57,7 +36,7 @@ export function instantOf(time: NetworkDateTime): Date {
   if (/(?:Z|[+-]\d\d:\d\d)$/.test(time)) return new Date(time);
   const asIfUtcMs = Date.parse(`${time}Z`);
   const summer = asIfUtcMs + 4 * HOUR_MS;
-  if (summer + easternOffsetMs(summer) === asIfUtcMs) return new Date(summer);
+  if (summer + newYorkOffsetMs(summer) === asIfUtcMs) return new Date(summer);
   return new Date(asIfUtcMs + 5 * HOUR_MS);
 }
 

@@ -25,7 +25,6 @@ import {
   ATTEMPTS_WITHOUT_END,
   connectionOf,
   inChunks,
-  loadTimes,
   type RtpWorkerDependencies,
   reportDeliveries,
   retryDelayMs,
@@ -217,8 +216,7 @@ async function writeMessages(
       id: storedMessageId,
     })),
   );
-  const times = await loadTimes(
-    deps,
+  const times = await deps.clocks.timesOf(
     tx,
     due.map(({ stored }) => stored.tenantId),
   );
@@ -240,7 +238,7 @@ async function writeMessages(
     const id = deps.newId('msg');
     return {
       message: { tenantId, paymentId, id, direction: 'out' as const, kind, content, createdAt },
-      clockIsSet: times.clockIsSet(tenantId),
+      clockIsSet: times.clockOf(tenantId).state !== 'real',
     };
   });
 }

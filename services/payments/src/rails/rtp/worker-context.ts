@@ -1,7 +1,7 @@
-import type { Database, Queryable } from '@libs/db';
+import type { Database } from '@libs/db';
+import type { Clocks } from '../../clock/service.ts';
 import type { Quarantine } from '../../quarantine/service.ts';
-import { clockNow, realClock, type SandboxClock } from '../../sandbox/clock.ts';
-import { type Mode, parseTenantId } from '../../tenant.ts';
+import type { Mode } from '../../tenant.ts';
 import type { RailLog } from '../alert.ts';
 import type { RailHealth } from '../health.ts';
 import type { MessageVault } from '../message-vault.ts';
@@ -13,7 +13,7 @@ export interface RtpWorkerDependencies {
   database: Database;
   connections: RtpConnections;
   applyOutcomes: ApplyOutcomes;
-  findClocks: (db: Queryable, organisationIds: readonly string[]) => Promise<Map<string, SandboxClock>>;
+  clocks: Clocks;
   health: Pick<RailHealth, 'reportFailure' | 'reportSuccess'>;
   now: () => Date;
   newId: (prefix: string) => string;
@@ -44,31 +44,6 @@ export function connectionOf(deps: RtpWorkerDependencies, mode: Mode): RtpConnec
   const connection = deps.connections[mode];
   if (!connection) throw new RtpNotConnected(mode);
   return connection;
-}
-
-/** The time of each tenant's organisation, and whether it has set a clock of its own. */
-export interface TenantTimes {
-  at(tenantId: string): Date;
-  clockIsSet(tenantId: string): boolean;
-}
-
-export async function loadTimes(
-  deps: RtpWorkerDependencies,
-  tx: Queryable,
-  tenantIds: Iterable<string>,
-): Promise<TenantTimes> {
-  const tenants = [...new Set(tenantIds)].map(parseTenantId);
-  const tests = tenants.filter((tenant) => tenant.mode === 'test').map((tenant) => tenant.organisationId);
-  const clocks = tests.length === 0 ? new Map<string, SandboxClock>() : await deps.findClocks(tx, tests);
-  const realNow = deps.now();
-  const clockOf = (tenantId: string) => {
-    const { organisationId, mode } = parseTenantId(tenantId);
-    return mode === 'test' ? (clocks.get(organisationId) ?? realClock) : realClock;
-  };
-  return {
-    at: (tenantId) => clockNow(clockOf(tenantId), realNow),
-    clockIsSet: (tenantId) => clockOf(tenantId).state !== 'real',
-  };
 }
 
 export function inChunks<Item>(items: readonly Item[], size: number): Item[][] {

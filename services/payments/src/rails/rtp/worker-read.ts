@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { completeJobs, type Handler, type Job } from '@libs/jobs';
+import type { TenantTimes } from '../../clock/service.ts';
 import type { WholeQuarantined } from '../../quarantine/quarantine.ts';
 import type { Mode } from '../../tenant.ts';
 import type { RailOutcome } from '../rail.ts';
@@ -19,13 +20,7 @@ import {
   type Submission,
   type Transition,
 } from './submission.ts';
-import {
-  ATTEMPTS_WITHOUT_END,
-  loadTimes,
-  type RtpWorkerDependencies,
-  retryDelayMs,
-  type TenantTimes,
-} from './worker-context.ts';
+import { ATTEMPTS_WITHOUT_END, type RtpWorkerDependencies, retryDelayMs } from './worker-context.ts';
 
 /**
  * Reads what the network sent. Everything that follows from a batch commits with the batch: messages kept, payments
@@ -79,8 +74,7 @@ async function takeReports(
 ): Promise<ReadWork> {
   const references = new Set(reports.map(({ report }) => report.original.instructionId));
   const stored = references.size === 0 ? [] : await lockByReference(tx, [...references]);
-  const times = await loadTimes(
-    deps,
+  const times = await deps.clocks.timesOf(
     tx,
     stored.map((one) => one.tenantId),
   );

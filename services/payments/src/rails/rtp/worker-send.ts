@@ -26,7 +26,6 @@ import {
   ATTEMPTS_WITHOUT_END,
   connectionOf,
   inChunks,
-  loadTimes,
   type RtpWorkerDependencies,
   reportDeliveries,
   retryDelayMs,
@@ -154,8 +153,7 @@ async function keepCopies(
   repeated: readonly Sent[],
 ): Promise<void> {
   if (repeated.length === 0) return;
-  const times = await loadTimes(
-    deps,
+  const times = await deps.clocks.timesOf(
     tx,
     repeated.map((one) => one.tenantId),
   );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toNewYork } from '../ach/calendar.ts';
+import { toNewYork } from '../../clock/new-york.ts';
 import type { ChangeCode, Correction, ReturnCode } from '../ach/codes.ts';
 import type { Originator } from '../ach/files.ts';
 import { toFileDate } from '../ach/nacha/dates.ts';

@@ -1,4 +1,4 @@
-import { isBankingDay } from '../ach/calendar.ts';
+import { isBankingDay } from '../../clock/banking-days.ts';
 import { RETURN_REASONS } from '../ach/codes.ts';
 import { RETRY_DESCRIPTION } from '../ach/entries.ts';
 import type { Originator } from '../ach/files.ts';

@@ -1,5 +1,5 @@
+import { fromNewYork } from '../../clock/new-york.ts';
 import type { BehaviourKind } from '../../payment-methods/test-accounts.ts';
-import { fromNewYork } from '../ach/calendar.ts';
 import { fromFileDate } from '../ach/nacha/dates.ts';
 import type { BatchHeader } from '../ach/nacha/model.ts';
 import type { AchTerms } from '../ach/terms.ts';

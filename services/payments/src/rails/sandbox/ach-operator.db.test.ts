@@ -2,9 +2,9 @@
 import type { Database } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fromNewYork } from '../../clock/new-york.ts';
 import { paymentsMigrations } from '../../migrations.ts';
 import { behaviourOf } from '../../payment-methods/test-accounts.ts';
-import { fromNewYork } from '../ach/calendar.ts';
 import type { Leg } from '../ach/entries.ts';
 import { type Originator, planFiles } from '../ach/files.ts';
 import { readNacha } from '../ach/nacha/read.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Database, Queryable } from '@libs/db';
+import { toNewYork } from '../../clock/new-york.ts';
 import type { Behaviour } from '../../payment-methods/test-accounts.ts';
-import { toNewYork } from '../ach/calendar.ts';
 import type { Originator } from '../ach/files.ts';
 import { fromFileDate } from '../ach/nacha/dates.ts';
 import type { NachaFile } from '../ach/nacha/model.ts';

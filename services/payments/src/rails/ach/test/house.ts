@@ -3,6 +3,7 @@ import type { Database } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
 import { startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
+import { createClocks } from '../../../clock/service.ts';
 import { createEventService } from '../../../events/service.ts';
 import { checkLedger, recordTransfers } from '../../../ledger/service.ts';
 import { OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
@@ -19,7 +20,7 @@ import { findPayment, hasOpenPayments, lockPayments } from '../../../payments/st
 import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
-import { createSandboxService, type ForcedOutcome, findClocks } from '../../../sandbox/service.ts';
+import { createSandboxService, type ForcedOutcome } from '../../../sandbox/service.ts';
 import { type Mode, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createBookRail } from '../../book/rail.ts';
 import { createAchOperator } from '../../sandbox/ach-operator.ts';
@@ -67,6 +68,7 @@ export async function createHouse(options: HouseOptions = {}) {
     createAchRail({ terms: defaultTerms, pace, isConfigured: (mode) => mode === 'test' || live !== null }),
     createBookRail(defaultTerms),
   ];
+  const clocks = createClocks({ now });
   const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
   const events = createEventService({ database, now, deliver: async () => {} });
   const methods = createPaymentMethods({
@@ -78,7 +80,7 @@ export async function createHouse(options: HouseOptions = {}) {
     recordEvents: events.record,
     hasOpenPayments,
   });
-  const shared = { database, routing, now, newId, findMethods: methods.find, findClocks };
+  const shared = { database, routing, now, newId, findMethods: methods.find, clocks };
   const processing = createProcessing({ ...shared, rails, recordEvents: events.record });
   const firstUse = { methodAtFirstUse: methods.atFirstUse, insertMethods: methods.insert };
   const accept = createAcceptance({
@@ -130,11 +132,12 @@ export async function createHouse(options: HouseOptions = {}) {
     findMethods: methods.find,
     openAccountNumber: methods.openAccountNumber,
     applyCorrection: methods.applyCorrection,
-    findClocks,
+    clocks,
   };
   const sandbox = createSandboxService({
     database,
     processing,
+    clocks,
     now,
     newId,
     getPayment: payments.get,

@@ -1,7 +1,7 @@
 /** A payment's way over the rail and back, through the sandbox network, with the payments feature and a real worker. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realClock } from '../../../clock/clock.ts';
 import type { PaymentMethod } from '../../../payment-methods/method.ts';
-import { realClock } from '../../../sandbox/clock.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { REJECT_REASONS } from '../codes.ts';
 import { SANDBOX_IDENTITY } from '../connection.ts';

@@ -4,6 +4,8 @@ import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
 import { enqueueJobs, type Handler, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
+import type { SandboxClock } from '../../../clock/clock.ts';
+import { createClocks } from '../../../clock/service.ts';
 import { insertEvents } from '../../../events/store.ts';
 import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../../migrations.ts';
@@ -22,7 +24,6 @@ import { findPayment } from '../../../payments/store.ts';
 import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
-import type { SandboxClock } from '../../../sandbox/clock.ts';
 import { parseTenantId, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createMessageVault } from '../../message-vault.ts';
 import type { Rail } from '../../rail.ts';
@@ -105,10 +106,9 @@ export async function createHarness(options: HarnessOptions = {}) {
     database,
     rails,
     routing: createRouting({ rails, terms: defaultTerms, isUp: () => true }),
-    now,
     newId,
     findMethods: async (_db, keys) => keys.map(({ tenantId, id }) => methodOf(tenantId, id)),
-    findClocks: async () => clocks,
+    clocks: createClocks({ now, find: async () => clocks }),
     recordEvents: insertEvents,
   });
   const health = { failures: [] as string[], successes: 0 };
@@ -116,7 +116,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     database,
     connections,
     applyOutcomes: processing.applyOutcomes,
-    findClocks: async () => clocks,
+    clocks: createClocks({ now, find: async () => clocks }),
     health: {
       reportFailure: async (_rail, _mode, failure) => void health.failures.push(failure.cause),
       reportSuccess: async () => {

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  addBankingDays,
-  addDays,
-  fedHolidays,
-  fromNewYork,
-  isBankingDay,
-  nextBankingDay,
-  toNewYork,
-} from './calendar.ts';
+import { addBankingDays, fedHolidays, isBankingDay, nextBankingDay } from './banking-days.ts';
+import { addDays, fromNewYork, toNewYork } from './new-york.ts';
 
 const dates = fc
   .date({ min: new Date('2000-01-01'), max: new Date('2099-12-01'), noInvalidDate: true })
