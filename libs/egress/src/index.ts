@@ -7,6 +7,13 @@ export {
   type HttpRequest,
 } from './http-client.ts';
 export {
+  IMAP_LIMITS,
+  ImapLimitExceeded,
+  ImapLimiter,
+  type ImapLimits,
+  type SkippableAnswer,
+} from './imap-limiter.ts';
+export {
   type AllowResult,
   checkAddress,
   createEgressPolicy,
@@ -17,6 +24,7 @@ export {
 } from './policy.ts';
 export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
 export { type GuardedAddress, type GuardedPlace, resolveGuarded } from './resolve.ts';
+export { SMTP_LIMITS, SmtpLimitExceeded, SmtpLimiter, type SmtpLimits } from './smtp-limiter.ts';
 export { type OpenedSocket, type OpenSocketOptions, openSocket } from './socket.ts';
 export type { ResolvedAddress, ResolveHost } from './system-resolver.ts';
 export { checkUrl, checkUrlResolved, type UrlCheck } from './url.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Connector, defineConnector, type ToolContext } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
+import { createConnectionShares } from './connection-shares.ts';
 import {
   accountLabel,
   addressesOf,
@@ -22,13 +23,14 @@ export interface EmailConnectorOptions {
 }
 
 export function createEmailConnector(options: EmailConnectorOptions = {}): Connector {
-  const pool = createImapPool(options.pool);
+  const shares = options.pool?.shares ?? createConnectionShares();
+  const pool = createImapPool({ ...options.pool, shares });
   const providers = options.providers ?? MAIL_PROVIDERS;
   const newMessageId = options.newMessageId ?? ((domain) => `<${randomUUID()}@${domain}>`);
 
   /** Both servers are asked at once, each with a login of its own; nothing is read or sent. */
   async function logIn(context: ToolContext<EmailCredential>): Promise<void> {
-    await Promise.all([pool.use(context, (client) => client.noop()), checkSmtp(context)]);
+    await Promise.all([pool.use(context, (client) => client.noop()), checkSmtp(shares, context)]);
   }
 
   return defineConnector<EmailCredential>({
@@ -58,7 +60,7 @@ export function createEmailConnector(options: EmailConnectorOptions = {}): Conne
         return accountLabel(context.credential);
       }),
     health: (context) => probeBy(() => logIn(context)),
-    tools: emailTools({ pool, newMessageId }),
+    tools: emailTools({ pool, shares, newMessageId }),
     close: () => pool.close(),
   });
 }

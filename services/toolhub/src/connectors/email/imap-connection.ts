@@ -1,14 +1,16 @@
 import { isIP } from 'node:net';
-import type { GuardedPlace } from '@libs/egress';
+import { type GuardedPlace, IMAP_LIMITS } from '@libs/egress';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import type { AddressGuard } from '../connector.ts';
+import { type AddressGuard, ConnectorError } from '../connector.ts';
 import { isSecure, type MailServer } from './credential.ts';
+import { guardClient } from './imap-guard.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const GREETING_TIMEOUT_MS = 10_000;
-const SOCKET_TIMEOUT_MS = 60_000;
-/** The answer to one command; message parts come in pieces far below this. */
-const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+/** A server that says nothing is given up early: its place is another customer's. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const GREETING_TIMEOUT_MS = 5_000;
+/** From the first packet until the login is done. */
+const LOGIN_MS_MAX = 15_000;
+const SOCKET_TIMEOUT_MS = 30_000;
 
 function imapOptions(server: MailServer, place: GuardedPlace): ImapFlowOptions {
   const secure = isSecure(server);
@@ -32,9 +34,12 @@ function imapOptions(server: MailServer, place: GuardedPlace): ImapFlowOptions {
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: GREETING_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
-    maxLineLength: RESPONSE_BYTES_MAX,
-    maxLiteralSize: RESPONSE_BYTES_MAX,
-    maxResponseSize: RESPONSE_BYTES_MAX + 64 * 1024,
+    // The guard before the parser is stricter; these hold should a new version go around it.
+    maxLineLength: IMAP_LIMITS.lineBytes,
+    maxLiteralSize: IMAP_LIMITS.literalBytes,
+    maxResponseSize: IMAP_LIMITS.commandBytes,
+    // Its searches answer in sets of numbers, of which one line may stand for millions.
+    disableIMAP4rev2: true,
     clientInfo: { name: 'Toolhub', version: false, vendor: false, 'support-url': false },
   };
 }
@@ -49,15 +54,23 @@ export async function connectImap(
   const client = new ImapFlow(imapOptions(server, place));
   // Every failure also rejects the command that met it; the event alone must not end the process.
   client.on('error', () => {});
+  const imapGuard = guardClient(client);
   const abort = () => client.close();
   signal.addEventListener('abort', abort, { once: true });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    client.close();
+  }, LOGIN_MS_MAX);
   try {
     await client.connect();
     return client;
   } catch (error) {
     client.close();
-    throw error;
+    if (isLate) throw new ConnectorError('platform_unavailable', 'the IMAP server took too long to log in');
+    throw imapGuard.failure ?? error;
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
 }

@@ -22,7 +22,7 @@ class CountedConnection extends EventEmitter {
   }
 }
 
-function makePool(limits: Partial<ImapPoolLimits> = {}) {
+function makePool(limits: Partial<ImapPoolLimits & { total: number }> = {}) {
   const opened: CountedConnection[] = [];
   let nowMs = 0;
   const connections = () => opened.filter(({ usable }) => usable).length;

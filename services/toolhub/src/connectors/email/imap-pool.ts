@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { ImapFlow } from 'imapflow';
 import { type AddressGuard, ConnectorError, type ToolContext } from '../connector.ts';
+import {
+  busy,
+  type ConnectionShares,
+  createConnectionShares,
+  ownerOf,
+  type ShareLimits,
+} from './connection-shares.ts';
 import { type EmailCredential, type MailServer, usesOAuth } from './credential.ts';
 import { fromImapError } from './failures.ts';
 import { connectImap } from './imap-connection.ts';
+import { guardOf } from './imap-guard.ts';
 
 export interface ImapPoolLimits {
   perAccount: number;
-  total: number;
   waitersPerAccount: number;
   waitMs: number;
   idleMs: number;
@@ -17,7 +24,6 @@ export interface ImapPoolLimits {
 
 const LIMITS: ImapPoolLimits = {
   perAccount: 3,
-  total: 200,
   waitersPerAccount: 50,
   waitMs: 20_000,
   idleMs: 60_000,
@@ -31,24 +37,30 @@ export interface ImapPool {
   close(): Promise<void>;
 }
 
-interface Lease {
+/** A connection and the place that it takes. */
+interface Held {
   client: ImapFlow;
+  release: () => void;
+}
+
+interface Lease extends Held {
   isReused: boolean;
 }
 
-interface Idle {
-  client: ImapFlow;
+interface Idle extends Held {
   since: number;
   timer: NodeJS.Timeout;
   onClose: () => void;
 }
 
 interface Waiter {
-  resolve: (idle: ImapFlow | null) => void;
+  /** With null, the waiter may open a connection of its own. */
+  resolve: (held: Held | null) => void;
 }
 
 interface Account {
   key: string;
+  owner: string;
   open: number;
   idle: Idle[];
   waiters: Waiter[];
@@ -60,7 +72,9 @@ type Connect = (
 ) => Promise<ImapFlow>;
 
 export interface ImapPoolOptions {
-  limits?: Partial<ImapPoolLimits>;
+  limits?: Partial<ImapPoolLimits & Pick<ShareLimits, 'total'>>;
+  /** Shared with whatever else opens mail connections. */
+  shares?: ConnectionShares;
   connect?: Connect;
   nowMs?: () => number;
 }
@@ -71,24 +85,22 @@ function accountKey({ customerId, account, credential }: ToolContext<EmailCreden
   return createHash('sha256').update(identity).digest('base64url');
 }
 
-function busy(): ConnectorError {
-  return new ConnectorError('rate_limited', 'too many calls use this mailbox at once', {
-    retryAfterSeconds: 5,
-  });
-}
-
 export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
   const limits = { ...LIMITS, ...options.limits };
   const connect = options.connect ?? connectImap;
   const nowMs = options.nowMs ?? Date.now;
+  const { total, waitMs } = { total: undefined, ...limits };
+  const shares =
+    options.shares ?? createConnectionShares({ ...(total === undefined ? {} : { total }), waitMs });
   const accounts = new Map<string, Account>();
-  let open = 0;
   let isClosed = false;
+  shares.onPressure(closeResting);
 
-  function accountOf(key: string): Account {
+  function accountOf(context: ToolContext<EmailCredential>): Account {
+    const key = accountKey(context);
     let account = accounts.get(key);
     if (account === undefined) {
-      account = { key, open: 0, idle: [], waiters: [] };
+      account = { key, owner: ownerOf(context), open: 0, idle: [], waiters: [] };
       accounts.set(key, account);
     }
     return account;
@@ -97,19 +109,13 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
   /** Gives the slot of a closed connection to the next waiter, who may open a new one. */
   function freeSlot(account: Account): void {
     account.open -= 1;
-    open -= 1;
     const waiter = account.waiters.shift();
     if (waiter !== undefined) {
-      reserveSlot(account);
+      account.open += 1;
       waiter.resolve(null);
     } else if (account.open === 0) {
       accounts.delete(account.key);
     }
-  }
-
-  function reserveSlot(account: Account): void {
-    account.open += 1;
-    open += 1;
   }
 
   function dropIdle(account: Account, idle: Idle): void {
@@ -118,6 +124,7 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     account.idle.splice(index, 1);
     wake(idle);
     idle.client.close();
+    idle.release();
     freeSlot(account);
   }
 
@@ -126,21 +133,22 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     client.off('close', onClose);
   }
 
-  function evictOldestIdle(): boolean {
+  /** Closes the connection that rested longest, of this owner or of all. */
+  function closeResting(owner: string | null): boolean {
     let oldest: { account: Account; idle: Idle } | undefined;
     for (const account of accounts.values()) {
       const idle = account.idle[0];
-      if (idle !== undefined && (oldest === undefined || idle.since < oldest.idle.since))
-        oldest = { account, idle };
+      if (idle === undefined || (owner !== null && account.owner !== owner)) continue;
+      if (oldest === undefined || idle.since < oldest.idle.since) oldest = { account, idle };
     }
     if (oldest === undefined) return false;
     dropIdle(oldest.account, oldest.idle);
     return true;
   }
 
-  function waitForTurn(account: Account, signal: AbortSignal): Promise<ImapFlow | null> {
+  function waitForTurn(account: Account, signal: AbortSignal): Promise<Held | null> {
     if (account.waiters.length >= limits.waitersPerAccount) throw busy();
-    const { promise, resolve, reject } = Promise.withResolvers<ImapFlow | null>();
+    const { promise, resolve, reject } = Promise.withResolvers<Held | null>();
     const waiter: Waiter = { resolve };
     const leave = (reason: unknown) => {
       const index = account.waiters.indexOf(waiter);
@@ -167,19 +175,22 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
   async function acquire(account: Account, context: ToolContext<EmailCredential>): Promise<Lease> {
     const idle = takeIdle(account);
     if (idle !== undefined) {
-      if (await isAlive(idle)) return { client: idle.client, isReused: true };
+      if (await isAlive(idle)) return { client: idle.client, release: idle.release, isReused: true };
       idle.client.close();
+      idle.release();
     } else if (account.open < limits.perAccount) {
-      if (open >= limits.total && !evictOldestIdle()) throw busy();
-      reserveSlot(account);
+      account.open += 1;
     } else {
       const handed = await waitForTurn(account, context.signal);
-      if (handed !== null) return { client: handed, isReused: true };
+      if (handed !== null) return { ...handed, isReused: true };
     }
+    let release: (() => void) | undefined;
     try {
+      release = await shares.take(account.owner, context.signal);
       const client = await connect(context.credential.imap, context);
-      return { client, isReused: false };
+      return { client, release, isReused: false };
     } catch (error) {
+      release?.();
       freeSlot(account);
       throw error;
     }
@@ -197,14 +208,15 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     }
   }
 
-  function giveBack(account: Account, client: ImapFlow): void {
+  function giveBack(account: Account, { client, release }: Held): void {
     const waiter = account.waiters.shift();
     if (waiter !== undefined) {
-      waiter.resolve(client);
+      waiter.resolve({ client, release });
       return;
     }
     const idle: Idle = {
       client,
+      release,
       since: nowMs(),
       timer: setTimeout(() => dropIdle(account, idle), limits.idleMs),
       onClose: () => dropIdle(account, idle),
@@ -212,13 +224,15 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     idle.timer.unref();
     client.once('close', idle.onClose);
     account.idle.push(idle);
+    shares.offer();
   }
 
   async function run<T>(
     account: Account,
-    client: ImapFlow,
+    held: Held,
     { signal, work }: { signal: AbortSignal; work: (client: ImapFlow) => Promise<T> },
   ): Promise<T> {
+    const { client } = held;
     const abort = () => client.close();
     signal.addEventListener('abort', abort, { once: true });
     let isIntact = false;
@@ -231,13 +245,14 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
       // After our own refusals and after a plain NO the conversation goes on; anything else leaves it in doubt.
       isIntact =
         error instanceof ConnectorError || (error as { responseStatus?: string }).responseStatus === 'NO';
-      throw error;
+      throw guardOf(client)?.failure ?? error;
     } finally {
       signal.removeEventListener('abort', abort);
-      if (isIntact && client.usable && !isClosed) {
-        giveBack(account, client);
+      if (isIntact && client.usable && !isClosed && guardOf(client)?.failure == null) {
+        giveBack(account, held);
       } else {
         client.close();
+        held.release();
         freeSlot(account);
       }
     }
@@ -249,18 +264,16 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
     work: (client: ImapFlow) => Promise<T>,
   ): Promise<T> {
     const { signal } = context;
-    const key = accountKey(context);
-    const account = accountOf(key);
+    const account = accountOf(context);
     const lease = await acquire(account, context);
     try {
-      return await run(account, lease.client, { signal, work });
+      return await run(account, lease, { signal, work });
     } catch (error) {
       const wasLost = lease.isReused && !lease.client.usable && !(error instanceof ConnectorError);
       if (!wasLost || signal.aborted) throw error;
     }
-    const again = accountOf(key);
-    const { client } = await acquire(again, context);
-    return run(again, client, { signal, work });
+    const again = accountOf(context);
+    return run(again, await acquire(again, context), { signal, work });
   }
 
   return {
@@ -275,7 +288,11 @@ export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
       }
     },
     size() {
-      return { open, idle: [...accounts.values()].reduce((sum, account) => sum + account.idle.length, 0) };
+      const all = [...accounts.values()];
+      return {
+        open: all.reduce((sum, account) => sum + account.open, 0),
+        idle: all.reduce((sum, account) => sum + account.idle.length, 0),
+      };
     },
     async close() {
       isClosed = true;

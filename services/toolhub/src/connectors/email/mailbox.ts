@@ -1,6 +1,8 @@
-import type { ImapFlow, ImapFlowError, MailboxObject } from 'imapflow';
+import type { SkippableAnswer } from '@libs/egress';
+import type { ImapFlow, ImapFlowError, MailboxObject, SearchObject } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
+import { guardOf, tooLarge } from './imap-guard.ts';
 
 export const FOLDER_LENGTH_MAX = 500;
 
@@ -51,6 +53,23 @@ export function expectDone<T>(result: T | false | undefined, what: string): T {
     throw new ConnectorError('platform_error', `the IMAP server refused to ${what}`, { platformCode: 'NO' });
   }
   return result;
+}
+
+/** Whether the guard left out an answer of this kind to the last command. */
+export function wasSkipped(client: ImapFlow, kind: SkippableAnswer): boolean {
+  return guardOf(client)?.skipped.some((answer) => answer.kind === kind) ?? false;
+}
+
+/** Null where more were found than one answer may name. */
+export async function searchWindow(client: ImapFlow, query: SearchObject): Promise<number[] | null> {
+  const answer = await client.search(query, { uid: true });
+  return wasSkipped(client, 'SEARCH') ? null : expectDone(answer, 'search');
+}
+
+export async function searchUids(client: ImapFlow, query: SearchObject): Promise<number[]> {
+  const found = await searchWindow(client, query);
+  if (found === null) throw tooLarge('more numbers of messages than were asked for');
+  return found;
 }
 
 export function uidSet(uids: readonly number[]): string {

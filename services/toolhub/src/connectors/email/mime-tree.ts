@@ -3,6 +3,7 @@ import type { MessageStructureObject } from 'imapflow';
 const PARTS_MAX = 200;
 const BODY_PARTS_MAX = 10;
 const FILENAME_LENGTH_MAX = 255;
+const NAME_READ_MAX = 4_096;
 
 export interface LeafPart {
   partId: string;
@@ -11,6 +12,10 @@ export interface LeafPart {
   /** In the transfer encoding, as the server counts it. */
   encodedBytes: number;
   filename: string | null;
+  charset: string;
+  /** RFC 3676: lines that end with a space go on in the next one. */
+  isFlowed: boolean;
+  deletesSpace: boolean;
 }
 
 export interface MimeTree {
@@ -45,6 +50,9 @@ function sortLeaf(node: MessageStructureObject, tree: MimeTree): void {
     encoding: (node.encoding ?? '7bit').toLowerCase(),
     encodedBytes: node.size ?? 0,
     filename: safeFilename(node.dispositionParameters?.filename ?? node.parameters?.name),
+    charset: parameter(node, 'charset'),
+    isFlowed: node.type === 'text/plain' && parameter(node, 'format') === 'flowed',
+    deletesSpace: parameter(node, 'delsp') === 'yes',
   };
   const isAttached = node.disposition?.toLowerCase() === 'attachment' || leaf.filename !== null;
   const body = node.type === 'text/plain' ? tree.text : node.type === 'text/html' ? tree.html : undefined;
@@ -52,10 +60,18 @@ function sortLeaf(node: MessageStructureObject, tree: MimeTree): void {
   else body.push(leaf);
 }
 
+const PARAMETER_LENGTH_MAX = 100;
+
+function parameter({ parameters }: MessageStructureObject, name: string): string {
+  const value: unknown = parameters?.[name];
+  return typeof value === 'string' ? value.slice(0, PARAMETER_LENGTH_MAX).trim().toLowerCase() : '';
+}
+
 /** A name to show and to save under: never a path, never invisible characters. */
 export function safeFilename(name: unknown): string | null {
   if (typeof name !== 'string') return null;
-  const last = name.split(/[/\\]/).at(-1) ?? '';
+  // The end of a name that is too long to be one is kept, for the type that it may tell.
+  const last = name.slice(-NAME_READ_MAX).split(/[/\\]/).at(-1) ?? '';
   const clean = last.replaceAll(/[\p{Cc}\p{Cf}]+/gu, '').trim();
   return clean === '' || clean === '.' || clean === '..' ? null : clean.slice(0, FILENAME_LENGTH_MAX);
 }

@@ -95,6 +95,9 @@ describe('transfer encodings', () => {
           encoding: 'base64',
           encodedBytes: encoded.length,
           filename: null,
+          charset: '',
+          isFlowed: false,
+          deletesSpace: false,
         };
         expect(decodedBytes(part, encoded.slice(-8))).toBe(bytes.length);
       }),
@@ -207,12 +210,11 @@ describe('what strangers name', () => {
     for (const piece of hostile) {
       const startedMs = performance.now();
       const html = `<p>first</p>${piece.repeat(Math.floor(250_000 / piece.length))}`;
-      expect(await textOfHtml(html), piece).toMatch(/^first/);
+      expect((await textOfHtml(html)).value, piece).toMatch(/^first/);
       expect(performance.now() - startedMs, piece).toBeLessThan(1_500);
     }
-    expect(await textOfHtml(`<b>${'<i>'.repeat(2_000)}a &lt; b<script>x</script><style>y</style> c`)).toBe(
-      'a < b c',
-    );
+    const nested = `<b>${'<i>'.repeat(2_000)}a &lt; b<script>x</script><style>y</style> c`;
+    expect((await textOfHtml(nested)).value).toBe('a < b c');
   });
 
   it('reads a structure of any depth in bounded time', () => {

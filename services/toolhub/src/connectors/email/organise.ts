@@ -4,7 +4,15 @@ import { ConnectorError, type PageArguments, type ToolContext } from '../connect
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { checkFolderName, expectDone, hasFolder, noSuchFolder, openFolder, uidSet } from './mailbox.ts';
+import {
+  checkFolderName,
+  expectDone,
+  hasFolder,
+  noSuchFolder,
+  openFolder,
+  searchUids,
+  uidSet,
+} from './mailbox.ts';
 import { type Flag, readFlags, systemFlag } from './message.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
@@ -116,7 +124,7 @@ export function updateFlags(
 
 async function findPresent(client: ImapFlow, uids: readonly number[]): Promise<number[]> {
   const wanted = new Set(uids);
-  const found = expectDone(await client.search({ uid: uidSet(uids) }, { uid: true }), 'find the messages');
+  const found = await searchUids(client, { uid: uidSet(uids) });
   return found.filter((uid) => wanted.has(uid));
 }
 

@@ -1,14 +1,18 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import type { EmailCredential } from './credential.ts';
-import { textOfHtml } from './html-text.ts';
+import { type PlainText, textOfHtml } from './html-text.ts';
+import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { noSuchMessage, openFolder } from './mailbox.ts';
+import { noSuchMessage, openFolder, wasSkipped } from './mailbox.ts';
 import { type Attachment, decodedBytes, type Message, readHead } from './message.ts';
 import { type LeafPart, type MimeTree, readMimeTree } from './mime-tree.ts';
-import { createTransferDecoder, isIdentityEncoding } from './transfer-decoder.ts';
+import { keyOf, readWindow } from './part-reader.ts';
+import { cutText, decodeText } from './text-part.ts';
 
 const BODY_BYTES_MAX = 256 * 1024;
+/** Base64 takes a third more and quoted-printable up to three times as much; beyond that it is white space. */
+const BODY_ENCODED_BYTES_MAX = 4 * BODY_BYTES_MAX;
 const BODY_CHUNK_BYTES = 128 * 1024;
 const ATTACHMENT_CHUNK_BYTES = 512 * 1024;
 /** Beyond this no attachment is followed: mail servers take messages of 25 to 150 MB. */
@@ -32,8 +36,8 @@ export function getMessage(
   return pool.use(context, async (client) => {
     await openFolder(client, args.folder, { readOnly: true });
     const { fetched, tree } = await fetchStructure(client, args);
-    const html = await readBody(client, args.uid, tree.html);
-    const plain = await readBody(client, args.uid, format === 'html' ? [] : tree.text);
+    const html = await readBody(client, args.uid, { parts: tree.html, tree });
+    const plain = await readBody(client, args.uid, { parts: format === 'html' ? [] : tree.text, tree });
     const text = plain ?? (format === 'html' ? null : await asText(html));
     const shownHtml = format === 'text' ? null : html;
     return {
@@ -46,26 +50,39 @@ export function getMessage(
   });
 }
 
-async function asText(html: BodyText | null): Promise<BodyText | null> {
-  return html && { value: await textOfHtml(html.value), truncated: html.truncated };
+async function asText(html: PlainText | null): Promise<PlainText | null> {
+  if (html === null) return null;
+  const text = await textOfHtml(html.value);
+  return { value: text.value, truncated: html.truncated || text.truncated };
+}
+
+interface Described {
+  fetched: FetchMessageObject;
+  tree: MimeTree;
 }
 
 async function fetchStructure(
   client: ImapFlow,
   { folder, uid }: { folder: string; uid: number },
-): Promise<{ fetched: FetchMessageObject; tree: MimeTree }> {
-  const query = { uid: true, flags: true, envelope: true, bodyStructure: true, internalDate: true };
-  const fetched = await client.fetchOne(String(uid), query, { uid: true });
-  if (!fetched || fetched.bodyStructure === undefined) throw noSuchMessage(folder, uid);
-  return { fetched, tree: readMimeTree(fetched.bodyStructure) };
+): Promise<Described> {
+  const query = { uid: true, flags: true, bodyStructure: true, internalDate: true };
+  // A message to thousands of people has an envelope beyond all limits; its body can be read without it.
+  for (const envelope of [true, false]) {
+    const fetched = await client.fetchOne(String(uid), { ...query, envelope }, { uid: true });
+    if (fetched && fetched.bodyStructure !== undefined) {
+      return { fetched, tree: readMimeTree(fetched.bodyStructure) };
+    }
+    if (!wasSkipped(client, 'FETCH')) throw noSuchMessage(folder, uid);
+  }
+  throw tooLarge('a message of too many parts');
 }
 
-interface BodyText {
-  value: string;
-  truncated: boolean;
-}
-
-async function readBody(client: ImapFlow, uid: number, parts: readonly LeafPart[]): Promise<BodyText | null> {
+/** Transfer encoding, charset and format=flowed are undone here, in a time that grows with the length alone. */
+async function readBody(
+  client: ImapFlow,
+  uid: number,
+  { parts, tree }: { parts: readonly LeafPart[]; tree: MimeTree },
+): Promise<PlainText | null> {
   if (parts.length === 0) return null;
   const texts: string[] = [];
   let bytesLeft = BODY_BYTES_MAX;
@@ -75,31 +92,21 @@ async function readBody(client: ImapFlow, uid: number, parts: readonly LeafPart[
       truncated = true;
       break;
     }
-    const bytes = await downloadText(client, uid, { partId: part.partId, bytesMax: bytesLeft + 1 });
-    truncated ||= bytes.length > bytesLeft;
-    // In streaming mode a character that the cut tore apart is left out instead of being replaced.
-    const text = new TextDecoder('utf-8').decode(bytes.subarray(0, bytesLeft), { stream: true });
-    bytesLeft -= bytes.length;
-    texts.push(text.replaceAll('\r\n', '\n').replace(/\n$/, ''));
+    const { bytes, isLast } = await readWindow(
+      { client, uid, key: keyOf(part, tree), part },
+      {
+        offset: 0,
+        bytesMax: bytesLeft,
+        chunkBytes: BODY_CHUNK_BYTES,
+        encodedBytesMax: BODY_ENCODED_BYTES_MAX,
+      },
+    );
+    const text = cutText(decodeText(bytes, part), bytesLeft);
+    truncated ||= !isLast || text.truncated;
+    bytesLeft -= Buffer.byteLength(text.value);
+    texts.push(text.value);
   }
   return { value: texts.join('\n'), truncated };
-}
-
-/** imapflow undoes the transfer encoding, the charset and format=flowed, and stops at the limit. */
-async function downloadText(
-  client: ImapFlow,
-  uid: number,
-  { partId, bytesMax }: { partId: string; bytesMax: number },
-): Promise<Buffer> {
-  const download = await client.download(String(uid), partId, {
-    uid: true,
-    maxBytes: bytesMax,
-    chunkSize: BODY_CHUNK_BYTES,
-  });
-  if (!('content' in download) || download.content === undefined) return Buffer.alloc(0);
-  const chunks: Buffer[] = [];
-  for await (const chunk of download.content) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
 
 async function listAttachments(client: ImapFlow, uid: number, tree: MimeTree): Promise<Attachment[]> {
@@ -131,10 +138,6 @@ async function fetchEndings(
   return new Map([...found].map(([key, bytes]) => [key, bytes.subarray(-ENDING_BYTES).toString('latin1')]));
 }
 
-function keyOf({ partId }: LeafPart, { isSinglePart }: MimeTree): string {
-  return isSinglePart ? 'text' : partId;
-}
-
 export interface AttachmentPage {
   part_id: string;
   filename: string | null;
@@ -162,7 +165,13 @@ export function getAttachment(
       throw new ConnectorError('invalid_arguments', `message ${args.uid} has no part ${args.part_id}`);
     }
     const source = { client, uid: args.uid, key: keyOf(part, tree), part };
-    const { bytes, isLast } = await readWindow(source, { offset, bytesMax }, context);
+    const { bytes, isLast } = await readWindow(source, {
+      offset,
+      bytesMax,
+      chunkBytes: ATTACHMENT_CHUNK_BYTES,
+      encodedBytesMax: ATTACHMENT_ENCODED_BYTES_MAX,
+      onProgress: (position) => context.progress(position, offset + bytesMax, 'attachment'),
+    });
     const estimate = decodedBytes(part, '');
     return {
       part_id: part.partId,
@@ -174,51 +183,4 @@ export function getAttachment(
       next_offset: isLast ? null : offset + bytes.length,
     };
   });
-}
-
-interface PartSource {
-  client: ImapFlow;
-  uid: number;
-  key: string;
-  part: LeafPart;
-}
-
-/** A window of the decoded bytes. Encoded parts are read from their start, as their lines need not be equally long. */
-async function readWindow(
-  source: PartSource,
-  { offset, bytesMax }: { offset: number; bytesMax: number },
-  context: EmailContext,
-): Promise<{ bytes: Buffer; isLast: boolean }> {
-  const decoder = createTransferDecoder(source.part.encoding);
-  const window: Buffer[] = [];
-  const start = isIdentityEncoding(source.part.encoding) ? offset : 0;
-  let position = start;
-  let missing = bytesMax + 1;
-  const take = (decoded: Buffer) => {
-    const from = Math.max(0, offset - position);
-    position += decoded.length;
-    const piece = decoded.subarray(from, from + missing);
-    missing -= piece.length;
-    if (piece.length > 0) window.push(piece);
-  };
-  for await (const chunk of encodedChunks(source, start)) {
-    take(decoder.push(chunk));
-    context.progress(Math.min(position, offset + bytesMax), offset + bytesMax, 'attachment');
-    if (missing <= 0) break;
-  }
-  if (missing > 0) take(decoder.end());
-  const bytes = Buffer.concat(window);
-  return { bytes: bytes.subarray(0, bytesMax), isLast: bytes.length <= bytesMax };
-}
-
-async function* encodedChunks({ client, uid, key }: PartSource, start: number): AsyncGenerator<Buffer> {
-  for (let position = start; position < ATTACHMENT_ENCODED_BYTES_MAX; position += ATTACHMENT_CHUNK_BYTES) {
-    const bodyParts = [{ key, start: position, maxLength: ATTACHMENT_CHUNK_BYTES }];
-    const fetched = await client.fetchOne(String(uid), { uid: true, bodyParts }, { uid: true });
-    const chunk = fetched ? fetched.bodyParts?.get(key) : undefined;
-    if (chunk === undefined || chunk.length === 0) return;
-    // A server that ignores the range sends the whole part, which is complete by itself.
-    yield chunk.length > ATTACHMENT_CHUNK_BYTES ? chunk.subarray(position) : chunk;
-    if (chunk.length !== ATTACHMENT_CHUNK_BYTES) return;
-  }
 }

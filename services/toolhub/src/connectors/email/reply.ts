@@ -2,6 +2,7 @@ import type { FetchMessageObject, ImapFlow, MessageAddressObject } from 'imapflo
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import { formatMailbox, oneLine, parseAddress, sameAddress } from './addresses.ts';
 import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
+import type { ConnectionShares } from './connection-shares.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { noSuchMessage, openFolder } from './mailbox.ts';
@@ -20,12 +21,17 @@ type EmailContext = ToolContext<EmailCredential>;
 
 /** Threads grow without end; clients need the root and the nearest messages only (RFC 5322 3.6.4). */
 const REFERENCES_MAX = 20;
+const HEADERS_READ_MAX = 64 * 1024;
 const MESSAGE_ID = /<[^<>\s]{1,250}>/g;
 
 export async function replyToMessage(
   pool: ImapPool,
   args: ReplyArguments,
-  { context, newMessageId }: { context: EmailContext; newMessageId: (domain: string) => string },
+  {
+    context,
+    shares,
+    newMessageId,
+  }: { context: EmailContext; shares: ConnectionShares; newMessageId: (domain: string) => string },
 ): Promise<SentMail & { flagged: boolean; folder: string | null }> {
   const original = await pool.use(context, (client) => fetchOriginal(client, args));
   const mail = composeMail({
@@ -38,7 +44,7 @@ export async function replyToMessage(
     date: context.now(),
     newMessageId,
   });
-  const sent = await sendMail(context, mail);
+  const sent = await sendMail(shares, context, mail);
   const afterwards = afterSending(context);
   const flagged = await markAnswered(pool, args, afterwards);
   return { ...sent, flagged, folder: await fileCopy(pool, mail, afterwards) };
@@ -109,7 +115,7 @@ export function replySubject(subject: string): string {
 function threadOf({ envelope, headers }: FetchMessageObject): { inReplyTo?: string; references?: string[] } {
   const messageId = envelope?.messageId?.match(MESSAGE_ID)?.[0];
   if (messageId === undefined) return {};
-  const fields = unfold(headers?.toString('latin1') ?? '');
+  const fields = unfold(headers?.toString('latin1', 0, HEADERS_READ_MAX) ?? '');
   const earlier =
     fields.get('references')?.match(MESSAGE_ID) ?? fields.get('in-reply-to')?.match(MESSAGE_ID) ?? [];
   const [root, ...rest] = [...earlier.filter((id) => id !== messageId), messageId];

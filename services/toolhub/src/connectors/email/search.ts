@@ -3,8 +3,9 @@ import { Type } from 'typebox';
 import type { PageArguments, ToolContext } from '../connector.ts';
 import { badCursor, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { EmailCredential } from './credential.ts';
+import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { expectDone, openFolder, uidSet } from './mailbox.ts';
+import { openFolder, searchWindow, uidSet, wasSkipped } from './mailbox.ts';
 import { type MessageSummary, readHead } from './message.ts';
 import { readMimeTree } from './mime-tree.ts';
 
@@ -96,8 +97,14 @@ async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promi
   for (let window = 0; window < limits.windows && scan.below > 1; window += 1) {
     const high = scan.below - 1;
     const low = Math.max(1, scan.below - width);
-    const answer = await client.search({ ...criteria, uid: `${low}:${high}` }, { uid: true });
-    const uids = expectDone(answer, 'search').filter((uid) => uid >= low && uid <= high);
+    const found = await searchWindow(client, { ...criteria, uid: `${low}:${high}` });
+    if (found === null) {
+      // More than one answer may name: a window of the first size always fits.
+      if (width === limits.windowUids) throw tooLarge('more numbers of messages than were asked for');
+      width = limits.windowUids;
+      continue;
+    }
+    const uids = found.filter((uid) => uid >= low && uid <= high);
     uids.sort((left, right) => right - left);
     const looked = await takeMatches(client, scan, { ...input, uids: uids.slice(0, candidatesLeft) });
     candidatesLeft -= looked;
@@ -147,7 +154,16 @@ async function fetchSummaries(
     size: true,
   };
   const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
-  return new Map(fetched.map((message) => [message.uid, toSummary(message, folder)]));
+  const summaries = new Map(fetched.map((message) => [message.uid, toSummary(message, folder)]));
+  if (!wasSkipped(client, 'FETCH')) return summaries;
+  // One message that says more of itself than is read does not hide the others, nor is it hidden itself.
+  const missing = uids.filter((uid) => !summaries.has(uid));
+  const short = { uid: true, flags: true, internalDate: true, size: true };
+  const bare = missing.length > 0 ? await client.fetchAll(uidSet(missing), short, { uid: true }) : [];
+  for (const message of bare) {
+    if (missing.includes(message.uid)) summaries.set(message.uid, toSummary(message, folder));
+  }
+  return summaries;
 }
 
 function toSummary(message: FetchMessageObject, folder: string): MessageSummary {

@@ -3,7 +3,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { openFolder } from './mailbox.ts';
+import { openFolder, searchUids } from './mailbox.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
 
@@ -58,8 +58,8 @@ async function sentFolderOf(client: ImapFlow): Promise<string | null> {
 async function holdsMessage(client: ImapFlow, folder: string, messageId: string): Promise<boolean> {
   // Not read-only: in a folder that is, the library takes no flag for one that may be set.
   await openFolder(client, folder, { readOnly: false });
-  const found = await client.search({ header: { 'message-id': messageId } }, { uid: true });
-  return found !== false && found !== undefined && found.length > 0;
+  const found = await searchUids(client, { header: { 'message-id': messageId } });
+  return found.length > 0;
 }
 
 /** As it was sent, but with those who got it unseen by the others: the sender wants to know. */

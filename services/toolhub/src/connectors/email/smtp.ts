@@ -1,13 +1,22 @@
+import { strict as assert } from 'node:assert';
 import { isIP, type Socket } from 'node:net';
-import { type GuardedPlace, openSocket } from '@libs/egress';
-import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
-import type { ToolContext } from '../connector.ts';
+import { type GuardedPlace, openSocket, SmtpLimitExceeded, SmtpLimiter } from '@libs/egress';
+import type { SendMailOptions } from 'nodemailer';
+import MailComposer from 'nodemailer/lib/mail-composer';
+import SmtpConnection from 'nodemailer/lib/smtp-connection';
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { type ConnectionShares, ownerOf } from './connection-shares.ts';
 import { type EmailCredential, isSecure, type MailServer, usesOAuth } from './credential.ts';
 import { fromSmtpError } from './failures.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const GREETING_TIMEOUT_MS = 10_000;
-const SOCKET_TIMEOUT_MS = 60_000;
+/** A server that says nothing is given up early: its place is another customer's. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const GREETING_TIMEOUT_MS = 5_000;
+/** From the first packet until the login is done. */
+const LOGIN_MS_MAX = 15_000;
+const SOCKET_TIMEOUT_MS = 30_000;
+
+type EmailContext = ToolContext<EmailCredential>;
 
 export interface SentMail {
   messageId: string;
@@ -15,62 +24,131 @@ export interface SentMail {
   rejected: string[];
 }
 
-export async function sendMail(
-  context: ToolContext<EmailCredential>,
+export function sendMail(
+  shares: ConnectionShares,
+  context: EmailContext,
   mail: SendMailOptions,
 ): Promise<SentMail> {
-  return withTransport(context, async (transport) => {
-    const sent = await transport.sendMail(mail);
-    return { messageId: sent.messageId, accepted: sent.accepted ?? [], rejected: sent.rejected ?? [] };
+  return withConnection(shares, context, async (connection) => {
+    const message = new MailComposer(mail).compile();
+    const { promise, resolve, reject } = Promise.withResolvers<SentMail>();
+    connection.once('error', reject);
+    connection.send(message.getEnvelope(), message.createReadStream(), (error, info) => {
+      if (error) return reject(error);
+      const addressesOf = (list: unknown) => (Array.isArray(list) ? list.map(String) : []);
+      return resolve({
+        messageId: message.messageId(),
+        accepted: addressesOf(info?.accepted),
+        rejected: addressesOf(info?.rejected),
+      });
+    });
+    return promise;
   });
 }
 
 /** Connects and logs in, sends nothing. */
-export async function checkSmtp(context: ToolContext<EmailCredential>): Promise<void> {
-  await withTransport(context, (transport) => transport.verify());
+export function checkSmtp(shares: ConnectionShares, context: EmailContext): Promise<void> {
+  return withConnection(shares, context, async (connection) => connection.quit());
 }
 
-async function withTransport<T>(
-  context: ToolContext<EmailCredential>,
-  work: (transport: Transporter) => Promise<T>,
+async function withConnection<T>(
+  shares: ConnectionShares,
+  context: EmailContext,
+  work: (connection: SmtpConnection) => Promise<T>,
 ): Promise<T> {
   const { credential, guard, signal } = context;
   signal.throwIfAborted();
   const place = await guard.resolve({ host: credential.smtp.host, port: credential.smtp.port });
+  const release = await shares.take(ownerOf(context), signal);
   const opened = openSocket(place, { timeoutMs: CONNECT_TIMEOUT_MS, signal });
+  const refusal = Promise.withResolvers<never>();
+  // Nobody waits for it once the work is done.
+  refusal.promise.catch(() => {});
   try {
     const socket = await opened.connected;
-    return await work(createTransport(transportOptions(credential.smtp, place, socket)));
+    const connection = new SmtpConnection(connectionOptions(credential.smtp, place, socket));
+    limit(connection, ({ message, code }) => {
+      const options = { platformCode: code };
+      refusal.reject(new ConnectorError('platform_error', `the SMTP server sent ${message}`, options));
+      opened.close();
+    });
+    await Promise.race([loggedIn(connection, credential.smtp), refusal.promise]);
+    return await Promise.race([work(connection), refusal.promise]);
   } catch (error) {
     signal.throwIfAborted();
     throw fromSmtpError(error, { oauth: usesOAuth(credential.smtp) });
   } finally {
     opened.close();
+    release();
   }
 }
 
-function transportOptions(server: MailServer, place: GuardedPlace, socket: Socket) {
+/** Stands before the library's parser, behind TLS: every socket that the connection ever has hands its data here. */
+function limit(connection: SmtpConnection, refuse: (error: SmtpLimitExceeded) => void): void {
+  const insides = connection as unknown as { _onData(chunk: Buffer): void };
+  assert(typeof insides._onData === 'function', 'the SMTP library has no input to guard');
+  const limiter = new SmtpLimiter();
+  const parse = insides._onData.bind(connection);
+  let isRefused = false;
+  insides._onData = (chunk) => {
+    if (isRefused) return;
+    try {
+      limiter.check(chunk);
+    } catch (error) {
+      if (!(error instanceof SmtpLimitExceeded)) throw error;
+      isRefused = true;
+      return refuse(error);
+    }
+    parse(chunk);
+  };
+}
+
+function loggedIn(connection: SmtpConnection, server: MailServer): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(
+    () => reject(Object.assign(new Error('no login in time'), { code: 'ETIMEDOUT' })),
+    LOGIN_MS_MAX,
+  );
+  // Stays for as long as the connection lives: an error that nobody waits for must not end the process.
+  connection.on('error', reject);
+  connection.once('end', () =>
+    reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNECTION' })),
+  );
+  connection.connect((error?: Error | null) => {
+    if (error) return reject(error);
+    if (!connection.allowsAuth) return resolve();
+    return connection.login(authOf(server), (refusal?: Error | null) =>
+      refusal ? reject(refusal) : resolve(),
+    );
+  });
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function authOf(server: MailServer) {
+  return 'password' in server
+    ? { type: 'LOGIN', user: server.user, credentials: { user: server.user, pass: server.password } }
+    : {
+        type: 'CUSTOM',
+        method: 'BEARER',
+        user: server.user,
+        credentials: { user: server.user, pass: server.access_token },
+      };
+}
+
+function connectionOptions(server: MailServer, place: GuardedPlace, socket: Socket) {
   const secure = isSecure(server);
   const plainAllowed = !secure && place.mayBePlain;
   return {
     host: place.address,
     port: place.port,
     secure,
+    connection: socket,
     ...(isIP(place.host) === 0 ? { servername: place.host } : {}),
     // Where plain text is allowed, unverified encryption is still better than none.
     ...(plainAllowed ? { tls: { rejectUnauthorized: false } } : secure ? {} : { requireTLS: true }),
-    getSocket: (_options: unknown, done: (error: null, options: { connection: Socket }) => void) =>
-      done(null, { connection: socket }),
-    ...('password' in server
-      ? { auth: { user: server.user, pass: server.password } }
-      : {
-          auth: { type: 'custom', method: 'BEARER', user: server.user, pass: server.access_token },
-          customAuth: { BEARER: authenticateWithToken },
-        }),
+    ...('password' in server ? {} : { customAuth: { BEARER: authenticateWithToken } }),
     greetingTimeout: GREETING_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
     logger: false as const,
   };
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { defineTool, pageOf, type ToolContext, type ToolDefinition } from '../connector.ts';
 import { composeMail } from './compose.ts';
+import type { ConnectionShares } from './connection-shares.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { messageSchema, messageSummarySchema } from './message.ts';
@@ -16,6 +17,7 @@ type EmailContext = ToolContext<EmailCredential>;
 
 export interface EmailToolDeps {
   pool: ImapPool;
+  shares: ConnectionShares;
   newMessageId: (domain: string) => string;
 }
 
@@ -81,7 +83,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
   ];
 }
 
-function sendingTools({ pool, newMessageId }: EmailToolDeps): ToolDefinition[] {
+function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefinition[] {
   return [
     defineTool({
       name: 'email_send_message',
@@ -93,7 +95,7 @@ function sendingTools({ pool, newMessageId }: EmailToolDeps): ToolDefinition[] {
       async run(args, context: EmailContext) {
         const { from } = context.credential;
         const mail = composeMail({ ...args, from, date: context.now(), newMessageId });
-        const sent = await sendMail(context, mail);
+        const sent = await sendMail(shares, context, mail);
         return {
           message_id: sent.messageId,
           accepted: sent.accepted,
@@ -111,7 +113,7 @@ function sendingTools({ pool, newMessageId }: EmailToolDeps): ToolDefinition[] {
       inputSchema: schemas.replyInput,
       outputSchema: schemas.replyOutput,
       async run(args, context: EmailContext) {
-        const sent = await replyToMessage(pool, args, { context, newMessageId });
+        const sent = await replyToMessage(pool, args, { context, shares, newMessageId });
         return {
           message_id: sent.messageId,
           accepted: sent.accepted,

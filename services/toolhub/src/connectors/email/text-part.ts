@@ -1,0 +1,74 @@
+import type { LeafPart } from './mime-tree.ts';
+
+/** Names that mail programs write and the WHATWG list, which TextDecoder knows, does not have. */
+const ALIASES: Readonly<Record<string, string>> = {
+  cp932: 'shift_jis',
+  cp936: 'gbk',
+  cp949: 'euc-kr',
+  cp950: 'big5',
+  'iso-8859-8-i': 'iso-8859-8',
+  'utf-16': 'utf-16be',
+  'x-mac-roman': 'macintosh',
+};
+const UNNAMED: ReadonlySet<string> = new Set(['', 'us-ascii', 'ascii', 'unknown-8bit', 'utf8', 'utf-8']);
+
+/** The text of a part, from its bytes without transfer encoding. A character that a cut tore apart is left out. */
+export function decodeText(
+  bytes: Uint8Array,
+  part: Pick<LeafPart, 'charset' | 'isFlowed' | 'deletesSpace'>,
+): string {
+  const text = decodeCharset(bytes, part.charset).replaceAll('\r\n', '\n').replace(/\n$/, '');
+  return part.isFlowed ? unflow(text, part.deletesSpace) : text;
+}
+
+function decodeCharset(bytes: Uint8Array, charset: string): string {
+  // In streaming mode, what is incomplete at the end is kept back instead of being replaced.
+  const options = { stream: true };
+  if (UNNAMED.has(charset)) {
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes, options);
+    } catch {
+      // Not UTF-8, whatever the message says; Windows' Latin takes every byte.
+      return new TextDecoder(charset.startsWith('utf') ? 'utf-8' : 'windows-1252').decode(bytes, options);
+    }
+  }
+  return decoderOf(charset).decode(bytes, options);
+}
+
+function decoderOf(charset: string): InstanceType<typeof TextDecoder> {
+  try {
+    return new TextDecoder(ALIASES[charset] ?? charset);
+  } catch {
+    // A charset that nobody knows: the letters that all have in common can still be read.
+    return new TextDecoder('windows-1252');
+  }
+}
+
+const QUOTES = /^>*/;
+
+/** Joins the lines of a paragraph (RFC 3676 4); quotations keep their depth. */
+function unflow(text: string, deletesSpace: boolean): string {
+  const paragraphs: string[][] = [];
+  let depthBefore = -1;
+  let isOpen = false;
+  for (const line of text.split('\n')) {
+    const depth = QUOTES.exec(line)?.[0].length ?? 0;
+    const stuffed = line.slice(depth);
+    const content = stuffed.startsWith(' ') ? stuffed.slice(1) : stuffed;
+    const goesOn = content.endsWith(' ') && content !== '-- ';
+    const shown = goesOn && deletesSpace ? content.slice(0, -1) : content;
+    if (isOpen && depth === depthBefore && content !== '-- ') paragraphs.at(-1)?.push(shown);
+    else paragraphs.push([depth > 0 ? `${'>'.repeat(depth)} ` : '', shown]);
+    depthBefore = depth;
+    isOpen = goesOn;
+  }
+  return paragraphs.map((pieces) => pieces.join('')).join('\n');
+}
+
+/** As much of a text as fits into so many bytes of UTF-8. */
+export function cutText(text: string, bytesMax: number): { value: string; truncated: boolean } {
+  if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax)
+    return { value: text, truncated: false };
+  const bytes = Buffer.from(text).subarray(0, bytesMax);
+  return { value: new TextDecoder('utf-8').decode(bytes, { stream: true }), truncated: true };
+}
