@@ -101,7 +101,7 @@ function asQueryable(client: pg.Pool | pg.ClientBase): Queryable {
   };
 }
 
-function checkIdentifier(name: string): string {
+export function checkIdentifier(name: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name)) throw new TypeError(`${name} is not a plain SQL identifier`);
   return name;
 }

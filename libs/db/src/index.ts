@@ -21,5 +21,5 @@ export type {
 export { DatabaseUnreachable, openDatabase } from './database.ts';
 export type { EmbeddedOptions, EmbeddedServer } from './embedded.ts';
 export { DataFolderError, startEmbedded } from './embedded.ts';
-export type { Migration, MigrationSource } from './migrate.ts';
+export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';

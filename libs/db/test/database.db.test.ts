@@ -1,18 +1,9 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, MigrationError, migrate, openDatabase } from '../src/index.ts';
+import { type Database, openDatabase } from '../src/index.ts';
 import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
 
 let test_: TestDatabase;
 let database: Database;
-
-async function migrationFolder(files: Record<string, string>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'migrations-'));
-  for (const [name, sql] of Object.entries(files)) await writeFile(join(folder, name), sql);
-  return folder;
-}
 
 beforeAll(async () => {
   test_ = await createTestDatabase();
@@ -53,34 +44,6 @@ test('a listener hears what other connections announce, and comes back after its
   await database.query(`select pg_notify('news', 'two')`);
   await expect.poll(() => heard).toEqual(['one', 'two']);
   await subscription.stop();
-});
-
-test('ten processes may migrate at once: each file is applied once, in order', async () => {
-  const folder = await migrationFolder({
-    '0001_first.sql': 'create table steps (n int); insert into steps values (1);',
-    '0002_second.sql': 'insert into steps values ({{two}});',
-  });
-  const source = { schema: 'crowd', folder, fragments: { two: '2' } };
-  const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(test_.url, source)));
-  expect(applied.sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
-  expect((await database.query('select n from crowd.steps order by n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
-});
-
-test('a failing migration names itself and leaves the schema as it was', async () => {
-  const folder = await migrationFolder({ '0001_broken.sql': 'create table half (n int); select nonsense;' });
-  await expect(migrate(test_.url, { schema: 'broken', folder })).rejects.toThrow(
-    /migration 1 \(broken\) of broken failed: column "nonsense"/,
-  );
-  expect((await database.query(`select to_regclass('broken.half') as found`)).rows).toEqual([
-    { found: null },
-  ]);
-});
-
-test('a database from a newer version is not touched', async () => {
-  const newer = await migrationFolder({ '0001_a.sql': 'select 1', '0002_b.sql': 'select 1' });
-  const older = await migrationFolder({ '0001_a.sql': 'select 1' });
-  await migrate(test_.url, { schema: 'ahead', folder: newer });
-  await expect(migrate(test_.url, { schema: 'ahead', folder: older })).rejects.toThrow(MigrationError);
 });
 
 test('a database that cannot be reached is told in one line that names the place, not the password', async () => {

@@ -23,7 +23,7 @@ export {
   type RatePolicy,
   type RateStore,
 } from './rate-limit.ts';
-export { postgresRateStore, type RateQuery, rateLimitDdl } from './rate-store.ts';
+export { postgresRateStore, type RateQuery, rateLimitMigrations } from './rate-store.ts';
 export { newRequestId, parseTraceparent, requestIdOf, type Trace } from './request-id.ts';
 export { acceptedHosts, acceptedOrigins, requireSameOrigin, sameOrigin } from './same-origin.ts';
 export { DASHBOARD_CSP, type ServeFolderOptions, serveFolder } from './serve-folder.ts';

@@ -1,25 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import type { RateDelta, RateStore } from './rate-limit.ts';
 
 export type RateQuery = (text: string, values: unknown[]) => Promise<{ rows: Record<string, unknown>[] }>;
 
 const ALIVE_SECONDS = 5;
 
-/** Two small tables for a service's migrations. Unlogged: after a crash every bucket is full again, which is harmless. */
-export function rateLimitDdl(schema: string): string {
-  const { buckets, processes } = tables(schema);
-  return `create unlogged table if not exists ${buckets} (
-  key text primary key,
-  tokens double precision not null,
-  rate double precision not null,
-  burst double precision not null,
-  updated_at timestamptz not null
-);
-create unlogged table if not exists ${processes} (
-  id text primary key,
-  seen_at timestamptz not null
-);
-`;
-}
+/** Two small tables, in the service's own schema; a series of migrations as `libs/db` takes them. */
+export const rateLimitMigrations = {
+  name: 'rate_limits',
+  folder: fileURLToPath(new URL('../migrations', import.meta.url)),
+};
 
 /** The shared buckets in Postgres; time is the database's, so that clocks of machines do not matter. */
 export function postgresRateStore(options: { query: RateQuery; schema: string }): RateStore {

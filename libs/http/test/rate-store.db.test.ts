@@ -6,17 +6,14 @@ import {
   type RateDecision,
   RateLimits,
   type RateStore,
-  rateLimitDdl,
+  rateLimitMigrations,
 } from '../src/index.ts';
 
 let testDatabase: TestDatabase;
 let store: RateStore;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  await testDatabase.database.query('create schema limits');
-  await testDatabase.database.query(rateLimitDdl('limits'));
-  await testDatabase.database.query(rateLimitDdl('limits'));
+  testDatabase = await createTestDatabase({ schema: 'limits', series: [rateLimitMigrations] });
   store = postgresRateStore({
     schema: 'limits',
     query: (text, values) => testDatabase.database.query(text, values),
@@ -84,7 +81,9 @@ describe('postgresRateStore', () => {
   });
 
   test('only plain schema names', () => {
-    for (const schema of ['a.b', 'a; drop', '"x"', '']) expect(() => rateLimitDdl(schema)).toThrow(TypeError);
+    const query = (text: string, values: unknown[]) => testDatabase.database.query(text, values);
+    for (const schema of ['a.b', 'a; drop', '"x"', ''])
+      expect(() => postgresRateStore({ query, schema })).toThrow(TypeError);
   });
 
   test('two limiters together let the burst through, not twice the burst', async () => {

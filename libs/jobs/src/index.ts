@@ -1,6 +1,7 @@
+export { jobsMigrations } from './migrations.ts';
 export type { Schedule } from './schedule.ts';
 export { dailyAt, everyMinutes, monthlyAt } from './schedule.ts';
-export { jobsSchema } from './schema.ts';
+
 export type { Job, NewJob } from './store.ts';
 export { completeJobs, enqueueJobs, LeaseLost } from './store.ts';
 export type { CronEntry, Handler, Worker, WorkerOptions } from './worker.ts';

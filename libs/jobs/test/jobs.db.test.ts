@@ -9,7 +9,7 @@ import {
   enqueueJobs,
   everyMinutes,
   type Job,
-  jobsSchema,
+  jobsMigrations,
   startWorker,
   type Worker,
 } from '../src/index.ts';
@@ -20,12 +20,10 @@ let workers: Worker[];
 let errors: unknown[];
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase();
+  testDatabase = await createTestDatabase({ schema: 'public', series: [jobsMigrations] });
   database = testDatabase.database;
   workers = [];
   errors = [];
-  await database.query('create schema if not exists public');
-  await database.query(jobsSchema);
   await database.query('create table effects (value int)');
 });
 afterEach(async () => {

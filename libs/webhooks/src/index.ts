@@ -30,7 +30,7 @@ export type { DeliveryFilter } from './delivery/queue-store.ts';
 export type { DeliveryHooks } from './delivery/recorder.ts';
 export type { ResultRules } from './delivery/results.ts';
 export type { RetryRules } from './delivery/schedule.ts';
-export { deliveryChannel, deliverySchema } from './delivery/schema.ts';
+export { deliveryChannel, deliveryMigrations } from './delivery/schema.ts';
 export {
   createKeyCache,
   decodeWebhookSecret,

@@ -1,10 +1,10 @@
 import { createTestDatabase } from '@libs/db/testing';
 import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
-import { createShop, type Shop, type ShopOptions, TABLES } from './service.ts';
+import { createShop, MIGRATIONS, type Shop, type ShopOptions, TABLES } from './service.ts';
 
 /** A shop in a database of its own. */
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
-  const test = await createTestDatabase();
+  const test = await createTestDatabase(MIGRATIONS);
   await test.database.query(TABLES);
   const agent = createGuardedAgent(createEgressPolicy({ development: true }));
   return {

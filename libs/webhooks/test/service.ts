@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, openDatabase } from '@libs/db';
+import { type Database, type MigrationSource, openDatabase } from '@libs/db';
 import type { Agent } from '@libs/egress';
 import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
 import { createIdFactory } from '@libs/seal';
@@ -11,7 +11,7 @@ import {
   type DeliveryDispatcherOptions,
   type DeliveryQueue,
   type DeliveryQueueOptions,
-  deliverySchema,
+  deliveryMigrations,
   type EndpointRef,
   newWebhookSecret,
   type ResultRules,
@@ -22,7 +22,9 @@ import {
 export const SCHEMA = 'shop_webhooks';
 export const TENANT = 'org_1';
 
-export const TABLES = `${deliverySchema(SCHEMA)}
+export const MIGRATIONS: MigrationSource = { schema: SCHEMA, series: [deliveryMigrations(SCHEMA)] };
+
+export const TABLES = `
 create table ${SCHEMA}.events (tenant_id text, id text, body text not null, primary key (tenant_id, id));
 create table ${SCHEMA}.endpoints (
   tenant_id text, id text, url text not null, secrets text[] not null, enabled boolean not null default true,

@@ -1,23 +1,21 @@
 import { fileURLToPath } from 'node:url';
 import type { MigrationSource } from '@libs/db';
-import { rateLimitDdl } from '@libs/http';
-import { jobsSchema } from '@libs/jobs';
-import { deliverySchema } from '@libs/webhooks';
-import { stateFragments } from './payments/states.ts';
+import { rateLimitMigrations } from '@libs/http';
+import { jobsMigrations } from '@libs/jobs';
+import { deliveryMigrations } from '@libs/webhooks';
 import { DELIVERY_SCHEMA } from './webhooks/rules.ts';
 
 export const SCHEMA = 'payments';
 
-/** The schema of the service, with what the libraries and the table of states contribute to it. */
+/** The schema of the service: the libraries' tables, then its own. */
 export function paymentsMigrations(): MigrationSource {
   return {
     schema: SCHEMA,
-    folder: fileURLToPath(new URL('../migrations', import.meta.url)),
-    fragments: {
-      jobs: jobsSchema,
-      rate_limits: rateLimitDdl(SCHEMA),
-      deliveries: deliverySchema(DELIVERY_SCHEMA),
-      ...stateFragments,
-    },
+    series: [
+      jobsMigrations,
+      rateLimitMigrations,
+      deliveryMigrations(DELIVERY_SCHEMA),
+      { name: 'payments', folder: fileURLToPath(new URL('../migrations', import.meta.url)) },
+    ],
   };
 }

@@ -1,18 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import type { MigrationSource } from '@libs/db';
-import { rateLimitDdl } from '@libs/http';
-import { jobsSchema } from '@libs/jobs';
-import { deliverySchema } from '@libs/webhooks';
+import { rateLimitMigrations } from '@libs/http';
+import { jobsMigrations } from '@libs/jobs';
+import { deliveryMigrations } from '@libs/webhooks';
 import { DELIVERY_SCHEMA } from './webhooks/rules.ts';
 
 export const SCHEMA = 'toolhub';
 
+/** The schema of the service: the libraries' tables, then its own. */
 export const migrationSource: MigrationSource = {
   schema: SCHEMA,
-  folder: fileURLToPath(new URL('../migrations', import.meta.url)),
-  fragments: {
-    jobs: jobsSchema,
-    rate_limits: rateLimitDdl(SCHEMA),
-    deliveries: deliverySchema(DELIVERY_SCHEMA),
-  },
+  series: [
+    jobsMigrations,
+    rateLimitMigrations,
+    deliveryMigrations(DELIVERY_SCHEMA),
+    { name: 'toolhub', folder: fileURLToPath(new URL('../migrations', import.meta.url)) },
+  ],
 };

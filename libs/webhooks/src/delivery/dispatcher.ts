@@ -16,7 +16,7 @@ import { checkSchemaName, deliveryChannel } from './schema.ts';
 
 export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly database: Database;
-  /** The schema that `deliverySchema` made. */
+  /** The schema that `deliveryMigrations` was given. */
   readonly schema: string;
   /** Sends the requests; a guarded agent, so that every connection is checked. */
   readonly agent: Dispatcher;

@@ -4,7 +4,7 @@ import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './deliv
 import { createQueueStore, type DeliveryFilter } from './queue-store.ts';
 
 export interface DeliveryQueueOptions {
-  /** The schema that `deliverySchema` made. */
+  /** The schema that `deliveryMigrations` was given. */
   readonly schema: string;
   readonly now: () => Date;
   readonly newId: (prefix: string) => string;

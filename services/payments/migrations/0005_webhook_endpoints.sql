@@ -1,7 +1,4 @@
 -- Who is told of events. The deliveries themselves, log and queue in one, live in a schema of their own.
-
-{{deliveries}}
-
 create table webhook_endpoints (
   tenant_id text collate "C" not null,
   id text collate "C" not null,
@@ -18,9 +15,8 @@ create table webhook_endpoints (
   primary key (tenant_id, id),
   check ((status = 'disabled') = (disabled_reason is not null))
 );
-
--- Test accounts have ids of the callers' own; lists go by an id that tells the time.
-alter table payment_methods add column sort_id text collate "C";
-update payment_methods set sort_id = id;
-alter table payment_methods alter column sort_id set not null;
-create index payment_methods_listed on payment_methods (tenant_id, sort_id) where deleted_at is null;
+create trigger webhook_endpoints_changed after update on webhook_endpoints
+  for each row when ((old.status, old.events) is distinct from (new.status, new.events))
+  execute function tenant_row_changed();
+create trigger webhook_endpoints_came_or_went after insert or delete on webhook_endpoints
+  for each row execute function tenant_row_changed();

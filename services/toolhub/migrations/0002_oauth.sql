@@ -1,56 +1,3 @@
-{{jobs}}
-{{rate_limits}}
-
-create table customers (
-  id text collate "C" primary key,
-  email text not null,
-  name text not null,
-  password_hash text not null,
-  plan text not null default 'free',
-  created_at timestamptz not null
-);
-
--- Look-ups that come without a customer live in small tables of their own, so that the others can be spread by customer.
-create table customer_emails (
-  email_key text primary key,
-  customer_id text collate "C" not null references customers (id) on delete cascade
-);
-
-create table sessions (
-  customer_id text collate "C" not null references customers (id) on delete cascade,
-  id text collate "C" not null,
-  token_hash bytea not null,
-  created_at timestamptz not null,
-  expires_at timestamptz not null,
-  primary key (customer_id, id)
-);
-create index sessions_token_hash on sessions using hash (token_hash);
-create index sessions_id on sessions (id);
-create index sessions_expires_at on sessions (expires_at);
-
--- One row for each login try that failed, or that is being checked right now (`failed` is null).
-create table login_attempts (
-  account_key bytea not null,
-  id text collate "C" not null,
-  at timestamptz not null,
-  failed boolean,
-  primary key (account_key, id)
-);
-create index login_attempts_at on login_attempts (at);
-
-create table personal_tokens (
-  customer_id text collate "C" not null references customers (id) on delete cascade,
-  id text collate "C" not null,
-  token_hash bytea not null,
-  name text not null,
-  scopes text[] not null,
-  created_at timestamptz not null,
-  expires_at timestamptz,
-  last_used_at timestamptz,
-  primary key (customer_id, id)
-);
-create index personal_tokens_token_hash on personal_tokens using hash (token_hash);
-
 create table oauth_clients (
   id text collate "C" primary key,
   -- `own`: the platform's client, written at every start. `registered`: made by dynamic registration.
@@ -66,7 +13,7 @@ create table oauth_clients (
 create table oauth_grants (
   customer_id text collate "C" not null references customers (id) on delete cascade,
   id text collate "C" not null,
-  client_id text not null,
+  client_id text collate "C" not null,
   payload jsonb not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
@@ -78,7 +25,7 @@ create table oauth_auth_codes (
   customer_id text collate "C" not null references customers (id) on delete cascade,
   code_hash bytea not null,
   grant_id text collate "C" not null,
-  client_id text not null,
+  client_id text collate "C" not null,
   redirect_uri text not null,
   payload jsonb not null,
   used boolean not null default false,
@@ -101,7 +48,7 @@ create table oauth_tokens (
   token_hash bytea not null,
   kind text not null check (kind in ('access', 'refresh')),
   grant_id text collate "C" not null,
-  client_id text not null,
+  client_id text collate "C" not null,
   scopes text[] not null,
   audience text,
   payload jsonb not null,
@@ -133,27 +80,3 @@ create table oauth_connects (
   expires_at timestamptz not null
 );
 create index oauth_connects_expires_at on oauth_connects (expires_at);
-
-create table audit_entries (
-  customer_id text collate "C" not null,
-  id text collate "C" not null,
-  at timestamptz not null,
-  actor_type text not null,
-  actor_id text not null,
-  action text not null,
-  target text,
-  outcome text not null,
-  ip text,
-  request_id text,
-  primary key (customer_id, id)
-);
-
--- The outbox: rows are written in the transaction of the change that they announce.
-create table events (
-  customer_id text collate "C" not null,
-  id text collate "C" not null,
-  type text not null,
-  data jsonb not null,
-  created_at timestamptz not null,
-  primary key (customer_id, id)
-);
