@@ -48,10 +48,11 @@ create table idempotency_keys (
   path text collate "C" not null,
   key text collate "C" not null,
   fingerprint bytea not null,
-  -- A payment's first response is the data of its first event; other responses are kept here.
+  -- A payment's first response is the data of its first event; other responses are kept here, sealed, because they may
+  -- hold secrets that are shown once.
   event_id text collate "C",
   status smallint not null,
-  response text,
+  response_sealed bytea,
   created_at timestamptz not null,
   primary key (tenant_id, path, key)
 );

@@ -69,13 +69,18 @@ export function createIdempotency({ database, sealer, now }: IdempotencyOptions)
           const stored = await findAnswer(tx, place);
           if (stored !== undefined) {
             if (!stored.fingerprint.equals(fingerprint)) throw errors.idempotency_key_reused();
-            const body = sealer.openText(Buffer.from(stored.response, 'base64'), contextOf(place));
+            const body = sealer.openText(stored.responseSealed, contextOf(place));
             return { status: stored.status, body, replayed: true };
           }
           const answer = await work(tx);
           // Answers may hold secrets that are shown once, so they are kept as carefully as those.
-          const response = sealer.seal(answer.body, contextOf(place)).toString('base64');
-          await insertAnswer(tx, place, { fingerprint, status: answer.status, response, createdAt: now() });
+          const responseSealed = sealer.seal(answer.body, contextOf(place));
+          await insertAnswer(tx, place, {
+            fingerprint,
+            status: answer.status,
+            responseSealed,
+            createdAt: now(),
+          });
           return { ...answer, replayed: false };
         }),
       );

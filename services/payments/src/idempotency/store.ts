@@ -9,7 +9,7 @@ export interface KeyPlace {
 export interface StoredAnswer {
   fingerprint: Buffer;
   status: number;
-  response: string;
+  responseSealed: Buffer;
 }
 
 /** Held until the transaction ends: of several processes with the same key, one works and the others wait. */
@@ -21,7 +21,8 @@ export async function lockPlace(tx: Queryable, place: KeyPlace): Promise<void> {
 
 export async function findAnswer(db: Queryable, place: KeyPlace): Promise<StoredAnswer | undefined> {
   const { rows } = await db.query<StoredAnswer>(
-    'select fingerprint, status, response from idempotency_keys where tenant_id = $1 and path = $2 and key = $3',
+    `select fingerprint, status, response_sealed as "responseSealed" from idempotency_keys
+     where tenant_id = $1 and path = $2 and key = $3`,
     [place.tenantId, place.path, place.key],
   );
   return rows[0];
@@ -33,7 +34,7 @@ export async function insertAnswer(
   answer: StoredAnswer & { createdAt: Date },
 ): Promise<void> {
   await tx.query(
-    `insert into idempotency_keys (tenant_id, path, key, fingerprint, status, response, created_at)
+    `insert into idempotency_keys (tenant_id, path, key, fingerprint, status, response_sealed, created_at)
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [
       place.tenantId,
@@ -41,7 +42,7 @@ export async function insertAnswer(
       place.key,
       answer.fingerprint,
       answer.status,
-      answer.response,
+      answer.responseSealed,
       answer.createdAt,
     ],
   );

@@ -1,0 +1,53 @@
+import { SCHEMA } from '../../services/payments/src/migrations.ts';
+import { DELIVERY_SCHEMA } from '../../services/payments/src/webhooks/rules.ts';
+import { placeLibraryTables } from './library-tables.ts';
+import type { PlacedTable, PlacedTables } from './placement.ts';
+
+export const PAYMENTS_SCHEMAS = [SCHEMA, DELIVERY_SCHEMA] as const;
+
+const byTenant: PlacedTable = { placement: 'by tenant', by: 'tenant_id' };
+const sandbox: PlacedTable = {
+  placement: 'local',
+  why: 'the books of a simulated network, which knows no tenants',
+};
+
+const tables = {
+  organisations: {
+    placement: 'managed local',
+    why: 'few; a change of its clock raises the version of its tenant',
+  },
+  api_keys: { placement: 'managed local', why: 'few; looked up by hash, before the tenant is known' },
+  tenant_versions: byTenant,
+  payment_methods: byTenant,
+  payments: byTenant,
+  idempotency_keys: byTenant,
+  events: byTenant,
+  ledger_transfers: byTenant,
+  ledger_balances: byTenant,
+  webhook_endpoints: byTenant,
+  rail_messages: byTenant,
+  rail_references: {
+    placement: 'managed local',
+    why: 'finds the tenant by the reference that a network answers with; written with the tenant’s rows',
+  },
+  rail_quarantine: { placement: 'local', why: 'what could not be matched has no tenant' },
+  reconciliations: { placement: 'local', why: 'one row for each day and rail' },
+  rail_health: { placement: 'local', why: 'one row for each rail' },
+  ach_entries: byTenant,
+  ach_files: { placement: 'managed local', why: 'holds entries of many tenants; written with theirs' },
+  ach_counters: { placement: 'managed local', why: 'one row for each scope; raised with the entries' },
+  ach_answers: { placement: 'managed local', why: 'answers for many tenants; written with what they change' },
+  ach_replies: byTenant,
+  rtp_submissions: byTenant,
+  sandbox_ach_files: sandbox,
+  sandbox_ach_entries: sandbox,
+  sandbox_ach_answers: sandbox,
+  sandbox_ach_outbox: sandbox,
+  sandbox_rtp_transfers: sandbox,
+  sandbox_rtp_orders: sandbox,
+} satisfies Record<string, PlacedTable>;
+
+export const PAYMENTS_TABLES: PlacedTables = {
+  ...placeLibraryTables(SCHEMA, DELIVERY_SCHEMA),
+  ...Object.fromEntries(Object.entries(tables).map(([name, table]) => [`${SCHEMA}.${name}`, table])),
+};

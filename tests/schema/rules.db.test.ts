@@ -1,0 +1,171 @@
+// What the database enforces, held against what the code says: SQL stands still, code does not.
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import type { DeliveryStatus } from '@libs/webhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
+import type { BankAccount, PaymentMethod } from '../../services/payments/src/payment-methods/method.ts';
+import { moves, paymentStatuses, reachableFrom } from '../../services/payments/src/payments/states.ts';
+import type { AchEntryState, AchLeg } from '../../services/payments/src/rails/ach/entry.ts';
+import type { SubmissionState } from '../../services/payments/src/rails/rtp/submission.ts';
+import type { Mode } from '../../services/payments/src/tenant.ts';
+import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
+import type { CredentialStatus } from '../../services/toolhub/src/credentials/credential.ts';
+import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
+import { migrationSource } from '../../services/toolhub/src/schema.ts';
+import type { SwitchKind } from '../../services/toolhub/src/tools/store.ts';
+import { type ListCheck, readListChecks } from './catalogue.ts';
+import { PAYMENTS_SCHEMAS, PAYMENTS_TABLES } from './payments-tables.ts';
+import { findPlacementFaults } from './placement.ts';
+import { TOOLHUB_SCHEMAS, TOOLHUB_TABLES } from './toolhub-tables.ts';
+
+/** The names of a union of the code: the compiler refuses one that is missing and one too many. */
+function namesOf<Name extends string>(names: Record<Name, true>): string[] {
+  return Object.keys(names).sort();
+}
+
+const byName = (lists: Record<string, readonly string[]>): ListCheck[] =>
+  Object.entries(lists)
+    .map(([column, values]) => ({ column, values: [...values].sort() }))
+    .sort((a, b) => (a.column < b.column ? -1 : 1));
+
+let payments: TestDatabase;
+let toolhub: TestDatabase;
+
+beforeAll(async () => {
+  [payments, toolhub] = await Promise.all([
+    createTestDatabase(paymentsMigrations()),
+    createTestDatabase(migrationSource),
+  ]);
+});
+afterAll(() => Promise.all([payments.drop(), toolhub.drop()]));
+
+/** A delivery waits in the queue and ends in this table, so `pending` is never written there. */
+const finished = namesOf<Exclude<DeliveryStatus, 'pending'>>({
+  delivered: true,
+  failed: true,
+  abandoned: true,
+  dead: true,
+});
+
+describe('lists of values', () => {
+  test('payments: each is the one of the code', async () => {
+    const expected = byName({
+      'ach_entries.leg': namesOf<AchLeg>({ debit: true, credit: true, refund: true }),
+      'ach_entries.state': namesOf<AchEntryState>({
+        queued: true,
+        sent: true,
+        settled: true,
+        returned: true,
+        refused: true,
+        canceled: true,
+        overruled: true,
+      }),
+      'ach_replies.kind': ['noc', 'return'],
+      'api_keys.mode': namesOf<Mode>({ test: true, live: true }),
+      'deliveries.status': finished,
+      'ledger_transfers.kind': [...new Set(moves.flatMap((move) => move.money ?? [])), 'fund'],
+      'payment_methods.account_type': namesOf<BankAccount['accountType']>({ checking: true, savings: true }),
+      'payment_methods.holder_type': namesOf<BankAccount['holderType']>({ individual: true, business: true }),
+      'payment_methods.type': namesOf<PaymentMethod['type']>({ bank_account: true, balance: true }),
+      'payments.status': paymentStatuses,
+      'rail_health.state': ['up', 'down'],
+      'rail_messages.direction': ['in', 'out'],
+      'rtp_submissions.state': namesOf<SubmissionState>({
+        sent: true,
+        unknown: true,
+        accepted: true,
+        rejected: true,
+        not_sent: true,
+      }),
+      'sandbox_ach_answers.kind': ['noc', 'return'],
+      'sandbox_ach_entries.direction': ['credit', 'debit'],
+      'sandbox_rtp_orders.status': ['ACTC', 'RJCT'],
+      'sandbox_rtp_transfers.status': ['ACTC', 'RJCT'],
+      'webhook_endpoints.status': namesOf<WebhookEndpoint['status']>({ enabled: true, disabled: true }),
+    });
+    expect(await readListChecks(payments.database, PAYMENTS_SCHEMAS)).toEqual(expected);
+  });
+
+  test('toolhub: each is the one of the code', async () => {
+    const expected = byName({
+      'credentials.status': namesOf<CredentialStatus>({ connected: true, expired: true }),
+      'deliveries.status': finished,
+      'invoices.mail_state': ['canceled', 'failed', 'pending', 'sending', 'sent'],
+      'invoices.status': INVOICE_STATUSES,
+      'oauth_clients.kind': ['own', 'registered'],
+      'oauth_tokens.kind': ['access', 'refresh'],
+      'tool_switches.kind': namesOf<SwitchKind>({ platform: true, tool: true }),
+      'whatsapp_unclaimed.kind': ['message', 'status'],
+    });
+    expect(await readListChecks(toolhub.database, TOOLHUB_SCHEMAS)).toEqual(expected);
+  });
+});
+
+test('payments move in the database as in the table of states, pair by pair', async () => {
+  const { database } = payments;
+  for (const from of paymentStatuses) {
+    for (const to of paymentStatuses) {
+      const id = `pay_${from}_${to}`;
+      await database.query(
+        `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
+           rail_selected, fallback, metadata, created_at, document)
+         values ('org.test', $1, $2, 1, 'a', 'b', 'a', 'b', 'ach', false, '{}', now(), '{}')`,
+        [id, from],
+      );
+      const moved = await database
+        .query(`update payments set status = $2 where tenant_id = 'org.test' and id = $1`, [id, to])
+        .then(
+          () => true,
+          (error: { code?: string; message: string }) => {
+            expect(error).toMatchObject({
+              code: '23514',
+              message: `payment ${id} cannot go from ${from} to ${to}`,
+            });
+            return false;
+          },
+        );
+      expect([from, to, moved]).toEqual([from, to, from === to || reachableFrom(from).includes(to)]);
+    }
+  }
+});
+
+describe('every table is in its list, and can be spread as the list says', () => {
+  test('payments', async () => {
+    expect(await findPlacementFaults(payments.database, PAYMENTS_SCHEMAS, PAYMENTS_TABLES)).toEqual([]);
+  });
+
+  test('toolhub', async () => {
+    expect(await findPlacementFaults(toolhub.database, TOOLHUB_SCHEMAS, TOOLHUB_TABLES)).toEqual([]);
+  });
+
+  test('a planted fault of each kind is found', async () => {
+    const { database } = payments;
+    await database.query(`create schema planted;
+      create table planted.owners (tenant_id text collate "C" primary key);
+      create table planted.parcels (
+        id text primary key, tenant_id text collate "C" references planted.owners, name text);
+      create table planted.keys (tenant_id text collate "C" references planted.owners);
+      create table planted.stray (id int primary key);
+      create function planted.loose() returns int language sql as 'select 1';
+      create function planted.bound() returns int language sql return 1;
+      create function planted.pinned() returns int language sql set search_path from current as 'select 1';`);
+    const faults = await findPlacementFaults(database, ['planted'], {
+      'planted.owners': { placement: 'by tenant', by: 'tenant_id' },
+      'planted.parcels': { placement: 'by tenant', by: 'tenant_id' },
+      'planted.keys': { placement: 'local' },
+      'planted.gone': { placement: 'by tenant' },
+    });
+    expect(faults.sort()).toEqual([
+      'keys_tenant_id_fkey leads from planted.keys to planted.owners, which is placed otherwise: drop it',
+      'parcels_pkey does not begin with tenant_id',
+      'planted.gone does not say by which column',
+      'planted.gone has no primary key',
+      'planted.gone is listed and does not exist',
+      'planted.keys does not say why it is not spread by tenant',
+      "planted.loose() finds its tables by the caller's path: set search_path from current, or return …",
+      'planted.parcels.id names or orders rows: collate "C"',
+      'planted.stray is in no list: place it',
+    ]);
+    await database.query('drop schema planted cascade');
+  });
+});

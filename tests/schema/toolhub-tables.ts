@@ -1,0 +1,82 @@
+import { SCHEMA } from '../../services/toolhub/src/schema.ts';
+import { DELIVERY_SCHEMA } from '../../services/toolhub/src/webhooks/rules.ts';
+import { placeLibraryTables } from './library-tables.ts';
+import type { PlacedTable, PlacedTables } from './placement.ts';
+
+export const TOOLHUB_SCHEMAS = [SCHEMA, DELIVERY_SCHEMA] as const;
+
+const byCustomer: PlacedTable = { placement: 'by tenant', by: 'customer_id' };
+const plan: PlacedTable = {
+  placement: 'reference',
+  why: 'a handful of rows that every customer’s rows are priced by',
+};
+const beforeLogin: PlacedTable = { placement: 'local', why: 'short-lived, and nobody is logged in yet' };
+
+const tables = {
+  plans: plan,
+  plan_terms: plan,
+  customers: { placement: 'by tenant', by: 'id' },
+  customer_emails: {
+    placement: 'managed local',
+    why: 'finds the customer by address; written with the customer',
+  },
+  sessions: byCustomer,
+  login_attempts: beforeLogin,
+  personal_tokens: byCustomer,
+  suspended_customers: byCustomer,
+  oauth_clients: {
+    placement: 'local',
+    why: 'looked up by id, before the customer is known; swept when unused',
+  },
+  oauth_grants: byCustomer,
+  oauth_auth_codes: byCustomer,
+  oauth_tokens: byCustomer,
+  oauth_interactions: beforeLogin,
+  oauth_connects: beforeLogin,
+  audit_entries: byCustomer,
+  events: byCustomer,
+  webhook_configs: byCustomer,
+  credentials: byCustomer,
+  connect_states: byCustomer,
+  health_reports: byCustomer,
+  tool_switches: byCustomer,
+  idempotent_calls: byCustomer,
+  call_holders: {
+    placement: 'managed local',
+    why: 'one row for each process; removed with its reservations',
+  },
+  usage_counters: byCustomer,
+  usage_reservations: byCustomer,
+  usage_daily: byCustomer,
+  billing_settings: byCustomer,
+  plan_changes: byCustomer,
+  job_locks: { placement: 'local', why: 'one row for each kind of work' },
+  invoice_series: {
+    placement: 'managed local',
+    why: 'one row; raised with the invoices, so that there is no gap',
+  },
+  invoice_periods: { placement: 'local', why: 'one row for each month' },
+  invoices: byCustomer,
+  telegram_bots: byCustomer,
+  telegram_messages: byCustomer,
+  whatsapp_inbox: {
+    placement: 'managed local',
+    why: 'kept before anybody knows whose it is; swept when processed',
+  },
+  phone_numbers: {
+    placement: 'managed local',
+    why: 'finds the customer by number; changed with the customer’s rows',
+  },
+  whatsapp_unclaimed: {
+    placement: 'managed local',
+    why: 'belongs to nobody yet; moves on to the one who claims it',
+  },
+  whatsapp_messages: byCustomer,
+  whatsapp_contacts: byCustomer,
+  whatsapp_statuses: byCustomer,
+} satisfies Record<string, PlacedTable>;
+
+export const TOOLHUB_TABLES: PlacedTables = {
+  ...placeLibraryTables(SCHEMA, DELIVERY_SCHEMA),
+  ...Object.fromEntries(Object.entries(tables).map(([name, table]) => [`${SCHEMA}.${name}`, table])),
+};
