@@ -30,8 +30,8 @@ export async function findResponses(db: Queryable, lookups: readonly KeyLookup[]
   const { rows } = await db.query<StoredResponseRow>(
     {
       name: 'idempotency.find',
-      text: `select k.tenant_id, k.path, k.key, encode(k.fingerprint, 'hex') as fingerprint, k.status, coalesce(k.response,
-          (select data from events e where e.tenant_id = k.tenant_id and e.id = k.event_id)) as body
+      text: `select k.tenant_id, k.path, k.key, encode(k.fingerprint, 'hex') as fingerprint, k.status,
+          (select data from events e where e.tenant_id = k.tenant_id and e.id = k.event_id) as body
         from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, path, key)
         cross join lateral (select * from idempotency_keys stored where stored.tenant_id = wanted.tenant_id
           and stored.path = wanted.path and stored.key = wanted.key limit 1) as k`,
