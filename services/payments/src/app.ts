@@ -1,93 +1,88 @@
-import { type App, type AppOptions, createApp } from '@libs/http';
+import type { App } from '@libs/http';
+import { startWorker, type Worker } from '@libs/jobs';
 import { checkApiVersion } from './api-version.ts';
-import { errors } from './errors.ts';
-import { registerEventRoutes } from './events/routes.ts';
-import { createReplyOnce } from './idempotency/reply.ts';
-import { createAdminAccess } from './keys/access.ts';
-import { registerAdminRoutes } from './keys/routes.ts';
-import { registerLedgerRoutes } from './ledger/routes.ts';
-import { methodToApi } from './payment-methods/method.ts';
-import { registerPaymentMethodRoutes } from './payment-methods/routes.ts';
-import { registerPaymentRoutes } from './payments/routes.ts';
-import { registerQuarantineRoutes } from './quarantine/routes.ts';
-import { registerRailRoutes } from './rails/routes.ts';
-import { checkDatabase } from './readiness-store.ts';
-import { registerReconciliationRoutes } from './reconciliation/routes.ts';
-import { registerSandboxRoutes } from './sandbox/routes.ts';
-import type { Dependencies, Services } from './services.ts';
-import { registerWebhookRoutes } from './webhooks/routes.ts';
+import { type AccessPart, addAccess } from './parts/access.ts';
+import { type BaseOptions, createBase, type Part } from './parts/base.ts';
+import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-methods.ts';
+import { addPayments, type PaymentsPart } from './parts/payments.ts';
+import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
+import type { Rail } from './rails/rail.ts';
+import { createRetention } from './retention/service.ts';
+import { createDeliveryOffers } from './webhooks/offers.ts';
 
-export const VERSION = '0.1.0';
-
-export type BuildOptions = Pick<AppOptions, 'logDestination' | 'defaultMetrics'>;
-
-/** The HTTP side of the service; a process that only works has health and metrics alone. */
-export async function buildApp(
-  dependencies: Dependencies,
-  services: Services,
-  options: BuildOptions = {},
-): Promise<App> {
-  const { config, database } = dependencies;
-  const app = await createApp({
-    ...options,
-    name: 'payments',
-    version: VERSION,
-    publicUrl: config.http.publicUrl,
-    logLevel: config.http.logLevel,
-    errors,
-    readiness: () => checkDatabase(database),
-    openapi: {
-      title: 'Payments API',
-      description: 'Moves money between payment methods over RTP and ACH.',
-      tags: [
-        { name: 'Payments', description: 'Move money: create, follow, quote, cancel, list, export.' },
-        { name: 'Payment methods', description: 'Bank accounts, and balances held here.' },
-        { name: 'Events', description: 'Every change, in order, for 90 days.' },
-        { name: 'Webhooks', description: 'Have events sent to you, signed.' },
-        { name: 'Ledger', description: 'The books behind the payments, in double entry.' },
-        { name: 'Sandbox', description: 'The clock, forced outcomes and test money of test mode.' },
-        { name: 'Admin', description: 'For the operator: organisations, keys, reconciliation.' },
-      ],
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A key that begins with sk_test_ or sk_live_.',
-        },
-        adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
-      },
-      security: [{ apiKey: [] }],
-    },
-  });
-  if (config.role !== 'worker') registerApi(app, dependencies, services);
-  return app;
+export interface PaymentsOptions extends BaseOptions {
+  /** Instead of the rails that lead to the networks. */
+  rails?: readonly Rail[];
+  webhooks?: WebhookOptions;
 }
 
-function registerApi(app: App, dependencies: Dependencies, services: Services): void {
-  const { access, keys, events, paymentMethods, webhooks } = services;
-  const { now } = dependencies;
+export interface Payments {
+  app: App;
+  /** What was built, for tests that look inside. */
+  parts: { access: AccessPart; webhooks: WebhooksPart; methods: PaymentMethodsPart; payments: PaymentsPart };
+  /** Starts to take jobs and to send webhooks; a process that only serves requests leaves it out. */
+  startJobs(): Promise<void>;
+  /** Takes nothing new; what is under way is finished. Needs the database, so it comes before that is closed. */
+  stopJobs(): Promise<void>;
+  /** Gives everything back; call it once no request is open. */
+  close(): Promise<void>;
+}
+
+/** The whole service from its parts; each part builds features from what they need, and nothing is global. */
+export async function createPayments(options: PaymentsOptions): Promise<Payments> {
+  const offers = createDeliveryOffers(options.database);
+  const base = await createBase({ ...options, database: offers.database });
+  const access = await addAccess(base);
+  const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
+  const methods = addPaymentMethods(base, { access, webhooks });
+  const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
+  const retention = addRetention({ access, webhooks });
+  // In the order in which they end: what others lean on comes last.
+  const parts: Part[] = [payments, methods, webhooks, retention, access];
+  if (base.config.role !== 'worker') registerRoutes(base.app, parts);
+  let worker: Worker | undefined;
+
+  async function stopJobs(): Promise<void> {
+    const stopping = worker;
+    worker = undefined;
+    if (stopping === undefined) return;
+    // Jobs first: what they still write may be delivered before the dispatcher stops.
+    await stopping.drain();
+    for (const { background } of parts) await background?.stop();
+  }
+
+  return {
+    app: base.app,
+    parts: { access, webhooks, methods, payments },
+    async startJobs() {
+      for (const { background } of parts) await background?.start();
+      worker = await startWorker({
+        database: base.database,
+        handlers: parts.flatMap(({ handlers }) => handlers),
+        cron: parts.flatMap(({ cron }) => cron),
+        now: base.now,
+        onError: (error, { job }) => base.onError(error, { where: `job ${job}` }),
+      });
+    },
+    stopJobs,
+    async close() {
+      // A start that failed half-way never came to drain.
+      await stopJobs();
+      for (const part of parts) await part.close();
+      await base.rates.close();
+    },
+  };
+}
+
+/** What every route shares comes before the first of them. */
+function registerRoutes(app: App, parts: readonly Part[]): void {
   app.decorateRequest('caller', null as never);
   app.addHook('onRequest', checkApiVersion);
-  const replyOnce = createReplyOnce(services.idempotency);
+  for (const part of parts) part.routes?.(app);
+}
 
-  const admin = createAdminAccess(dependencies.adminToken);
-  registerAdminRoutes(app, { keys, admin, replyOnce, now });
-  registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce });
-  registerEventRoutes(app, { events, access });
-  registerWebhookRoutes(app, { webhooks, access, replyOnce });
-  const { payments, sandbox, rails, quarantine, reconciliation } = services.money;
-  registerPaymentRoutes(app, { payments, access, replyOnce });
-  registerQuarantineRoutes(app, { admin, quarantine });
-  registerReconciliationRoutes(app, { admin, reconciliation });
-  registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
-  registerLedgerRoutes(app, { database: dependencies.database, access, now });
-  registerSandboxRoutes(app, {
-    sandbox,
-    access,
-    replyOnce,
-    showMethod: async (tx, tenant, id) => {
-      const { method, balance } = await paymentMethods.get(tenant, id, tx);
-      return methodToApi(method, balance);
-    },
-  });
+/** What is kept for a promised time only. */
+function addRetention({ access, webhooks }: { access: AccessPart; webhooks: WebhooksPart }): Part {
+  const { handler, cron } = createRetention([access.idempotency.sweep, webhooks.events.sweep]);
+  return { handlers: [handler], cron: [cron], close: () => Promise.resolve() };
 }

@@ -8,16 +8,12 @@ import {
   startEmbedded,
 } from '@libs/db';
 import { type Closer, createLogger, listen, runMain, runUntilSignal } from '@libs/runtime';
-import { createIdFactory, SealError } from '@libs/seal';
-import { buildApp } from './app.ts';
+import { SealError } from '@libs/seal';
+import { createPayments } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';
 import { paymentsMigrations, SCHEMA } from './migrations.ts';
 import { loadSecrets } from './secrets.ts';
-import { createServices, type Dependencies } from './services.ts';
 import { welcome } from './welcome.ts';
-import { startWorkers } from './worker.ts';
-
-const now = () => new Date();
 
 /** Closes what was opened so far, newest first, when a later step of the start fails. */
 async function closeAll(closers: readonly Closer[]): Promise<void> {
@@ -43,34 +39,22 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
     onError: (error) => log.warn({ err: error }, 'a database connection failed'),
   });
   closers.unshift({ name: 'database', close: () => database.close() });
-  const { sealer, adminToken } = await loadSecrets(config, randomBytes);
-  const dependencies: Dependencies = {
-    config,
-    database,
-    sealer,
-    adminToken,
-    now,
-    newId: createIdFactory({ now, randomBytes }),
-    randomBytes,
-    random: Math.random,
-    onError: (error, context) => log.error({ err: error, ...context }, 'background work failed'),
-  };
-  const services = await createServices(dependencies);
-  closers.unshift({ name: 'services', close: () => services.close() });
-  const workers = config.role === 'api' ? undefined : await startWorkers(dependencies, services);
-  if (workers) closers.unshift({ name: 'workers', close: () => workers.drain() });
-  const app = await buildApp(dependencies, services);
+  const secrets = await loadSecrets(config, randomBytes);
+  const payments = await createPayments({ config, database, secrets });
+  closers.unshift({ name: 'payments', close: () => payments.close() });
+  if (config.role !== 'api') await payments.startJobs();
+  closers.unshift({ name: 'jobs', close: () => payments.stopJobs() });
   // A worker serves nothing but health and metrics, so it listens only where it was told to.
   const listening =
     config.role !== 'worker' || config.http.portIsSet
-      ? await listen(app, {
+      ? await listen(payments.app, {
           ...config.http,
           portVariable: 'PAYMENTS_PORT',
           hostVariable: 'PAYMENTS_HOST',
         })
       : undefined;
-  const running = runUntilSignal({ app, closers });
-  if (listening) process.stdout.write(welcome(config, { address: listening.url, adminToken }));
+  const running = runUntilSignal({ app: payments.app, closers });
+  if (listening) process.stdout.write(welcome(config, { address: listening.url, ...secrets }));
   await running;
 }
 

@@ -311,8 +311,8 @@ describe('[P-10.4] retention', () => {
       });
     const first = await create();
     const sweep = async () => {
-      await harness.services.idempotency.sweep(1_000);
-      await harness.services.events.sweep(1_000);
+      await harness.parts.access.idempotency.sweep(1_000);
+      await harness.parts.webhooks.events.sweep(1_000);
     };
     const events = async () => (await harness.call('GET', '/v1/events', { key: ownKey })).body.data.length;
     harness.time.advance(30 * DAY_MS - 60_000);

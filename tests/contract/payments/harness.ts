@@ -4,11 +4,9 @@ import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { listen } from '@libs/runtime';
 import { createIdFactory, createSealer } from '@libs/seal';
-import { buildApp } from '../../../services/payments/src/app.ts';
+import { createPayments, type Payments, type PaymentsOptions } from '../../../services/payments/src/app.ts';
 import { loadConfig } from '../../../services/payments/src/config.ts';
 import { paymentsMigrations, SCHEMA } from '../../../services/payments/src/migrations.ts';
-import { createServices, type Dependencies, type Services } from '../../../services/payments/src/services.ts';
-import { startWorkers, type Workers } from '../../../services/payments/src/worker.ts';
 
 export const ADMIN_TOKEN = 'admin_token_of_the_tests';
 export const SANDBOX_KEY = 'sk_test_sandbox';
@@ -49,8 +47,7 @@ export interface CallOptions {
 export interface Instance {
   url: string;
   database: Database;
-  services: Services;
-  workers: Workers | undefined;
+  parts: Payments['parts'];
   errors: unknown[];
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   stop(): Promise<void>;
@@ -59,7 +56,7 @@ export interface Instance {
 export interface InstanceOptions {
   env?: Record<string, string>;
   time?: TestTime;
-  dependencies?: Partial<Pick<Dependencies, 'resolveHost' | 'deliveryRules' | 'random' | 'sealer'>>;
+  service?: Partial<Pick<PaymentsOptions, 'webhooks' | 'random' | 'secrets'>>;
 }
 
 /** One process of the service; several on one database are several processes. */
@@ -77,34 +74,26 @@ export async function startInstance(
   });
   const errors: unknown[] = [];
   const database = await openDatabase({ url: testDatabase.url, schema: SCHEMA, connectionsMax: 10 });
-  const dependencies: Dependencies = {
-    config,
-    database,
-    sealer: createSealer({ keys: [SEAL_KEY] }),
-    adminToken: ADMIN_TOKEN,
-    now,
+  const payments = await createPayments({
+    ...{ config, database, now, random: () => 0 },
+    secrets: { sealer: createSealer({ keys: [SEAL_KEY] }), adminToken: ADMIN_TOKEN },
     newId: createIdFactory({ now: () => new Date(), randomBytes }),
-    randomBytes,
-    random: () => 0,
     onError: (error) => errors.push(error),
-    ...options.dependencies,
-  };
-  const services = await createServices(dependencies);
-  const workers = config.role === 'api' ? undefined : await startWorkers(dependencies, services);
-  const app = await buildApp(dependencies, services, { defaultMetrics: false });
-  const { url } = await listen(app, { host: '127.0.0.1', port: 0 });
+    app: { defaultMetrics: false },
+    ...options.service,
+  });
+  if (config.role !== 'api') await payments.startJobs();
+  const { url } = await listen(payments.app, { host: '127.0.0.1', port: 0 });
   let stopping: Promise<void> | undefined;
   const stop = async () => {
-    await app.drain({ timeoutMs: 2_000 });
-    await workers?.drain();
-    await services.close();
+    await payments.app.drain({ timeoutMs: 2_000 });
+    await payments.close();
     await database.close();
   };
   return {
     url,
     database,
-    services,
-    workers,
+    parts: payments.parts,
     errors,
     call: (method, path, call) => callApi(url, method, path, call),
     stop() {

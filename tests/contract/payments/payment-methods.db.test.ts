@@ -66,10 +66,12 @@ describe('bank accounts', () => {
     );
     expect(rows).toHaveLength(2);
     expect(rows.map(({ row }) => row).join()).not.toContain(account.account_number);
-    const [method] = await harness.services.paymentMethods.find(harness.database, [
+    const [method] = await harness.parts.methods.paymentMethods.find(harness.database, [
       { tenantId: `${organisation.id}.test`, id: created.body.id },
     ]);
-    expect(method && harness.services.paymentMethods.openAccountNumber(method)).toBe(account.account_number);
+    expect(method && harness.parts.methods.paymentMethods.openAccountNumber(method)).toBe(
+      account.account_number,
+    );
   });
 
   test('[P-4.20] a sealed number moved to another method does not open', async () => {
@@ -79,10 +81,10 @@ describe('bank accounts', () => {
        where id = $2`,
       [one, two],
     );
-    const [moved] = await harness.services.paymentMethods.find(harness.database, [
+    const [moved] = await harness.parts.methods.paymentMethods.find(harness.database, [
       { tenantId: `${organisation.id}.test`, id: two },
     ]);
-    expect(() => moved && harness.services.paymentMethods.openAccountNumber(moved)).toThrow(/envelope/);
+    expect(() => moved && harness.parts.methods.paymentMethods.openAccountNumber(moved)).toThrow(/envelope/);
   });
 
   test('[P-4.20] equal accounts share a fingerprint within an organisation and mode, and no further', async () => {
@@ -194,7 +196,7 @@ describe('reading and deleting', () => {
       'payment_method.created',
     ]);
     expect(events[1].data).toMatchObject({ id, object: 'payment_method' });
-    const [method] = await harness.services.paymentMethods.find(harness.database, [
+    const [method] = await harness.parts.methods.paymentMethods.find(harness.database, [
       { tenantId: `${organisation.id}.test`, id },
     ]);
     expect(method?.deletedAt).toBeInstanceOf(Date);
@@ -224,9 +226,14 @@ describe('reading and deleting', () => {
 describe('test accounts', () => {
   const tenant = () => tenantOf(organisation.id, 'test');
   const use = (id: string, at = new Date('2030-01-01T00:00:00Z')) => {
-    const method = harness.services.paymentMethods.atFirstUse({ tenantId: tenant().id, id }, tenant(), at);
+    const method = harness.parts.methods.paymentMethods.atFirstUse(
+      { tenantId: tenant().id, id },
+      tenant(),
+      at,
+    );
     return (
-      method && harness.database.transaction((tx) => harness.services.paymentMethods.insert(tx, [method]))
+      method &&
+      harness.database.transaction((tx) => harness.parts.methods.paymentMethods.insert(tx, [method]))
     );
   };
 
@@ -260,7 +267,7 @@ describe('test accounts', () => {
   });
 
   test('[P-4.27] ids of another form, and all in live mode, must be stored', () => {
-    const { atFirstUse } = harness.services.paymentMethods;
+    const { atFirstUse } = harness.parts.methods.paymentMethods;
     const live = tenantOf(organisation.id, 'live');
     expect(atFirstUse({ tenantId: live.id, id: 'pm_alice' }, live, new Date())).toBeUndefined();
     for (const id of ['pm_', 'acct_1', 'PM_alice', 'pm alice', `pm_${'x'.repeat(253)}`, 'pm_ü']) {
@@ -281,10 +288,10 @@ describe('test accounts', () => {
     const at = new Date('2031-02-03T04:05:06Z');
     const apply = (correction: object) =>
       harness.database.transaction((tx) =>
-        harness.services.paymentMethods.applyCorrection(tx, key_, correction, at),
+        harness.parts.methods.paymentMethods.applyCorrection(tx, key_, correction, at),
       );
     const corrected = await apply({ accountNumber: '99887766', routingNumber: '110000000' });
-    expect(corrected && harness.services.paymentMethods.openAccountNumber(corrected)).toBe('99887766');
+    expect(corrected && harness.parts.methods.paymentMethods.openAccountNumber(corrected)).toBe('99887766');
     const { body } = await get(id);
     expect(body).toMatchObject({
       updated_at: at.toISOString(),

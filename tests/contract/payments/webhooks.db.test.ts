@@ -14,7 +14,7 @@ const RETRY_MS = 300;
 beforeAll(async () => {
   receiver = await startReceiver();
   harness = await startHarness({
-    dependencies: { deliveryRules: { retryDelaysMs: [RETRY_MS, RETRY_MS], timeoutMs: 1_500, drainMs: 200 } },
+    service: { webhooks: { rules: { retryDelaysMs: [RETRY_MS, RETRY_MS], timeoutMs: 1_500, drainMs: 200 } } },
   });
 });
 afterAll(async () => {
@@ -188,11 +188,13 @@ describe('addresses', () => {
         PAYMENTS_ROLE: 'api',
         PAYMENTS_EGRESS_ALLOW: '127.0.0.1:4999',
       },
-      dependencies: {
-        resolveHost: async (host) => {
-          const address = resolved.get(host);
-          if (address === undefined) throw new Error('no such name');
-          return [{ address, family: 4 }];
+      service: {
+        webhooks: {
+          resolveHost: async (host) => {
+            const address = resolved.get(host);
+            if (address === undefined) throw new Error('no such name');
+            return [{ address, family: 4 }];
+          },
         },
       },
     });
@@ -445,7 +447,7 @@ describe('failures', () => {
   test('[P-8.13] what a process that stops half-way leaves behind is sent by another, with the same id', async () => {
     const own = await startHarness({
       env: { PAYMENTS_ROLE: 'api' },
-      dependencies: { deliveryRules: { drainMs: 50, retryDelaysMs: [60_000] } },
+      service: { webhooks: { rules: { drainMs: 50, retryDelaysMs: [60_000] } } },
     });
     const worker = () => own.another({ env: { PAYMENTS_ROLE: 'worker' } });
     try {

@@ -1,11 +1,16 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { Tenant } from '../tenant.ts';
-import { EVENT_RETENTION_DAYS, type PaymentsEvent } from './event.ts';
-import { deleteEventsBefore, type EventFilter, findEvent, insertEvents, listEvents } from './store.ts';
-
-export type { EventFilter, EventKey } from './store.ts';
-export { findEvents, insertEvents } from './store.ts';
+import { EVENT_RETENTION_DAYS, type PaymentsEvent, type ToldEvent } from './event.ts';
+import {
+  deleteEventsBefore,
+  type EventFilter,
+  type EventKey,
+  findEvent,
+  findEvents,
+  insertEvents,
+  listEvents,
+} from './store.ts';
 
 /** Adds what subscribers get for these events, in the caller's transaction. */
 export type DeliverEvents = (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
@@ -16,6 +21,10 @@ export interface EventService {
    * has written the events itself, and only their deliveries are added.
    */
   record(tx: Queryable, events: readonly PaymentsEvent[], stored?: readonly PaymentsEvent[]): Promise<void>;
+  /** Stores events alone, for who adds the deliveries itself. */
+  keep(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void>;
+  /** What is told of events of any tenants, in no order; those that are past their time are absent. */
+  findTold(keys: readonly EventKey[]): Promise<ToldEvent[]>;
   get(tenant: Tenant, id: string): Promise<PaymentsEvent>;
   list(tenant: Tenant, filter: EventFilter): Promise<PaymentsEvent[]>;
   /** Removes a bounded number of events that are past their time; answers how many. */
@@ -35,6 +44,9 @@ export function createEventService({ database, now, deliver }: EventServiceOptio
       const all = stored.length === 0 ? events : [...stored, ...events];
       if (all.length > 0) await deliver(tx, all);
     },
+
+    keep: insertEvents,
+    findTold: (keys) => findEvents(database, keys),
 
     async get(tenant, id) {
       const event = await findEvent(database, tenant.id, id);

@@ -78,8 +78,12 @@ function checkNeeds(caller: Caller, { scope, sandboxOnly }: Needs): void {
   }
 }
 
-/** Lets in the operator alone. */
-export function createAdminAccess(adminToken: string): { onRequest: onRequestHookHandler } {
+/** Route options that let in the operator alone. */
+export interface AdminAccess {
+  onRequest: onRequestHookHandler;
+}
+
+export function createAdminAccess(adminToken: string): AdminAccess {
   return {
     onRequest(request, _reply, done) {
       const token = bearerToken(request.headers.authorization);

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { closed, IdempotencyHeaders, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
-import type { createAdminAccess } from './access.ts';
+import type { AdminAccess } from './access.ts';
 import { type ApiKey, scopes } from './key.ts';
 import type { KeyService, NewKey, NewOrganisation } from './service.ts';
 
@@ -71,7 +71,7 @@ function futureTime(text: string, now: Date): Date {
 
 export interface AdminRouteOptions {
   keys: KeyService;
-  admin: ReturnType<typeof createAdminAccess>;
+  admin: AdminAccess;
   replyOnce: ReplyOnce;
   now: () => Date;
 }

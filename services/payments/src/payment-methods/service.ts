@@ -3,8 +3,9 @@ import type { Database, Queryable } from '@libs/db';
 import type { NewId, Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
-import { insertEvents } from '../events/service.ts';
+import type { EventService } from '../events/service.ts';
 import { lockBalances, openBalance } from '../ledger/service.ts';
+import type { PaymentReading } from '../payments/reading.ts';
 import type { Tenant } from '../tenant.ts';
 import { parseTenantId } from '../tenant.ts';
 import { createAccountVault } from './account-vault.ts';
@@ -57,21 +58,19 @@ export interface NewMethodInput {
   metadata: Readonly<Record<string, string>>;
 }
 
-export interface PaymentMethodsOptions {
+export interface PaymentMethodsDependencies {
   database: Database;
   sealer: Sealer;
   directory: Directory;
   now: () => Date;
   newId: NewId;
-  /** Stores events with their deliveries. */
-  recordEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
-  /** Whether money is on its way from or to the method. */
-  hasOpenPayments: (tx: Queryable, key: MethodKey) => Promise<boolean>;
+  events: Pick<EventService, 'record' | 'keep'>;
+  payments: Pick<PaymentReading, 'useMethod'>;
 }
 
-export function createPaymentMethods(options: PaymentMethodsOptions) {
-  const { database, directory, now, newId } = options;
-  const vault = createAccountVault(options.sealer);
+export function createPaymentMethods(deps: PaymentMethodsDependencies) {
+  const { database, directory, now, newId } = deps;
+  const vault = createAccountVault(deps.sealer);
 
   function eventOf(
     type: EventType,
@@ -120,7 +119,7 @@ export function createPaymentMethods(options: PaymentMethodsOptions) {
       if (balance) {
         await openBalance(tx, { tenantId: tenant.id, paymentMethodId: id, currency: BALANCE_CURRENCY });
       }
-      await options.recordEvents(tx, [eventOf('payment_method.created', method, at, balance)]);
+      await deps.events.record(tx, [eventOf('payment_method.created', method, at, balance)]);
       return { method, balance, sortId: id };
     },
 
@@ -141,12 +140,12 @@ export function createPaymentMethods(options: PaymentMethodsOptions) {
         const method = await lockMethod(tx, key);
         if (method === undefined || method.deletedAt !== null) throw notFound();
         if (method.type === 'balance') await refuseMoney(tx, key);
-        if (await options.hasOpenPayments(tx, key)) throw errors.payment_method_in_use();
+        if (await deps.payments.useMethod(tx, key)) throw errors.payment_method_in_use();
         const at = now();
         await markDeleted(tx, key, at);
         const deleted = { ...method, updatedAt: at, deletedAt: at };
         const balance = method.type === 'balance' ? emptyBalance : null;
-        await options.recordEvents(tx, [eventOf('payment_method.deleted', deleted, at, balance)]);
+        await deps.events.record(tx, [eventOf('payment_method.deleted', deleted, at, balance)]);
       });
     },
 
@@ -186,7 +185,7 @@ export function createPaymentMethods(options: PaymentMethodsOptions) {
       const events = methods
         .filter((method) => added.has(`${method.tenantId} ${method.id}`))
         .map((method) => eventOf('payment_method.created', method, method.createdAt));
-      await insertEvents(tx, events);
+      await deps.events.keep(tx, events);
       return events;
     },
 
@@ -212,7 +211,7 @@ export function createPaymentMethods(options: PaymentMethodsOptions) {
         updatedAt: at,
       };
       await updateBankAccount(tx, corrected, corrected.bank as BankAccount);
-      await options.recordEvents(tx, [eventOf('payment_method.updated', corrected, at)]);
+      await deps.events.record(tx, [eventOf('payment_method.updated', corrected, at)]);
       return corrected;
     },
 

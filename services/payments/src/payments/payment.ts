@@ -89,7 +89,7 @@ export type ApiPayment = ReturnType<typeof toApi>;
 export type HiddenFields = Pick<Payment, 'tenantId' | 'debitAccount' | 'creditAccount' | 'fallback'>;
 
 /** The payment behind what the API showed. */
-export function fromApi(shown: ApiPayment, hidden: HiddenFields): Payment {
+export function fromDocument(shown: ApiPayment, hidden: HiddenFields): Payment {
   return {
     ...hidden,
     mode: shown.mode,

@@ -6,9 +6,9 @@ import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
+import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
 import { exportCsv } from './export.ts';
 import { parseMetadataFilter, parseTime } from './filters.ts';
-import { canonicalBodyOf, fromApi } from './from-api.ts';
 import { toApi } from './payment.ts';
 import {
   CreatePayment,
@@ -87,7 +87,7 @@ export function registerPaymentRoutes(
         tenant: request.caller.tenant,
         key: request.idempotencyKey,
         canonicalBody: canonicalBodyOf(request.body),
-        input: fromApi(request.body),
+        input: inputFromBody(request.body),
       });
       if (accepted.replayed) reply.header('idempotent-replayed', 'true');
       return sendText(reply.code(accepted.status as 202), accepted.body);
@@ -107,7 +107,7 @@ export function registerPaymentRoutes(
     },
     async (request, reply) =>
       replyOnce(request, reply, async (tx) => {
-        const input = fromApi(request.body);
+        const input = inputFromBody(request.body);
         const { decision, option } = await payments.quote(tx, request.caller.tenant, input);
         const quote = {
           object: 'quote',

@@ -1,57 +1,41 @@
 import type { Database, Queryable } from '@libs/db';
 import type { Clocks } from '../clock/service.ts';
 import { errors } from '../errors.ts';
-import type { PaymentsEvent } from '../events/event.ts';
-import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
+import type { PaymentMethods } from '../payment-methods/service.ts';
 import type { Routing } from '../routing/service.ts';
 import type { Tenant } from '../tenant.ts';
-import type { AcceptResponse } from './accept.ts';
-import {
-  type AcceptRequest,
-  type MethodAtFirstUse,
-  type PaymentInput,
-  resolveMethods,
-} from './accept-draft.ts';
+import type { SubscriptionService } from '../webhooks/subscriptions.ts';
+import type { Accept } from './accept/accept.ts';
+import { type PaymentInput, resolveMethods } from './accept/draft.ts';
 import type { Payment } from './payment.ts';
 import type { Processing } from './processing.ts';
+import type { PaymentReading } from './reading.ts';
 import { routingRefusal } from './refusals.ts';
-import { findPayment, listPayments, type PaymentFilter } from './store.ts';
 
 export interface PaymentsDependencies {
   database: Database;
-  accept: (request: AcceptRequest) => Promise<AcceptResponse>;
-  processing: Processing;
-  routing: Routing;
-  findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
-  methodAtFirstUse: MethodAtFirstUse;
-  insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<PaymentsEvent[]>;
-  deliverEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
-  clocks: Clocks;
+  accept: Accept;
+  reading: PaymentReading;
+  processing: Pick<Processing, 'changePayments'>;
+  routing: Pick<Routing, 'decide'>;
+  paymentMethods: Pick<PaymentMethods, 'find' | 'atFirstUse' | 'insert'>;
+  subscriptions: Pick<SubscriptionService, 'deliver'>;
+  clocks: Pick<Clocks, 'timesOf'>;
 }
 
 export function createPaymentsService(deps: PaymentsDependencies) {
-  const { database } = deps;
-
-  async function get(tenant: Tenant, id: string, db: Queryable = database): Promise<Payment> {
-    const payment = await findPayment(db, { tenantId: tenant.id, id });
-    if (!payment) throw errors.not_found({ detail: 'There is no such payment.' });
-    return payment;
-  }
-
+  const { reading, paymentMethods } = deps;
   return {
     create: deps.accept,
-    get,
-
-    list(tenant: Tenant, filter: PaymentFilter): Promise<Payment[]> {
-      return listPayments(database, tenant.id, filter);
-    },
+    get: reading.get,
+    list: reading.list,
 
     async cancel(tx: Queryable, tenant: Tenant, id: string): Promise<Payment> {
       const [canceled] = await deps.processing.changePayments(tx, [{ tenantId: tenant.id, id }], (payment) =>
         payment.status === 'pending' ? { by: 'canceled' } : null,
       );
       if (canceled) return canceled;
-      const { status } = await get(tenant, id, tx);
+      const { status } = await reading.get(tenant, id, tx);
       throw errors.payment_not_cancelable({
         detail: `The payment is ${status}; only a pending one can be canceled.`,
         extra: { payment_status: status },
@@ -65,7 +49,7 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       input: Omit<PaymentInput, 'description' | 'metadata' | 'fallback'>,
     ) {
       const keys = [input.sourceId, input.destinationId].map((id) => ({ tenantId: tenant.id, id }));
-      const found = await deps.findMethods(tx, keys);
+      const found = await paymentMethods.find(tx, keys);
       const at = (await deps.clocks.timesOf(tx, [tenant.id])).at(tenant.id);
       const methods = new Map(
         found.map((method) => [method.id, { ...method, isDeleted: method.deletedAt !== null }]),
@@ -75,7 +59,7 @@ export function createPaymentsService(deps: PaymentsDependencies) {
       const question = { mode: tenant.mode, amount: input.amount, source, destination, at };
       const decided = deps.routing.decide({ ...question, prefer: input.prefer, only });
       if (!decided.ok) throw routingRefusal(decided.candidates, only, tenant.mode);
-      if (created.length > 0) await deps.deliverEvents(tx, await deps.insertMethods(tx, created));
+      if (created.length > 0) await deps.subscriptions.deliver(tx, await paymentMethods.insert(tx, created));
       return decided;
     },
   };

@@ -1,7 +1,7 @@
 import { type Queryable, textArray, timestamptzArray } from '@libs/db';
 import type { PaymentsEvent } from '../events/event.ts';
 import type { Transfer } from '../ledger/transfer.ts';
-import { type ApiPayment, fromApi, type Payment } from './payment.ts';
+import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 
 interface PaymentRow {
   tenant_id: string;
@@ -12,7 +12,7 @@ interface PaymentRow {
 }
 
 function fromRow(row: PaymentRow): Payment {
-  return fromApi(JSON.parse(row.document) as ApiPayment, {
+  return fromDocument(JSON.parse(row.document) as ApiPayment, {
     tenantId: row.tenant_id,
     debitAccount: row.debit_account,
     creditAccount: row.credit_account,

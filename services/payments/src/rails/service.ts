@@ -1,7 +1,8 @@
-import type { Queryable } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
-import { createLogger } from '@libs/runtime';
+import type { NewId, Sealer } from '@libs/seal';
 import type { Clocks } from '../clock/service.ts';
+import type { PaymentsConfig } from '../config.ts';
 import type { PaymentMethods } from '../payment-methods/service.ts';
 import { behaviourOf } from '../payment-methods/test-accounts.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -11,7 +12,6 @@ import type { ReconciledRail } from '../reconciliation/reconciliation.ts';
 import type { RailIsUp } from '../routing/service.ts';
 import type { RailTerms } from '../routing/terms.ts';
 import type { CodeMeaning } from '../sandbox/service.ts';
-import type { Dependencies } from '../services.ts';
 import { achBooks } from './ach/books.ts';
 import { createTransportFor } from './ach/connections.ts';
 import type { AchContext } from './ach/context.ts';
@@ -39,7 +39,14 @@ import { accountMarks } from './sandbox/account-marks.ts';
 import { createAchOperator } from './sandbox/ach-operator.ts';
 import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
 
-export interface RailsDependencies extends Dependencies {
+export interface RailsDependencies {
+  config: PaymentsConfig;
+  database: Database;
+  sealer: Sealer;
+  now: () => Date;
+  newId: NewId;
+  log: RailLog;
+  onError: (error: unknown, context: { where: string }) => void;
   terms: RailTerms;
   paymentMethods: PaymentMethods;
   clocks: Clocks;
@@ -74,8 +81,7 @@ export interface RailWork {
 const RTP_REJECT_DEFAULT = 'AC04';
 
 export async function createRails(deps: RailsDependencies): Promise<Rails> {
-  const { config, database, now, newId, terms, paymentMethods, clocks } = deps;
-  const log = createLogger({ name: 'payments', level: config.http.logLevel });
+  const { config, database, now, newId, log, terms, paymentMethods, clocks } = deps;
   const onError = (error: unknown) => deps.onError(error, { where: 'rail health' });
   const health = await createRailHealth({ database, now, log, onError });
   const network = createSandboxRtpNetwork({
@@ -160,7 +166,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
   };
 }
 
-async function openGateway(options: Dependencies['config']['rails']['rtp']): Promise<RtpGateway | null> {
+async function openGateway(options: PaymentsConfig['rails']['rtp']): Promise<RtpGateway | null> {
   if (options.gatewayUrl === undefined) return null;
   return createRtpGateway({ ...options, url: options.gatewayUrl });
 }

@@ -2,16 +2,17 @@ import type { Database } from '@libs/db';
 import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import { webhookBody } from '../events/event-json.ts';
-import { findEvents } from '../events/service.ts';
+import type { EventService } from '../events/service.ts';
 import { validSecrets } from './endpoint.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules } from './rules.ts';
 import type { SecretVault } from './secrets.ts';
 import type { Webhooks } from './service.ts';
 import { findEnabledEndpoints } from './store.ts';
 
-export interface WebhookDispatcherOptions {
+export interface WebhookDispatcherDependencies {
   database: Database;
-  webhooks: Webhooks;
+  webhooks: Pick<Webhooks, 'disable'>;
+  events: Pick<EventService, 'findTold'>;
   vault: SecretVault;
   policy: EgressPolicy;
   rules: DeliveryRules;
@@ -26,9 +27,9 @@ export interface WebhookDispatcher
 const USER_AGENT = 'Payments-Webhooks/1.0';
 
 /** Sends what the queue holds, to the endpoints as they are at the time of each try. */
-export function createWebhookDispatcher(options: WebhookDispatcherOptions): WebhookDispatcher {
-  const { database, webhooks, vault, rules, now } = options;
-  const agent = createGuardedAgent(options.policy);
+export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): WebhookDispatcher {
+  const { database, webhooks, vault, rules, now } = deps;
+  const agent = createGuardedAgent(deps.policy);
   const dispatcher = createDeliveryDispatcher({
     database,
     schema: DELIVERY_SCHEMA,
@@ -51,7 +52,7 @@ export function createWebhookDispatcher(options: WebhookDispatcherOptions): Webh
     },
     async loadEvents(refs) {
       const keys = refs.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
-      return (await findEvents(database, keys)).map((event) => ({
+      return (await deps.events.findTold(keys)).map((event) => ({
         tenantId: event.tenantId,
         eventId: event.id,
         body: webhookBody(event),
@@ -59,8 +60,8 @@ export function createWebhookDispatcher(options: WebhookDispatcherOptions): Webh
     },
     hooks: { onDisabled: webhooks.disable },
     now,
-    random: options.random,
-    onError: options.onError,
+    random: deps.random,
+    onError: deps.onError,
   });
   return {
     start: dispatcher.start,

@@ -10,7 +10,7 @@ import {
 } from '@libs/webhooks';
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
-import { insertEvents } from '../events/service.ts';
+import type { EventService } from '../events/service.ts';
 import type { Tenant } from '../tenant.ts';
 import {
   ALL_EVENTS,
@@ -33,7 +33,7 @@ import {
   updateEndpoint,
 } from './store.ts';
 
-export interface WebhooksOptions {
+export interface WebhooksDependencies {
   database: Database;
   queue: DeliveryQueue;
   vault: SecretVault;
@@ -41,8 +41,7 @@ export interface WebhooksOptions {
   now: () => Date;
   newId: NewId;
   randomBytes: RandomBytes;
-  /** Stores events with their deliveries. */
-  recordEvents: (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
+  events: Pick<EventService, 'record' | 'keep'>;
 }
 
 export interface NewEndpoint {
@@ -59,8 +58,8 @@ export interface EndpointPatch {
   status?: WebhookEndpoint['status'];
 }
 
-export function createWebhooks(options: WebhooksOptions) {
-  const { database, queue, vault, now, newId } = options;
+export function createWebhooks(deps: WebhooksDependencies) {
+  const { database, queue, vault, now, newId } = deps;
 
   function eventOf(type: EventType, endpoint: WebhookEndpoint): PaymentsEvent {
     const at = now();
@@ -84,7 +83,7 @@ export function createWebhooks(options: WebhooksOptions) {
   return {
     /** Throws 422 for an address that webhooks may not go to. Looks names up, so call it outside transactions. */
     async checkUrl(url: string): Promise<void> {
-      const checked = await checkUrlResolved(url, options.policy);
+      const checked = await checkUrlResolved(url, deps.policy);
       if (checked.ok) return;
       throw errors.webhook_url_refused({
         detail: `This address is refused: ${checked.detail}.`,
@@ -100,7 +99,7 @@ export function createWebhooks(options: WebhooksOptions) {
       if ((await lockEndpointsOf(tx, tenant.id)) >= ENDPOINTS_MAX) {
         throw errors.limit_reached({ detail: `At most ${ENDPOINTS_MAX} webhook endpoints are possible.` });
       }
-      const secret = newWebhookSecret(options.randomBytes);
+      const secret = newWebhookSecret(deps.randomBytes);
       const key = { tenantId: tenant.id, id: newId('we') };
       const at = now();
       const endpoint: WebhookEndpoint = {
@@ -161,7 +160,7 @@ export function createWebhooks(options: WebhooksOptions) {
       if (old.length >= SECRETS_MAX) {
         throw errors.limit_reached({ detail: `At most ${SECRETS_MAX} secrets can be valid at once.` });
       }
-      const secret = newWebhookSecret(options.randomBytes);
+      const secret = newWebhookSecret(deps.randomBytes);
       const overlapEnd = new Date(at.getTime() + ROTATION_OVERLAP_MS);
       const secrets: SigningSecret[] = [
         { secret, expiresAt: null },
@@ -177,7 +176,7 @@ export function createWebhooks(options: WebhooksOptions) {
       const endpoint = await locked(tx, tenant, id);
       refuseDisabled(endpoint);
       const event = eventOf('webhook_endpoint.test', endpoint);
-      await insertEvents(tx, [event]);
+      await deps.events.keep(tx, [event]);
       const [deliveryId = ''] = await queue.enqueue(tx, [
         { tenantId: tenant.id, endpointId: id, eventId: event.id, eventType: event.type },
       ]);
@@ -216,7 +215,7 @@ export function createWebhooks(options: WebhooksOptions) {
         updatedAt: now(),
       };
       await updateEndpoint(tx, disabled);
-      await options.recordEvents(tx, [eventOf('webhook_endpoint.disabled', disabled)]);
+      await deps.events.record(tx, [eventOf('webhook_endpoint.disabled', disabled)]);
     },
   };
 }

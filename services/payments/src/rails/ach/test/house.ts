@@ -11,12 +11,13 @@ import { paymentsMigrations } from '../../../migrations.ts';
 import { createDirectory, readParticipants } from '../../../payment-methods/directory.ts';
 import { createPaymentMethods, type NewBankAccount } from '../../../payment-methods/service.ts';
 import { behaviourOf } from '../../../payment-methods/test-accounts.ts';
-import { createAcceptance } from '../../../payments/accept.ts';
-import type { PaymentInput } from '../../../payments/accept-draft.ts';
+import { createAcceptance } from '../../../payments/accept/accept.ts';
+import type { PaymentInput } from '../../../payments/accept/draft.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import { createProcessing } from '../../../payments/processing.ts';
+import { createPaymentReading } from '../../../payments/reading.ts';
 import { createPaymentsService } from '../../../payments/service.ts';
-import { findPayment, hasOpenPayments, lockPayments } from '../../../payments/store.ts';
+import { findPayment, lockPayments } from '../../../payments/store.ts';
 import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
 import { defaultTerms } from '../../../routing/terms.ts';
@@ -71,31 +72,23 @@ export async function createHouse(options: HouseOptions = {}) {
   const clocks = createClocks({ now });
   const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
   const events = createEventService({ database, now, deliver: async () => {} });
-  const methods = createPaymentMethods({
+  const reading = createPaymentReading({ database });
+  const paymentMethods = createPaymentMethods({
     database,
     sealer,
     directory: createDirectory(readParticipants()),
     now,
     newId,
-    recordEvents: events.record,
-    hasOpenPayments,
+    events,
+    payments: reading,
   });
-  const shared = { database, routing, now, newId, findMethods: methods.find, clocks };
+  const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
   const processing = createProcessing({ ...shared, rails, recordEvents: events.record });
-  const firstUse = { methodAtFirstUse: methods.atFirstUse, insertMethods: methods.insert };
-  const accept = createAcceptance({
-    ...shared,
-    ...firstUse,
-    hasSubscribers: () => false,
-    enqueueDeliveries: async () => {},
-  });
-  const payments = createPaymentsService({
-    ...shared,
-    ...firstUse,
-    accept,
-    processing,
-    deliverEvents: async () => {},
-  });
+  const subscriptions = { hasSubscribers: () => false, enqueue: async () => {}, deliver: async () => {} };
+  const features = { paymentMethods, subscriptions };
+  const accept = createAcceptance({ ...shared, ...features });
+  const payments = createPaymentsService({ ...shared, ...features, reading, accept, processing });
+  const methods = paymentMethods;
   const operator = createAchOperator({
     database,
     now,

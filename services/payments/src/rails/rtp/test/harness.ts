@@ -15,7 +15,7 @@ import {
   behaviourOf,
   TEST_ROUTING_NUMBER,
 } from '../../../payment-methods/test-accounts.ts';
-import { insertAccepted } from '../../../payments/accept-store.ts';
+import { insertAccepted } from '../../../payments/accept/store.ts';
 import { eventOf, transferOf } from '../../../payments/moves.ts';
 import { newAttempt } from '../../../payments/outcomes.ts';
 import { type Payment, type RailChoice, toApi } from '../../../payments/payment.ts';

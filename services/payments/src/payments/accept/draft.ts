@@ -1,18 +1,18 @@
-import { clockNow, realClock } from '../clock/clock.ts';
-import { isoTime } from '../clock/iso-time.ts';
-import { errors } from '../errors.ts';
-import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../ledger/transfer.ts';
-import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
-import type { Decided, Preference } from '../routing/decision.ts';
-import type { Routing } from '../routing/service.ts';
-import type { Tenant } from '../tenant.ts';
-import type { KnownTenant } from './accept-context.ts';
-import type { MethodSummary } from './accept-context-store.ts';
-import type { Acceptance } from './accept-store.ts';
-import { eventOf, transferOf } from './moves.ts';
-import { newAttempt } from './outcomes.ts';
-import { type Payment, type RailChoice, toApi } from './payment.ts';
-import { routingRefusal } from './refusals.ts';
+import { clockNow, realClock } from '../../clock/clock.ts';
+import { isoTime } from '../../clock/iso-time.ts';
+import { errors } from '../../errors.ts';
+import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../../ledger/transfer.ts';
+import type { PaymentMethod } from '../../payment-methods/method.ts';
+import type { PaymentMethods } from '../../payment-methods/service.ts';
+import type { Decided, Preference } from '../../routing/decision.ts';
+import type { Routing } from '../../routing/service.ts';
+import type { Tenant } from '../../tenant.ts';
+import { eventOf, transferOf } from '../moves.ts';
+import { newAttempt } from '../outcomes.ts';
+import { type Payment, type RailChoice, toApi } from '../payment.ts';
+import { routingRefusal } from '../refusals.ts';
+import type { KnownTenant, MethodSummary } from './known-tenant.ts';
+import type { Acceptance } from './store.ts';
 
 export interface PaymentInput {
   amount: number;
@@ -34,14 +34,11 @@ export interface AcceptRequest {
   input: PaymentInput;
 }
 
-/** A payment method as the sandbox makes it at the first use of its id, or undefined where it must exist. */
-export type MethodAtFirstUse = (key: MethodKey, tenant: Tenant, at: Date) => PaymentMethod | undefined;
-
 export interface DraftDependencies {
-  routing: Routing;
+  routing: Pick<Routing, 'decide'>;
   now: () => Date;
   newId: (prefix: string) => string;
-  methodAtFirstUse: MethodAtFirstUse;
+  paymentMethods: Pick<PaymentMethods, 'atFirstUse'>;
 }
 
 export interface Draft {
@@ -83,7 +80,7 @@ interface Resolving {
 }
 
 export function resolveMethods(
-  deps: { methodAtFirstUse: MethodAtFirstUse },
+  deps: Pick<DraftDependencies, 'paymentMethods'>,
   { tenant, input, methods, at }: Resolving,
 ) {
   const created: PaymentMethod[] = [];
@@ -91,7 +88,7 @@ export function resolveMethods(
   const resolve = (id: string, pointer: string): MethodSummary | undefined => {
     const stored = methods.get(id);
     if (stored && !stored.isDeleted) return stored;
-    const made = stored ? undefined : deps.methodAtFirstUse({ tenantId: tenant.id, id }, tenant, at);
+    const made = stored ? undefined : deps.paymentMethods.atFirstUse({ tenantId: tenant.id, id }, tenant, at);
     if (made) {
       created.push(made);
       return { ...made, isDeleted: false };
@@ -115,7 +112,7 @@ interface NewPayment {
 }
 
 function newPayment(
-  deps: { newId: (prefix: string) => string },
+  deps: Pick<DraftDependencies, 'newId'>,
   { tenant, input, decided, source, destination, at }: NewPayment,
 ): Payment {
   return {

@@ -1,13 +1,13 @@
 import type { FieldError } from '@libs/runtime';
-import { errors } from '../errors.ts';
-import type { PaymentInput } from './accept-draft.ts';
-import { AMOUNT_MAX } from './payment.ts';
-import type { CreatePaymentBody } from './schemas.ts';
+import { errors } from '../../errors.ts';
+import { AMOUNT_MAX } from '../payment.ts';
+import type { CreatePaymentBody } from '../schemas.ts';
+import type { PaymentInput } from './draft.ts';
 
 const CURRENCY = 'USD';
 
 /** The body as the domain knows it; what fits the schema but cannot be meant is refused here. */
-export function fromApi(body: CreatePaymentBody): PaymentInput {
+export function inputFromBody(body: CreatePaymentBody): PaymentInput {
   const rail = body.rail ?? 'auto';
   if (body.amount > AMOUNT_MAX) {
     throw errors.amount_too_large({

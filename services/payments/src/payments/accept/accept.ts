@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { createBatcher, type Outcome } from '@libs/db';
-import { errors } from '../errors.ts';
-import { type KnownTenants, TenantContexts } from './accept-context.ts';
-import { type AcceptRequest, type DraftDependencies, draftPayment } from './accept-draft.ts';
-import { RecentResponses } from './accept-recent.ts';
-import { ACCEPT_PATH, ACCEPT_STATUS, findResponses, type StoredResponse } from './accept-store.ts';
-import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './accept-write.ts';
+import { errors } from '../../errors.ts';
+import { TenantContexts } from './context.ts';
+import { type AcceptRequest, type DraftDependencies, draftPayment } from './draft.ts';
+import type { KnownTenants } from './known-tenant.ts';
+import { RecentResponses } from './recent.ts';
+import { ACCEPT_PATH, ACCEPT_STATUS, findResponses, type StoredResponse } from './store.ts';
+import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './write.ts';
 
 /** The response as it went out the first time; `replayed` says that this is not the first time. */
 export interface AcceptResponse {
@@ -43,6 +44,8 @@ export function createAcceptance(deps: AcceptDependencies) {
     return response;
   };
 }
+
+export type Accept = ReturnType<typeof createAcceptance>;
 
 type Accepting = AcceptDependencies & { contexts: TenantContexts };
 type Outcomes = Outcome<AcceptResponse>[];

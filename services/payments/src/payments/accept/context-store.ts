@@ -1,22 +1,8 @@
 import { type Queryable, textArray } from '@libs/db';
-import { toClock } from '../clock/clock.ts';
-import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
-import type { RailId } from '../routing/decision.ts';
-import type { Tenant } from '../tenant.ts';
-import type { KnownTenant } from './accept-context.ts';
-
-/** A payment method as far as routing asks. */
-export interface MethodSummary extends MethodKey {
-  type: PaymentMethod['type'];
-  railsSend: PaymentMethod['railsSend'];
-  railsReceive: PaymentMethod['railsReceive'];
-  isDeleted: boolean;
-}
-
-export interface ContextQuestion {
-  tenant: Tenant;
-  methodIds: ReadonlySet<string>;
-}
+import { toClock } from '../../clock/clock.ts';
+import type { PaymentMethod } from '../../payment-methods/method.ts';
+import type { RailId } from '../../routing/decision.ts';
+import type { ContextQuestion, KnownTenant } from './known-tenant.ts';
 
 interface ContextRow {
   tenant_id: string;

@@ -1,25 +1,20 @@
 import type { Database, Queryable } from '@libs/db';
-import { errors } from '../errors.ts';
-import type { PaymentsEvent } from '../events/event.ts';
-import { lockBalances, recordBalanceChanges } from '../ledger/service.ts';
-import { isBalanceAccount } from '../ledger/transfer.ts';
-import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
-import type { Subscriptions } from '../webhooks/endpoint.ts';
-import type { KnownTenants } from './accept-context.ts';
-import type { Draft } from './accept-draft.ts';
-import { ACCEPT_PATH, type Claims, findResponses, insertAccepted, type Versions } from './accept-store.ts';
+import { errors } from '../../errors.ts';
+import type { PaymentsEvent } from '../../events/event.ts';
+import { lockBalances, recordBalanceChanges } from '../../ledger/service.ts';
+import { isBalanceAccount } from '../../ledger/transfer.ts';
+import type { PaymentMethod } from '../../payment-methods/method.ts';
+import type { PaymentMethods } from '../../payment-methods/service.ts';
+import type { Subscriptions } from '../../webhooks/endpoint.ts';
+import type { SubscriptionService } from '../../webhooks/subscriptions.ts';
+import type { Draft } from './draft.ts';
+import type { KnownTenants } from './known-tenant.ts';
+import { ACCEPT_PATH, type Claims, findResponses, insertAccepted, type Versions } from './store.ts';
 
 export interface WriteDependencies {
   database: Database;
-  findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
-  /** Stores methods made at first use, with their events; answers those events. */
-  insertMethods: (tx: Queryable, methods: readonly PaymentMethod[]) => Promise<PaymentsEvent[]>;
-  hasSubscribers: (subscriptions: Subscriptions, event: PaymentsEvent) => boolean;
-  enqueueDeliveries: (
-    tx: Queryable,
-    events: readonly PaymentsEvent[],
-    subscriptions: Subscriptions,
-  ) => Promise<void>;
+  paymentMethods: Pick<PaymentMethods, 'find' | 'insert'>;
+  subscriptions: Pick<SubscriptionService, 'hasSubscribers' | 'enqueue'>;
 }
 
 /** A draft and the place of its request in the batch. */
@@ -67,7 +62,7 @@ function needsCare(
     newMethods.length > 0 ||
     isBalanceAccount(payment.debitAccount) ||
     isBalanceAccount(payment.creditAccount) ||
-    deps.hasSubscribers(subscriptions, event)
+    deps.subscriptions.hasSubscribers(subscriptions, event)
   );
 }
 
@@ -104,9 +99,9 @@ async function writeCarefully(
       tx,
       accepted.map(({ acceptance }) => acceptance.hold),
     );
-    const methodEvents = await deps.insertMethods(tx, distinctMethods(accepted));
+    const methodEvents = await deps.paymentMethods.insert(tx, distinctMethods(accepted));
     const paymentEvents = accepted.map(({ acceptance }) => acceptance.event);
-    await deps.enqueueDeliveries(tx, [...methodEvents, ...paymentEvents], subscriptions);
+    await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions);
     return { covered, claims };
   });
   sort(covered, claims, written);
@@ -125,7 +120,7 @@ function distinctMethods(drafts: readonly PlacedDraft[]): PaymentMethod[] {
 
 /** With the balances locked, decides in order of arrival which payments they still cover. */
 async function coveredDrafts(
-  deps: Pick<WriteDependencies, 'findMethods'>,
+  deps: Pick<WriteDependencies, 'paymentMethods'>,
   tx: Queryable,
   drafts: readonly PlacedDraft[],
   { refused, lost }: Written,
@@ -137,7 +132,7 @@ async function coveredDrafts(
   );
   const balances = await lockBalances(tx, keys);
   // A balance may have been deleted since it was read; nobody can delete it while it is locked.
-  const methods = await deps.findMethods(
+  const methods = await deps.paymentMethods.find(
     tx,
     keys.map(({ tenantId, paymentMethodId }) => ({ tenantId, id: paymentMethodId })),
   );

@@ -1,19 +1,7 @@
 import type { Queryable } from '@libs/db';
-import type { SandboxClock } from '../clock/clock.ts';
-import type { Tenant } from '../tenant.ts';
-import type { Subscription } from '../webhooks/endpoint.ts';
-import { type ContextQuestion, findContexts, type MethodSummary } from './accept-context-store.ts';
-
-/** What accepting remembers of a tenant, as of one version of it. */
-export interface KnownTenant {
-  readonly version: number;
-  readonly clock: SandboxClock;
-  readonly subscriptions: readonly Subscription[];
-  /** Those that were asked for, by id. That a method is missing is never remembered. */
-  readonly methods: Map<string, MethodSummary>;
-}
-
-export type KnownTenants = ReadonlyMap<string, KnownTenant>;
+import type { Tenant } from '../../tenant.ts';
+import { findContexts } from './context-store.ts';
+import type { ContextQuestion, KnownTenant, KnownTenants } from './known-tenant.ts';
 
 interface Asking {
   tenant: Tenant;

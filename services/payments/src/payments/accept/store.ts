@@ -1,7 +1,7 @@
 import { boolArray, int8Array, jsonbArray, type Queryable, textArray, timestamptzArray } from '@libs/db';
-import type { PaymentsEvent } from '../events/event.ts';
-import type { Transfer } from '../ledger/transfer.ts';
-import type { Payment } from './payment.ts';
+import type { PaymentsEvent } from '../../events/event.ts';
+import type { Transfer } from '../../ledger/transfer.ts';
+import type { Payment } from '../payment.ts';
 
 export interface KeyLookup {
   tenantId: string;

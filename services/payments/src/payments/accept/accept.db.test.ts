@@ -5,23 +5,19 @@ import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClocks } from '../clock/service.ts';
-import { createEventService } from '../events/service.ts';
-import { checkLedger, recordTransfers } from '../ledger/service.ts';
-import { OUTSIDE_SOURCES } from '../ledger/transfer.ts';
-import { paymentsMigrations } from '../migrations.ts';
-import { createDirectory, readParticipants } from '../payment-methods/directory.ts';
-import { createPaymentMethods } from '../payment-methods/service.ts';
-import { createBookRail } from '../rails/book/rail.ts';
-import type { Rail, RailOutcome } from '../rails/rail.ts';
-import { createRouting } from '../routing/service.ts';
-import { defaultTerms } from '../routing/terms.ts';
-import { tenantOf } from '../tenant.ts';
-import { createAcceptance } from './accept.ts';
-import type { AcceptRequest } from './accept-draft.ts';
-import { createProcessing, type Processing } from './processing.ts';
-import { createPaymentsService, type PaymentsService } from './service.ts';
-import { hasOpenPayments } from './store.ts';
+import { createPayments, type Payments } from '../../app.ts';
+import { loadConfig } from '../../config.ts';
+import { checkLedger, recordTransfers } from '../../ledger/service.ts';
+import { OUTSIDE_SOURCES } from '../../ledger/transfer.ts';
+import { paymentsMigrations } from '../../migrations.ts';
+import type { PaymentMethods } from '../../payment-methods/service.ts';
+import { createBookRail } from '../../rails/book/rail.ts';
+import type { Rail, RailOutcome } from '../../rails/rail.ts';
+import { defaultTerms } from '../../routing/terms.ts';
+import { tenantOf } from '../../tenant.ts';
+import type { Processing } from '../processing.ts';
+import type { PaymentsService } from '../service.ts';
+import type { AcceptRequest } from './draft.ts';
 
 const tenant = tenantOf('org_test', 'test');
 const other = tenantOf('org_other', 'test');
@@ -63,46 +59,21 @@ let testDatabase: TestDatabase;
 let database: Database;
 let payments: PaymentsService;
 let processing: Processing;
-let methods: ReturnType<typeof createPaymentMethods>;
+let methods: PaymentMethods;
 
-function createProcess(db: Database) {
-  const rails = [instantRail, createBookRail(defaultTerms)];
-  const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
-  const events = createEventService({ database: db, now, deliver: async () => {} });
-  const owned = createPaymentMethods({
+const processes: Payments[] = [];
+
+/** One process of the service, with a rail of its own; several on one database are several processes. */
+async function createProcess(db: Database): Promise<Payments['parts']> {
+  const started = await createPayments({
+    config: loadConfig({ PAYMENTS_LOG_LEVEL: 'silent', PAYMENTS_ROLE: 'api' }),
     database: db,
-    sealer: createSealer({ keys: [Buffer.alloc(32, 7)] }),
-    directory: createDirectory(readParticipants()),
-    now,
-    newId,
-    recordEvents: events.record,
-    hasOpenPayments,
+    secrets: { sealer: createSealer({ keys: [Buffer.alloc(32, 7)] }), adminToken: 'admin' },
+    rails: [instantRail, createBookRail(defaultTerms)],
+    app: { defaultMetrics: false },
   });
-  const shared = {
-    database: db,
-    routing,
-    now,
-    newId,
-    findMethods: owned.find,
-    clocks: createClocks({ now }),
-  };
-  const machinery = createProcessing({ ...shared, rails, recordEvents: events.record });
-  const accept = createAcceptance({
-    ...shared,
-    methodAtFirstUse: owned.atFirstUse,
-    insertMethods: owned.insert,
-    hasSubscribers: () => false,
-    enqueueDeliveries: async () => {},
-  });
-  const service = createPaymentsService({
-    ...shared,
-    accept,
-    processing: machinery,
-    methodAtFirstUse: owned.atFirstUse,
-    insertMethods: owned.insert,
-    deliverEvents: async () => {},
-  });
-  return { service, machinery, owned };
+  processes.push(started);
+  return started.parts;
 }
 
 function request(key: string, more: Partial<AcceptRequest['input']> = {}, owner = tenant): AcceptRequest {
@@ -160,16 +131,19 @@ async function withWorker(work: () => Promise<void>): Promise<void> {
 beforeAll(async () => {
   testDatabase = await createTestDatabase(paymentsMigrations());
   database = testDatabase.database;
-  const made = createProcess(database);
-  payments = made.service;
-  processing = made.machinery;
-  methods = made.owned;
+  const made = await createProcess(database);
+  payments = made.payments.payments;
+  processing = made.payments.processing;
+  methods = made.methods.paymentMethods;
 });
-afterAll(() => testDatabase.drop());
+afterAll(async () => {
+  for (const started of processes) await started.close();
+  await testDatabase.drop();
+});
 
 describe('accepting', () => {
   test('[P-4.6] a hundred parallel posts of one key over two processes make one payment and a hundred equal bodies', async () => {
-    const second = createProcess(database).service;
+    const second = (await createProcess(database)).payments.payments;
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, n) => (n % 2 ? payments : second).create(request('same'))),
     );
@@ -199,7 +173,7 @@ describe('accepting', () => {
   });
 
   test('what another process has changed holds for the next payment: a method deleted, a clock set', async () => {
-    const second = createProcess(database).service;
+    const second = (await createProcess(database)).payments.payments;
     const account = await database.transaction(async (tx) => {
       const { method } = await methods.create(tx, tenant, { bank: null, metadata: {} });
       return method.id;
@@ -230,7 +204,7 @@ describe('accepting', () => {
   });
 
   test('a refusal by what was remembered is judged again by what is stored', async () => {
-    const second = createProcess(database).service;
+    const second = (await createProcess(database)).payments.payments;
     const { rows } = await database.query<{ id: string }>(
       `select id from payment_methods where tenant_id = $1 and type = 'bank_account' limit 1`,
       [tenant.id],
@@ -247,7 +221,7 @@ describe('accepting', () => {
     const source = await openFunded(1_000);
     const first = { sourceId: source, amount: 300 };
     await payments.create(request('balance repeat', first));
-    const fresh = createProcess(database).service;
+    const fresh = (await createProcess(database)).payments.payments;
     const [again, twin, beside] = await Promise.all([
       fresh.create(request('balance repeat', first)),
       fresh.create(request('balance repeat', first)),
@@ -262,7 +236,7 @@ describe('accepting', () => {
 
   test('[P-4.28] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {
     const source = await openFunded(10_000);
-    const second = createProcess(database).service;
+    const second = (await createProcess(database)).payments.payments;
     const results = await Promise.allSettled(
       Array.from({ length: 40 }, (_, n) =>
         (n % 2 ? payments : second).create(request(`drain ${n}`, { sourceId: source, amount: 700 })),

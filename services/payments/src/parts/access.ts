@@ -1,0 +1,47 @@
+import { createReplyOnce, type ReplyOnce } from '../idempotency/reply.ts';
+import { createIdempotency, type Idempotency } from '../idempotency/service.ts';
+import { createInvalidations } from '../invalidation/service.ts';
+import { type Access, type AdminAccess, createAccess, createAdminAccess } from '../keys/access.ts';
+import { registerAdminRoutes } from '../keys/routes.ts';
+import { createKeyService, type KeyService } from '../keys/service.ts';
+import type { Base, Part } from './base.ts';
+
+export type AccessPart = Part & {
+  access: Access;
+  admin: AdminAccess;
+  keys: KeyService;
+  idempotency: Idempotency;
+  replyOnce: ReplyOnce;
+};
+
+/** Organisations and their keys: who may come in, how often, and that a repeated request does nothing twice. */
+export async function addAccess(base: Base): Promise<AccessPart> {
+  const { config, database, rates, sealer, adminToken, newId, randomBytes, now, onError } = base;
+  const nowMs = () => performance.now();
+  const invalidations = await createInvalidations({
+    ...{ database, processId: base.processId, nowMs },
+    onError: (error) => onError(error, { where: 'invalidation' }),
+  });
+  const keys = createKeyService({
+    ...{ database, invalidations, newId, randomBytes, now, nowMs },
+    sandboxOn: config.sandbox.on,
+  });
+  await keys.ensureSandbox();
+  const access = createAccess({
+    keys,
+    rates: {
+      live: rates.limit({ name: 'live', limit: config.rates.live }),
+      test: rates.limit({ name: 'test', limit: config.rates.test }),
+    },
+  });
+  const admin = createAdminAccess(adminToken);
+  const idempotency = createIdempotency({ database, sealer, now });
+  const replyOnce = createReplyOnce(idempotency);
+  return {
+    ...{ access, admin, keys, idempotency, replyOnce },
+    routes: (app) => registerAdminRoutes(app, { keys, admin, replyOnce, now }),
+    handlers: [],
+    cron: [],
+    close: () => invalidations.close(),
+  };
+}

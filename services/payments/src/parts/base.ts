@@ -1,0 +1,108 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
+import type { CronEntry, Handler } from '@libs/jobs';
+import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
+import type { PaymentsConfig } from '../config.ts';
+import { errors } from '../errors.ts';
+import { checkDatabase } from '../readiness-store.ts';
+import type { Secrets } from '../secrets.ts';
+
+/** What every feature is built from. */
+export interface Base {
+  app: App;
+  config: PaymentsConfig;
+  database: Database;
+  rates: RateLimits;
+  /** Counters and gauges of any feature go here; they are served with the others. */
+  metrics: App['metrics'];
+  log: App['log'];
+  sealer: Sealer;
+  adminToken: string;
+  newId: NewId;
+  randomBytes: RandomBytes;
+  /** Between 0 and 1. */
+  random: () => number;
+  /** Real time; the organisation's own time is the sandbox clock's. */
+  now: () => Date;
+  /** Distinguishes this process from all others. */
+  processId: string;
+  /** Work beside the requests failed; it is tried again, and somebody should know. */
+  onError: (error: unknown, context: { where: string }) => void;
+}
+
+/** One or more features that are in place: what they serve, what runs in the background for them, and how they end. */
+export interface Part {
+  /** Adds their routes, in processes that serve the API. */
+  routes?: (app: App) => void;
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+  /** What runs beside the jobs, in processes that take them. */
+  background?: { start(): Promise<void>; stop(): Promise<void> };
+  close(): Promise<void>;
+}
+
+export const VERSION = '0.1.0';
+
+export interface BaseOptions {
+  config: PaymentsConfig;
+  database: Database;
+  secrets: Secrets;
+  now?: () => Date;
+  newId?: NewId;
+  random?: () => number;
+  onError?: Base['onError'];
+  app?: Pick<AppOptions, 'logDestination' | 'defaultMetrics'>;
+}
+
+export async function createBase(options: BaseOptions): Promise<Base> {
+  const { config, database, secrets, now = () => new Date() } = options;
+  const app = await createApp({
+    ...options.app,
+    name: 'payments',
+    version: VERSION,
+    publicUrl: config.http.publicUrl,
+    logLevel: config.http.logLevel,
+    errors,
+    openapi,
+    readiness: () => checkDatabase(database),
+  });
+  const onError: Base['onError'] =
+    options.onError ??
+    ((error, context) => app.log.error({ err: error, ...context }, 'background work failed'));
+  const processId = randomUUID();
+  const rates = new RateLimits({
+    store: postgresRateStore({
+      query: (text, values) => database.query(text, values),
+      schema: database.schema,
+    }),
+    processId,
+    onError: (error) => onError(error, { where: 'rate limits' }),
+  });
+  await rates.start();
+  return {
+    ...{ app, config, database, rates, metrics: app.metrics, log: app.log, ...secrets },
+    newId: options.newId ?? createIdFactory({ now, randomBytes }),
+    random: options.random ?? Math.random,
+    ...{ randomBytes, now, processId, onError },
+  };
+}
+
+const openapi = {
+  title: 'Payments API',
+  description: 'Moves money between payment methods over RTP and ACH.',
+  tags: [
+    { name: 'Payments', description: 'Move money: create, follow, quote, cancel, list, export.' },
+    { name: 'Payment methods', description: 'Bank accounts, and balances held here.' },
+    { name: 'Events', description: 'Every change, in order, for 90 days.' },
+    { name: 'Webhooks', description: 'Have events sent to you, signed.' },
+    { name: 'Ledger', description: 'The books behind the payments, in double entry.' },
+    { name: 'Sandbox', description: 'The clock, forced outcomes and test money of test mode.' },
+    { name: 'Admin', description: 'For the operator: organisations, keys, reconciliation.' },
+  ],
+  securitySchemes: {
+    apiKey: { type: 'http', scheme: 'bearer', description: 'A key that begins with sk_test_ or sk_live_.' },
+    adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
+  },
+  security: [{ apiKey: [] }],
+};

@@ -1,0 +1,28 @@
+import { createDirectory, readParticipants } from '../payment-methods/directory.ts';
+import { registerPaymentMethodRoutes } from '../payment-methods/routes.ts';
+import { createPaymentMethods, type PaymentMethods } from '../payment-methods/service.ts';
+import { createPaymentReading, type PaymentReading } from '../payments/reading.ts';
+import type { AccessPart } from './access.ts';
+import type { Base, Part } from './base.ts';
+import type { WebhooksPart } from './webhooks.ts';
+
+export type PaymentMethodsPart = Part & { paymentMethods: PaymentMethods; reading: PaymentReading };
+
+/** Where money comes from and goes to. */
+export function addPaymentMethods(
+  { database, sealer, newId, now }: Base,
+  { access: { access, replyOnce }, webhooks: { events } }: { access: AccessPart; webhooks: WebhooksPart },
+): PaymentMethodsPart {
+  const reading = createPaymentReading({ database });
+  const directory = createDirectory(readParticipants());
+  const paymentMethods = createPaymentMethods({
+    ...{ database, sealer, directory, events, payments: reading, now, newId },
+  });
+  return {
+    ...{ paymentMethods, reading },
+    routes: (app) => registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce }),
+    handlers: [],
+    cron: [],
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,89 @@
+import { createClocks } from '../clock/service.ts';
+import { errors } from '../errors.ts';
+import { registerLedgerRoutes } from '../ledger/routes.ts';
+import { methodToApi } from '../payment-methods/method.ts';
+import { createAcceptance } from '../payments/accept/accept.ts';
+import { createProcessing, type Processing } from '../payments/processing.ts';
+import { registerPaymentRoutes } from '../payments/routes.ts';
+import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
+import { registerQuarantineRoutes } from '../quarantine/routes.ts';
+import { createQuarantine } from '../quarantine/service.ts';
+import { createBookRail } from '../rails/book/rail.ts';
+import type { Rail } from '../rails/rail.ts';
+import { registerRailRoutes } from '../rails/routes.ts';
+import { createRails } from '../rails/service.ts';
+import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
+import { createReconciliation } from '../reconciliation/service.ts';
+import { createRouting } from '../routing/service.ts';
+import { defaultTerms } from '../routing/terms.ts';
+import { registerSandboxRoutes } from '../sandbox/routes.ts';
+import { createSandboxService } from '../sandbox/service.ts';
+import type { AccessPart } from './access.ts';
+import type { Base, Part } from './base.ts';
+import type { PaymentMethodsPart } from './payment-methods.ts';
+import type { WebhooksPart } from './webhooks.ts';
+
+export type PaymentsPart = Part & { payments: PaymentsService; processing: Processing };
+
+interface Needs {
+  access: AccessPart;
+  webhooks: WebhooksPart;
+  methods: PaymentMethodsPart;
+  /** Instead of the rails that lead to the networks. */
+  rails?: readonly Rail[] | undefined;
+}
+
+/** What moves money: payments, the rails that carry them, the books behind them, and the sandbox that plays with all. */
+export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPart> {
+  const { database, log, now, newId } = base;
+  const { access, admin, replyOnce } = needs.access;
+  const { events, subscriptions } = needs.webhooks;
+  const { paymentMethods, reading } = needs.methods;
+  const clocks = createClocks({ now });
+  const quarantine = createQuarantine(base);
+  const terms = defaultTerms;
+  const rails = await createRails({ ...base, terms, paymentMethods, clocks, quarantine });
+  const reconciliation = createReconciliation({ database, now, log, rails: rails.reconciled });
+  const carriers = needs.rails ?? [...rails.carriers, createBookRail(terms)];
+  const routing = createRouting({ rails: carriers, terms, isUp: rails.isUp });
+  const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
+  const processing = createProcessing({ ...shared, rails: carriers, recordEvents: events.record });
+  const accept = createAcceptance({ ...shared, paymentMethods, subscriptions });
+  const payments = createPaymentsService({
+    ...{ database, routing, clocks, reading, accept, processing, paymentMethods, subscriptions },
+  });
+  const work = rails.work({ processing });
+  const sandbox = createSandboxService({
+    ...{ database, clocks, now, newId, processing },
+    getPayment: payments.get,
+    rejectMeaning: rails.rejectMeaning,
+    returnMeaning: rails.returnMeaning,
+    notifyOfChange: work.notifyOfChange,
+    orderOutcome: rails.orderOutcome,
+    async getBalance(tenant, id) {
+      const { method } = await paymentMethods.get(tenant, id);
+      if (method.type !== 'balance') throw errors.not_a_balance();
+      return method;
+    },
+  });
+  return {
+    ...{ payments, processing },
+    routes(app) {
+      registerPaymentRoutes(app, { payments, access, replyOnce });
+      registerQuarantineRoutes(app, { admin, quarantine });
+      registerReconciliationRoutes(app, { admin, reconciliation });
+      registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
+      registerLedgerRoutes(app, { database, access, now });
+      registerSandboxRoutes(app, {
+        ...{ sandbox, access, replyOnce },
+        showMethod: async (tx, tenant, id) => {
+          const { method, balance } = await paymentMethods.get(tenant, id, tx);
+          return methodToApi(method, balance);
+        },
+      });
+    },
+    handlers: [processing.submitHandler, ...work.handlers, reconciliation.handler],
+    cron: [...work.cron, reconciliation.cron],
+    close: () => rails.close(),
+  };
+}

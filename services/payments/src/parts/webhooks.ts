@@ -1,0 +1,66 @@
+import { createEgressPolicy, type ResolveHost } from '@libs/egress';
+import { createDeliveryQueue } from '@libs/webhooks';
+import { registerEventRoutes } from '../events/routes.ts';
+import { createEventService, type EventService } from '../events/service.ts';
+import { createWebhookDispatcher } from '../webhooks/dispatcher.ts';
+import type { DeliveryOffers } from '../webhooks/offers.ts';
+import { registerWebhookRoutes } from '../webhooks/routes.ts';
+import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules } from '../webhooks/rules.ts';
+import { createSecretVault } from '../webhooks/secrets.ts';
+import { createWebhooks } from '../webhooks/service.ts';
+import { createSubscriptionService, type SubscriptionService } from '../webhooks/subscriptions.ts';
+import type { AccessPart } from './access.ts';
+import type { Base, Part } from './base.ts';
+
+/** How webhooks are looked up and retried; as the contract says unless told otherwise. */
+export interface WebhookOptions {
+  /** The system's resolver where absent. */
+  resolveHost?: ResolveHost;
+  rules?: Partial<DeliveryRules>;
+}
+
+export type WebhooksPart = Part & { events: EventService; subscriptions: SubscriptionService };
+
+/** Events, and the webhooks that tell of them. */
+export function addWebhooks(
+  base: Base,
+  { access, replyOnce }: AccessPart,
+  { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
+): WebhooksPart {
+  const { config, database, sealer, newId, randomBytes, random, now } = base;
+  const rules = { ...deliveryRules, ...options.rules };
+  const queue = createDeliveryQueue({
+    schema: DELIVERY_SCHEMA,
+    ...{ now, newId, statusWhenAbandoned: rules.statusWhenAbandoned },
+    ...(rules.keepUndeliveredMs === undefined ? {} : { keepUndeliveredMs: rules.keepUndeliveredMs }),
+  });
+  const policy = createEgressPolicy({ ...config.egress, ...(resolveHost ? { resolve: resolveHost } : {}) });
+  const vault = createSecretVault(sealer);
+  const subscriptions = createSubscriptionService(queue, offers);
+  const events = createEventService({ database, now, deliver: subscriptions.deliver });
+  const webhooks = createWebhooks({ database, queue, vault, policy, events, now, newId, randomBytes });
+  const dispatcher = createWebhookDispatcher({
+    ...{ database, webhooks, events, vault, policy, rules, now, random },
+    onError: (error) => base.onError(error, { where: 'webhooks' }),
+  });
+  return {
+    ...{ events, subscriptions },
+    routes(app) {
+      registerEventRoutes(app, { events, access });
+      registerWebhookRoutes(app, { webhooks, access, replyOnce });
+    },
+    handlers: [],
+    cron: [],
+    background: {
+      async start() {
+        await dispatcher.start();
+        offers.to(dispatcher);
+      },
+      async stop() {
+        offers.to(null);
+        await dispatcher.stop();
+      },
+    },
+    close: () => Promise.resolve(),
+  };
+}
