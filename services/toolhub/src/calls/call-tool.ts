@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { RateLimit } from '@libs/http';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
@@ -54,6 +55,8 @@ export interface CallRequest {
   badText: readonly { pointer: string; code: string; detail: string }[];
   signal: AbortSignal;
   progress: Progress;
+  /** What stands for the caller's idempotency_key at the vendor: it tells nothing of customer or key. */
+  vendorKey?: string;
   ip: string;
   requestId: string;
 }
@@ -143,6 +146,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     const { idempotency_key: key, ...args } = request.args;
     const call = { ...request, args };
     if (typeof key !== 'string') return runGated(call, tool, null);
+    const vendorKey = hash('sha256', JSON.stringify([principalOf(request.session), tool.name, key]));
     const claim = await deps.idempotency.claim({
       customerId: principalOf(request.session),
       tool: tool.name,
@@ -152,7 +156,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     });
     switch (claim.kind) {
       case 'claimed':
-        return runGated(call, tool, claim);
+        return runGated({ ...call, vendorKey }, tool, claim);
       case 'replay': {
         const result = JSON.parse(claim.resultJson) as ToolResult;
         return { outcome: result.isError === true ? 'failure' : 'success', result };
@@ -244,7 +248,13 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     const opened = await openShared({ session, platform: tool.platform, ...choice });
     if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
     const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) =>
-      tool.run(args, deps.connectors.context({ ...credential, signal, progress: request.progress }));
+      tool.run(
+        args,
+        deps.connectors.context({
+          ...{ ...credential, signal, progress: request.progress },
+          idempotencyKey: request.vendorKey ?? null,
+        }),
+      );
     try {
       return { kind: 'done', content: await run(opened) };
     } catch (error) {

@@ -106,6 +106,11 @@ export interface ToolContext<Credential = unknown> {
   /** Aborted when the caller cancels or the call's time is over. */
   readonly signal: AbortSignal;
   readonly progress: (done: number, total?: number, message?: string) => void;
+  /**
+   * For vendors with idempotency of their own: printable, the same for every try of one call, another for any other
+   * call. Null where the caller gave no key.
+   */
+  readonly idempotencyKey: string | null;
 }
 
 export interface ToolDefinition {

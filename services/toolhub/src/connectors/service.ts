@@ -24,6 +24,7 @@ export interface ContextInput {
   account: string;
   signal?: AbortSignal;
   progress?: ToolContext['progress'];
+  idempotencyKey?: string | null;
 }
 
 export interface RefusedAddress {
@@ -103,6 +104,7 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       now: deps.now,
       signal,
       progress: input.progress ?? (() => {}),
+      idempotencyKey: input.idempotencyKey ?? null,
     };
   }
 

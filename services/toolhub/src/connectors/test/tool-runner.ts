@@ -38,6 +38,7 @@ export interface TestContextInput {
   oauthClient?: ToolContext['oauthClient'];
   database?: Database;
   now?: () => Date;
+  idempotencyKey?: string;
 }
 
 const closers: (() => Promise<void>)[] = [];
@@ -59,6 +60,7 @@ export function testContext(input: TestContextInput): ToolContext {
     now: input.now ?? (() => new Date()),
     signal,
     progress: () => {},
+    idempotencyKey: input.idempotencyKey ?? null,
   };
 }
 

@@ -1,0 +1,45 @@
+import { type Connector, defineConnector } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import {
+  type BlueskyCredential,
+  blueskyCredentialSchema,
+  callBluesky,
+  logIn,
+  renewSession,
+  sessionEnd,
+} from './api.ts';
+import { blueskyTools } from './tools.ts';
+
+/**
+ * The customer gives an app password; what calls carry is a session that the server makes of it. The first call finds
+ * none and is renewed like a token that ended, so that all processes together log in once.
+ */
+export function createBlueskyConnector(): Connector {
+  return defineConnector<BlueskyCredential>({
+    id: 'bluesky',
+    title: 'Bluesky',
+    auth: {
+      kind: 'token',
+      credentialSchema: blueskyCredentialSchema,
+      secretFields: ['/app_password', '/session/access_jwt', '/session/refresh_jwt'],
+      accountLabel: ({ identifier }) => identifier,
+      addresses({ service }) {
+        const url = new URL(service);
+        const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
+        return [{ pointer: '/service', host: url.hostname, port }];
+      },
+    },
+    expiresAt: sessionEnd,
+    isRefreshable: () => true,
+    refresh: renewSession,
+    verify: (context) => verifyBy(async () => `@${(await logIn(context)).handle}`),
+    health: (context) =>
+      probeBy(async () => {
+        // A look at the account must not use up logins, of which there are few: without a session the server is asked.
+        const { session } = context.credential;
+        if (session === undefined) return logIn(context);
+        return callBluesky(context, { path: '/xrpc/com.atproto.server.getSession' });
+      }),
+    tools: blueskyTools(),
+  });
+}

@@ -1,0 +1,51 @@
+import { type Static, Type } from 'typebox';
+import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
+import { closed, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
+import { shape } from './api.ts';
+
+export const authorSchema = closed({ did: Type.String(), handle: nullableText, display_name: nullableText });
+
+export const postSchema = closed({
+  uri: Type.String(),
+  cid: nullableText,
+  author: authorSchema,
+  text: Type.String(),
+  created_at: nullableText,
+  indexed_at: nullableText,
+  langs: Type.Array(Type.String()),
+  reply_to_uri: nullableText,
+  replies: nullableCount,
+  reposts: nullableCount,
+  likes: nullableCount,
+  liked: Type.Boolean(),
+});
+
+export type BlueskyPost = Static<typeof postSchema>;
+
+export function readAuthor(value: unknown): Static<typeof authorSchema> {
+  const author = shape.object(value);
+  return {
+    did: shape.text(author.did),
+    handle: textOrNull(author.handle),
+    display_name: textOrNull(author.displayName),
+  };
+}
+
+export function readPost(value: unknown): BlueskyPost {
+  const post = shape.object(value);
+  const record = fieldsOf(post.record);
+  return {
+    uri: shape.text(post.uri),
+    cid: textOrNull(post.cid),
+    author: readAuthor(post.author),
+    text: textOrNull(record.text) ?? '',
+    created_at: textOrNull(record.createdAt),
+    indexed_at: textOrNull(post.indexedAt),
+    langs: listOf(record.langs).filter((lang) => typeof lang === 'string'),
+    reply_to_uri: textOrNull(fieldsOf(fieldsOf(record.reply).parent).uri),
+    replies: countOrNull(post.replyCount),
+    reposts: countOrNull(post.repostCount),
+    likes: countOrNull(post.likeCount),
+    liked: typeof fieldsOf(post.viewer).like === 'string',
+  };
+}

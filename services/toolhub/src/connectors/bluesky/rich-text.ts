@@ -1,0 +1,61 @@
+// Links, mentions and hashtags in a post are marked beside its text, by positions in its UTF-8 form:
+// https://docs.bsky.app/docs/advanced-guides/post-richtext
+
+export interface Facet {
+  index: { byteStart: number; byteEnd: number };
+  features: { $type: string; uri?: string; did?: string; tag?: string }[];
+}
+
+const LINK = /(?<=^|[\s(])https?:\/\/[^\s<>"]{1,2000}/g;
+const MENTION = /(?<=^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,62})(?:\.[a-zA-Z0-9-]{1,63}){1,8})/g;
+const TAG = /(?<=^|\s)#((?!\d+(?:\s|$))[\p{L}\p{N}\p{M}_]{1,64})/gu;
+const FACETS_MAX = 100;
+
+/** Handles that a text mentions, each once. */
+export function mentionedHandles(text: string): string[] {
+  return [...new Set([...text.matchAll(MENTION)].map((match) => (match[1] as string).toLowerCase()))];
+}
+
+/** `dids` has the handles that exist; a mention of any other stays plain text. */
+export function facetsOf(text: string, dids: ReadonlyMap<string, string>): Facet[] {
+  const links = [...text.matchAll(LINK)].map((match) => {
+    const uri = withoutTrailingMarks(match[0]);
+    return facet(text, { start: match.index, part: uri }, { $type: 'app.bsky.richtext.facet#link', uri });
+  });
+  const mentions = [...text.matchAll(MENTION)].flatMap((match) => {
+    const did = dids.get((match[1] as string).toLowerCase());
+    if (did === undefined) return [];
+    return [
+      facet(text, { start: match.index, part: match[0] }, { $type: 'app.bsky.richtext.facet#mention', did }),
+    ];
+  });
+  const tags = [...text.matchAll(TAG)].map((match) =>
+    facet(
+      text,
+      { start: match.index, part: match[0] },
+      { $type: 'app.bsky.richtext.facet#tag', tag: match[1] as string },
+    ),
+  );
+  return [...links, ...mentions, ...tags]
+    .sort((a, b) => a.index.byteStart - b.index.byteStart)
+    .filter(
+      (one, position, all) =>
+        position === 0 || one.index.byteStart >= (all[position - 1] as Facet).index.byteEnd,
+    )
+    .slice(0, FACETS_MAX);
+}
+
+function facet(
+  text: string,
+  { start, part }: { start: number; part: string },
+  feature: Facet['features'][number],
+): Facet {
+  const byteStart = Buffer.byteLength(text.slice(0, start));
+  return { index: { byteStart, byteEnd: byteStart + Buffer.byteLength(part) }, features: [feature] };
+}
+
+/** Punctuation after an address ends the sentence, not the address; a bracket stays where it was opened inside. */
+function withoutTrailingMarks(address: string): string {
+  const trimmed = address.replace(/[.,;:!?'"]+$/, '');
+  return trimmed.endsWith(')') && !trimmed.includes('(') ? trimmed.slice(0, -1) : trimmed;
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox';
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { createVendorApi, refusedBy } from '../vendor-api/request.ts';
+import { fieldsOf, shapeOf } from '../vendor-api/shape.ts';
+
+export const TITLE = 'Mastodon';
+export const shape = shapeOf(TITLE);
+
+export const mastodonCredentialSchema = Type.Object(
+  {
+    instance_url: Type.String({
+      pattern: '^https?://[^\\s/?#@\\\\]{1,253}/?$',
+      description: 'Address of the server that has the account, for example https://mastodon.social',
+    }),
+    access_token: Type.String({
+      pattern: '^[!-~]{1,2048}$',
+      description: 'Access token with read and write, from Preferences → Development → your application.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export type MastodonCredential = Static<typeof mastodonCredentialSchema>;
+export type MastodonContext = ToolContext<MastodonCredential>;
+
+/** Where the operator sends requests elsewhere (a test, a proxy), the instance's own address is not used. */
+export function instanceOf({ baseUrl, credential }: Pick<MastodonContext, 'baseUrl' | 'credential'>): string {
+  return baseUrl ?? new URL(credential.instance_url).origin;
+}
+
+export const callMastodon = createVendorApi<MastodonCredential>({
+  title: TITLE,
+  baseUrl: instanceOf,
+  headers: ({ credential }) => ({ authorization: `Bearer ${credential.access_token}` }),
+  secrets: ({ access_token }) => [access_token],
+  explain({ status, body }, said) {
+    const { error, error_description: detail } = fieldsOf(body);
+    // A token without the scope, and a person who was blocked, are both 403; only the first can be mended by a new token.
+    if (status === 403 && typeof error === 'string' && /scope/i.test(error))
+      return new ConnectorError('platform_error', `${TITLE} refused: the access token lacks a scope`, {
+        platformCode: 'insufficient_scope',
+      });
+    if (status >= 400 && status < 500 && status !== 401 && status !== 429)
+      return refusedBy(TITLE, said(typeof detail === 'string' ? detail : error), String(status));
+    return undefined;
+  },
+});
+
+/** The place at which the next page begins, from the `Link` header (RFC 8288); null on the last page. */
+export function nextMaxId(headers: Headers): string | null {
+  const link = headers.get('link') ?? '';
+  for (const part of link.split(',')) {
+    const [, address, relation] = /<([^<>]*)>\s*;\s*rel="?(\w+)"?/.exec(part) ?? [];
+    if (relation !== 'next' || address === undefined || !URL.canParse(address)) continue;
+    return new URL(address).searchParams.get('max_id');
+  }
+  return null;
+}

@@ -1,0 +1,39 @@
+import { type Connector, defineConnector } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import { textOrNull } from '../vendor-api/shape.ts';
+import {
+  callMastodon,
+  type MastodonContext,
+  type MastodonCredential,
+  mastodonCredentialSchema,
+  shape,
+} from './api.ts';
+import { mastodonTools } from './tools.ts';
+
+/** Each account lives on a server of its own; the customer's choice of it passes the guard. */
+export function createMastodonConnector(): Connector {
+  return defineConnector<MastodonCredential>({
+    id: 'mastodon',
+    title: 'Mastodon',
+    auth: {
+      kind: 'token',
+      credentialSchema: mastodonCredentialSchema,
+      secretFields: ['/access_token'],
+      accountLabel: ({ instance_url }) => new URL(instance_url).host,
+      addresses({ instance_url }) {
+        const url = new URL(instance_url);
+        const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
+        return [{ pointer: '/instance_url', host: url.hostname, port }];
+      },
+    },
+    verify: (context) => verifyBy(() => readOwnAddress(context)),
+    health: (context) => probeBy(() => readOwnAddress(context)),
+    tools: mastodonTools(),
+  });
+}
+
+async function readOwnAddress(context: MastodonContext): Promise<string> {
+  const { body } = await callMastodon(context, { path: '/api/v1/accounts/verify_credentials' });
+  const username = textOrNull(shape.object(body).username) ?? 'unknown';
+  return `@${username}@${new URL(context.credential.instance_url).host}`;
+}

@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox';
+import { readJsonAnswer } from '../answer.ts';
+import {
+  ConnectorError,
+  type OAuthGrant,
+  type OAuthProvider,
+  type RefreshOutcome,
+  type ToolContext,
+} from '../connector.ts';
+import { readTokens } from '../tokens.ts';
+
+/** A token travels in a header, so it has no spaces and no line ends. */
+const token = (description: string) => Type.String({ pattern: '^[!-~]{1,8192}$', description });
+
+/** What a customer stores for a platform with OAuth: pasted by hand, or made by the login in the browser. */
+export const oauthCredentialSchema = Type.Object(
+  {
+    access_token: token('Access token of the account.'),
+    refresh_token: Type.Optional(token('Renews the access token; it counts as used after one renewal.')),
+    expires_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When the access token ends, if it does.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type OAuthCredential = Static<typeof oauthCredentialSchema>;
+
+export const oauthSecretFields = ['/access_token', '/refresh_token'];
+
+export function secretsOf({ access_token, refresh_token }: OAuthCredential): string[] {
+  return refresh_token === undefined ? [access_token] : [access_token, refresh_token];
+}
+
+export function bearer({ credential }: ToolContext<OAuthCredential>): Record<string, string> {
+  return { authorization: `Bearer ${credential.access_token}` };
+}
+
+export function expiresAt({ expires_at }: OAuthCredential): Date | null {
+  return expires_at === undefined ? null : new Date(expires_at);
+}
+
+export function hasRefreshToken({ refresh_token }: OAuthCredential): boolean {
+  return refresh_token !== undefined;
+}
+
+/** `previous` keeps its refresh token where the answer brings no new one. */
+export function credentialOf(
+  { answer, now }: Pick<OAuthGrant, 'answer' | 'now'>,
+  previous: Partial<OAuthCredential> = {},
+): OAuthCredential {
+  const issued = readTokens(answer, now);
+  const refreshToken = issued.refreshToken ?? previous.refresh_token;
+  return {
+    access_token: issued.accessToken,
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...(issued.expiresAt === null ? {} : { expires_at: issued.expiresAt.toISOString() }),
+  };
+}
+
+/** Answers of a token endpoint after which only the customer can help. */
+const FINAL_ERRORS =
+  /^(invalid_grant|invalid_refresh_token|token_revoked|token_expired|invalid_request|bad_refresh_token)$/;
+
+/** The standard renewal (RFC 6749 6) with the operator's registration at the vendor. */
+export async function refreshByGrant(
+  context: ToolContext<OAuthCredential>,
+  provider: Pick<OAuthProvider, 'id' | 'title' | 'tokenUrl' | 'clientAuthentication'>,
+): Promise<RefreshOutcome<OAuthCredential>> {
+  const client = context.oauthClient(provider.id);
+  const { refresh_token } = context.credential;
+  if (refresh_token === undefined) return { kind: 'refused', reason: 'there is no refresh token' };
+  if (client === null) return { kind: 'refused', reason: `${provider.title} is not set up on this server` };
+  const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token });
+  const isBasic = provider.clientAuthentication === 'basic' && client.clientSecret !== null;
+  if (!isBasic) {
+    form.set('client_id', client.clientId);
+    if (client.clientSecret !== null) form.set('client_secret', client.clientSecret);
+  }
+  const response = await context.fetch(client.tokenUrl ?? provider.tokenUrl, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      ...(isBasic ? { authorization: basicOf(client.clientId, client.clientSecret ?? '') } : {}),
+    },
+    body: form.toString(),
+  });
+  if (response.status >= 500 || response.status === 429) {
+    const message = `${provider.title} answered ${response.status} to the renewal`;
+    throw new ConnectorError('platform_unavailable', message);
+  }
+  const answer = await readJsonAnswer(response, provider.title);
+  const code = typeof answer.error === 'string' ? answer.error : undefined;
+  if (!response.ok || answer.ok === false || code !== undefined) return notRenewed(provider.title, code);
+  return { kind: 'refreshed', credential: credentialOf({ answer, now: context.now() }, context.credential) };
+}
+
+/** A fault of the operator's registration must not make every customer connect anew: it is no refusal of the token. */
+function notRenewed(title: string, code: string | undefined): { kind: 'refused'; reason: string } {
+  if (code !== undefined && !FINAL_ERRORS.test(code))
+    throw new ConnectorError(
+      'platform_unavailable',
+      `${title} did not renew the token (${code.slice(0, 60)})`,
+    );
+  return { kind: 'refused', reason: `${title} does not accept the refresh token` };
+}
+
+function basicOf(clientId: string, clientSecret: string): string {
+  const [user, password] = [clientId, clientSecret].map(encodeURIComponent);
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}

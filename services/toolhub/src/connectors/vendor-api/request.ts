@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { fieldsOf } from './shape.ts';
+
+type QueryValue = string | number | boolean | readonly string[] | undefined;
+
+export interface VendorRequest {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Made by `path`, so that no argument can change where it leads. */
+  path: string;
+  query?: Readonly<Record<string, QueryValue>>;
+  json?: unknown;
+  form?: Readonly<Record<string, string | undefined>>;
+  headers?: Readonly<Record<string, string>>;
+  /** The vendor does a repeat of this request at most once, so a lost answer may be asked for again. */
+  repeatable?: boolean;
+}
+
+export interface VendorAnswer {
+  status: number;
+  headers: Headers;
+  /** The JSON of the answer; null where it has no body. */
+  body: unknown;
+}
+
+/** How one vendor is spoken to; everything that all vendors share is done here. */
+export interface VendorRules<Credential> {
+  title: string;
+  baseUrl(context: ToolContext<Credential>): string;
+  /** Carries the credential. */
+  headers(context: ToolContext<Credential>): Readonly<Record<string, string>>;
+  /** Secrets that a vendor might repeat in its messages. */
+  secrets(credential: Credential): readonly string[];
+  /** For vendors that refuse with status 200. */
+  isRefusal?(answer: VendorAnswer): boolean;
+  /** What this vendor means by a refusal; undefined leaves it to the status. */
+  explain(answer: VendorAnswer, said: (text: unknown) => string, now: Date): ConnectorError | undefined;
+}
+
+export type CallVendor<Credential> = (
+  context: ToolContext<Credential>,
+  request: VendorRequest,
+) => Promise<VendorAnswer>;
+
+const SAID_LENGTH_MAX = 300;
+const REPEATS_MAX = 1;
+const REPEAT_AFTER_MS = 250;
+const RETRY_AFTER_SECONDS = 30;
+const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;
+
+export function createVendorApi<Credential>(rules: VendorRules<Credential>): CallVendor<Credential> {
+  async function once(context: ToolContext<Credential>, request: VendorRequest): Promise<VendorAnswer> {
+    const response = await context.fetch(addressOf(rules.baseUrl(context), request), {
+      method: request.method ?? 'GET',
+      headers: {
+        accept: 'application/json',
+        ...rules.headers(context),
+        ...request.headers,
+        ...contentType(request),
+      },
+      ...bodyOf(request),
+    });
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: await readBody(response, rules.title),
+    };
+    if (response.ok && rules.isRefusal?.(answer) !== true) return answer;
+    const said = (text: unknown) => tidy(text, rules.secrets(context.credential));
+    throw (
+      rules.explain(answer, said, context.now()) ?? explainStatus(rules.title, answer, said, context.now())
+    );
+  }
+
+  return async (context, request) => {
+    const mayRepeat = request.repeatable ?? (request.method ?? 'GET') === 'GET';
+    for (let repeat = 0; ; repeat += 1) {
+      try {
+        return await once(context, request);
+      } catch (error) {
+        const isPassing = error instanceof ConnectorError && error.code === 'platform_unavailable';
+        if (!isPassing || !mayRepeat || repeat >= REPEATS_MAX) throw error;
+        await sleep(REPEAT_AFTER_MS, undefined, { signal: context.signal });
+      }
+    }
+  };
+}
+
+function addressOf(baseUrl: string, { path, query = {} }: VendorRequest): URL {
+  const url = new URL(`${baseUrl.replace(/\/+$/, '')}${path}`);
+  for (const [name, value] of Object.entries(query)) {
+    const values = Array.isArray(value) ? value : [value];
+    for (const one of values) if (one !== undefined) url.searchParams.append(name, String(one));
+  }
+  return url;
+}
+
+function contentType({ json, form }: VendorRequest): Record<string, string> {
+  if (json !== undefined) return { 'content-type': 'application/json; charset=utf-8' };
+  return form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+}
+
+function bodyOf({ json, form }: VendorRequest): { body?: string } {
+  if (json !== undefined) return { body: JSON.stringify(json) };
+  if (form === undefined) return {};
+  const fields = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
+  return { body: new URLSearchParams(fields).toString() };
+}
+
+/** An answer without sense counts as no answer, except to a refusal, whose status says enough. */
+async function readBody(response: Response, title: string): Promise<unknown> {
+  const text = await response.text();
+  if (text === '') return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    if (!response.ok) return null;
+    const message = `${title} sent an answer (HTTP ${response.status}) that cannot be read`;
+    throw new ConnectorError('platform_unavailable', message, { cause });
+  }
+}
+
+/** A vendor's own words, without secrets and short enough to be shown. */
+function tidy(text: unknown, secrets: readonly string[]): string {
+  const plain = typeof text === 'string' && text !== '' ? text : 'no reason given';
+  return secrets
+    .filter((secret) => secret !== '')
+    .reduce((shown, secret) => shown.replaceAll(secret, '…'), plain.slice(0, 4 * SAID_LENGTH_MAX))
+    .slice(0, SAID_LENGTH_MAX);
+}
+
+function explainStatus(
+  title: string,
+  { status, headers, body }: VendorAnswer,
+  said: (text: unknown) => string,
+  now: Date,
+): ConnectorError {
+  if (status === 401) return tokenRefused(title);
+  if (status === 429) return slowDown(title, retryAfterSeconds(headers, now));
+  if (status >= 500) return new ConnectorError('platform_unavailable', `${title} answered ${status}`);
+  if (status >= 300 && status < 400)
+    return new ConnectorError(
+      'platform_unavailable',
+      `${title} answered with a redirect, which is not followed`,
+    );
+  const { message, error, detail } = fieldsOf(body);
+  const text = [message, detail, error].find((value) => typeof value === 'string');
+  return refusedBy(title, said(text), String(status));
+}
+
+export function tokenRefused(title: string): ConnectorError {
+  return new ConnectorError('token_expired', `${title} does not accept the access token`);
+}
+
+export function slowDown(title: string, seconds: number): ConnectorError {
+  return new ConnectorError('rate_limited', `${title} asks to slow down`, { retryAfterSeconds: seconds });
+}
+
+export function refusedBy(title: string, reason: string, platformCode: string): ConnectorError {
+  return new ConnectorError('platform_error', `${title} refused: ${reason}`, { platformCode });
+}
+
+/** `Retry-After` in seconds or as a date, else the moment at which the vendor's window begins anew. */
+export function retryAfterSeconds(headers: Headers, now: Date): number {
+  const after = headers.get('retry-after');
+  if (after !== null && /^\d+(\.\d+)?$/.test(after)) return boundSeconds(Number(after));
+  if (after !== null && !Number.isNaN(Date.parse(after)))
+    return boundSeconds((Date.parse(after) - now.getTime()) / 1_000);
+  const reset =
+    headers.get('x-rate-limit-reset') ?? headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset');
+  return reset === null ? RETRY_AFTER_SECONDS : boundSeconds(secondsUntil(reset, now));
+}
+
+/** Vendors write the moment as a date, as unix seconds, or as seconds from now. */
+function secondsUntil(reset: string, now: Date): number {
+  const number = Number(reset);
+  if (Number.isNaN(number)) return (Date.parse(reset) - now.getTime()) / 1_000;
+  const isUnixTime = number > 1_000_000_000;
+  return isUnixTime ? number - now.getTime() / 1_000 : number;
+}
+
+export function boundSeconds(seconds: number): number {
+  if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS;
+  return Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX);
+}
