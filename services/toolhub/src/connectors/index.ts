@@ -1,11 +1,19 @@
+import { createBlueskyConnector } from './bluesky/connector.ts';
 import type { Connector } from './connector.ts';
 import { createEmailConnector } from './email/connector.ts';
+import { createMastodonConnector } from './mastodon/connector.ts';
 import { createTelegramConnector } from './telegram/connector.ts';
 import { createWhatsappConnector } from './whatsapp/connector.ts';
 
 /** The list of platforms. To add one, write its folder and name it here. */
 export function createConnectors(): Connector[] {
-  return [createEmailConnector(), createWhatsappConnector(), createTelegramConnector()];
+  return [
+    createEmailConnector(),
+    createWhatsappConnector(),
+    createTelegramConnector(),
+    createBlueskyConnector(),
+    createMastodonConnector(),
+  ];
 }
 
 /** Platforms that settings may name before this version has them, so that operators can prepare. */

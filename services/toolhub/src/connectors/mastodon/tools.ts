@@ -136,10 +136,9 @@ const getThread = defineTool({
     descendants: Type.Array(statusSchema),
   }),
   async run({ status_id: id }, context: MastodonContext) {
-    const [status, around] = await Promise.all([
-      callMastodon(context, { path: path`/api/v1/statuses/${id}` }),
-      callMastodon(context, { path: path`/api/v1/statuses/${id}/context` }),
-    ]);
+    // One after the other: where the first is refused, the second is not sent.
+    const status = await callMastodon(context, { path: path`/api/v1/statuses/${id}` });
+    const around = await callMastodon(context, { path: path`/api/v1/statuses/${id}/context` });
     const { ancestors, descendants } = shape.object(around.body);
     return {
       status: readStatus(status.body),

@@ -1,0 +1,180 @@
+// Mastodon's connector against a server of its published contract.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createMastodonConnector } from '../../../services/toolhub/src/connectors/mastodon/connector.ts';
+import {
+  closeTestContexts,
+  runTool,
+  type TestContextInput,
+  testContext,
+} from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { type MastodonServer, startMastodon } from './server.ts';
+
+const TOKEN = 'mastodon-secret-token-1';
+const connector = createMastodonConnector();
+let server: MastodonServer;
+let statusId: string;
+
+beforeAll(async () => {
+  server = await startMastodon();
+});
+beforeEach(() => {
+  server.addAccount('ada', TOKEN);
+  server.addAccount('bob', 'another');
+  statusId = server.addStatus('bob', '<p>Hello <b>all</b> &amp; &lt;you&gt;<br>#Test</p><p>second</p>');
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+function context(overrides: Partial<TestContextInput> = {}) {
+  return testContext({
+    ...{ platform: 'mastodon', credential: { instance_url: server.url, access_token: TOKEN } },
+    ...{ allow: [new URL(server.url).host], ...overrides },
+  });
+}
+
+const call = <Result = Record<string, unknown>>(
+  name: string,
+  args: Record<string, unknown>,
+  at = context(),
+) => runTool<Result>(connector, name, { args, context: at });
+
+describe('tools', () => {
+  it('reads timelines page by page, to the last', async () => {
+    for (let count = 0; count < 45; count += 1) server.addStatus('bob', `<p>n${count} #Test</p>`);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await call<{ items: { id: string }[]; next_cursor: string | null }>(
+        'mastodon_get_timeline',
+        {
+          kind: 'tag',
+          tag: '#Test',
+          limit: 100,
+          ...(cursor === undefined ? {} : { cursor }),
+        },
+      );
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(
+      [...server.statuses.values()]
+        .filter(({ content }) => content.includes('#Test'))
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    await expect(call('mastodon_get_timeline', { kind: 'home', tag: 'x' })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  });
+
+  it('shows text as text, marked as written by strangers', async () => {
+    const { status, untrusted_content } = await call<{
+      status: { text: string };
+      untrusted_content: boolean;
+    }>('mastodon_get_thread', { status_id: statusId });
+    expect(status.text).toBe('Hello all & <you>\n#Test\n\nsecond');
+    expect(untrusted_content).toBe(true);
+  });
+
+  it('publishes, answers, favourites and deletes', async () => {
+    const made = await call<{ id: string }>('mastodon_create_status', {
+      text: 'answer',
+      visibility: 'unlisted',
+      reply_to_id: statusId,
+      spoiler_text: 'careful',
+    });
+    expect(server.received.at(-1)).toMatchObject({
+      method: 'POST',
+      path: '/api/v1/statuses',
+      body: { status: 'answer', visibility: 'unlisted', in_reply_to_id: statusId, spoiler_text: 'careful' },
+    });
+    expect(server.received.at(-1)?.headers['idempotency-key']).toBeUndefined();
+    const thread = await call<{ descendants: { id: string }[] }>('mastodon_get_thread', {
+      status_id: statusId,
+    });
+    expect(thread.descendants.map(({ id }) => id)).toEqual([made.id]);
+    expect(await call('mastodon_favourite_status', { status_id: made.id })).toMatchObject({
+      favourited: true,
+    });
+    expect(await call('mastodon_favourite_status', { status_id: made.id })).toMatchObject({
+      favourited: true,
+    });
+    expect(await call('mastodon_delete_status', { status_id: made.id })).toEqual({
+      id: made.id,
+      deleted: true,
+    });
+    await expect(call('mastodon_delete_status', { status_id: made.id })).rejects.toMatchObject({
+      code: 'platform_error',
+      platformCode: '404',
+    });
+  });
+
+  it('uses the idempotency of the server: a lost answer is asked for again, and one status is there', async () => {
+    const before = server.statuses.size;
+    const at = context({ idempotencyKey: 'key-1' });
+    await call('mastodon_create_status', { text: 'once' }, at);
+    server.failNext({ kind: 'drop' });
+    await call('mastodon_create_status', { text: 'once' }, at);
+    expect(server.statuses.size).toBe(before + 1);
+  });
+
+  it('searches and lists notifications', async () => {
+    server.notify('mention', 'bob', statusId);
+    server.notify('follow', 'bob', null);
+    const mentions = await call<{ items: { type: string }[] }>('mastodon_list_notifications', {
+      types: ['mention'],
+    });
+    expect(mentions.items.map(({ type }) => type)).toEqual(['mention']);
+    expect(server.received.at(-1)?.query.getAll('types[]')).toEqual(['mention']);
+    const accounts = await call<{ items: { account: { username: string } }[] }>('mastodon_search', {
+      query: 'bo',
+      type: 'accounts',
+    });
+    expect(accounts.items.map(({ account }) => account.username)).toEqual(['bob']);
+  });
+});
+
+describe('the account', () => {
+  it('is checked, named and probed', async () => {
+    expect(await connector.verify(context())).toEqual({
+      kind: 'accepted',
+      account: `@ada@${new URL(server.url).host}`,
+    });
+    const wrong = context({ credential: { instance_url: server.url, access_token: 'wrong' } });
+    expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
+  });
+
+  it('lives on a server that passes the guard', () => {
+    const addresses = connector.auth.addresses?.({ instance_url: 'https://social.test/', access_token: 'x' });
+    expect(addresses).toEqual([{ pointer: '/instance_url', host: 'social.test', port: 443 }]);
+  });
+});
+
+describe('faults', () => {
+  tryFaults({
+    connector,
+    server: () => server,
+    context,
+    samples: {
+      mastodon_get_timeline: () => ({ kind: 'home' }),
+      mastodon_search: () => ({ query: 'hello' }),
+      mastodon_get_thread: () => ({ status_id: statusId }),
+      mastodon_list_notifications: () => ({}),
+      mastodon_create_status: () => ({ text: 'hello', reply_to_id: statusId }),
+      mastodon_favourite_status: () => ({ status_id: statusId }),
+      mastodon_delete_status: () => ({ status_id: server.addStatus('ada', '<p>mine</p>') }),
+    },
+    tokenRefusal: { status: 401, json: { error: 'The access token is invalid' } },
+    slowDown: {
+      reply: { status: 429, json: { error: 'Too many requests' }, headers: { 'retry-after': '17' } },
+      seconds: 17,
+    },
+    refusal: { reply: { status: 422, json: { error: `Validation failed for ${TOKEN}` } }, code: '422' },
+    secrets: [TOKEN],
+  });
+});
