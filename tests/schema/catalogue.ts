@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 
 export async function lines(db: Queryable, sql: string, schemas: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ line: string }>(sql, [schemas]);
@@ -6,8 +6,14 @@ export async function lines(db: Queryable, sql: string, schemas: readonly string
 }
 
 /** Everything that makes a schema what it is, as text: equal schemas give equal lists. */
-export async function readCatalogue(db: Queryable, schemas: readonly string[]): Promise<string[]> {
-  return (await Promise.all(CATALOGUE.map((sql) => lines(db, sql, schemas)))).flat().sort();
+export function readCatalogue(database: Database, schemas: readonly string[]): Promise<string[]> {
+  return database.transaction(async (tx) => {
+    // Without a path every name is written with its schema.
+    await tx.query('set local search_path to pg_catalog');
+    const found: string[] = [];
+    for (const sql of CATALOGUE) found.push(...(await lines(tx, sql, schemas)));
+    return found.sort();
+  });
 }
 
 const CATALOGUE = [

@@ -153,15 +153,19 @@ async function prepareSchemas(
     const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
     if (rows.length === 0) await client.query(`create schema ${schema}`);
   }
-  if (records.length === 0)
-    await client.query(`create table ${source.schema}.migrations (
-      series text collate "C" not null,
-      number int not null,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz not null default now(),
-      primary key (series, number)
-    )`);
+  if (records.length === 0) await client.query(recordTable(source.schema));
+}
+
+/** What was applied. It is made once and never changed, since it is what tells how everything else may be changed. */
+export function recordTable(schema: string): string {
+  return `create table ${schema}.migrations (
+  series text collate "C" not null,
+  number int not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamptz not null default now(),
+  primary key (series, number)
+)`;
 }
 
 type Recorded = Pick<Migration, 'series' | 'number' | 'name' | 'checksum'>;

@@ -7,6 +7,8 @@ import { type Database, openDatabase } from './database.ts';
 import { startEmbedded } from './embedded.ts';
 import { type MigrationSource, migrate, readMigrations } from './migrate.ts';
 
+export { recordTable } from './migrate.ts';
+
 export interface TestDatabase {
   url: string;
   database: Database;
