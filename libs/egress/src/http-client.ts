@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createGuardedAgent } from './agent.ts';
+import { createGuardedAgent, type Dispatcher } from './agent.ts';
 import type { EgressPolicy } from './policy.ts';
 
 const BODILESS_STATUS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
@@ -16,6 +16,8 @@ export interface HttpRequest {
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
+  /** Called when the request begins to leave on its connection: from here on the other side may have acted on it. */
+  readonly onLeaving?: () => void;
 }
 
 export interface HttpClient {
@@ -46,7 +48,9 @@ export function createHttpClient(policy: EgressPolicy, options: HttpClientOption
     async request(url, request = {}) {
       const target = new URL(url);
       const deadline = AbortSignal.timeout(timeoutMs);
-      const answer = await agent.request({
+      const { onLeaving } = request;
+      const dispatcher = onLeaving === undefined ? agent : agent.compose(watchLeaving(onLeaving));
+      const answer = await dispatcher.request({
         origin: target.origin,
         path: `${target.pathname}${target.search}`,
         method: (request.method ?? 'GET') as 'GET',
@@ -64,6 +68,25 @@ export function createHttpClient(policy: EgressPolicy, options: HttpClientOption
     },
     close: () => agent.close(),
   };
+}
+
+/** undici tells a request's handler when it has a connection and is about to write to it. */
+function watchLeaving(onLeaving: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(
+      options,
+      new Proxy(handler, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name, target);
+          if (typeof value !== 'function') return value;
+          const isStart = name === 'onRequestStart' || name === 'onConnect';
+          return (...values: unknown[]) => {
+            if (isStart) onLeaving();
+            return Reflect.apply(value, target, values);
+          };
+        },
+      }),
+    );
 }
 
 /** Read to its end here, so that no caller can forget to and no connection stays taken. */

@@ -80,7 +80,7 @@ async function settle(service: BillingService, check: LimitCheck, succeeded: boo
   const { reservation } = check;
   await service.meter.settle({
     ...{ customerId: reservation.customerId, reservation, platform: 'alpha', tool: 'alpha_send_note' },
-    ...{ succeeded, durationMs: 3 },
+    ...{ succeeded, unit: succeeded ? 'kept' : 'given_back', durationMs: 3 },
   });
 }
 

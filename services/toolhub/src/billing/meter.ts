@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import { durationClass } from './durations.ts';
 import { createGroupWriter } from './group-writer.ts';
@@ -32,14 +32,23 @@ export interface CallUsage {
   platform: string;
   tool: string;
   succeeded: boolean;
+  /** Given back only when the call certainly did nothing; where nobody knows, it is kept. */
+  unit: 'kept' | 'given_back';
   durationMs: number;
+  alongside?: Alongside | undefined;
+}
+
+/** Something else that must commit together with the unit; what one writer gets from several calls goes in at once. */
+export interface Alongside<Item = never> {
+  item: Item;
+  write(tx: Queryable, items: readonly Item[]): Promise<void>;
 }
 
 export interface Meter {
   readonly holder: Holder;
   /** Reserves one call of this month before it runs. At a limit of N exactly N pass, over all processes. */
   checkLimit(customerId: string): Promise<LimitCheck>;
-  /** Keeps the unit of a call that succeeded, gives back that of one that failed, and counts both. Never rejects. */
+  /** Keeps or gives back the unit of a call that is over, and counts the call. Never rejects. */
   settle(usage: CallUsage): Promise<void>;
   /** Gives back a unit of a call that never ran; it is no usage. Never rejects. */
   giveBack(reservation: Reservation): Promise<void>;
@@ -96,11 +105,30 @@ export function createMeter(deps: MeterDependencies): Meter {
     throw new Error('the lease of this process cannot be renewed');
   }
 
+  async function write(
+    items: readonly Settlement[],
+    settled: readonly SettledUnits[],
+    usage: readonly UsageCount[],
+  ): Promise<CounterState[]> {
+    const alongside = items.flatMap((item) => (item.kind === 'usage' ? (item.usage.alongside ?? []) : []));
+    // One statement commits by itself; only where more has to go with it is a transaction worth its two round trips.
+    if (alongside.length === 0) return settleUnits(database, settled, usage);
+    return database.transaction(async (tx) => {
+      const counters = await settleUnits(tx, settled, usage);
+      for (const [writer, group] of Map.groupBy(alongside, ({ write: writer }) => writer))
+        await writer(
+          tx,
+          group.map(({ item }) => item),
+        );
+      return counters;
+    });
+  }
+
   async function settleTogether(items: readonly Settlement[]): Promise<undefined[]> {
     const { settled, usage } = addUp(items);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        deps.onCounted(await settleUnits(database, settled, usage));
+        deps.onCounted(await write(items, settled, usage));
         return items.map(() => undefined);
       } catch (error) {
         const again =
@@ -165,7 +193,7 @@ function addUp(items: readonly Settlement[]): { settled: SettledUnits[]; usage: 
   const usage = new Map<string, UsageCount>();
   for (const item of items) {
     const reservation = item.kind === 'usage' ? item.usage.reservation : item.reservation;
-    const kept = item.kind === 'usage' && item.usage.succeeded;
+    const kept = item.kind === 'usage' && item.usage.unit === 'kept';
     if (reservation !== null) addReservation(settled, reservation, kept);
     if (item.kind === 'usage') addUsage(usage, item.usage, item.day);
   }

@@ -152,7 +152,8 @@ describe('usage', () => {
       ...{ from: '2000-01-01', to: '2000-02-01', group: 'platform', data: [], total: 0 },
     });
     expect((await usage(`from=${today}&to=${today}`)).data).toEqual([]);
-    expect((await api('GET', '/api/plan')).body).toMatchObject({ used: 8 });
+    // What was broken may have reached the platform before, so its unit is kept.
+    expect((await api('GET', '/api/plan')).body).toMatchObject({ used: 10 });
   });
 
   test.each([

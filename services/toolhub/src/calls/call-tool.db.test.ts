@@ -202,7 +202,7 @@ describe('a call that fails', () => {
       new Promise(() => context.signal.addEventListener('abort', () => (heard = context.signal.reason)));
     expect(errorOf(await send(id))).toMatchObject({ code: 'platform_unavailable' });
     expect(heard).toMatchObject({ message: expect.stringContaining('did not answer') });
-    expect((await hub.billing.planState(id)).used).toBe(0);
+    expect((await hub.billing.planState(id)).used).toBe(1);
   });
 });
 
@@ -310,8 +310,8 @@ describe('cancellation', () => {
     controller.abort();
     expect(await heard).toMatchObject({ message: 'The client is gone.' });
     await call;
-    await vi.waitFor(async () => expect((await hub.billing.planState(id)).used).toBe(0));
     await vi.waitFor(async () => expect(await auditOf(id)).toEqual(['alpha_send_note failure']));
+    expect((await hub.billing.planState(id)).used).toBe(1);
   });
 
   test('in the eras with a handshake, by a notification, also over another process', async () => {

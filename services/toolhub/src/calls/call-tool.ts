@@ -4,6 +4,7 @@ import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter, Reservation } from '../billing/meter.ts';
 import { ConnectorError, type ToolContext } from '../connectors/connector.ts';
+import type { ExchangeWatch } from '../connectors/egress.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { OpenResult } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
@@ -38,7 +39,7 @@ import { shareReads } from './shared-reads.ts';
  *   checkLimit              runCall                                   result limit_exceeded
  *   credential              runMetered: expiry check, refresh         result not_connected, token_expired
  *   connector               runMetered                                result platform_error, platform_unavailable, …
- *   usage recorded, audit   runMetered, runCall                       unit kept on success, given back on failure
+ *   usage recorded, audit   runMetered, runCall                       unit kept, or given back if certainly nothing was done
  *   result
  */
 
@@ -94,6 +95,13 @@ export interface CallTool {
 export const CALL_TIMEOUT_MS = 60_000;
 
 type Verdict = { outcome: Outcome; result: ToolResult };
+interface Reached {
+  ran: Ran;
+  /** The request may have left, so that the platform may have acted on it whatever it answered. */
+  mayHaveActed: boolean;
+  /** It left and no answer came: nobody knows what became of it. */
+  isOpen: boolean;
+}
 type Ran = { kind: 'done'; content: Record<string, unknown> } | { kind: 'failed'; failure: Failure };
 
 export function createCallTool(deps: CallToolDependencies): CallTool {
@@ -214,25 +222,19 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     const { tool, reservation, key } = run;
     const { platform } = tool;
     const startedMs = performance.now();
-    let failure: Failure | null = null;
-    let result: ToolResult;
-    try {
-      const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
-        callPlatform(request, tool, signal),
-      );
-      if (ran.kind === 'failed') failure = ran.failure;
-      result =
-        ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
-    } catch (error) {
-      failure = explain(error, request, tool);
-      result = failureResult(failure);
-    }
+    const { ran, isOpen, mayHaveActed } = await reachPlatform(request, tool);
+    const failure = ran.kind === 'failed' ? ran.failure : null;
+    const result =
+      ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
     const customerId = request.session.kind === 'customer' ? request.session.customerId : 'internal';
     const succeeded = failure === null;
-    const durationMs = performance.now() - startedMs;
     await Promise.all([
-      meter.settle({ customerId, reservation, platform, tool: tool.name, succeeded, durationMs }),
-      settleKey(key, failure, result),
+      meter.settle({
+        ...{ customerId, reservation, platform, tool: tool.name, succeeded },
+        unit: succeeded || isOpen ? 'kept' : 'given_back',
+        durationMs: performance.now() - startedMs,
+        alongside: key?.ending(keyedResult(failure, { result, mayHaveActed })),
+      }),
       failure !== null && request.session.kind === 'customer' && !ownDoing.has(failure.code)
         ? deps.tellFailure({ customerId, tool: tool.name, platform, failure })
         : undefined,
@@ -240,21 +242,50 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     return { outcome: succeeded ? 'success' : 'failure', result };
   }
 
+  async function reachPlatform(request: CallRequest, tool: PlatformTool): Promise<Reached> {
+    // A connector that speaks something else than HTTP counts as having sent from the moment it runs.
+    let mayHaveActed = false;
+    let hasLeft = false;
+    const exchange = {
+      running() {
+        mayHaveActed = true;
+      },
+      connecting() {
+        mayHaveActed = hasLeft;
+      },
+      leaving() {
+        hasLeft = true;
+        mayHaveActed = true;
+      },
+    };
+    try {
+      const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
+        callPlatform(request, tool, { signal, exchange }),
+      );
+      return { ran, mayHaveActed, isOpen: false };
+    } catch (error) {
+      const isOpen = error instanceof ConnectorError ? error.outcomeOpen : mayHaveActed;
+      return { ran: { kind: 'failed', failure: explain(error, request, tool) }, mayHaveActed, isOpen };
+    }
+  }
+
   /** A token that the platform refuses as expired is renewed once; nothing was done under it. */
-  async function callPlatform(request: CallRequest, tool: PlatformTool, signal: AbortSignal): Promise<Ran> {
+  async function callPlatform(
+    request: CallRequest,
+    tool: PlatformTool,
+    { signal, exchange }: { signal: AbortSignal; exchange: ExchangeWatch & { running(): void } },
+  ): Promise<Ran> {
     const { session } = request;
     const { account, ...args } = request.args;
     const choice = session.kind === 'internal' && typeof account === 'string' ? { account } : {};
     const opened = await openShared({ session, platform: tool.platform, ...choice });
     if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
-    const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) =>
-      tool.run(
-        args,
-        deps.connectors.context({
-          ...{ ...credential, signal, progress: request.progress },
-          idempotencyKey: request.vendorKey ?? null,
-        }),
-      );
+    const { progress, vendorKey: idempotencyKey = null } = request;
+    const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
+      exchange.running();
+      const context = { ...credential, signal, progress, idempotencyKey, watch: exchange };
+      return tool.run(args, deps.connectors.context(context));
+    };
     try {
       return { kind: 'done', content: await run(opened) };
     } catch (error) {
@@ -323,9 +354,12 @@ const harmlessCodes: ReadonlySet<Failure['code']> = new Set([
   'address_refused',
 ]);
 
-async function settleKey(key: ClaimedKey | null, failure: Failure | null, result: ToolResult): Promise<void> {
-  if (key === null) return;
-  if (failure === null || failure.code === 'platform_error') return key.keep(JSON.stringify(result));
-  if (harmlessCodes.has(failure.code)) return key.release();
-  return key.keep(JSON.stringify(failureResult({ ...failure, message: `${failure.message} ${MAYBE_DONE}` })));
+/** What later calls with the same key get; null where the call certainly did nothing, so that the key is free again. */
+function keyedResult(
+  failure: Failure | null,
+  { result, mayHaveActed }: { result: ToolResult; mayHaveActed: boolean },
+): string | null {
+  if (failure === null || failure.code === 'platform_error') return JSON.stringify(result);
+  if (!mayHaveActed || harmlessCodes.has(failure.code)) return null;
+  return JSON.stringify(failureResult({ ...failure, message: `${failure.message} ${MAYBE_DONE}` }));
 }

@@ -1,22 +1,26 @@
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { everyMinutes } from '@libs/jobs';
 import type { Holder } from '../billing/holder.ts';
+import type { Alongside } from '../billing/meter.ts';
 import {
   deleteExpiredCalls,
-  deleteIntent,
+  deleteIntents,
   findCall,
   insertIntent,
   type KeyedCall,
-  storeResult,
+  storeResults,
 } from './store.ts';
 
 export interface ClaimedKey {
   kind: 'claimed';
-  /** Keeps the result for every later call with this key. */
-  keep(resultJson: string): Promise<void>;
-  /** Frees the key: the call certainly did nothing. */
+  /**
+   * What is written when the call is over: its result, for every later call with this key, or null, which frees the
+   * key because the call certainly did nothing. It commits with the call's unit, so that no kill can part them.
+   */
+  ending(resultJson: string | null): Alongside;
+  /** Frees the key of a call that never ran. */
   release(): Promise<void>;
 }
 
@@ -86,8 +90,8 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   function claimed(call: KeyedCall & { holder: string }): ClaimedKey {
     return {
       kind: 'claimed',
-      keep: (result) => storeResult(database, { ...call, result }).catch(onError),
-      release: () => deleteIntent(database, call).catch(onError),
+      ending: (resultJson) => ({ item: { ...call, resultJson } as never, write: endKeys }),
+      release: () => deleteIntents(database, [call]).catch(onError),
     };
   }
 
@@ -104,6 +108,20 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
       cron: [{ name: 'mcp.forget_keys', schedule: everyMinutes(FORGET_MINUTES) }],
     },
   };
+}
+
+interface KeyEnding extends KeyedCall {
+  holder: string;
+  resultJson: string | null;
+}
+
+async function endKeys(tx: Queryable, endings: readonly KeyEnding[]): Promise<void> {
+  const done = endings.flatMap(({ resultJson, ...call }) =>
+    resultJson === null ? [] : { ...call, result: resultJson },
+  );
+  const freed = endings.filter(({ resultJson }) => resultJson === null);
+  if (done.length > 0) await storeResults(tx, done);
+  if (freed.length > 0) await deleteIntents(tx, freed);
 }
 
 /** The order of members says nothing in JSON, so it must not tell two calls apart. */

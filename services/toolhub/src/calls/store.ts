@@ -50,27 +50,44 @@ export async function findCall(db: Queryable, call: KeyedCall): Promise<StoredCa
     : { argumentsHash: row.arguments_hash, result: row.result, holderAlive: row.alive };
 }
 
-export async function storeResult(
+export async function storeResults(
   db: Queryable,
-  call: KeyedCall & { holder: string; result: string },
+  calls: readonly (KeyedCall & { holder: string; result: string })[],
 ): Promise<void> {
   await db.query(
     {
-      name: 'mcp.store_result',
-      text: `update idempotent_calls set result = $5
-             where customer_id = $1 and tool = $2 and key = $3 and holder = $4 and result is null`,
+      name: 'mcp.store_results',
+      text: `update idempotent_calls c set result = done.result
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+               as done (customer_id, tool, key, holder, result)
+             where c.customer_id = done.customer_id and c.tool = done.tool and c.key = done.key
+               and c.holder = done.holder and c.result is null`,
     },
-    [call.customerId, call.tool, call.key, call.holder, call.result],
+    [...keyColumns(calls), calls.map(({ result }) => result)],
   );
 }
 
-/** Frees the key of a call that certainly did nothing. */
-export async function deleteIntent(db: Queryable, call: KeyedCall & { holder: string }): Promise<void> {
+/** Frees the keys of calls that certainly did nothing. */
+export async function deleteIntents(
+  db: Queryable,
+  calls: readonly (KeyedCall & { holder: string })[],
+): Promise<void> {
   await db.query(
-    `delete from idempotent_calls
-     where customer_id = $1 and tool = $2 and key = $3 and holder = $4 and result is null`,
-    [call.customerId, call.tool, call.key, call.holder],
+    `delete from idempotent_calls c
+     using unnest($1::text[], $2::text[], $3::text[], $4::text[]) as gone (customer_id, tool, key, holder)
+     where c.customer_id = gone.customer_id and c.tool = gone.tool and c.key = gone.key
+       and c.holder = gone.holder and c.result is null`,
+    keyColumns(calls),
   );
+}
+
+function keyColumns(calls: readonly (KeyedCall & { holder: string })[]): string[][] {
+  return [
+    calls.map(({ customerId }) => customerId),
+    calls.map(({ tool }) => tool),
+    calls.map(({ key }) => key),
+    calls.map(({ holder }) => holder),
+  ];
 }
 
 export async function deleteExpiredCalls(db: Queryable, limit: number): Promise<number> {

@@ -18,6 +18,8 @@ export interface ConnectorErrorOptions extends ErrorOptions {
   /** The platform's own code, for `platform_error`. */
   platformCode?: string;
   retryAfterSeconds?: number;
+  /** Set where the request had left and no answer came: nobody knows whether the platform acted on it. */
+  outcomeOpen?: boolean;
 }
 
 /** The message is shown to the customer and to the model: it never holds a secret or the text of a message. */
@@ -26,12 +28,14 @@ export class ConnectorError extends Error {
   readonly code: ConnectorErrorCode;
   readonly platformCode: string | null;
   readonly retryAfterSeconds: number | null;
+  readonly outcomeOpen: boolean;
 
   constructor(code: ConnectorErrorCode, message: string, options: ConnectorErrorOptions = {}) {
     super(message, options);
     this.code = code;
     this.platformCode = options.platformCode ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.outcomeOpen = options.outcomeOpen ?? false;
   }
 }
 

@@ -20,10 +20,16 @@ export interface EgressOptions {
   resolve?: ResolveHost;
 }
 
+/** Told how far a request came: one that never got a connection has certainly done nothing. */
+export interface ExchangeWatch {
+  connecting(): void;
+  leaving(): void;
+}
+
 /** The way out for one platform: every address is checked and the checked one is dialled. */
 export interface Egress {
   guard: AddressGuard;
-  fetch(signal: AbortSignal): GuardedFetch;
+  fetch(signal: AbortSignal, watch?: ExchangeWatch): GuardedFetch;
   close(): Promise<void>;
 }
 
@@ -38,13 +44,19 @@ export function createEgress(options: EgressOptions): Egress {
   return {
     guard: createGuard(policy),
     fetch:
-      (callSignal) =>
+      (callSignal, watch) =>
       async (url, init = {}) => {
+        let hasLeft = false;
+        const onLeaving = () => {
+          hasLeft = true;
+          watch?.leaving();
+        };
+        watch?.connecting();
         try {
-          return await client.request(url, { ...init, signal: callSignal });
+          return await client.request(url, { ...init, signal: callSignal, onLeaving });
         } catch (error) {
           callSignal.throwIfAborted();
-          throw asConnectorError(error, new URL(url).hostname);
+          throw asConnectorError(error, new URL(url).hostname, hasLeft);
         }
       },
     close: () => client.close(),
@@ -63,7 +75,7 @@ function createGuard(policy: EgressPolicy): AddressGuard {
   };
 }
 
-function asConnectorError(error: unknown, host: string): ConnectorError {
+function asConnectorError(error: unknown, host: string, outcomeOpen = false): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const refusal = findCause(error, (cause) => cause instanceof EgressRefused);
   if (refusal !== undefined) {
@@ -71,11 +83,11 @@ function asConnectorError(error: unknown, host: string): ConnectorError {
   }
   if (error instanceof AnswerTooLarge) {
     return new ConnectorError('platform_unavailable', `${host} sent more than ${error.bytesMax} bytes`, {
-      cause: error,
+      ...{ cause: error, outcomeOpen },
     });
   }
   const detail = error instanceof EgressUnresolved ? 'does not resolve' : 'does not answer';
-  return new ConnectorError('platform_unavailable', `${host} ${detail}`, { cause: error });
+  return new ConnectorError('platform_unavailable', `${host} ${detail}`, { cause: error, outcomeOpen });
 }
 
 const CAUSES_MAX = 5;

@@ -2,7 +2,7 @@ import type { Database } from '@libs/db';
 import type { ResolveHost } from '@libs/egress';
 import type { Connector, OAuthClient, ToolContext } from './connector.ts';
 import { ConnectorError } from './connector.ts';
-import { createEgress, type Egress } from './egress.ts';
+import { createEgress, type Egress, type ExchangeWatch } from './egress.ts';
 
 export interface ConnectorServiceDependencies {
   connectors: readonly Connector[];
@@ -25,6 +25,7 @@ export interface ContextInput {
   signal?: AbortSignal;
   progress?: ToolContext['progress'];
   idempotencyKey?: string | null;
+  watch?: ExchangeWatch;
 }
 
 export interface RefusedAddress {
@@ -98,7 +99,7 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       account: input.account,
       baseUrl: deps.baseUrls[input.platform]?.replace(/\/+$/, '') ?? null,
       oauthClient: (provider) => oauthClient(input.platform, provider),
-      fetch: egress.fetch(signal),
+      fetch: egress.fetch(signal, input.watch),
       guard: egress.guard,
       database: deps.database,
       now: deps.now,

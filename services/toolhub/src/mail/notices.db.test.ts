@@ -55,7 +55,7 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
     if (check.kind !== 'reserved') throw new Error('the limit closed early');
     const { reservation } = check;
     const usage = { customerId, reservation, platform: 'email', tool: 'email_send', durationMs: 1 };
-    await billing.meter.settle({ ...usage, succeeded: true });
+    await billing.meter.settle({ ...usage, succeeded: true, unit: 'kept' });
   }
   await billing.close();
   await expect(

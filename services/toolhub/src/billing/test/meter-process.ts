@@ -30,7 +30,7 @@ if (mode === 'hang') {
     reserved.map(({ reservation }) =>
       billing.meter.settle({
         ...{ customerId, reservation, platform: 'alpha', tool: 'alpha_send_note' },
-        ...{ succeeded: true, durationMs: 1 },
+        ...{ succeeded: true, unit: 'kept' as const, durationMs: 1 },
       }),
     ),
   );

@@ -41,6 +41,7 @@ export interface InstanceOptions {
   /** Platforms that customers have not connected. */
   disconnected?: ReadonlySet<string>;
   ratePerSecond?: number;
+  egressAllow?: readonly string[];
   leaseMs?: number;
   callTimeoutMs?: number;
   now?: () => Date;
@@ -80,7 +81,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const resolveCookie = async () => undefined;
   const access = createAccess({ publicUrl, adminToken: ADMIN_TOKEN, resolveBearer, resolveCookie });
   const connectors = createConnectorService({
-    ...{ database, now, connectors: options.connectors, egressAllow: [], baseUrls: {} },
+    ...{ database, now, connectors: options.connectors, baseUrls: {} },
+    egressAllow: options.egressAllow ?? [],
   });
   const credentials = testCredentials(options);
   const health = createHealth({ ...{ database, connectors, credentials, newId, now }, onError });

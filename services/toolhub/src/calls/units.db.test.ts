@@ -1,0 +1,158 @@
+// Which calls cost a unit: those that were carried out, and those of which nobody knows whether they were.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { TestDatabase } from '@libs/db/testing';
+import Type from 'typebox';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Connector, ConnectorError, defineConnector, defineTool } from '../connectors/connector.ts';
+import type { InternalSession, Session } from '../customers/identity.ts';
+import {
+  addCustomer,
+  callTool,
+  createToolhubDatabase,
+  customerSession,
+  freePort,
+  type Instance,
+  startInstance,
+} from '../mcp/test/rig.ts';
+
+/** What the vendor does with a request that has arrived. */
+type Behaviour = 'answer' | 'refuse' | 'fail' | 'cut' | 'hang';
+
+let db: TestDatabase;
+let hub: Instance;
+let vendor: Server;
+let closedPort: number;
+let behaviour: Behaviour = 'answer';
+let arrived = 0;
+let customers = 0;
+const sockets = new Set<Socket>();
+const tokens = new Map<string, Session | InternalSession>();
+
+const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
+  answer: 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+  refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
+  fail: 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
+};
+
+beforeAll(async () => {
+  vendor = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      arrived += 1;
+      if (behaviour === 'cut') socket.destroy();
+      else if (behaviour !== 'hang') socket.write(answers[behaviour]);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(vendor, 'listening');
+  closedPort = await freePort();
+  const { port } = vendor.address() as AddressInfo;
+  db = await createToolhubDatabase();
+  hub = await startInstance({
+    databaseUrl: db.url,
+    connectors: [postOffice(port)],
+    tokens,
+    egressAllow: [`127.0.0.1:${port}`, `127.0.0.1:${closedPort}`],
+    callTimeoutMs: 1_500,
+  });
+});
+
+afterAll(async () => {
+  await hub.close();
+  await db.drop();
+  for (const socket of sockets) socket.destroy();
+  vendor.close();
+});
+
+beforeEach(() => {
+  behaviour = 'answer';
+  arrived = 0;
+});
+
+function postOffice(port: number): Connector {
+  return defineConnector({
+    id: 'post',
+    title: 'Post office',
+    auth: { kind: 'token', credentialSchema: Type.Object({}), secretFields: [], accountLabel: () => 'me' },
+    tools: [
+      defineTool({
+        name: 'post_send_letter',
+        title: 'Send a letter',
+        description: 'Posts a letter.',
+        class: 'W',
+        inputSchema: Type.Object({ closed: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+        outputSchema: Type.Object({}, { additionalProperties: false }),
+        async run(args, context) {
+          const to = args.closed === true ? closedPort : port;
+          const answer = await context.fetch(`http://127.0.0.1:${to}/`, { method: 'POST', body: 'x' });
+          if (answer.status >= 500) throw new ConnectorError('platform_unavailable', 'it answered 503');
+          if (!answer.ok) throw new ConnectorError('platform_error', 'it refused', { platformCode: '403' });
+          return {};
+        },
+      }),
+    ],
+    verify: async () => ({ kind: 'accepted', account: 'me' }),
+    health: async () => ({ status: 'ok', message: null }),
+  });
+}
+
+async function newCustomer(limit = 1_000): Promise<string> {
+  customers += 1;
+  const id = `cus_${customers}`;
+  await addCustomer(hub.database, id);
+  await hub.billing.changeLimit(id, limit);
+  tokens.set(id, customerSession(id));
+  return id;
+}
+
+const send = (id: string, args: Record<string, unknown> = {}, signal?: AbortSignal) =>
+  callTool(hub.url, id, 'post_send_letter', args, signal === undefined ? {} : { signal });
+const usedBy = async (id: string) => (await hub.billing.planState(id)).used;
+
+describe('the unit of a call', () => {
+  test.each<[string, Behaviour, Record<string, unknown>, number]>([
+    ['that was carried out is kept', 'answer', {}, 1],
+    ['that the platform refused is given back', 'refuse', {}, 0],
+    ['that the platform answered with an error of its own is given back', 'fail', {}, 0],
+    ['that found no connection is given back', 'answer', { closed: true }, 0],
+    ['that was cut after it had left is kept', 'cut', {}, 1],
+    ['that was never answered is kept', 'hang', {}, 1],
+  ])('[TH-7.open] %s', async (_what, how, args, used) => {
+    const id = await newCustomer();
+    behaviour = how;
+    await send(id, args);
+    expect(await usedBy(id)).toBe(used);
+  });
+
+  test('[TH-7.open] hanging up is no way around the limit', async () => {
+    const id = await newCustomer(3);
+    behaviour = 'hang';
+    for (let n = 0; n < 10; n += 1) {
+      const controller = new AbortController();
+      const before = arrived;
+      const call = send(id, {}, controller.signal).catch(() => undefined);
+      // The limit answers at once, a call that passed it hangs at the platform.
+      await Promise.race([call, vi.waitFor(() => expect(arrived).toBe(before + 1), { timeout: 5_000 })]);
+      controller.abort();
+      await call;
+    }
+    expect(arrived).toBe(3);
+    await vi.waitFor(async () => expect(await usedBy(id)).toBe(3));
+  });
+
+  test('[TH-7.open] a key whose call found no connection is free, one that was cut is not', async () => {
+    const id = await newCustomer();
+    const first = await send(id, { closed: true, idempotency_key: 'k' });
+    expect(first.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
+    behaviour = 'cut';
+    await send(id, { idempotency_key: 'cut' });
+    behaviour = 'answer';
+    expect((await send(id, { closed: true, idempotency_key: 'k' })).body.result?.isError).toBe(true);
+    const again = await send(id, { idempotency_key: 'cut' });
+    expect(again.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
+    expect(arrived).toBe(1);
+  });
+});
