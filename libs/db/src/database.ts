@@ -1,4 +1,14 @@
 import pg from 'pg';
+import {
+  type ConnectionOptions,
+  checkIdentifier,
+  clientOptions,
+  directOptions,
+  explainConnectError,
+  reportSettings,
+} from './connection.ts';
+import { OneConnection, type SecondConnection } from './one-connection.ts';
+import { type ListenOptions, type Subscription, subscribe } from './subscription.ts';
 
 /** Anything that runs SQL: the pool, or one transaction. */
 export interface Queryable {
@@ -19,27 +29,32 @@ export interface QueryResult<Row> {
   readonly rowCount: number;
 }
 
-export interface Subscription {
-  stop(): Promise<void>;
+export interface Transaction extends Queryable {
+  /**
+   * Does the work once this transaction has committed, and never when it was rolled back or its outcome is unknown. The
+   * work is not waited for, and what it throws is reported, not thrown: what must not be lost is a job, not this.
+   */
+  afterCommit(work: () => Promise<void> | void): void;
 }
 
-export interface ListenOptions {
-  /** Messages sent while the connection was down are lost: this is the moment to re-read what they announced. */
-  onReconnect?: () => void;
+/** Whether what runs SQL here is a transaction, for code that also works without one. */
+export function isTransaction(queryable: Queryable): queryable is Transaction {
+  return 'afterCommit' in queryable;
 }
 
 export interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
   readOnly?: boolean;
-  /** For reports over many rows: lets the planner read and join whole tables, see `lookupPlans`. */
+  /** For reports over many rows: lets the planner read and join whole tables, and gives each statement more time. */
   report?: boolean;
 }
 
 export interface Database extends Queryable {
   readonly url: string;
   readonly schema: string;
-  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** One connection for as long as `work` runs: session locks, cursors, COPY-like streams. */
+  /** One connection for as long as `work` runs; whatever `work` calls must use it and take no other. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** One connection beside the pool's for as long as `work` runs: session locks, cursors, COPY-like streams. */
   session<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
   listen(
     channel: string,
@@ -49,44 +64,22 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
-  url: string;
-  /** Becomes the search path, so that SQL names tables without their schema. */
-  schema: string;
+export interface DatabaseOptions extends ConnectionOptions {
   connectionsMax?: number;
-  applicationName?: string;
-  /** Called for errors on idle connections; they are replaced, so this only informs. */
+  /** Sessions at once, beside the connections of the pool. */
+  sessionsMax?: number;
+  /** Called for errors on idle connections, which are replaced, and of work after a commit. */
   onError?: (error: Error) => void;
+  /**
+   * Called when code inside a transaction takes a second connection, which then goes on. Where this is absent, as in
+   * tests and development, it is an error instead.
+   */
+  onSecondConnection?: (error: SecondConnection) => void;
 }
 
-/** The database cannot be reached or refuses us; the message is one line for the person who starts the service. */
-export class DatabaseUnreachable extends Error {
-  override readonly name = 'DatabaseUnreachable';
-}
-
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECTIONS_MAX = 10;
+const SESSIONS_MAX = 8;
 const IDLE_TIMEOUT_MS = 60_000;
-const RECONNECT_DELAY_MS = 250;
-const RECONNECT_DELAY_MS_MAX = 5_000;
-
-const INT8_OID = 20;
-const DATE_OID = 1082;
-
-function parseInt8(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value))
-    throw new RangeError(`int8 ${text} is beyond what a number holds exactly`);
-  return value;
-}
-
-/** Money columns are int8 and dates are calendar days: neither may pass through a float or a time zone. */
-const typeParsers: pg.CustomTypesConfig = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (format !== 'binary' && oid === INT8_OID) return parseInt8;
-    if (format !== 'binary' && oid === DATE_OID) return (text: string) => text;
-    return pg.types.getTypeParser(oid, format as 'text');
-  },
-};
 
 function asQueryable(client: pg.Pool | pg.ClientBase): Queryable {
   return {
@@ -101,46 +94,25 @@ function asQueryable(client: pg.Pool | pg.ClientBase): Queryable {
   };
 }
 
-export function checkIdentifier(name: string): string {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name)) throw new TypeError(`${name} is not a plain SQL identifier`);
-  return name;
-}
-
-/**
- * A prepared statement keeps the plan that it got when its tables were small: reading them whole. On tables that grow
- * by thousands of rows a second that plan is ruinous long before statistics catch up (accepting payments fell from
- * 3,300 to 480 a second within a minute). Everything in the hot paths looks rows up by key, so that is the rule here,
- * and reports ask for the other plans.
- */
-const lookupPlans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
-
-function clientOptions(options: DatabaseOptions): pg.ClientConfig {
-  return {
-    connectionString: options.url,
-    options: [
-      `-c search_path=${checkIdentifier(options.schema)}`,
-      ...lookupPlans.map((name) => `-c ${name}=off`),
-      // Before Postgres 18 a plan that was ruled out counts as endlessly dear, and every small statement is compiled.
-      '-c jit=off',
-    ].join(' '),
-    application_name: options.applicationName ?? options.schema,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    types: typeParsers,
-    keepAlive: true,
+/** Takes a connection for as long as the work runs; one that broke meanwhile is not given back. */
+async function withClient<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const onError = (error: Error) => {
+    broken = error;
   };
+  client.on('error', onError);
+  try {
+    return await work(asQueryable(client));
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
 }
 
-/** Turns the driver's errors at the first connection into one line that names the setting at fault. */
-export function explainConnectError(url: string, error: unknown): DatabaseUnreachable {
-  let place = 'the database';
-  try {
-    const parsed = new URL(url);
-    place = `the database at ${parsed.hostname}:${parsed.port || '5432'}${parsed.pathname}`;
-  } catch {
-    return new DatabaseUnreachable('the database URL is not a URL: postgres://user:password@host:port/name');
-  }
-  const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
-  return new DatabaseUnreachable(`${place} cannot be reached: ${reason || 'no answer'}`);
+function beginStatement(wanted: TransactionOptions, options: DatabaseOptions): string {
+  const begin = `begin isolation level ${wanted.isolation ?? 'read committed'}${wanted.readOnly ? ' read only' : ''}`;
+  return wanted.report ? `${begin}; ${reportSettings(options)}` : begin;
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -148,55 +120,71 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     pool = new pg.Pool({
       ...clientOptions(options),
-      max: options.connectionsMax ?? 10,
+      max: options.connectionsMax ?? CONNECTIONS_MAX,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
     });
     await pool.query('select 1');
   } catch (error) {
     throw explainConnectError(options.url, error);
   }
-  pool.on('error', (error) => options.onError?.(error));
-  const queryable = asQueryable(pool);
+  const sessions = new pg.Pool({
+    ...directOptions(options),
+    max: options.sessionsMax ?? SESSIONS_MAX,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+  });
+  const onError = (error: Error) => options.onError?.(error);
+  pool.on('error', onError);
+  sessions.on('error', onError);
+  const pooled = asQueryable(pool);
+  const oneConnection = new OneConnection(options.onSecondConnection);
   const subscriptions = new Set<Subscription>();
 
-  async function session<T>(work: (session: Queryable) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
-    let broken: Error | undefined;
-    const onError = (error: Error) => {
-      broken = error;
-    };
-    client.on('error', onError);
+  const query: Queryable['query'] = (statement, values) => {
     try {
-      return await work(asQueryable(client));
-    } finally {
-      client.off('error', onError);
-      client.release(broken);
+      oneConnection.check();
+    } catch (error) {
+      return Promise.reject(error);
     }
-  }
+    return pooled.query(statement, values);
+  };
 
-  function transaction<T>(work: (tx: Queryable) => Promise<T>, wanted: TransactionOptions = {}): Promise<T> {
-    const begin = `begin isolation level ${wanted.isolation ?? 'read committed'}${wanted.readOnly ? ' read only' : ''}`;
-    return session(async (tx) => {
-      await tx.query(begin);
-      if (wanted.report) for (const name of lookupPlans) await tx.query(`set local ${name} = on`);
+  async function transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    wanted: TransactionOptions = {},
+  ): Promise<T> {
+    oneConnection.check();
+    const committed: (() => Promise<void> | void)[] = [];
+    const result = await withClient(pool, async (client) => {
+      await client.query(beginStatement(wanted, options));
       let result: T;
       try {
-        result = await work(tx);
+        const tx = { query: client.query, afterCommit: (after: () => void) => void committed.push(after) };
+        result = await oneConnection.hold(() => work(tx));
       } catch (error) {
         // The first error is the one to report; a rollback that fails means that the connection is gone.
-        await tx.query('rollback').catch((failure: Error) => options.onError?.(failure));
+        await client.query('rollback').catch(onError);
         throw error;
       }
-      await tx.query('commit');
+      await client.query('commit');
       return result;
     });
+    for (const after of committed) void report(after);
+    return result;
+  }
+
+  async function report(after: () => Promise<void> | void): Promise<void> {
+    try {
+      await after();
+    } catch (error) {
+      onError(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   return {
     url: options.url,
     schema: options.schema,
-    query: queryable.query,
-    session,
+    query,
+    session: (work) => withClient(sessions, work),
     transaction,
     async listen(channel, onMessage, listenOptions = {}) {
       const subscription = await subscribe(options, checkIdentifier(channel), onMessage, listenOptions);
@@ -210,57 +198,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     async close() {
       await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
-      await pool.end();
-    },
-  };
-}
-
-/** A connection of its own that listens on one channel and comes back by itself when it is cut. */
-async function subscribe(
-  options: DatabaseOptions,
-  channel: string,
-  onMessage: (payload: string) => void,
-  { onReconnect }: ListenOptions,
-): Promise<Subscription> {
-  let stopped = false;
-  let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function connect(): Promise<void> {
-    const next = new pg.Client(clientOptions(options));
-    next.on('notification', (message) => onMessage(message.payload ?? ''));
-    next.on('error', (error) => {
-      options.onError?.(error);
-    });
-    next.on('end', () => {
-      if (client === next && !stopped) reconnect(RECONNECT_DELAY_MS);
-    });
-    await next.connect();
-    await next.query(`listen ${channel}`);
-    client = next;
-  }
-
-  function reconnect(delayMs: number): void {
-    client = undefined;
-    timer = setTimeout(() => {
-      connect().then(
-        () => (stopped ? client?.end() : onReconnect?.()),
-        (error: Error) => {
-          options.onError?.(error);
-          if (!stopped) reconnect(Math.min(delayMs * 2, RECONNECT_DELAY_MS_MAX));
-        },
-      );
-    }, delayMs);
-  }
-
-  await connect();
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      const last = client;
-      client = undefined;
-      await last?.end();
+      await Promise.all([pool.end(), sessions.end()]);
     },
   };
 }

@@ -8,18 +8,26 @@ export {
 } from './arrays.ts';
 export type { BatcherOptions, Outcome } from './batcher.ts';
 export { createBatcher } from './batcher.ts';
+export {
+  type ConnectionOptions,
+  connectionSettings,
+  DatabaseUnreachable,
+  type Timeouts,
+} from './connection.ts';
 export type {
   Database,
   DatabaseOptions,
-  ListenOptions,
   PreparedStatement,
   Queryable,
   QueryResult,
-  Subscription,
+  Transaction,
   TransactionOptions,
 } from './database.ts';
-export { DatabaseUnreachable, openDatabase } from './database.ts';
+export { isTransaction, openDatabase } from './database.ts';
 export type { EmbeddedOptions, EmbeddedServer } from './embedded.ts';
 export { DataFolderError, startEmbedded } from './embedded.ts';
 export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
+export { reportSecondConnections } from './monitoring.ts';
+export { SecondConnection } from './one-connection.ts';
+export type { ListenOptions, Subscription } from './subscription.ts';

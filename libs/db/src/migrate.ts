@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { checkIdentifier, explainConnectError } from './database.ts';
+import { checkIdentifier, explainConnectError } from './connection.ts';
 
 /** Files that belong together and are numbered for themselves: a service's own, or those of a library. */
 export interface MigrationSeries {

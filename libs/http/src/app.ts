@@ -27,7 +27,7 @@ import { parseJson } from './json-body.ts';
 import { sendProblem } from './problem.ts';
 import { parseTraceparent, requestIdOf } from './request-id.ts';
 import { RequestLogger } from './request-logger.ts';
-import { observeRoute, requireBody } from './route-setup.ts';
+import { observeRoute, requireBody, requireDeclared } from './route-setup.ts';
 import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -50,6 +50,8 @@ export type AppOptions = {
   /** Rejects while the service cannot work (no database, migrations missing); then `/readyz` answers 503. */
   readiness?: () => Promise<void>;
   openapi?: OpenApiOptions;
+  /** Refuses to start with a route that was not declared by `createRoutes`; pages (`catchAll`) are left out. */
+  declaredRoutesOnly?: boolean;
   /** Where the reference is served; `false` switches `/docs` and `/openapi.json` off. */
   docsPath?: `/${string}` | false;
   /** Where requests are counted, and what `/metrics` shows; made here unless the service made one for its features. */
@@ -94,7 +96,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error, typeBase));
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), typeBase));
+  let declaredOnly = false;
   app.addHook('onRoute', (route) => {
+    if (declaredOnly) requireDeclared(route);
     if (route.config?.catchAll !== true) allowed.add(route.url, route.method);
     observeRoute(route, { durations, accessLog });
     requireBody(route);
@@ -105,6 +109,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   if (docsPath !== false) {
     await registerDocs(app, { ...options, publicUrl, docsPath, errors: options.errors ?? baseErrors });
   }
+  // From here on routes are the service's own.
+  declaredOnly = options.declaredRoutesOnly ?? false;
   return app;
 }
 

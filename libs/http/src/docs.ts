@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { fastifySwagger } from '@fastify/swagger';
 import { type ErrorCatalogue, statusByKind } from '@libs/runtime';
-import { fastify } from 'fastify';
+import { type FastifySchema, fastify } from 'fastify';
+import Type from 'typebox';
 import type { App } from './app-type.ts';
 import { PROBLEM_TYPE } from './problem.ts';
+import type { Idempotency } from './routes.ts';
 
 export type OpenApiOptions = {
   title: string;
@@ -40,6 +42,14 @@ export async function registerDocs(app: App, options: DocsOptions): Promise<void
       ...(info.security ? { security: info.security } : {}),
       components: { securitySchemes: (info.securitySchemes ?? {}) as Record<string, never> },
     },
+    transform: ({ schema, url, route }) => ({
+      // Routes without a schema reach this, too.
+      schema: withIdempotencyKey(
+        (schema as FastifySchema | undefined) ?? {},
+        route.config?.declared?.idempotency,
+      ),
+      url,
+    }),
     transformObject: (document) => {
       const object = (
         'openapiObject' in document ? document.openapiObject : document.swaggerObject
@@ -58,6 +68,20 @@ export async function registerDocs(app: App, options: DocsOptions): Promise<void
     return reply.header('content-security-policy', page.csp).type('text/html; charset=utf-8').send(page.html);
   });
   registerReference(app, docsPath, info.title);
+}
+
+const IDEMPOTENCY_KEY = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description: 'A repeat with the same key and body gets the first answer and does nothing.',
+    }),
+  ),
+});
+
+/** Said once here instead of in every route that honours the key. */
+function withIdempotencyKey(schema: FastifySchema, idempotency: Idempotency | undefined): FastifySchema {
+  if (idempotency !== 'keyed' || schema.headers !== undefined) return schema;
+  return { ...schema, headers: IDEMPOTENCY_KEY };
 }
 
 /** Every operation can answer with a problem; said once here instead of in every route. */

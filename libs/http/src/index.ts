@@ -25,6 +25,16 @@ export {
 } from './rate-limit.ts';
 export { postgresRateStore, type RateQuery, rateLimitMigrations } from './rate-store.ts';
 export { newRequestId, parseTraceparent, requestIdOf, type Trace } from './request-id.ts';
+export { type AuditedCall, noteAudit, type RouteAudit } from './route-audit.ts';
+export {
+  createRoutes,
+  type Decisions,
+  type Gatekeeper,
+  type Idempotency,
+  type RouteAnswer,
+  type RouteRules,
+  type Routes,
+} from './routes.ts';
 export { acceptedHosts, acceptedOrigins, requireSameOrigin, sameOrigin } from './same-origin.ts';
 export { DASHBOARD_CSP, type ServeFolderOptions, serveFolder } from './serve-folder.ts';
 export { stringMap } from './string-map.ts';

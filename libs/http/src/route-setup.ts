@@ -56,3 +56,11 @@ export function requireBody(route: RouteOptions): void {
     RouteOptions['preValidation']
   >;
 }
+
+/** A route that nobody decided about is a bug, which shows at the start and not when a stranger finds it. */
+export function requireDeclared(route: RouteOptions): void {
+  if (route.config?.declared !== undefined || route.config?.catchAll === true) return;
+  throw new TypeError(
+    `${[route.method].flat().join(' ')} ${route.url} states no access, rate, audit and idempotency`,
+  );
+}

@@ -8,6 +8,7 @@ import { addPayments, type PaymentsPart } from './parts/payments.ts';
 import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
 import type { Rail } from './rails/rail.ts';
 import { createRetention } from './retention/service.ts';
+import { createPaymentsRoutes } from './route-rules.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
 export interface PaymentsOptions extends BaseOptions {
@@ -30,16 +31,16 @@ export interface Payments {
 
 /** The whole service from its parts; each part builds features from what they need, and nothing is global. */
 export async function createPayments(options: PaymentsOptions): Promise<Payments> {
-  const offers = createDeliveryOffers(options.database);
-  const base = await createBase({ ...options, database: offers.database });
+  const offers = createDeliveryOffers();
+  const base = await createBase(options);
   const access = await addAccess(base);
   const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
-  const methods = addPaymentMethods(base, { access, webhooks });
+  const methods = addPaymentMethods(base, { webhooks });
   const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
   const retention = addRetention({ access, webhooks });
   // In the order in which they end: what others lean on comes last.
   const parts: Part[] = [payments, methods, webhooks, retention, access];
-  if (base.config.role !== 'worker') registerRoutes(base.app, parts);
+  if (base.config.role !== 'worker') registerRoutes(base.app, { access, parts });
   let worker: Worker | undefined;
 
   async function stopJobs(): Promise<void> {
@@ -75,10 +76,11 @@ export async function createPayments(options: PaymentsOptions): Promise<Payments
 }
 
 /** What every route shares comes before the first of them. */
-function registerRoutes(app: App, parts: readonly Part[]): void {
+function registerRoutes(app: App, { access, parts }: { access: AccessPart; parts: readonly Part[] }): void {
   app.decorateRequest('caller', null as never);
   app.addHook('onRequest', checkApiVersion);
-  for (const part of parts) part.routes?.(app);
+  const routes = createPaymentsRoutes(app, access);
+  for (const part of parts) part.routes?.(app, routes);
 }
 
 /** What is kept for a promised time only. */

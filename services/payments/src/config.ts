@@ -14,6 +14,10 @@ const spec = {
     optional: true,
   }),
   databaseConnections: settings.integer('PAYMENTS_DATABASE_CONNECTIONS', { min: 2, max: 200, default: 16 }),
+  statementTimeoutMs: settings.durationMs(
+    ['PAYMENTS_DATABASE_STATEMENT_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT'],
+    { min: 1_000, max: 3_600_000, default: 30_000 },
+  ),
   dataDir: settings.text('DATA_DIR', { default: '.data' }),
   encryptionKeys: settings.keys('PAYMENTS_ENCRYPTION_KEY', { optional: true }),
   adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
@@ -52,7 +56,11 @@ export interface PaymentsConfig {
     readonly publicUrl: string;
     readonly logLevel: Loaded['logLevel'];
   };
-  readonly database: { readonly url: string | undefined; readonly connectionsMax: number };
+  readonly database: {
+    readonly url: string | undefined;
+    readonly connectionsMax: number;
+    readonly statementTimeoutMs: number;
+  };
   readonly dataDir: string;
   readonly encryptionKeys: readonly Buffer[] | undefined;
   readonly adminToken: string | undefined;
@@ -94,7 +102,11 @@ export function loadConfig(env: Env): PaymentsConfig {
       publicUrl: loaded.publicUrl ?? `http://localhost:${loaded.port}`,
       logLevel: loaded.logLevel,
     },
-    database: { url: loaded.databaseUrl, connectionsMax: loaded.databaseConnections },
+    database: {
+      url: loaded.databaseUrl,
+      connectionsMax: loaded.databaseConnections,
+      statementTimeoutMs: loaded.statementTimeoutMs,
+    },
     dataDir: loaded.dataDir,
     encryptionKeys: loaded.encryptionKeys,
     adminToken: loaded.adminToken,

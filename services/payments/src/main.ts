@@ -5,9 +5,10 @@ import {
   MigrationError,
   migrate,
   openDatabase,
+  reportSecondConnections,
   startEmbedded,
 } from '@libs/db';
-import { type Closer, createLogger, listen, runMain, runUntilSignal } from '@libs/runtime';
+import { type Closer, createLogger, createMetrics, listen, runMain, runUntilSignal } from '@libs/runtime';
 import { SealError } from '@libs/seal';
 import { createPayments } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';
@@ -32,15 +33,18 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   const url = await openStorage(config, closers);
   await migrate(url, paymentsMigrations());
   const log = createLogger({ name: 'payments', level: config.http.logLevel });
+  const metrics = createMetrics({ service: 'payments' });
   const database = await openDatabase({
     url,
     schema: SCHEMA,
     connectionsMax: config.database.connectionsMax,
+    timeouts: { statementMs: config.database.statementTimeoutMs },
+    ...(config.development ? {} : { onSecondConnection: reportSecondConnections({ metrics, log }) }),
     onError: (error) => log.warn({ err: error }, 'a database connection failed'),
   });
   closers.unshift({ name: 'database', close: () => database.close() });
   const secrets = await loadSecrets(config, randomBytes);
-  const payments = await createPayments({ config, database, secrets });
+  const payments = await createPayments({ config, database, secrets, app: { metrics } });
   closers.unshift({ name: 'payments', close: () => payments.close() });
   if (config.role !== 'api') await payments.startJobs();
   closers.unshift({ name: 'jobs', close: () => payments.stopJobs() });

@@ -1,6 +1,7 @@
 import type { Database } from '@libs/db';
 import type { App } from '@libs/http';
 import { startWorker, type Worker } from '@libs/jobs';
+import type { Metrics } from '@libs/runtime';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { createNotices } from './mail/notices.ts';
@@ -19,6 +20,8 @@ export interface ToolhubOptions {
   config: Config;
   database: Database;
   connectors: readonly Connector[];
+  /** What `/metrics` shows; features add theirs to it. */
+  metrics?: Metrics;
   now?: () => Date;
   /** How documents of OAuth clients are fetched; through the guard unless told otherwise. */
   fetchDocument?: FetchDocument;

@@ -29,6 +29,7 @@ export interface Config {
   };
   /** Undefined: the embedded server under `dataDir`. */
   readonly databaseUrl: string | undefined;
+  readonly statementTimeoutMs: number;
   readonly dataDir: string;
   readonly secrets: {
     readonly encryptionKeys: readonly Buffer[];
@@ -38,7 +39,12 @@ export interface Config {
   readonly internalAccounts: InternalAccountSettings;
   readonly mail: { readonly smtpUrl: string | undefined; readonly from: string };
   readonly egressAllow: readonly string[];
-  readonly rate: { readonly callsPerSecond: number; readonly addressPerMinute: number };
+  readonly rate: {
+    readonly callsPerSecond: number;
+    /** Of one customer under `/api`; 0 switches that limit off. */
+    readonly apiPerSecond: number;
+    readonly addressPerMinute: number;
+  };
   readonly connectorUrls: Readonly<Record<string, string>>;
   /** Provider → the operator's registration there. */
   readonly oauthClients: Readonly<Record<string, OAuthClient>>;
@@ -60,6 +66,10 @@ const spec = {
     protocols: ['postgres:', 'postgresql:'],
     optional: true,
   }),
+  statementTimeoutMs: settings.durationMs(
+    ['TOOLHUB_DATABASE_STATEMENT_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT'],
+    { min: 1_000, max: 3_600_000, default: 30_000 },
+  ),
   dataDir: settings.text('DATA_DIR', { default: '.data' }),
   encryptionKeys: settings.keys('TOOLHUB_ENCRYPTION_KEY', { bytes: SEAL_KEY_BYTES, optional: true }),
   adminToken: settings.custom<string | undefined>('TOOLHUB_ADMIN_TOKEN', readBearer, { default: undefined }),
@@ -68,6 +78,7 @@ const spec = {
   mailFrom: settings.text('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
   egressAllow: settings.hostPorts('TOOLHUB_EGRESS_ALLOW', { default: [] }),
   rate: settings.integer('TOOLHUB_RATE', { min: 0, max: RATE_MAX, default: 20 }),
+  rateApi: settings.integer('TOOLHUB_RATE_API', { min: 0, max: RATE_MAX, default: 10 }),
   rateAddress: settings.integer('TOOLHUB_RATE_ADDRESS', { min: 0, max: RATE_MAX, default: 30 }),
   whatsappAppSecret: settings.text('WHATSAPP_APP_SECRET', { optional: true }),
   whatsappVerifyToken: settings.text('WHATSAPP_VERIFY_TOKEN', { optional: true }),
@@ -191,12 +202,17 @@ export async function loadConfig(env: Env, connectors: readonly Connector[]): Pr
       logLevel: values.logLevel,
     }),
     databaseUrl: values.databaseUrl,
+    statementTimeoutMs: values.statementTimeoutMs,
     dataDir: values.dataDir,
     secrets: Object.freeze({ encryptionKeys, adminToken, internalTokens }),
     internalAccounts: values.internalAccounts,
     mail: Object.freeze({ smtpUrl: values.smtpUrl, from: values.mailFrom }),
     egressAllow: values.egressAllow,
-    rate: Object.freeze({ callsPerSecond: values.rate, addressPerMinute: values.rateAddress }),
+    rate: Object.freeze({
+      callsPerSecond: values.rate,
+      apiPerSecond: values.rateApi,
+      addressPerMinute: values.rateAddress,
+    }),
     connectorUrls: Object.freeze(values.connectorUrls),
     oauthClients: Object.freeze(values.oauthClients),
     whatsapp: Object.freeze({ appSecret: values.whatsappAppSecret, verifyToken: values.whatsappVerifyToken }),

@@ -4,9 +4,18 @@ import {
   MigrationError,
   migrate,
   openDatabase,
+  reportSecondConnections,
   startEmbedded,
 } from '@libs/db';
-import { type Closer, listen, runMain, runUntilSignal, StartError } from '@libs/runtime';
+import {
+  type Closer,
+  createLogger,
+  createMetrics,
+  listen,
+  runMain,
+  runUntilSignal,
+  StartError,
+} from '@libs/runtime';
 import { createToolhub } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
@@ -21,9 +30,18 @@ async function main(): Promise<void> {
   try {
     const url = config.databaseUrl ?? (await startDatabase(config, closers));
     await migrate(url, migrationSource);
-    const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: CONNECTIONS_MAX });
+    const log = createLogger({ name: 'toolhub', level: config.server.logLevel });
+    const metrics = createMetrics({ service: 'toolhub' });
+    const database = await openDatabase({
+      url,
+      schema: SCHEMA,
+      connectionsMax: CONNECTIONS_MAX,
+      timeouts: { statementMs: config.statementTimeoutMs },
+      onError: (error) => log.warn({ err: error }, 'a database connection failed'),
+      ...(config.development ? {} : { onSecondConnection: reportSecondConnections({ metrics, log }) }),
+    });
     closers.unshift({ name: 'database', close: () => database.close() });
-    const toolhub = await createToolhub({ config, database, connectors });
+    const toolhub = await createToolhub({ config, database, connectors, metrics });
     closers.unshift({ name: 'toolhub', close: () => toolhub.close() });
     await toolhub.startJobs();
     await listen(toolhub.app, {

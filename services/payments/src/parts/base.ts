@@ -6,6 +6,7 @@ import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@lib
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
 import { checkDatabase } from '../readiness-store.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Secrets } from '../secrets.ts';
 
 /** What every feature is built from. */
@@ -34,7 +35,7 @@ export interface Base {
 /** One or more features that are in place: what they serve, what runs in the background for them, and how they end. */
 export interface Part {
   /** Adds their routes, in processes that serve the API. */
-  routes?: (app: App) => void;
+  routes?: (app: App, routes: PaymentsRoutes) => void;
   handlers: readonly Handler[];
   cron: readonly CronEntry[];
   /** What runs beside the jobs, in processes that take them. */
@@ -52,7 +53,7 @@ export interface BaseOptions {
   newId?: NewId;
   random?: () => number;
   onError?: Base['onError'];
-  app?: Pick<AppOptions, 'logDestination' | 'defaultMetrics'>;
+  app?: Pick<AppOptions, 'logDestination' | 'metrics' | 'defaultMetrics'>;
 }
 
 export async function createBase(options: BaseOptions): Promise<Base> {

@@ -2,7 +2,6 @@ import { createDirectory, readParticipants } from '../payment-methods/directory.
 import { registerPaymentMethodRoutes } from '../payment-methods/routes.ts';
 import { createPaymentMethods, type PaymentMethods } from '../payment-methods/service.ts';
 import { createPaymentReading, type PaymentReading } from '../payments/reading.ts';
-import type { AccessPart } from './access.ts';
 import type { Base, Part } from './base.ts';
 import type { WebhooksPart } from './webhooks.ts';
 
@@ -11,7 +10,7 @@ export type PaymentMethodsPart = Part & { paymentMethods: PaymentMethods; readin
 /** Where money comes from and goes to. */
 export function addPaymentMethods(
   { database, sealer, newId, now }: Base,
-  { access: { access, replyOnce }, webhooks: { events } }: { access: AccessPart; webhooks: WebhooksPart },
+  { webhooks: { events } }: { webhooks: WebhooksPart },
 ): PaymentMethodsPart {
   const reading = createPaymentReading({ database });
   const directory = createDirectory(readParticipants());
@@ -20,7 +19,7 @@ export function addPaymentMethods(
   });
   return {
     ...{ paymentMethods, reading },
-    routes: (app) => registerPaymentMethodRoutes(app, { methods: paymentMethods, access, replyOnce }),
+    routes: (_app, routes) => registerPaymentMethodRoutes(routes, { methods: paymentMethods }),
     handlers: [],
     cron: [],
     close: () => Promise.resolve(),

@@ -60,8 +60,8 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
     returnMeaning: rails.returnMeaning,
     notifyOfChange: work.notifyOfChange,
     orderOutcome: rails.orderOutcome,
-    async getBalance(tenant, id) {
-      const { method } = await paymentMethods.get(tenant, id);
+    async getBalance(tx, tenant, id) {
+      const { method } = await paymentMethods.get(tenant, id, tx);
       if (method.type !== 'balance') throw errors.not_a_balance();
       return method;
     },

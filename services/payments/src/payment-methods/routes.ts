@@ -1,4 +1,4 @@
-import { type App, cursorCodec, listQuery, objectListSchema, stringMap, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListSchema, stringMap, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
 import {
   closed,
@@ -10,10 +10,9 @@ import {
   oneOf,
   Timestamp,
 } from '../api-schema.ts';
-import type { ReplyOnce } from '../idempotency/reply.ts';
-import type { Access } from '../keys/access.ts';
 import { METADATA_LIMITS } from '../payments/schemas.ts';
 import { isRoutingNumber } from '../rails/ach/routing-number.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import { methodToApi } from './method.ts';
 import { ROUTING_NUMBER_FORMAT, registerFormat } from './routing-number-format.ts';
 import type { NewMethodInput, PaymentMethods, ViewedMethod } from './service.ts';
@@ -105,20 +104,19 @@ function toApi({ method, balance }: ViewedMethod) {
   return methodToApi(method, balance);
 }
 
-export interface PaymentMethodRouteOptions {
-  methods: PaymentMethods;
-  access: Access;
-  replyOnce: ReplyOnce;
-}
-
-export function registerPaymentMethodRoutes(app: App, options: PaymentMethodRouteOptions): void {
-  const { methods, access, replyOnce } = options;
+export function registerPaymentMethodRoutes(
+  routes: PaymentsRoutes,
+  { methods }: { methods: PaymentMethods },
+): void {
   const tags = ['Payment methods'];
 
-  app.post(
+  routes.post(
     '/v1/payment_methods',
     {
-      ...access('payment_methods:write'),
+      access: 'payment_methods:write',
+      rate: 'key',
+      audit: { action: 'payment_method.created' },
+      idempotency: 'keyed',
       schema: {
         tags,
         summary: 'Add a bank account, or open a balance',
@@ -127,17 +125,20 @@ export function registerPaymentMethodRoutes(app: App, options: PaymentMethodRout
         response: { 201: MethodSchema },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => ({
-        status: 201,
-        body: toApi(await methods.create(tx, request.caller.tenant, fromApi(request.body))),
-      })),
+    async (request, tx) => {
+      const created = await methods.create(tx, request.caller.tenant, fromApi(request.body));
+      noteAudit(request, { target: created.method.id });
+      return { status: 201, body: toApi(created) };
+    },
   );
 
-  app.get(
+  routes.get(
     '/v1/payment_methods',
     {
-      ...access('payment_methods:read'),
+      access: 'payment_methods:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags,
         summary: 'List payment methods',
@@ -161,19 +162,25 @@ export function registerPaymentMethodRoutes(app: App, options: PaymentMethodRout
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/payment_methods/:id',
     {
-      ...access('payment_methods:read'),
+      access: 'payment_methods:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: { tags, summary: 'Get a payment method', params: IdParams, response: { 200: MethodSchema } },
     },
     async (request) => toApi(await methods.get(request.caller.tenant, request.params.id)),
   );
 
-  app.delete(
+  routes.delete(
     '/v1/payment_methods/:id',
     {
-      ...access('payment_methods:write'),
+      access: 'payment_methods:write',
+      rate: 'key',
+      audit: { action: 'payment_method.deleted', targetParam: 'id' },
+      idempotency: 'natural',
       schema: {
         tags,
         summary: 'Delete a payment method that no open payment uses',

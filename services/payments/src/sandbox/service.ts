@@ -44,14 +44,17 @@ export interface SandboxDependencies {
     payment: Payment,
     outcome: { status: 'ACTC' } | { status: 'RJCT'; code: string },
   ) => Promise<void>;
-  getBalance: (tenant: Tenant, id: string) => Promise<PaymentMethod>;
+  getBalance: (tx: Queryable, tenant: Tenant, id: string) => Promise<PaymentMethod>;
 }
 
 export function createSandboxService(deps: SandboxDependencies) {
   const { database } = deps;
 
-  async function readClock(tenant: Tenant): Promise<{ clock: SandboxClock; now: Date }> {
-    const times = await deps.clocks.timesOf(database, [tenant.id]);
+  async function readClock(
+    tenant: Tenant,
+    db: Queryable = database,
+  ): Promise<{ clock: SandboxClock; now: Date }> {
+    const times = await deps.clocks.timesOf(db, [tenant.id]);
     return { clock: times.clockOf(tenant.id), now: times.at(tenant.id) };
   }
 
@@ -118,8 +121,8 @@ export function createSandboxService(deps: SandboxDependencies) {
 
   /** Test money for a balance, as if it had come from outside. */
   async function fund(tx: Queryable, tenant: Tenant, id: string, amount: number): Promise<void> {
-    const method = await deps.getBalance(tenant, id);
-    const { now } = await readClock(tenant);
+    const method = await deps.getBalance(tx, tenant, id);
+    const { now } = await readClock(tenant, tx);
     if (amount > AMOUNT_MAX) throw errors.amount_too_large();
     const transfer: Transfer = {
       tenantId: tenant.id,

@@ -1,4 +1,4 @@
-import { acceptedOrigins, parseCookies, requireSameOrigin } from '@libs/http';
+import { acceptedOrigins, type Gatekeeper, parseCookies, requireSameOrigin } from '@libs/http';
 import { equalSecrets } from '@libs/seal';
 import type { FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
@@ -16,8 +16,22 @@ export interface AccessDependencies {
   resolveCookie: CustomerService['resolveCookie'];
 }
 
+/**
+ * Who may call a declared route: everybody; everybody, though a credential that is sent must be good (`anyone`); a
+ * customer with the scope; the operator.
+ */
+export type RouteAccess = 'public' | 'anyone' | 'account:read' | 'account:write' | 'admin';
+
+/** Who sent a request, where somebody was identified. */
+export type RequestCaller = Session | InternalSession | 'admin';
+
 /** Who may call what under `/api`. The hooks run before the body is read. */
 export interface Access {
+  /** For declared routes: finds the caller, and refuses bad credentials and, where one is needed, none. */
+  identify(need: RouteAccess): Gatekeeper | null;
+  /** For declared routes: refuses callers without the right. */
+  permit(need: RouteAccess): Gatekeeper | null;
+  callerOf(request: FastifyRequest): RequestCaller | undefined;
   customer(need: Need): Hook;
   /** Lets a request without any credential pass; a bad one is refused all the same. */
   optionalCustomer: Hook;
@@ -39,6 +53,7 @@ const scopeOf: Record<Need, Scope> = { read: 'account:read', write: 'account:wri
 
 export function createAccess(deps: AccessDependencies): Access {
   const sessions = new WeakMap<FastifyRequest, Session>();
+  const callers = new WeakMap<FastifyRequest, RequestCaller>();
   const origins = acceptedOrigins(deps.publicUrl);
   const secureCookies = deps.publicUrl.startsWith('https:');
   // Browsers take a cookie with this prefix from https and this very host only, so no sibling domain can plant one.
@@ -93,10 +108,32 @@ export function createAccess(deps: AccessDependencies): Access {
     return session;
   }
 
+  const isAdmin = ({ headers }: FastifyRequest) =>
+    equalSecrets(bearerToken(headers.authorization ?? '') ?? '', deps.adminToken);
+
+  async function identifyCaller(request: FastifyRequest, need: RouteAccess): Promise<void> {
+    const caller = need === 'admin' && isAdmin(request) ? 'admin' : await find(request);
+    if (caller !== undefined) callers.set(request, caller);
+    else if (need !== 'anyone') throw unauthenticated();
+  }
+
+  function permitCaller(request: FastifyRequest, need: RouteAccess): void {
+    const caller = callers.get(request);
+    if (caller === undefined || caller === 'admin') return;
+    if (need === 'admin') throw errors.forbidden({ detail: 'This call needs the admin token.' });
+    if (caller.kind === 'internal') throw errors.forbidden({ detail: 'An internal session has no account.' });
+    const scope: Scope = need === 'account:write' ? need : 'account:read';
+    if (!caller.scopes.includes(scope)) throw insufficientScope(scope);
+    sessions.set(request, caller);
+  }
+
   return {
     cookieName,
     secureCookies,
     cookieOf,
+    identify: (need) => (need === 'public' ? null : (request) => identifyCaller(request, need)),
+    permit: (need) => (need === 'public' ? null : (request) => permitCaller(request, need)),
+    callerOf: (request) => callers.get(request),
     customer: (need) => async (request) => {
       if ((await authenticate(request, need)) === undefined) throw unauthenticated();
     },

@@ -1,9 +1,7 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
-import type { FastifyRequest } from 'fastify';
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
 import Type from 'typebox';
-import { actorOf } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
 import type { Scope, Session } from './identity.ts';
 import { DEFAULT_TOKEN_SCOPES, type TokenService } from './tokens.ts';
@@ -59,31 +57,19 @@ function requireHeld(session: Session, wanted: readonly Scope[]): void {
 }
 
 export function registerTokenRoutes(
-  app: App,
-  deps: { tokens: TokenService; access: Access; audit: AuditService },
+  routes: ToolhubRoutes,
+  deps: { tokens: TokenService; access: Pick<Access, 'sessionOf'> },
 ): void {
-  const { tokens, access, audit } = deps;
+  const { tokens, access } = deps;
   const tags = ['Tokens'];
 
-  function recordChange(request: FastifyRequest, action: string, target: string): void {
-    const session = access.sessionOf(request);
-    void audit.record([
-      {
-        customerId: session.customerId,
-        actor: actorOf(session),
-        action,
-        target,
-        outcome: 'success',
-        ip: request.ip,
-        requestId: request.id,
-      },
-    ]);
-  }
-
-  app.post(
+  routes.post(
     '/api/tokens',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'token.created' },
+      idempotency: 'repeats',
       schema: { tags, summary: 'Make a personal token', body: NewToken, response: { 201: CreatedToken } },
     },
     async (request, reply) => {
@@ -96,15 +82,18 @@ export function registerTokenRoutes(
         scopes,
         expiresInDays,
       });
-      recordChange(request, 'token.created', record.id);
+      noteAudit(request, { target: record.id });
       return reply.code(201).send({ ...toApi(record), token });
     },
   );
 
-  app.get(
+  routes.get(
     '/api/tokens',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags,
         summary: 'The personal tokens of the account, newest first',
@@ -128,10 +117,13 @@ export function registerTokenRoutes(
     },
   );
 
-  app.delete(
+  routes.delete(
     '/api/tokens/:id',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'token.revoked', targetParam: 'id' },
+      idempotency: 'natural',
       schema: {
         tags,
         summary: 'Revoke a personal token',
@@ -144,7 +136,6 @@ export function registerTokenRoutes(
       const { id } = request.params;
       if (!(await tokens.revoke({ customerId, id })))
         throw errors.not_found({ detail: 'There is no such token.' });
-      recordChange(request, 'token.revoked', id);
       return reply.code(204).send(null);
     },
   );

@@ -16,6 +16,7 @@ import { registerTokenRoutes } from '../customers/tokens-routes.ts';
 import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
 import { createOAuthService } from '../oauth/service.ts';
+import { createToolhubRoutes, type ToolhubRoutes } from '../route-rules.ts';
 import type { Base, Part } from './base.ts';
 
 const PURGE_MINUTES = 30;
@@ -23,6 +24,8 @@ const PURGE_MINUTES = 30;
 export type Accounts = Part & {
   customers: CustomerService;
   access: Access;
+  /** Where features declare theirs. */
+  routes: ToolhubRoutes;
   resolveBearer: BearerResolver;
   suspensions: Suspensions;
 };
@@ -54,10 +57,11 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
   );
   const resolveCookie = suspensions.guardCookie(customers.resolveCookie);
   const access = createAccess({ publicUrl, adminToken, resolveBearer, resolveCookie });
+  const routes = createToolhubRoutes(app, { config, rates, access, audit });
   const egress = createEgress({ allow: config.egressAllow });
 
   registerCustomerRoutes(app, { customers, access, audit, addressLimit });
-  registerTokenRoutes(app, { tokens, access, audit });
+  registerTokenRoutes(routes, { tokens, access });
   registerAuditRoutes(app, { audit, access });
   registerOAuthServer(app, {
     database,
@@ -84,6 +88,7 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
   return {
     customers,
     access,
+    routes,
     resolveBearer,
     suspensions,
     handlers: [purge],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Database } from '@libs/db';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
+import type { Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
@@ -42,10 +43,12 @@ export const VERSION = '0.1.0';
 export async function createBase({
   config,
   database,
+  metrics,
   now = () => new Date(),
 }: {
   config: Config;
   database: Database;
+  metrics?: Metrics;
   now?: () => Date;
 }): Promise<Base> {
   const { publicUrl, logLevel, trustProxy } = config.server;
@@ -57,6 +60,7 @@ export async function createBase({
     ...(trustProxy === undefined ? {} : { trustProxy }),
     errors,
     openapi,
+    ...(metrics === undefined ? {} : { metrics }),
     readiness: () => checkReady(database),
   });
   const newId = createIdFactory({ now, randomBytes });

@@ -138,7 +138,7 @@ export async function createHouse(options: HouseOptions = {}) {
     returnMeaning,
     notifyOfChange: createNotifyOfChange(context),
     orderOutcome: async () => {},
-    getBalance: async (tenant, id) => (await methods.get(tenant, id)).method,
+    getBalance: async (tx, tenant, id) => (await methods.get(tenant, id, tx)).method,
   });
   const workers: Worker[] = [];
 

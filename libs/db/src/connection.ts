@@ -1,0 +1,130 @@
+import pg from 'pg';
+
+/** How long the database may take before we stop waiting; all in milliseconds. */
+export interface Timeouts {
+  /** One statement. */
+  readonly statementMs: number;
+  /** One statement of a transaction that is opened with `report`. */
+  readonly reportMs: number;
+  /** A transaction in which nobody runs a statement: it holds locks and keeps old rows from being cleaned up. */
+  readonly idleInTransactionMs: number;
+  /** The wait for a connection, a new one or one of the pool. */
+  readonly connectMs: number;
+}
+
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  statementMs: 30_000,
+  reportMs: 10 * 60_000,
+  idleInTransactionMs: 60_000,
+  connectMs: 10_000,
+};
+
+export interface ConnectionOptions {
+  url: string;
+  /**
+   * The server itself, where `url` leads to a pooler that gives out connections by transaction: for what lives longer
+   * than a transaction (listening, sessions).
+   */
+  directUrl?: string;
+  /** Becomes the search path, so that SQL names tables without their schema. */
+  schema: string;
+  applicationName?: string;
+  timeouts?: Partial<Timeouts>;
+  /**
+   * Who sets what `connectionSettings` lists: each connection when it starts, or the operator once by
+   * `ALTER ROLE … IN DATABASE … SET`, because poolers refuse start-up options.
+   */
+  settingsFrom?: 'connection' | 'role';
+}
+
+/** The database cannot be reached or refuses us; the message is one line for the person who starts the service. */
+export class DatabaseUnreachable extends Error {
+  override readonly name = 'DatabaseUnreachable';
+}
+
+const INT8_OID = 20;
+const DATE_OID = 1082;
+
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`int8 ${text} is beyond what a number holds exactly`);
+  return value;
+}
+
+/** Money columns are int8 and dates are calendar days: neither may pass through a float or a time zone. */
+const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format !== 'binary' && oid === INT8_OID) return parseInt8;
+    if (format !== 'binary' && oid === DATE_OID) return (text: string) => text;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+};
+
+export function checkIdentifier(name: string): string {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name)) throw new TypeError(`${name} is not a plain SQL identifier`);
+  return name;
+}
+
+/**
+ * A prepared statement keeps the plan that it got when its tables were small: reading them whole. On tables that grow
+ * by thousands of rows a second that plan is ruinous long before statistics catch up (accepting payments fell from
+ * 3,300 to 480 a second within a minute). Everything in the hot paths looks rows up by key, so that is the rule here,
+ * and reports ask for the other plans.
+ */
+const lookupPlans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
+
+export function timeoutsOf({ timeouts }: Pick<ConnectionOptions, 'timeouts'>): Timeouts {
+  return { ...DEFAULT_TIMEOUTS, ...timeouts };
+}
+
+/** What every connection of a service is set to. */
+export function connectionSettings(options: ConnectionOptions): Readonly<Record<string, string>> {
+  const timeouts = timeoutsOf(options);
+  return {
+    search_path: checkIdentifier(options.schema),
+    ...Object.fromEntries(lookupPlans.map((name) => [name, 'off'])),
+    // Before Postgres 18 a plan that was ruled out counts as very expensive, and every small statement is compiled.
+    jit: 'off',
+    statement_timeout: String(timeouts.statementMs),
+    idle_in_transaction_session_timeout: String(timeouts.idleInTransactionMs),
+  };
+}
+
+/** What a transaction over many rows sets for itself: all plans, and more time. */
+export function reportSettings(options: ConnectionOptions): string {
+  return [
+    ...lookupPlans.map((name) => `set local ${name} = on`),
+    `set local statement_timeout = ${timeoutsOf(options).reportMs}`,
+  ].join('; ');
+}
+
+export function clientOptions(options: ConnectionOptions): pg.ClientConfig {
+  const settings = Object.entries(connectionSettings(options)).map(([name, value]) => `-c ${name}=${value}`);
+  return {
+    connectionString: options.url,
+    ...(options.settingsFrom === 'role' ? {} : { options: settings.join(' ') }),
+    application_name: options.applicationName ?? options.schema,
+    connectionTimeoutMillis: timeoutsOf(options).connectMs,
+    types: typeParsers,
+    keepAlive: true,
+  };
+}
+
+/** For connections that live longer than a transaction. */
+export function directOptions(options: ConnectionOptions): pg.ClientConfig {
+  return { ...clientOptions(options), connectionString: options.directUrl ?? options.url };
+}
+
+/** Turns the driver's errors at the first connection into one line that names the setting at fault. */
+export function explainConnectError(url: string, error: unknown): DatabaseUnreachable {
+  let place = 'the database';
+  try {
+    const parsed = new URL(url);
+    place = `the database at ${parsed.hostname}:${parsed.port || '5432'}${parsed.pathname}`;
+  } catch {
+    return new DatabaseUnreachable('the database URL is not a URL: postgres://user:password@host:port/name');
+  }
+  const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+  return new DatabaseUnreachable(`${place} cannot be reached: ${reason || 'no answer'}`);
+}

@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export type RouteAudit = {
+  /** Such as `token.created`; a handler may word it more precisely by `noteAudit`. */
+  action: string;
+  /** The path parameter that names what the call is about; a handler that makes something new notes its id instead. */
+  targetParam?: string;
+};
+
+export type AuditedCall = {
+  action: string;
+  /** The id of what the call was about. */
+  target: string | null;
+  /** Whose log the line belongs to, where that is not the caller's. */
+  subject: string | null;
+  outcome: 'success' | 'refused' | 'failure';
+  status: number;
+};
+
+type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject'>>;
+
+const notes = new WeakMap<FastifyRequest, Note>();
+
+/** For handlers: what is known only after the work, such as the id of the new thing. */
+export function noteAudit(request: FastifyRequest, note: Note): void {
+  notes.set(request, { ...notes.get(request), ...note });
+}
+
+/**
+ * What is not worth a line: requests that could not be read, and those beyond the rate limit, who could otherwise make
+ * us write as often as they like.
+ */
+const UNRECORDED: ReadonlySet<number> = new Set([400, 405, 408, 413, 414, 415, 429, 431]);
+
+/** The caller may have named anything, also what belongs to somebody else: its words are not a target. */
+const UNPROVEN_TARGET: ReadonlySet<number> = new Set([401, 403, 404]);
+
+function targetOf(audit: RouteAudit, request: FastifyRequest, status: number): string | null {
+  if (audit.targetParam === undefined || UNPROVEN_TARGET.has(status)) return null;
+  return (request.params as Record<string, string> | null)?.[audit.targetParam] ?? null;
+}
+
+/** Runs when the answer is known and before it leaves, for refusals too. */
+export function auditHook(
+  audit: RouteAudit,
+  record: (request: FastifyRequest, call: AuditedCall) => Promise<void> | void,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    const status = reply.statusCode;
+    if (UNRECORDED.has(status)) return payload;
+    const note = notes.get(request);
+    await record(request, {
+      action: note?.action ?? audit.action,
+      target: note?.target ?? targetOf(audit, request, status),
+      subject: note?.subject ?? null,
+      outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failure',
+      status,
+    });
+    return payload;
+  };
+}
