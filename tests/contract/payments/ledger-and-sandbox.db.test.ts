@@ -209,3 +209,17 @@ test('[P-7.5] live keys have no sandbox', async () => {
     expect([answer.status, answer.body.code], path).toEqual([403, 'wrong_mode']);
   }
 });
+
+test('many who fund at once do not wait for connections that they hold themselves, nor does anybody else', async () => {
+  const { call, balance } = await newOrganisation();
+  const { id } = await balance(1);
+  const begun = performance.now();
+  const funding = Array.from({ length: 45 }, () =>
+    call('POST', `/v1/sandbox/payment_methods/${id}/fund`, { amount: 1 }),
+  );
+  const ready = await harness.call('GET', '/readyz', { key: null });
+  expect(ready.status).toBe(200);
+  expect((await Promise.all(funding)).map(({ status }) => status)).toEqual(new Array(45).fill(200));
+  // Waiting for a connection gives up after 10 s, which is how long everybody stood still.
+  expect(performance.now() - begun).toBeLessThan(8_000);
+});
