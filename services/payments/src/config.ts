@@ -148,8 +148,11 @@ function conflicts(loaded: Loaded, development: boolean): string[] {
   if (!development && loaded.achSftpUrl !== undefined && loaded.achSftpHostKey === undefined) {
     problems.push('PAYMENTS_ACH_SFTP_HOST_KEY must be set with PAYMENTS_ACH_SFTP_URL in production');
   }
-  if (!development && (loaded.achSftpUrl ?? loaded.rtpGatewayUrl) && loaded.bankIdentityPath === undefined) {
-    problems.push('PAYMENTS_BANK_IDENTITY must be set with a live rail in production');
+  if ((loaded.achSftpUrl ?? loaded.rtpGatewayUrl) && loaded.bankIdentityPath === undefined) {
+    problems.push('PAYMENTS_BANK_IDENTITY must be set with a live rail');
+  }
+  if (!development && loaded.rtpGatewayUrl !== undefined && loaded.rtpCertificatePath === undefined) {
+    problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with PAYMENTS_RTP_GATEWAY_URL in production');
   }
   if ((loaded.rtpCertificatePath === undefined) !== (loaded.rtpKeyPath === undefined)) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together');

@@ -4,8 +4,18 @@ export interface Requirement {
   text: string;
 }
 
-/** Sections: 2 conventions, 3 keys, 4 payments and payment methods, 6 ledger, 7 sandbox, 8 webhooks, 10 details. */
+/** Sections: 1 running, 2 conventions, 3 keys, 4 payments and payment methods, 6 ledger, 7 sandbox, 8 webhooks, 10 details. */
 export const requirements: readonly Requirement[] = [
+  // Running
+  {
+    id: 'P-1.1',
+    text: 'A live rail starts only with a whole and right identity at the bank; every missing or wrong field is named.',
+  },
+  { id: 'P-1.2', text: "The sandbox's identity never stands in for a live one." },
+  {
+    id: 'P-1.3',
+    text: 'A live account sends by RTP where the identity lists its bank as one that our sponsor may debit at once.',
+  },
   // Conventions
   {
     id: 'P-2.1',

@@ -5,6 +5,7 @@ import type { CronEntry, Handler } from '@libs/jobs';
 import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
+import { type BankIdentity, readBankIdentity } from '../rails/bank-identity.ts';
 import { checkDatabase } from '../readiness-store.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Secrets } from '../secrets.ts';
@@ -18,6 +19,8 @@ export interface Base {
   /** Counters and gauges of any feature go here; they are served with the others. */
   metrics: App['metrics'];
   log: App['log'];
+  /** Who we are at our bank and on the live networks. */
+  bank: BankIdentity;
   sealer: Sealer;
   adminToken: string;
   newId: NewId;
@@ -58,6 +61,9 @@ export interface BaseOptions {
 
 export async function createBase(options: BaseOptions): Promise<Base> {
   const { config, database, secrets, now = () => new Date() } = options;
+  const { identityPath, ach, rtp } = config.rails;
+  const live = { ach: ach.sftpUrl !== undefined, rtp: rtp.gatewayUrl !== undefined };
+  const bank = await readBankIdentity(identityPath, live);
   const app = await createApp({
     ...options.app,
     name: 'payments',
@@ -82,7 +88,7 @@ export async function createBase(options: BaseOptions): Promise<Base> {
   });
   await rates.start();
   return {
-    ...{ app, config, database, rates, metrics: app.metrics, log: app.log, ...secrets },
+    ...{ app, config, database, rates, bank, metrics: app.metrics, log: app.log, ...secrets },
     newId: options.newId ?? createIdFactory({ now, randomBytes }),
     random: options.random ?? Math.random,
     ...{ randomBytes, now, processId, onError },

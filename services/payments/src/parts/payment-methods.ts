@@ -9,11 +9,11 @@ export type PaymentMethodsPart = Part & { paymentMethods: PaymentMethods; readin
 
 /** Where money comes from and goes to. */
 export function addPaymentMethods(
-  { database, sealer, newId, now }: Base,
+  { database, bank, sealer, newId, now }: Base,
   { webhooks: { events } }: { webhooks: WebhooksPart },
 ): PaymentMethodsPart {
   const reading = createPaymentReading({ database });
-  const directory = createDirectory(readParticipants());
+  const directory = createDirectory(readParticipants(), bank.sponsorRoutingNumbers);
   const paymentMethods = createPaymentMethods({
     ...{ database, sealer, directory, events, payments: reading, now, newId },
   });

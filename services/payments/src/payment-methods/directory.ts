@@ -46,7 +46,11 @@ export function readParticipants(): Participant[] {
  * What an account can do follows from its bank. Every bank with a valid routing number takes ACH entries; instant
  * payments reach only banks that are listed, and leave only from accounts that our sponsor bank can debit at once.
  */
-export function createDirectory(participants: readonly Participant[]): Directory {
+export function createDirectory(
+  participants: readonly Participant[],
+  sponsorRoutingNumbers: readonly string[] = [],
+): Directory {
+  const sponsors = new Set(sponsorRoutingNumbers);
   const byNumber = new Map(participants.map((participant) => [participant.routingNumber, participant]));
 
   function find(routingNumber: string, mode: Mode): Participant | undefined {
@@ -59,7 +63,10 @@ export function createDirectory(participants: readonly Participant[]): Directory
     railsOf(routingNumber, mode) {
       const participant = find(routingNumber, mode);
       return {
-        send: participant?.sponsor === true ? ['rtp', 'ach'] : ['ach'],
+        send:
+          participant?.sponsor === true || (mode === 'live' && sponsors.has(routingNumber))
+            ? ['rtp', 'ach']
+            : ['ach'],
         receive: participant?.rtp === true ? ['rtp', 'ach'] : ['ach'],
       };
     },

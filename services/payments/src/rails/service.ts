@@ -23,7 +23,7 @@ import { createAchRail } from './ach/rail.ts';
 import { createPace } from './ach/schedule.ts';
 import { type AchSftp, createAchSftp } from './ach/sftp.ts';
 import type { RailLog } from './alert.ts';
-import { readBankIdentity } from './bank-identity.ts';
+import type { BankIdentity } from './bank-identity.ts';
 import { createRailHealth } from './health.ts';
 import { createMessageVault } from './message-vault.ts';
 import { createRailMessages, type RailMessages } from './messages.ts';
@@ -41,6 +41,7 @@ import { createSandboxRtpNetwork } from './sandbox/rtp-network.ts';
 
 export interface RailsDependencies {
   config: PaymentsConfig;
+  bank: BankIdentity;
   database: Database;
   sealer: Sealer;
   now: () => Date;
@@ -81,7 +82,7 @@ export interface RailWork {
 const RTP_REJECT_DEFAULT = 'AC04';
 
 export async function createRails(deps: RailsDependencies): Promise<Rails> {
-  const { config, database, now, newId, log, terms, paymentMethods, clocks } = deps;
+  const { config, database, bank, now, newId, log, terms, paymentMethods, clocks } = deps;
   const onError = (error: unknown) => deps.onError(error, { where: 'rail health' });
   const health = await createRailHealth({ database, now, log, onError });
   const network = createSandboxRtpNetwork({
@@ -91,13 +92,12 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
     marks: accountMarks(deps.sealer),
     now,
   });
-  const identity = await readBankIdentity(config.rails.identityPath);
   const gateway = await openGateway(config.rails.rtp);
   const connections: RtpConnections = {
     test: config.sandbox.on
       ? sandboxConnection(createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log }))
       : null,
-    live: gateway ? liveConnection(identity.rtp, gateway) : null,
+    live: gateway && bank.rtp ? liveConnection(bank.rtp, gateway) : null,
   };
   const pace = createPace(terms, config.sandbox.achMs);
   const operator = config.sandbox.on
@@ -111,7 +111,7 @@ export async function createRails(deps: RailsDependencies): Promise<Rails> {
       })
     : null;
   const sftp = openSftp(deps, log);
-  const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && identity.ach };
+  const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && bank.ach };
   const { openAccountNumber } = paymentMethods;
   const vault = createMessageVault(deps.sealer);
   return {
