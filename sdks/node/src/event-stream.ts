@@ -1,0 +1,197 @@
+import { ConnectionFailedError, PaymentsError } from './errors.ts';
+import type { Event } from './event-types.ts';
+import type { List } from './pagination.ts';
+import { type HttpClient, sleep } from './request.ts';
+import { backoffMs } from './retry.ts';
+
+const LINE_LENGTH_MAX = 4 * 1024 * 1024;
+/** A stream that says nothing for so long, not even a comment, is taken for dead. */
+const SILENCE_MS_MAX = 60_000;
+/** Ids of events that were given out already, so that a server that repeats some on resuming doubles none. */
+const IDS_REMEMBERED_MAX = 10_000;
+/** What may have happened between asking for the newest event and listening. */
+const CATCH_UP_MAX = 1_000;
+
+export interface StreamOptions {
+  /** Go on after this event; from now on where it is absent. */
+  lastEventId?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Told whenever the connection is lost, before it is made again. */
+  onReconnect?: ((error: PaymentsError, delayMs: number) => void) | undefined;
+  /** Told whenever the connection stands. */
+  onConnect?: ((response: { date: string | undefined }) => void) | undefined;
+}
+
+/** One block of a server-sent event stream. */
+export interface ServerSentEvent {
+  id: string | undefined;
+  data: string | undefined;
+}
+
+/** Reads the format of server-sent events; comments are given out as blocks without anything, as signs of life. */
+export async function* readServerSentEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ServerSentEvent> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let id: string | undefined;
+  let data: string[] = [];
+  for await (const chunk of chunks) {
+    rest += decoder.decode(chunk, { stream: true });
+    // A carriage return at the very end may be the first half of a line break.
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() as string;
+    if (rest.length > LINE_LENGTH_MAX) {
+      throw new ConnectionFailedError('A line of the event stream is too long.', {
+        code: 'invalid_response',
+      });
+    }
+    for (const line of lines) {
+      if (line === '') {
+        if (id !== undefined || data.length > 0) {
+          yield { id, data: data.length === 0 ? undefined : data.join('\n') };
+        }
+        id = undefined;
+        data = [];
+        continue;
+      }
+      const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) as unknown as [string, string, string];
+      if (field === 'id' && !value.includes('\0')) id = value;
+      else if (field === 'data') data.push(value);
+      else if (field === '') yield { id: undefined, data: undefined };
+    }
+  }
+}
+
+/** The organisation's events as they happen. A lost connection is made again and goes on after the last event. */
+export async function* streamEvents(
+  http: HttpClient,
+  newest: () => List<Event>,
+  options: StreamOptions,
+): AsyncGenerator<Event, void, undefined> {
+  const { signal } = options;
+  const seen = createMemory();
+  let lastId = options.lastEventId;
+  let failures = 0;
+  let hasBegun = lastId !== undefined;
+  while (true) {
+    signal?.throwIfAborted();
+    try {
+      if (!hasBegun) {
+        // Begin after the newest event there is, so that nothing is lost if the first connection breaks before it says a word.
+        lastId = (await newest().page()).data[0]?.id;
+        hasBegun = true;
+      }
+      const response = await http.open(
+        {
+          method: 'GET',
+          path: '/v1/events/stream',
+          options: {
+            maxRetries: 0,
+            signal,
+            ...(lastId === undefined ? {} : { headers: { 'last-event-id': lastId } }),
+          },
+        },
+        'text/event-stream',
+      );
+      checkType(response);
+      options.onConnect?.({ date: response.headers.get('date') ?? undefined });
+      if (lastId === undefined) {
+        // No event had ever happened: whatever is listed now happened since.
+        for (const event of (await newest().toArray({ limit: CATCH_UP_MAX })).reverse()) {
+          lastId = event.id;
+          if (seen(event.id)) yield event;
+        }
+      }
+      for await (const block of readServerSentEvents(untilSilent(response))) {
+        failures = 0;
+        if (block.data !== undefined) {
+          const event = parseEvent(block.data);
+          lastId = block.id ?? event.id;
+          if (seen(event.id)) yield event;
+        } else if (block.id !== undefined) lastId = block.id;
+      }
+      throw new ConnectionFailedError('The server ended the stream.', {
+        code: 'connection_failed',
+        retryable: true,
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      const failure = toFailure(error);
+      if (!failure.retryable) throw failure;
+      const delayMs = backoffMs(failures, Math.random);
+      failures += 1;
+      options.onReconnect?.(failure, delayMs);
+      await sleep(delayMs, signal);
+    }
+  }
+}
+
+function checkType(response: Response): void {
+  const type = response.headers.get('content-type') ?? 'no content type';
+  if (type.startsWith('text/event-stream')) return;
+  throw new ConnectionFailedError(
+    `The server answered with ${type} instead of an event stream: is the address right?`,
+    {
+      code: 'invalid_response',
+      status: response.status,
+    },
+  );
+}
+
+/** The first time an id is met. */
+function createMemory(): (id: string) => boolean {
+  const ids = new Set<string>();
+  return (id) => {
+    if (ids.has(id)) return false;
+    ids.add(id);
+    if (ids.size > IDS_REMEMBERED_MAX) ids.delete(ids.values().next().value as string);
+    return true;
+  };
+}
+
+async function* untilSilent(response: Response): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  try {
+    while (true) {
+      const { done, value } = await inTime(reader.read());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Whoever stops reading hangs up; the answer's own failure has been reported already.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new ConnectionFailedError('The stream fell silent.', { code: 'timeout', retryable: true }));
+    }, SILENCE_MS_MAX);
+  });
+  try {
+    return await Promise.race([reading, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parseEvent(data: string): Event {
+  try {
+    return JSON.parse(data) as Event;
+  } catch {
+    throw new ConnectionFailedError('An event of the stream is not JSON.', { code: 'invalid_response' });
+  }
+}
+
+function toFailure(error: unknown): PaymentsError {
+  if (error instanceof PaymentsError) return error;
+  return new ConnectionFailedError('The stream was cut.', {
+    code: 'connection_failed',
+    retryable: true,
+    cause: error,
+  });
+}

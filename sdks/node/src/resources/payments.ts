@@ -1,0 +1,128 @@
+import { PaymentsError } from '../errors.ts';
+import { List, type ListParams } from '../pagination.ts';
+import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions } from '../request.ts';
+import type {
+  CreatePayment,
+  CreateRefund,
+  Metadata,
+  Payment,
+  PaymentStatus,
+  Quote,
+  Rail,
+  RailMessage,
+} from '../types.ts';
+import { judge, UnexpectedStatusError, WaitTimeoutError } from '../wait.ts';
+
+const WAIT_TIMEOUT_MS = 60_000;
+const POLL_FIRST_MS = 200;
+const POLL_LAST_MS = 5_000;
+const POLL_GROWTH = 1.5;
+
+export interface PaymentFilters {
+  status?: PaymentStatus;
+  /** The rail that was selected. */
+  rail?: Rail;
+  /** On either side. */
+  payment_method?: string;
+  /** Inclusive. */
+  created_after?: string | Date;
+  /** Exclusive. */
+  created_before?: string | Date;
+  metadata?: Metadata;
+}
+
+export interface WaitOptions {
+  /** 60 s where it is absent. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export class PaymentsResource {
+  readonly #http: HttpClient;
+
+  constructor(http: HttpClient) {
+    this.#http = http;
+  }
+
+  /** Accepted at once, with status `pending`; what happens then is told by `waitFor`, `get`, or webhooks. */
+  create(body: CreatePayment, options?: WriteOptions): Promise<Payment> {
+    return this.#http.send({ method: 'POST', path: '/v1/payments', body, options });
+  }
+
+  get(id: string, options?: RequestOptions): Promise<Payment> {
+    return this.#http.send({ method: 'GET', path: `/v1/payments/${segment(id)}`, options });
+  }
+
+  list(params?: PaymentFilters & ListParams, options?: RequestOptions): List<Payment> {
+    return new List(this.#http, { method: 'GET', path: '/v1/payments', query: params, options });
+  }
+
+  /** Only while it is `pending`; ConflictError otherwise. */
+  cancel(id: string, options?: WriteOptions): Promise<Payment> {
+    return this.#http.send({ method: 'POST', path: `/v1/payments/${segment(id)}/cancel`, options });
+  }
+
+  /** Which rail this payment would take, what it would cost, and when it would settle. Moves nothing. */
+  quote(body: CreatePayment, options?: WriteOptions): Promise<Quote> {
+    return this.#http.send({ method: 'POST', path: '/v1/payments/quote', body, options });
+  }
+
+  /** A payment the other way, of all that is left or of `amount`. */
+  refund(id: string, body: CreateRefund = {}, options?: WriteOptions): Promise<Payment> {
+    return this.#http.send({ method: 'POST', path: `/v1/payments/${segment(id)}/refunds`, body, options });
+  }
+
+  /** What went over the rails for this payment. */
+  messages(id: string, params?: ListParams, options?: RequestOptions): List<RailMessage> {
+    const path = `/v1/payments/${segment(id)}/messages`;
+    return new List(this.#http, { method: 'GET', path, query: params, options });
+  }
+
+  /** Payments as CSV, in pieces as they arrive. */
+  async *export(
+    params?: PaymentFilters,
+    options?: RequestOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const query = { format: 'csv', ...params };
+    const request = { method: 'GET', path: '/v1/payments/export', query, options } as const;
+    const response = await this.#http.open(request, 'text/csv');
+    if (response.body !== null) yield* response.body as unknown as AsyncIterable<Uint8Array>;
+  }
+
+  /**
+   * The payment, once it has this status (or one of these). WaitTimeoutError when it takes longer than `timeoutMs`;
+   * UnexpectedStatusError at once when it can no longer get there.
+   */
+  async waitFor(
+    id: string,
+    status: PaymentStatus | readonly PaymentStatus[],
+    options: WaitOptions = {},
+  ): Promise<Payment> {
+    const wanted = [status].flat() as PaymentStatus[];
+    if (wanted.length === 0) throw new TypeError('waitFor needs a status to wait for.');
+    const timeoutMs = options.timeoutMs ?? WAIT_TIMEOUT_MS;
+    const endsMs = performance.now() + timeoutMs;
+    let payment: Payment | undefined;
+    let failure: unknown;
+    for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH)) {
+      const leftMs = Math.max(1, endsMs - performance.now());
+      try {
+        payment = await this.get(id, { timeoutMs: leftMs, maxRetries: 0, signal: options.signal });
+        failure = undefined;
+        const verdict = judge(payment, wanted);
+        if (verdict === 'there') return payment;
+        if (verdict === 'pointless') throw new UnexpectedStatusError(payment, wanted);
+      } catch (error) {
+        // A server that restarts meanwhile is no reason to stop waiting; a refusal is.
+        if (!(error instanceof PaymentsError && error.retryable)) throw error;
+        failure = error;
+      }
+      const rest = endsMs - performance.now();
+      if (rest <= 0) {
+        const seen = payment === undefined ? 'was not seen' : `is ${payment.status}`;
+        throw new WaitTimeoutError(`Payment ${id} ${seen} after ${timeoutMs} ms.`, payment, failure);
+      }
+      await sleep(Math.min(pauseMs, rest), options.signal);
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { type HttpClient, type RequestOptions, segment, type WriteOptions } from '../request.ts';
+import type { Payment, PaymentMethod, SandboxClock } from '../types.ts';
+
+/** Test keys only: PermissionDeniedError with a live one. */
+export class SandboxResource {
+  readonly #http: HttpClient;
+
+  constructor(http: HttpClient) {
+    this.#http = http;
+  }
+
+  getClock(options?: RequestOptions): Promise<SandboxClock> {
+    return this.#http.send({ method: 'GET', path: '/v1/sandbox/clock', options });
+  }
+
+  /** Freezes the organisation's time at this moment, which must not lie before the present one. */
+  setClock(now: string | Date, options?: WriteOptions): Promise<SandboxClock> {
+    const body = { now: now instanceof Date ? now.toISOString() : now };
+    return this.#http.send({ method: 'POST', path: '/v1/sandbox/clock', body, options });
+  }
+
+  /** Freezes the organisation's time this much later: an ISO 8601 duration such as `P3D`. */
+  advanceClock(duration: string, options?: WriteOptions): Promise<SandboxClock> {
+    return this.#http.send({
+      method: 'POST',
+      path: '/v1/sandbox/clock',
+      body: { advance: duration },
+      options,
+    });
+  }
+
+  /** Lets time run on from where it stands. */
+  freeClock(options?: RequestOptions): Promise<void> {
+    return this.#http.send({ method: 'DELETE', path: '/v1/sandbox/clock', options });
+  }
+
+  /** Puts test money into a balance. */
+  fund(paymentMethodId: string, amount: number, options?: WriteOptions): Promise<PaymentMethod> {
+    const path = `/v1/sandbox/payment_methods/${segment(paymentMethodId)}/fund`;
+    return this.#http.send({ method: 'POST', path, body: { amount }, options });
+  }
+
+  settle(paymentId: string, options?: WriteOptions): Promise<Payment> {
+    return this.#force(paymentId, 'settle', undefined, options);
+  }
+
+  /** The network's refusal, with its code: `AC04`, `R03` … */
+  reject(paymentId: string, code?: string, options?: WriteOptions): Promise<Payment> {
+    return this.#force(paymentId, 'reject', code, options);
+  }
+
+  /** The return of an ACH entry, with its code: `R01` … */
+  return_(paymentId: string, code: string, options?: WriteOptions): Promise<Payment> {
+    return this.#force(paymentId, 'return', code, options);
+  }
+
+  /** A notification of change, with its code: `C01` … */
+  notifyOfChange(paymentId: string, code?: string, options?: WriteOptions): Promise<Payment> {
+    return this.#force(paymentId, 'notify_of_change', code, options);
+  }
+
+  /** Test mode begins anew; keys and webhook endpoints stay. */
+  reset(options?: WriteOptions): Promise<void> {
+    return this.#http.send({ method: 'POST', path: '/v1/sandbox/reset', options });
+  }
+
+  #force(
+    paymentId: string,
+    outcome: string,
+    code: string | undefined,
+    options: WriteOptions | undefined,
+  ): Promise<Payment> {
+    const path = `/v1/sandbox/payments/${segment(paymentId)}/${outcome}`;
+    return this.#http.send({ method: 'POST', path, body: code === undefined ? {} : { code }, options });
+  }
+}
