@@ -11,7 +11,9 @@ const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
 
 function compile(...options) {
-  execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json'), ...options], { stdio: 'inherit' });
+  execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json'), ...options], {
+    stdio: 'inherit',
+  });
 }
 
 /** Declarations keep the `.ts` of the sources' imports; there are only `.d.ts` files beside them. */
@@ -19,7 +21,10 @@ function mendDeclarations(folder) {
   for (const entry of readdirSync(folder, { recursive: true })) {
     if (!entry.endsWith('.d.ts')) continue;
     const path = join(folder, entry);
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\() ?'\.[^']*)\.ts'/g, "$1.js'"));
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replaceAll(/((?:from|import\() ?'\.[^']*)\.ts'/g, "$1.js'"),
+    );
   }
 }
 

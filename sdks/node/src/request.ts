@@ -278,11 +278,13 @@ function connectionError(request: Prepared, cause: unknown, timedOut: boolean): 
 const CERTIFICATE_PROBLEM = /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
 function reasonOf(cause: unknown): string {
+  let reason = 'unknown';
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     const code = (error as NodeJS.ErrnoException).code;
     if (typeof code === 'string' && code !== '') return code;
+    reason = error.message;
   }
-  return cause instanceof Error ? cause.message : 'unknown';
+  return reason;
 }
 
 function readKey(key: string | undefined): string {

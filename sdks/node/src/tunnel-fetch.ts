@@ -67,9 +67,14 @@ async function send(tunnel: Tunnel, url: URL, init: RequestInit): Promise<Respon
   });
 
   function throughSocket(target: URL, through: tls.TLSSocket): http.ClientRequest {
-    const options = { method: init.method ?? 'GET', agent: false, createConnection: () => through };
-    // The socket is encrypted already, so the request itself is plain.
-    return http.request({ ...options, ...hostOf(target), path: `${target.pathname}${target.search}` });
+    // Without an agent, which would make a connection of its own. The socket is encrypted already, so the request is plain.
+    return http.request({
+      ...hostOf(target),
+      method: init.method ?? 'GET',
+      path: `${target.pathname}${target.search}`,
+      headers: { host: target.host, connection: 'close' },
+      createConnection: () => through,
+    });
   }
 
   function direct({ proxy, ca }: Tunnel, target: URL): http.ClientRequest {

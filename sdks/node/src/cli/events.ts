@@ -1,0 +1,91 @@
+import type { EventType } from '../types.ts';
+import { type Command, type Context, LiveKeyError, textValue, wholeNumber } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { forward, readTarget } from './forward.ts';
+import { eventTable } from './output.ts';
+import { listenSecret } from './settings-file.ts';
+
+const ENDPOINTS_MAX = 100;
+const DELIVERIES_MAX = 1_000;
+
+const list: Command = {
+  words: ['events', 'list'],
+  summary: 'List events, newest first',
+  positionals: [],
+  options: {
+    type: { type: 'string', value: 'type', help: 'only these, for example payment.completed' },
+    object: { type: 'string', value: 'id', help: 'only of this payment, method or endpoint' },
+    limit: { type: 'string', value: 'number', help: '20 by default' },
+    cursor: { type: 'string', value: 'cursor', help: 'next_cursor of the page before' },
+  },
+  async run(context) {
+    const { values } = context;
+    const type = textValue(values, 'type') as EventType | undefined;
+    const object = textValue(values, 'object');
+    const limit = wholeNumber(values, 'limit', { least: 1, most: 100 });
+    const cursor = textValue(values, 'cursor');
+    const found = context.client().events.list({
+      ...(type === undefined ? {} : { type }),
+      ...(object === undefined ? {} : { object_id: object }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const page = await found.page();
+    context.out(context.json ? JSON.stringify(page, null, 2) : eventTable(page.data));
+    if (!context.json && page.next_cursor !== null)
+      context.err(`There are more: --cursor ${page.next_cursor}`);
+    return undefined;
+  },
+};
+
+const resend: Command = {
+  words: ['events', 'resend'],
+  summary: 'Send an event again: to the webhook endpoints that got it, or to a local address',
+  positionals: ['event'],
+  options: {
+    'forward-to': { type: 'string', value: 'address', help: 'post it there, signed as `listen` signs' },
+    endpoint: { type: 'string', value: 'we_…', help: 'only to this endpoint' },
+  },
+  async run(context) {
+    const id = context.positionals[0] as string;
+    const given = textValue(context.values, 'forward-to');
+    return given === undefined ? resendToEndpoints(context, id) : resendTo(context, id, readTarget(given));
+  },
+};
+
+async function resendTo(context: Context, id: string, target: string): Promise<number> {
+  const { apiKey } = context.connection();
+  if (apiKey.startsWith('sk_live_')) throw new LiveKeyError('--forward-to takes a test key (sk_test_…)');
+  const event = await context.client().events.get(id);
+  const { delivered, outcome } = await forward(event, target, listenSecret(context.env), context.signal);
+  context.out(
+    context.json ? JSON.stringify({ event: id, target, outcome }) : `${id} → ${target}: ${outcome}`,
+  );
+  return delivered ? exitCodes.ok : exitCodes.failed;
+}
+
+async function resendToEndpoints(context: Context, id: string): Promise<number> {
+  const { events, webhookEndpoints, webhookDeliveries } = context.client();
+  await events.get(id);
+  const only = textValue(context.values, 'endpoint');
+  const endpoints =
+    only === undefined
+      ? await webhookEndpoints.list({ limit: 100 }).toArray({ limit: ENDPOINTS_MAX })
+      : [{ id: only }];
+  const sent = [];
+  for (const endpoint of endpoints) {
+    const deliveries = await webhookEndpoints
+      .deliveries(endpoint.id, { limit: 100 })
+      .toArray({ limit: DELIVERIES_MAX });
+    const found = deliveries.find((delivery) => delivery.event_id === id);
+    if (found !== undefined) sent.push(await webhookDeliveries.retry(found.id));
+  }
+  if (context.json) context.out(JSON.stringify(sent, null, 2));
+  else
+    for (const delivery of sent) context.out(`${id} → ${delivery.endpoint_id}: on its way (${delivery.id})`);
+  if (sent.length > 0) return exitCodes.ok;
+  context.err(`No webhook endpoint got ${id}: name a local address with --forward-to.`);
+  return exitCodes.notFound;
+}
+
+export const eventCommands: readonly Command[] = [list, resend];

@@ -1,0 +1,14 @@
+/** What a script can tell from the exit code; the README lists them. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  /** No key, a wrong one, or one that may not do this. */
+  refusedKey: 3,
+  notFound: 4,
+  unreachable: 5,
+  /** The payment ended otherwise than was waited for. */
+  unexpectedStatus: 6,
+  timeout: 7,
+  interrupted: 130,
+} as const;

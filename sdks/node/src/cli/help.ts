@@ -1,0 +1,51 @@
+import type { Command, Option } from './command.ts';
+
+export const globalOptions: Readonly<Record<string, Option>> = {
+  json: { type: 'boolean', help: 'print JSON instead of a table' },
+  url: {
+    type: 'string',
+    value: 'address',
+    help: 'of the server; otherwise PAYMENTS_API_URL or the one of login',
+  },
+  help: { type: 'boolean', help: 'show this' },
+};
+
+function optionLines(options: Readonly<Record<string, Option>>): string[] {
+  const lines = Object.entries(options).map(([name, option]) => {
+    const value = option.type === 'string' ? ` <${option.value ?? 'value'}>` : '';
+    const choices = option.choices === undefined ? '' : ` (${option.choices.join(', ')})`;
+    return [`  --${name}${value}`, `${option.help}${choices}`] as const;
+  });
+  const width = Math.max(...lines.map(([left]) => left.length)) + 2;
+  return lines.map(([left, right]) => `${left.padEnd(width)}${right}`);
+}
+
+export function usageOf(command: Command): string {
+  const places = command.positionals.map((name) => `<${name}>`);
+  const optional = command.optional === undefined ? [] : [`[${command.optional}]`];
+  return ['payments', ...command.words, ...places, ...optional].join(' ');
+}
+
+export function helpOf(command: Command): string {
+  return [
+    command.summary,
+    '',
+    `Usage: ${usageOf(command)} [options]`,
+    '',
+    ...optionLines({ ...command.options, ...globalOptions }),
+  ].join('\n');
+}
+
+export function overview(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map((command) => usageOf(command).length)) + 2;
+  return [
+    'The command line of the Payments API.',
+    '',
+    ...commands.map((command) => `  ${usageOf(command).padEnd(width)}${command.summary}`),
+    '',
+    ...optionLines(globalOptions),
+    '',
+    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 key refused, 4 not found, 5 no answer,',
+    '            6 the payment ended otherwise, 7 waited too long, 130 interrupted',
+  ].join('\n');
+}

@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** What `login` and `listen` keep. Only the owner may read it. */
+export interface Kept {
+  api_key?: string;
+  base_url?: string;
+  /** Signs what `listen` forwards. */
+  listen_secret?: string;
+  /** The last event that each listener has passed on. */
+  listen_positions?: Record<string, string>;
+}
+
+export class SettingsFileError extends Error {
+  override readonly name = 'SettingsFileError';
+}
+
+const POSITIONS_MAX = 100;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function settingsPath(env: Environment): string {
+  if (env.PAYMENTS_CONFIG) return env.PAYMENTS_CONFIG;
+  const base = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
+  return join(base, 'payments', 'config.json');
+}
+
+export function readKept(env: Environment): Kept {
+  const path = settingsPath(env);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new SettingsFileError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    return JSON.parse(text) as Kept;
+  } catch {
+    throw new SettingsFileError(
+      `${path} is not JSON: mend it, or delete it and run \`payments login\` again`,
+    );
+  }
+}
+
+/** Written beside and renamed, so that a crash leaves the old one; never open to others, not even for a moment. */
+export function writeKept(env: Environment, changed: Kept): void {
+  const path = settingsPath(env);
+  const kept = { ...readKept(env), ...changed };
+  const beside = `${path}.${randomBytes(4).toString('hex')}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(beside, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(beside, path);
+  } catch (error) {
+    throw new SettingsFileError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/** A line for the user where others may read the key. */
+export function warningAboutFile(env: Environment): string | undefined {
+  const path = settingsPath(env);
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
+  return `${path} can be read by others: chmod 600 ${path}`;
+}
+
+/** The secret of this machine's listeners, made at the first use. */
+export function listenSecret(env: Environment): string {
+  const kept = readKept(env).listen_secret;
+  if (kept !== undefined) return kept;
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  writeKept(env, { listen_secret: secret });
+  return secret;
+}
+
+/** A listener is its key, its server and where it forwards to; the key itself is not written down a second time. */
+export function listenerName(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+export function readPosition(env: Environment, listener: string): string | undefined {
+  return readKept(env).listen_positions?.[listener];
+}
+
+export function writePosition(env: Environment, listener: string, eventId: string): void {
+  const { [listener]: _old, ...others } = readKept(env).listen_positions ?? {};
+  const kept = Object.entries(others).slice(-(POSITIONS_MAX - 1));
+  writeKept(env, { listen_positions: { ...Object.fromEntries(kept), [listener]: eventId } });
+}

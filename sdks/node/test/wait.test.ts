@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type Payment,
+  type PaymentStatus,
+  Payments,
+  UnexpectedStatusError,
+  WaitTimeoutError,
+} from '../src/index.ts';
+import { judge } from '../src/wait.ts';
+import { json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+
+function payment(...statuses: PaymentStatus[]): Payment {
+  const timeline = statuses.map((status) => ({ status, timestamp: '2026-11-15T12:00:00.000Z' }));
+  const failure = statuses.includes('failed')
+    ? { code: 'account_closed', network_code: 'AC04', detail: 'Closed.' }
+    : null;
+  return { id: 'pay_1', status: statuses.at(-1), timeline, failure } as unknown as Payment;
+}
+
+test.each<[PaymentStatus[], PaymentStatus[], string]>([
+  [['pending'], ['completed'], 'waiting'],
+  [['pending', 'processing'], ['completed'], 'waiting'],
+  [['pending', 'processing', 'completed'], ['completed'], 'there'],
+  [['pending', 'processing', 'completed'], ['processing'], 'there'],
+  [['pending', 'processing', 'completed'], ['returned'], 'waiting'],
+  [['pending', 'processing', 'completed'], ['failed'], 'pointless'],
+  [['pending', 'processing'], ['canceled'], 'pointless'],
+  [['pending', 'processing', 'failed'], ['completed'], 'pointless'],
+  [['pending', 'processing', 'failed'], ['completed', 'failed'], 'there'],
+  [['pending', 'canceled'], ['completed'], 'pointless'],
+  [['pending', 'processing', 'completed', 'returned'], ['completed'], 'pointless'],
+  [['pending', 'processing', 'completed', 'returned'], ['returned'], 'there'],
+])('a payment that was %j, for somebody who waits for %j: %s', (statuses, wanted, expected) => {
+  expect(judge(payment(...statuses), wanted)).toBe(expected);
+});
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer(
+    json(200, payment('pending')),
+    problem(503, 'shutting_down'),
+    (_request, response) => response.destroy(),
+    json(200, payment('pending', 'processing', 'failed')),
+    json(200, payment('pending')),
+  );
+});
+afterAll(() => server.close());
+
+test('waits over a restart of the server, and says at once when it is pointless, and when time is over', async () => {
+  const { payments } = new Payments({ apiKey: 'sk_test_x', baseUrl: server.url });
+  const failed = await payments.waitFor('pay_1', 'completed').catch((error) => error);
+  expect(failed).toBeInstanceOf(UnexpectedStatusError);
+  expect(failed.message).toBe(
+    'Payment pay_1 is failed (account_closed: Closed.) and will not become completed.',
+  );
+  expect(failed.payment.status).toBe('failed');
+  const late = await payments
+    .waitFor('pay_1', ['completed', 'failed'], { timeoutMs: 300 })
+    .catch((error) => error);
+  expect(late).toBeInstanceOf(WaitTimeoutError);
+  expect(late).toMatchObject({ message: 'Payment pay_1 is pending after 300 ms.', code: 'wait_timeout' });
+});

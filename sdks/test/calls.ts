@@ -1,0 +1,47 @@
+// One list of calls for both SDKs: every operation of the API at least once.
+import { readFileSync } from 'node:fs';
+
+export interface Call {
+  operation: string;
+  /** In camelCase; Python has the same in snake_case. */
+  call: string;
+  positional?: (string | number)[];
+  fields?: Record<string, unknown>;
+  /** Of the call itself, not of the request. */
+  options?: Record<string, unknown>;
+  /** Keeps the answer's id (of a list, the first item's), for `$name` in later calls. */
+  saves?: string;
+}
+
+const file = new URL('./calls.json', import.meta.url);
+
+export function readCalls(): Call[] {
+  return JSON.parse(readFileSync(file, 'utf8')) as Call[];
+}
+
+/** The operator's and the dashboard's own, which no customer's program calls. */
+const NOT_FOR_SDKS = /^\/v1\/(admin|session|network)(\/|$)/;
+
+interface OpenApi {
+  paths: Record<string, Record<string, unknown>>;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** `POST /v1/payments` and so on: what an SDK must have. */
+export function operationsOf(document: OpenApi): string[] {
+  return Object.entries(document.paths)
+    .filter(([path]) => path.startsWith('/v1/') && !NOT_FOR_SDKS.test(path))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .filter((method) => METHODS.includes(method))
+        .map((method) => `${method.toUpperCase()} ${path}`),
+    );
+}
+
+/** Puts what earlier calls saved into the places that name it. */
+export function fillIn<Value>(value: Value, saved: Readonly<Record<string, string>>): Value {
+  return JSON.parse(JSON.stringify(value), (_key, item) =>
+    typeof item === 'string' && item.startsWith('$') ? (saved[item.slice(1)] ?? item) : item,
+  ) as Value;
+}

@@ -1,0 +1,76 @@
+// The packages as users get them: built and packed once for each state of the sources, whichever test asks first.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const cache = join(root, '.cache', 'sdks');
+const LOCK_TRIES_MAX = 600;
+const LOCK_PAUSE_MS = 100;
+const NOT_SOURCES = /(^|\/)(dist|test|node_modules|__pycache__|\.mypy_cache|[\w.]+\.egg-info)(\/|$)/;
+
+async function hashOf(folder: string): Promise<string> {
+  const hash = createHash('sha256');
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !NOT_SOURCES.test(path.slice(folder.length)))
+    .sort();
+  for (const file of files) hash.update(file.slice(folder.length)).update(await readFile(file));
+  return hash.digest('hex').slice(0, 24);
+}
+
+/** Only one process builds; the others wait for what it makes. */
+async function once(made: string, make: (beside: string) => Promise<void>): Promise<void> {
+  const lock = `${made}.lock`;
+  await mkdir(cache, { recursive: true });
+  for (let tries = 0; !existsSync(made); tries += 1) {
+    if (tries > LOCK_TRIES_MAX) throw new Error(`${lock} is held by a process that is gone: delete it`);
+    const isOurs = await mkdir(lock).then(
+      () => true,
+      () => false,
+    );
+    if (!isOurs) {
+      await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+      continue;
+    }
+    try {
+      const beside = `${made}.${process.pid}`;
+      await mkdir(beside, { recursive: true });
+      await make(beside);
+      await rename(beside, made);
+    } finally {
+      await rm(lock, { recursive: true, force: true });
+    }
+  }
+}
+
+/** The file that `npm pack` makes of sdks/node. */
+export async function packedNodeSdk(): Promise<string> {
+  const source = join(root, 'sdks', 'node');
+  const folder = join(cache, `node-${await hashOf(source)}`);
+  await once(folder, async (beside) => {
+    await run('npm', ['pack', '--silent', '--pack-destination', beside], { cwd: source });
+  });
+  return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz')) as string);
+}
+
+/** A Node of another version, from the npm package that carries its binary. */
+export async function nodeBinary(version: string): Promise<string> {
+  const folder = join(cache, `node-binary-${version}`);
+  await once(folder, async (beside) => {
+    const name = `node-${process.platform}-${process.arch}@${version}`;
+    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', beside, name], {
+      cwd: cache,
+    });
+    const archive = join(beside, basename(stdout.trim()));
+    await run('tar', ['-xzf', archive, '-C', beside, 'package/bin/node']);
+    await rm(archive);
+  });
+  return join(folder, 'package', 'bin', 'node');
+}
