@@ -1,6 +1,6 @@
 // Builds both forms of the package with TypeScript's own emit: ES modules with the command line, and CommonJS.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,10 +10,8 @@ const dist = join(here, 'dist');
 const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
 
-function compile(...options) {
-  execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json'), ...options], {
-    stdio: 'inherit',
-  });
+function compile(project) {
+  execFileSync(process.execPath, [tsc, '-p', join(here, project)], { stdio: 'inherit' });
 }
 
 /** Declarations keep the `.ts` of the sources' imports; there are only `.d.ts` files beside them. */
@@ -29,11 +27,9 @@ function mendDeclarations(folder) {
 }
 
 rmSync(dist, { recursive: true, force: true });
-compile();
-// The command line is a program, not a library: one form of it is enough.
-compile('--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', join(dist, 'cjs'));
-rmSync(join(dist, 'cjs', 'cli'), { recursive: true, force: true });
-mkdirSync(dist, { recursive: true });
+compile('tsconfig.build.json');
+// Without the command line, which is a program and no library: one form of it is enough.
+compile('tsconfig.cjs.json');
 writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n');
 for (const form of ['esm', 'cjs']) mendDeclarations(join(dist, form));
 chmodSync(join(dist, 'esm', 'cli', 'main.js'), 0o755);

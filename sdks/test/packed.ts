@@ -39,12 +39,13 @@ async function once(made: string, make: (beside: string) => Promise<void>): Prom
       await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
       continue;
     }
+    const beside = `${made}.${process.pid}`;
     try {
-      const beside = `${made}.${process.pid}`;
       await mkdir(beside, { recursive: true });
       await make(beside);
       await rename(beside, made);
     } finally {
+      await rm(beside, { recursive: true, force: true });
       await rm(lock, { recursive: true, force: true });
     }
   }

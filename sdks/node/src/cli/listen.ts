@@ -41,7 +41,7 @@ function readListener(context: Context): Listener {
   // Made first: without a key it says how to get one.
   context.client();
   if (apiKey.startsWith('sk_live_')) {
-    throw new UsageError(
+    throw new LiveKeyError(
       'listen takes a test key (sk_test_…): events of live payments go to webhook endpoints',
     );
   }

@@ -1,0 +1,224 @@
+// The command line as a program of its own: what it prints, what it keeps, how it ends.
+import { execFile, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { type Answer, json, problem, startScriptedServer, text } from './scripted-server.ts';
+
+const program = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+const home = mkdtempSync(join(tmpdir(), 'payments-cli-'));
+const config = join(home, 'payments', 'config.json');
+const KEY = 'sk_test_the_secret_of_this_test';
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  rmSync(join(home, 'payments'), { recursive: true, force: true });
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+interface Ended {
+  code: number;
+  out: string;
+  err: string;
+}
+
+const environment = (more: Record<string, string> = {}) => ({
+  PATH: process.env.PATH,
+  XDG_CONFIG_HOME: home,
+  ...more,
+});
+
+function payments(
+  words: string[],
+  more: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['--no-warnings', program, ...words],
+      { env: environment({ PAYMENTS_API_KEY: KEY, ...more.env }) },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+    child.stdin?.end(more.input ?? '');
+  });
+}
+
+async function serve(...answers: [Answer, ...Answer[]]) {
+  const server = await startScriptedServer(...answers);
+  closers.push(server.close);
+  return { ...server, env: { PAYMENTS_API_URL: server.url } };
+}
+
+const payment = {
+  id: 'pay_1',
+  status: 'completed',
+  amount: 2500,
+  currency: 'USD',
+  source: { payment_method_id: 'pm_alice' },
+  destination: { payment_method_id: 'pm_bob' },
+  rail_selected: 'rtp',
+  fee: { amount: 45, currency: 'USD' },
+  failure: null,
+  description: 'evil \u001b[31m text',
+  estimated_settlement_at: 't2',
+  created_at: 't1',
+  timeline: [
+    { status: 'pending', timestamp: 't1' },
+    { status: 'processing', timestamp: 't2' },
+    { status: 'completed', timestamp: 't3' },
+  ],
+};
+const list = { object: 'list', data: [payment], next_cursor: 'c1' };
+
+test('login keeps the key in a file that only its owner may read, and tries it first', async () => {
+  const { url, seen } = await serve(json(200, list), problem(401, 'unauthorized'));
+  const done = await payments(['login', '--url', url], { input: `${KEY}\n`, env: { PAYMENTS_API_KEY: '' } });
+  expect(done).toMatchObject({ code: 0, err: '' });
+  expect(done.out).toBe(`Logged in, test mode. The key is kept in ${config}.\n`);
+  expect(statSync(config).mode & 0o777).toBe(0o600);
+  expect(statSync(join(home, 'payments')).mode & 0o777).toBe(0o700);
+  expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({ api_key: KEY, base_url: url });
+  expect(seen[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  const refused = await payments(['login'], { input: 'sk_test_wrong', env: { PAYMENTS_API_KEY: '' } });
+  expect(refused).toMatchObject({ code: 3, out: '' });
+  expect(refused.err).toMatch(/^The key was refused[^\n]*\n$/);
+  expect(JSON.parse(readFileSync(config, 'utf8')).api_key).toBe(KEY);
+});
+
+test('what login kept is used, and a file that others may read is pointed out', async () => {
+  const { url, seen } = await serve(json(200, list));
+  await payments(['login', '--url', url, '--key', KEY], { env: { PAYMENTS_API_KEY: '' } });
+  chmodSync(config, 0o644);
+  const listed = await payments(['list'], { env: { PAYMENTS_API_KEY: '' } });
+  expect(listed.code).toBe(0);
+  expect(listed.err).toContain(`${config} can be read by others: chmod 600`);
+  expect(seen[1]?.headers.authorization).toBe(`Bearer ${KEY}`);
+});
+
+test('a table for people, JSON for programs, and no control characters of strangers', async () => {
+  const { env } = await serve(json(200, list), json(200, list), json(200, payment));
+  const shown = await payments(['payments', 'list'], { env });
+  expect(shown.out).toMatch(/^ID {5}STATUS {5}AMOUNT/);
+  expect(shown.out).toContain('pay_1  completed  25.00 USD  rtp');
+  expect(shown.err).toBe('There are more: --cursor c1\n');
+  expect(JSON.parse((await payments(['payments', 'list', '--json'], { env })).out)).toEqual(list);
+  const one = await payments(['get', 'pay_1'], { env });
+  expect(one.out).toContain('evil  [31m text');
+  expect(one.out).not.toContain('\u001b');
+});
+
+test('create sends what was typed, and watch ends by how the payment ended', async () => {
+  const pending = { ...payment, status: 'pending', timeline: payment.timeline.slice(0, 1) };
+  const failed = {
+    ...payment,
+    status: 'failed',
+    failure: { code: 'account_closed', network_code: 'AC04', detail: 'The account is closed.' },
+    timeline: [...payment.timeline.slice(0, 2), { status: 'failed', timestamp: 't3' }],
+  };
+  const { env, seen } = await serve(
+    json(202, pending),
+    json(200, pending),
+    json(200, payment),
+    json(200, failed),
+  );
+  const words = [
+    'create',
+    '--amount',
+    '2500',
+    '--source',
+    'pm_alice',
+    '--destination',
+    'pm_bob',
+    '--prefer',
+    'speed',
+  ];
+  const more = ['--metadata', 'a=b=c', '--metadata', 'd=', '--idempotency-key', 'order-17', '--wait'];
+  const made = await payments([...words, ...more], { env });
+  expect(
+    made.out
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/ +/)[1]),
+  ).toEqual(['pending', 'processing', 'completed']);
+  expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+    amount: 2500,
+    currency: 'USD',
+    source: { payment_method_id: 'pm_alice' },
+    destination: { payment_method_id: 'pm_bob' },
+    routing: { prefer: 'speed' },
+    metadata: { a: 'b=c', d: '' },
+  });
+  expect(seen[0]?.headers['idempotency-key']).toBe('order-17');
+  const watched = await payments(['payments', 'watch', 'pay_1'], { env });
+  expect(watched).toMatchObject({ code: 6, err: 'Payment pay_1 is failed: The account is closed.\n' });
+});
+
+test('whatever goes wrong is one line with an exit code of its own, without a stack or a secret', async () => {
+  const { env } = await serve(
+    problem(401, 'unauthorized'),
+    problem(404, 'not_found'),
+    text(200, '<html>not ours</html>'),
+    problem(
+      422,
+      'invalid_request',
+      {},
+      { errors: [{ pointer: '/amount', code: 'x', detail: 'Too\nlarge.' }] },
+    ),
+  );
+  const gone = await startScriptedServer(text(200, ''));
+  await gone.close();
+  writeFileSync(join(home, 'broken.json'), '{');
+  const cases: [Ended, number, RegExp][] = [
+    [await payments(['get', 'pay_1'], { env }), 3, /The key was refused/],
+    [await payments(['get', 'pay_1'], { env }), 4, /Refused: not_found/],
+    [await payments(['get', 'pay_1'], { env }), 5, /not JSON/],
+    [await payments(['get', 'pay_1'], { env }), 1, /\/amount: Too large/],
+    [await payments(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: '' } }), 3, /payments login/],
+    [await payments(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: `${KEY} x` } }), 3, /payments login/],
+    [await payments(['get', 'pay_1'], { env: { PAYMENTS_API_URL: 'nowhere' } }), 2, /baseUrl is not a URL/],
+    [await payments(['listen'], { env: { PAYMENTS_API_KEY: 'sk_live_the_secret' } }), 3, /takes a test key/],
+    [await payments(['get'], { env }), 2, /It is: payments payments get <payment>/],
+    [await payments(['get', 'a', 'b'], { env }), 2, /It is:/],
+    [await payments(['frobnicate'], { env }), 2, /There is no command/],
+    [await payments(['sandbox'], { env }), 2, /needs one of: clock, fund/],
+    [await payments(['create', '--amount', '1.5'], { env }), 2, /--amount must be a whole number/],
+    [await payments(['create', '--amount', '1', '--source', 'a'], { env }), 2, /--destination is missing/],
+    [await payments(['create', '--bogus'], { env }), 2, /Unknown option '--bogus'/],
+    [await payments(['list', '--status', 'done'], { env }), 2, /--status must be one of pending/],
+    [await payments(['list'], { env: { PAYMENTS_CONFIG: join(home, 'broken.json') } }), 1, /is not JSON/],
+    [await payments(['login'], { env: { PAYMENTS_API_KEY: '' }, input: '' }), 2, /No key was given/],
+    [await payments(['get', 'pay_1', '--url', gone.url], {}), 5, /ECONNREFUSED.*Is the server running/],
+  ];
+  for (const [{ code, out, err }, expected, message] of cases) {
+    expect(err).toMatch(message);
+    expect(err.trimEnd()).not.toContain('\n');
+    expect([code, out]).toEqual([expected, '']);
+    expect(err).not.toMatch(/the_secret|\bat .*:\d+:\d+/);
+  }
+}, 60_000);
+
+test('completion offers the words that fit', async () => {
+  const offered = async (...words: string[]) =>
+    (await payments(['__complete', ...words])).out.trim().split('\n');
+  expect(await offered()).toEqual(['login', 'listen', 'payments', 'events', 'sandbox', 'completion']);
+  expect(await offered('sandbox')).toEqual(['clock', 'fund', 'settle', 'reject', 'return', 'reset']);
+  expect(await offered('payments', 'create', '--rail')).toEqual(['auto', 'rtp', 'ach']);
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    expect((await payments(['completion', shell])).out).toContain('payments __complete');
+  }
+});
+
+test('Ctrl-C ends a watch at once', async () => {
+  const pending = { ...payment, status: 'pending', timeline: payment.timeline.slice(0, 1) };
+  const { env } = await serve(json(200, pending));
+  const child = spawn(process.execPath, ['--no-warnings', program, 'watch', 'pay_1'], {
+    env: environment({ PAYMENTS_API_KEY: KEY, ...env }),
+  });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  child.kill('SIGINT');
+  expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(130);
+  expect(existsSync(config)).toBe(false);
+});
