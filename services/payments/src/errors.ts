@@ -99,6 +99,17 @@ export const errors = defineErrors({
     title: 'Payment not cancelable',
     detail: 'Only a pending payment can be canceled.',
   },
+  payment_not_refundable: {
+    kind: 'conflict',
+    title: 'Payment not refundable',
+    detail: 'Only a completed payment that is no refund itself can be refunded.',
+  },
+  refund_exceeds_payment: {
+    kind: 'refused',
+    title: 'Refund exceeds payment',
+    detail: 'All refunds of a payment add up to at most its amount.',
+    help: '`refundable_amount` says how much is left.',
+  },
   payment_method_in_use: {
     kind: 'conflict',
     title: 'Payment method in use',

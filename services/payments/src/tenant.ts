@@ -1,5 +1,8 @@
 export type Mode = 'test' | 'live';
 
+/** One for each mode, where test and live work must not share what one of them can use up. */
+export type ByMode<Value> = Readonly<Record<Mode, Value>>;
+
 /** An organisation in one mode: the owner of every row. Test and live are two tenants that share nothing. */
 export interface Tenant {
   readonly id: string;

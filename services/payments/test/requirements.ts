@@ -152,6 +152,29 @@ export const requirements: readonly Requirement[] = [
   { id: 'P-4.27', text: 'In live mode an unknown payment method is 422 payment_method_not_found.' },
   { id: 'P-4.28', text: 'A balance is never overdrawn, however many payments run in parallel.' },
 
+  {
+    id: 'P-4.29',
+    text: 'A payment method is deleted or a payment with it accepted, never both, and no request fails because others come at the same moment.',
+  },
+
+  // Refunds
+  {
+    id: 'P-4.30',
+    text: 'A refund is a payment the other way on the best rail, answered with 202, with refund_of; the first shows refunded_amount.',
+  },
+  {
+    id: 'P-4.31',
+    text: 'Only a completed payment that is no refund itself is refunded; any other is 409 payment_not_refundable.',
+  },
+  {
+    id: 'P-4.32',
+    text: 'All refunds that did not fail add up to at most the amount, however many arrive at once over several processes: 422 refund_exceeds_payment.',
+  },
+  {
+    id: 'P-4.33',
+    text: 'A refund needs an Idempotency-Key; a repeat gets the first answer again.',
+  },
+
   // Ledger
   { id: 'P-6.1', text: 'Entries are double, append-only and sum to zero, which the database enforces.' },
   { id: 'P-6.2', text: 'Accounts and entries show pending and posted amounts apart.' },
@@ -159,6 +182,12 @@ export const requirements: readonly Requirement[] = [
     id: 'P-6.3',
     text: 'The check proves sums, balances and that the entries of every payment match its state.',
   },
+
+  {
+    id: 'P-6.4',
+    text: 'At completion a fee is booked between fees_owed and fee_revenue, and shown by month and rail; refunds and returns give none back.',
+  },
+  { id: 'P-6.5', text: 'The entries of one account are listed page by page, each once, to the last.' },
 
   // Sandbox
   {

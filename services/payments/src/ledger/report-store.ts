@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from './transfer.ts';
+import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from './transfer.ts';
 
 export interface AccountRow {
   id: string;
@@ -15,10 +15,20 @@ export interface AccountRow {
 const SIGNED_ENTRIES = `
   select tenant_id, debit_account as account, -amount as amount, kind, -1 as side from ledger_transfers
   union all
-  select tenant_id, credit_account, amount, kind, 1 from ledger_transfers`;
+  select tenant_id, credit_account, amount, kind, 1 from ledger_transfers
+  union all
+  select tenant_id, '${FEES_OWED}', -fee, kind, -1 from ledger_transfers where fee > 0
+  union all
+  select tenant_id, '${FEE_REVENUE}', fee, kind, 1 from ledger_transfers where fee > 0`;
+
+/** Accounts that are no balance: their sums are computed when asked for. */
+const COMPUTED = [OUTSIDE_SOURCES, OUTSIDE_DESTINATIONS, FEES_OWED, FEE_REVENUE]
+  .map((account) => `'${account}'`)
+  .join(', ');
 
 const POSTED = `sum(case kind when 'post' then amount when 'fund' then amount when 'reverse' then -amount else 0 end)`;
-const PENDING = `sum(case kind when 'hold' then amount when 'post' then -amount when 'release' then -amount else 0 end)`;
+const PENDING = `sum(case when account in ('${FEES_OWED}', '${FEE_REVENUE}') then 0 when kind = 'hold' then amount
+  when kind in ('post', 'release') then -amount else 0 end)`;
 
 export async function listAccounts(
   db: Queryable,
@@ -30,7 +40,7 @@ export async function listAccounts(
        select account as id, null::text as payment_method_id, 'USD' as currency, ${POSTED}::bigint as posted,
          ${PENDING}::bigint as pending, ${POSTED}::bigint as available, 0::bigint as owed
        from (${SIGNED_ENTRIES}) as entries
-       where tenant_id = $1 and account in ('${OUTSIDE_SOURCES}', '${OUTSIDE_DESTINATIONS}') group by account
+       where tenant_id = $1 and account in (${COMPUTED}) group by account
      ), balances as (
        select payment_method_id as id, payment_method_id, currency, posted, incoming - held as pending,
          posted - held as available, owed
@@ -61,23 +71,27 @@ export interface EntryFilter {
   limit: number;
 }
 
-/** Newest first; the two entries of a transaction stand together. */
+/**
+ * Newest first; the entries of a transaction stand together, in the order of their ids. A page holds at most `limit`
+ * entries and each transaction has at least one that is asked for, so that many transactions are enough.
+ */
 export async function listEntries(db: Queryable, tenantId: string, filter: EntryFilter): Promise<EntryRow[]> {
   const { rows } = await db.query<EntryRow>(
     `with chosen as (
        select * from ledger_transfers
        where tenant_id = $1 and ($2::text is null or payment_id = $2)
-         and ($3::text is null or debit_account = $3 or credit_account = $3)
+         and ($3::text is null or debit_account = $3 or credit_account = $3
+           or ($3 in ('${FEES_OWED}', '${FEE_REVENUE}') and fee > 0))
          and ($4::text is null or id <= $4)
-       order by id desc limit $6
+       order by id desc limit $6 + 1
      )
-     select 'le_' || substr(id, 4) || suffix as id, id as transaction_id, payment_id,
-       case suffix when 'c' then credit_account else debit_account end as account_id,
-       case when (suffix = 'c') = (kind <> 'reverse') then 'credit' else 'debit' end as direction, amount,
+     select 'le_' || substr(chosen.id, 4) || suffix as id, chosen.id as transaction_id, payment_id, side.account as account_id,
+       case when (suffix in ('c', 'r')) = (kind <> 'reverse') then 'credit' else 'debit' end as direction, side.amount,
        case kind when 'hold' then 'pending' when 'release' then 'released' else 'posted' end as state, created_at
-     from chosen cross join (values ('c'), ('d')) as sides (suffix)
-     where ($3::text is null or $3 = case suffix when 'c' then credit_account else debit_account end)
-       and ($4::text is null or id < $4 or 'le_' || substr(id, 4) || suffix > $5)
+     from chosen cross join lateral (values ('c', credit_account, amount), ('d', debit_account, amount),
+       ('o', '${FEES_OWED}', fee), ('r', '${FEE_REVENUE}', fee)) as side (suffix, account, amount)
+     where side.amount > 0 and ($3::text is null or side.account = $3)
+       and ($4::text is null or chosen.id < $4 or 'le_' || substr(chosen.id, 4) || suffix > $5)
      order by transaction_id desc, 1 limit $6`,
     [
       tenantId,
@@ -87,6 +101,26 @@ export async function listEntries(db: Queryable, tenantId: string, filter: Entry
       filter.before?.[1] ?? null,
       filter.limit,
     ],
+  );
+  return rows;
+}
+
+export interface FeeRow {
+  rail: string;
+  payments: number;
+  amount: number;
+}
+
+/** What completed payments cost between two moments of the organisation's time, by rail. */
+export async function sumFees(
+  db: Queryable,
+  tenantId: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<FeeRow[]> {
+  const { rows } = await db.query<FeeRow>(
+    `select rail, count(*)::int as payments, sum(fee)::bigint as amount from ledger_transfers
+     where tenant_id = $1 and created_at >= $2 and created_at < $3 and fee > 0 group by rail order by rail`,
+    [tenantId, from, to],
   );
   return rows;
 }
@@ -122,7 +156,7 @@ const CHECKS: readonly [name: string, sql: string][] = [
          coalesce(sum(case kind when 'hold' then amount when 'post' then -amount when 'release' then -amount end)
            filter (where side = 1), 0) as incoming
        from (${SIGNED_ENTRIES}) as entries
-       where tenant_id = $1 and account not in ('${OUTSIDE_SOURCES}', '${OUTSIDE_DESTINATIONS}') group by account
+       where tenant_id = $1 and account not in (${COMPUTED}) group by account
      )
      select count(*)::int as wrong, min(coalesce(b.payment_method_id, c.account)) as example
      from (select * from ledger_balances where tenant_id = $1) b
@@ -145,6 +179,26 @@ const CHECKS: readonly [name: string, sql: string][] = [
        or k.kinds <> case p.status
          when 'pending' then 'hold' when 'processing' then 'hold' when 'completed' then 'hold,post'
          when 'returned' then 'hold,post,reverse' else 'hold,release' end`,
+  ],
+  [
+    'fees_match_payments',
+    `with booked as (
+       select payment_id, fee from ledger_transfers where tenant_id = $1 and kind = 'post'
+     )
+     select count(*)::int as wrong, min(coalesce(p.id, b.payment_id)) as example
+     from (select id, (document::json -> 'fee' ->> 'amount')::bigint as fee from payments
+       where tenant_id = $1 and status in ('completed', 'returned')) p
+     full join booked b on b.payment_id = p.id
+     where p.fee is distinct from b.fee`,
+  ],
+  [
+    'refunds_within_payments',
+    `select count(*)::int as wrong, min(p.id) as example
+     from (select refund_of, sum(amount) as refunded from payments
+       where tenant_id = $1 and refund_of is not null and status not in ('failed', 'canceled', 'returned')
+       group by refund_of) r
+     left join (select id, amount, status, refund_of from payments where tenant_id = $1) p on p.id = r.refund_of
+     where p.id is null or r.refunded > p.amount or p.refund_of is not null or p.status not in ('completed', 'returned')`,
   ],
   [
     'no_balance_overdrawn',

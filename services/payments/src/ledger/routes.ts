@@ -2,7 +2,7 @@ import type { Database } from '@libs/db';
 import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../keys/access.ts';
-import { accountsOf, checkLedger, entriesOf } from './service.ts';
+import { accountsOf, checkLedger, entriesOf, feesOf } from './service.ts';
 
 export interface LedgerRouteDependencies {
   database: Database;
@@ -17,7 +17,7 @@ const Account = Type.Object(
   {
     id: Type.String(),
     object: text('ledger_account'),
-    type: Type.Union([text('balance'), text('outside')]),
+    type: Type.Union([text('balance'), text('outside'), text('fees_owed'), text('fee_revenue')]),
     payment_method_id: Nullable(Type.String()),
     currency: Type.String(),
     posted: Type.Integer(),
@@ -51,6 +51,19 @@ const Check = Type.Object(
     checked_at: Type.String({ format: 'date-time' }),
   },
   { title: 'LedgerCheck' },
+);
+
+const Fees = Type.Object(
+  {
+    object: text('fees'),
+    month: Type.String(),
+    currency: Type.String(),
+    total: Type.Integer(),
+    by_rail: Type.Array(
+      Type.Object({ rail: Type.String(), payments: Type.Integer(), amount: Type.Integer() }),
+    ),
+  },
+  { title: 'Fees' },
 );
 
 const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 255 })]));
@@ -103,6 +116,28 @@ export function registerLedgerRoutes(app: App, { database, access, now }: Ledger
       });
       return { object: 'list' as const, ...page };
     },
+  );
+
+  app.get(
+    '/v1/fees',
+    {
+      ...access('ledger:read'),
+      schema: {
+        summary: 'What the completed payments of a month cost',
+        tags: ['Ledger'],
+        querystring: Type.Object(
+          {
+            month: Type.String({
+              pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$',
+              description: 'A month of your calendar in UTC, for example 2026-11.',
+            }),
+          },
+          { additionalProperties: false },
+        ),
+        response: { 200: Fees },
+      },
+    },
+    ({ query, caller }) => feesOf(database, caller.tenant, query.month),
   );
 
   app.get(

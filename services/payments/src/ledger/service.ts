@@ -1,8 +1,8 @@
 import type { Database, Queryable } from '@libs/db';
 import type { Tenant } from '../tenant.ts';
-import { type EntryFilter, listAccounts, listEntries, runChecks } from './report-store.ts';
+import { type EntryFilter, listAccounts, listEntries, runChecks, sumFees } from './report-store.ts';
 import { changeBalances, insertTransfers, lockBalances } from './store.ts';
-import { balanceChanges, type Transfer } from './transfer.ts';
+import { balanceChanges, FEE_REVENUE, FEES_OWED, type Transfer } from './transfer.ts';
 
 export type { Balance, BalanceKey } from './store.ts';
 export { insertTransfers, lockBalances, openBalance } from './store.ts';
@@ -36,7 +36,7 @@ export async function accountsOf(
   return rows.map((row) => ({
     id: row.id,
     object: 'ledger_account' as const,
-    type: row.payment_method_id === null ? ('outside' as const) : ('balance' as const),
+    type: accountType(row),
     payment_method_id: row.payment_method_id,
     currency: row.currency,
     posted: row.posted,
@@ -44,6 +44,28 @@ export async function accountsOf(
     available: row.available,
     owed: row.owed,
   }));
+}
+
+function accountType({ id, payment_method_id }: { id: string; payment_method_id: string | null }) {
+  if (id === FEES_OWED || id === FEE_REVENUE) return id;
+  return payment_method_id === null ? ('outside' as const) : ('balance' as const);
+}
+
+/** What the payments that completed in a month cost, by the organisation's calendar in UTC. */
+export async function feesOf(database: Database, tenant: Tenant, month: string) {
+  const from = new Date(`${month}-01T00:00:00.000Z`);
+  const to = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1));
+  const byRail = await database.transaction((tx) => sumFees(tx, tenant.id, { from, to }), {
+    readOnly: true,
+    report: true,
+  });
+  return {
+    object: 'fees' as const,
+    month,
+    currency: 'USD',
+    total: byRail.reduce((sum, { amount }) => sum + amount, 0),
+    by_rail: byRail,
+  };
 }
 
 export async function entriesOf(db: Queryable, tenant: Tenant, filter: EntryFilter) {

@@ -7,9 +7,9 @@ export async function insertTransfers(tx: Queryable, transfers: readonly Transfe
     {
       name: 'ledger.insert',
       text: `insert into ledger_transfers
-          (tenant_id, id, payment_id, kind, rail, debit_account, credit_account, amount, created_at)
+          (tenant_id, id, payment_id, kind, rail, debit_account, credit_account, amount, fee, created_at)
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-          $8::bigint[], $9::timestamptz[])`,
+          $8::bigint[], $9::bigint[], $10::timestamptz[])`,
     },
     [
       transfers.map((transfer) => transfer.tenantId),
@@ -20,6 +20,7 @@ export async function insertTransfers(tx: Queryable, transfers: readonly Transfe
       transfers.map((transfer) => transfer.debitAccount),
       transfers.map((transfer) => transfer.creditAccount),
       transfers.map((transfer) => transfer.amount),
+      transfers.map((transfer) => transfer.fee),
       transfers.map((transfer) => transfer.createdAt),
     ],
   );

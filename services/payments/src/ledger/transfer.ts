@@ -13,12 +13,18 @@ export interface Transfer {
   debitAccount: string;
   creditAccount: string;
   amount: number;
+  /** What the organisation owes for it: posted beside it, from `fees_owed` to `fee_revenue`. */
+  fee: number;
   createdAt: Date;
 }
 
 /** Accounts that stand for the world outside; every other account is the balance of that payment method. */
 export const OUTSIDE_SOURCES = 'outside_sources';
 export const OUTSIDE_DESTINATIONS = 'outside_destinations';
+
+/** What the organisation owes us for completed payments, and what we earned by them. */
+export const FEES_OWED = 'fees_owed';
+export const FEE_REVENUE = 'fee_revenue';
 
 export function isBalanceAccount(account: string): boolean {
   return account !== OUTSIDE_SOURCES && account !== OUTSIDE_DESTINATIONS;

@@ -9,12 +9,15 @@ import { type BankIdentity, readBankIdentity } from '../rails/bank-identity.ts';
 import { checkDatabase } from '../readiness-store.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Secrets } from '../secrets.ts';
+import type { ByMode } from '../tenant.ts';
 
 /** What every feature is built from. */
 export interface Base {
   app: App;
   config: PaymentsConfig;
   database: Database;
+  /** For requests: what one mode uses up is not missing in the other. */
+  databases: ByMode<Database>;
   rates: RateLimits;
   /** Counters and gauges of any feature go here; they are served with the others. */
   metrics: App['metrics'];
@@ -88,7 +91,8 @@ export async function createBase(options: BaseOptions): Promise<Base> {
   });
   await rates.start();
   return {
-    ...{ app, config, database, rates, bank, metrics: app.metrics, log: app.log, ...secrets },
+    ...{ app, config, database, databases: { live: database, test: database }, rates, bank },
+    ...{ metrics: app.metrics, log: app.log, ...secrets },
     newId: options.newId ?? createIdFactory({ now, randomBytes }),
     random: options.random ?? Math.random,
     ...{ randomBytes, now, processId, onError },

@@ -4,6 +4,7 @@ import { registerLedgerRoutes } from '../ledger/routes.ts';
 import { methodToApi } from '../payment-methods/method.ts';
 import { createAcceptance } from '../payments/accept/accept.ts';
 import { createProcessing, type Processing } from '../payments/processing.ts';
+import { createRefunds } from '../payments/refunds.ts';
 import { registerPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
@@ -48,7 +49,8 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const routing = createRouting({ rails: carriers, terms, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
   const processing = createProcessing({ ...shared, rails: carriers, recordEvents: events.record });
-  const accept = createAcceptance({ ...shared, paymentMethods, subscriptions });
+  const accept = createAcceptance({ ...shared, databases: base.databases, paymentMethods, subscriptions });
+  const refunds = createRefunds({ reading, accept });
   const payments = createPaymentsService({
     ...{ database, routing, clocks, reading, accept, processing, paymentMethods, subscriptions },
   });
@@ -69,7 +71,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   return {
     ...{ payments, processing },
     routes(app) {
-      registerPaymentRoutes(app, { payments, access, replyOnce });
+      registerPaymentRoutes(app, { payments, refunds, access, replyOnce });
       registerQuarantineRoutes(app, { admin, quarantine });
       registerReconciliationRoutes(app, { admin, reconciliation });
       registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });

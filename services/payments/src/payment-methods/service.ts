@@ -140,9 +140,11 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
         const method = await lockMethod(tx, key);
         if (method === undefined || method.deletedAt !== null) throw notFound();
         if (method.type === 'balance') await refuseMoney(tx, key);
-        if (await deps.payments.useMethod(tx, key)) throw errors.payment_method_in_use();
         const at = now();
+        // Marked first: it raises the tenant's version, which waits for the payments that are being accepted, and
+        // refuses those that come later. Only then the look for open payments sees all that there will ever be.
         await markDeleted(tx, key, at);
+        if (await deps.payments.useMethod(tx, key)) throw errors.payment_method_in_use();
         const deleted = { ...method, updatedAt: at, deletedAt: at };
         const balance = method.type === 'balance' ? emptyBalance : null;
         await deps.events.record(tx, [eventOf('payment_method.deleted', deleted, at, balance)]);

@@ -37,6 +37,8 @@ function newPayment(fallback: boolean): Payment {
     timeline: [{ status: 'pending', timestamp: at.toISOString() }],
     failure: null,
     feeAmount: 45,
+    refundOf: null,
+    refundedAmount: 0,
     description: null,
     metadata: {},
     estimatedSettlementAt: at,
@@ -133,6 +135,7 @@ function balanceOf(payment: Payment): Transfer {
     debitAccount,
     creditAccount,
     amount,
+    fee: 0,
     createdAt,
   };
 }

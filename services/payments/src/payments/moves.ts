@@ -122,6 +122,8 @@ export function transferOf(
     debitAccount: payment.debitAccount,
     creditAccount: payment.creditAccount,
     amount: payment.amount,
+    // A payment that completes is paid for; what becomes of it later changes nothing in that.
+    fee: kind === 'post' ? payment.feeAmount : 0,
     createdAt: context.at,
   };
 }

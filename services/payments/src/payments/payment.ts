@@ -50,6 +50,10 @@ export interface Payment {
   timeline: readonly TimelineEntry[];
   failure: Failure | null;
   feeAmount: number;
+  /** The payment that this one gives back. */
+  refundOf: string | null;
+  /** What refunds that did not fail take back of it. */
+  refundedAmount: number;
   description: string | null;
   metadata: Readonly<Record<string, string>>;
   estimatedSettlementAt: Date;
@@ -75,6 +79,8 @@ export function toApi(payment: Payment) {
     timeline: payment.timeline,
     failure: payment.failure,
     fee: { amount: payment.feeAmount, currency: 'USD' },
+    refund_of: payment.refundOf,
+    refunded_amount: payment.refundedAmount,
     description: payment.description,
     metadata: payment.metadata,
     estimated_settlement_at: isoTime(payment.estimatedSettlementAt),
@@ -85,8 +91,11 @@ export function toApi(payment: Payment) {
 
 export type ApiPayment = ReturnType<typeof toApi>;
 
-/** What the API does not show of a payment. */
-export type HiddenFields = Pick<Payment, 'tenantId' | 'debitAccount' | 'creditAccount' | 'fallback'>;
+/** What the API does not show of a payment, and what others change in it. */
+export type HiddenFields = Pick<
+  Payment,
+  'tenantId' | 'debitAccount' | 'creditAccount' | 'fallback' | 'refundedAmount'
+>;
 
 /** The payment behind what the API showed. */
 export function fromDocument(shown: ApiPayment, hidden: HiddenFields): Payment {
@@ -106,6 +115,7 @@ export function fromDocument(shown: ApiPayment, hidden: HiddenFields): Payment {
     timeline: shown.timeline,
     failure: shown.failure,
     feeAmount: shown.fee.amount,
+    refundOf: shown.refund_of,
     description: shown.description,
     metadata: shown.metadata,
     estimatedSettlementAt: new Date(shown.estimated_settlement_at),

@@ -7,9 +7,11 @@ import { parseIdempotencyKey } from '../idempotency/key.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
 import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
+import { ACCEPT_PATH } from './accept/path.ts';
 import { exportCsv } from './export.ts';
 import { parseMetadataFilter, parseTime } from './filters.ts';
 import { toApi } from './payment.ts';
+import type { Refunds } from './refunds.ts';
 import {
   CreatePayment,
   PaymentList,
@@ -17,12 +19,14 @@ import {
   paymentFilters,
   QuoteBody,
   QuoteSchema,
+  RefundBody,
 } from './schemas.ts';
 import type { PaymentsService } from './service.ts';
 import type { PaymentFilter } from './store.ts';
 
 export interface PaymentRouteDependencies {
   payments: PaymentsService;
+  refunds: Refunds;
   access: Access;
   replyOnce: ReplyOnce;
 }
@@ -63,13 +67,13 @@ async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
 
 export function registerPaymentRoutes(
   app: App,
-  { payments, access, replyOnce }: PaymentRouteDependencies,
+  { payments, refunds, access, replyOnce }: PaymentRouteDependencies,
 ): void {
   app.decorateRequest('metadataFilter', null);
   app.decorateRequest('idempotencyKey', '');
 
   app.post(
-    '/v1/payments',
+    ACCEPT_PATH,
     {
       ...access('payments:write'),
       schema: {
@@ -85,9 +89,11 @@ export function registerPaymentRoutes(
     async (request, reply) => {
       const accepted = await payments.create({
         tenant: request.caller.tenant,
+        path: ACCEPT_PATH,
         key: request.idempotencyKey,
         canonicalBody: canonicalBodyOf(request.body),
         input: inputFromBody(request.body),
+        refundOf: null,
       });
       if (accepted.replayed) reply.header('idempotent-replayed', 'true');
       return sendText(reply.code(accepted.status as 202), accepted.body);
@@ -195,6 +201,33 @@ export function registerPaymentRoutes(
   );
 
   app.post(
+    '/v1/payments/:id/refunds',
+    {
+      ...access('payments:write'),
+      schema: {
+        summary: 'Refund a completed payment, whole or in part',
+        tags: ['Payments'],
+        params: IdParams,
+        headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+        body: RefundBody,
+        response: { 202: PaymentSchema },
+      },
+      preValidation: takeIdempotencyKey,
+    },
+    async (request, reply) => {
+      const { amount = null, description = null, metadata = {} } = request.body;
+      const accepted = await refunds.create(request.caller.tenant, {
+        paymentId: request.params.id,
+        path: refundsPath(request.params.id),
+        key: request.idempotencyKey,
+        ...{ amount, description, metadata },
+      });
+      if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+      return sendText(reply.code(accepted.status as 202), accepted.body);
+    },
+  );
+
+  app.post(
     '/v1/payments/:id/cancel',
     {
       ...access('payments:write'),
@@ -211,6 +244,10 @@ export function registerPaymentRoutes(
         body: toApi(await payments.cancel(tx, request.caller.tenant, request.params.id)),
       })),
   );
+}
+
+function refundsPath(id: string): string {
+  return `${ACCEPT_PATH}/${id}/refunds`;
 }
 
 function filterOf(

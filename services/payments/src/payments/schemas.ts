@@ -65,6 +65,24 @@ export const CreatePayment = Type.Object(
 );
 export type CreatePaymentBody = Type.Static<typeof CreatePayment>;
 
+const Description = Type.String({ maxLength: 140 });
+const Metadata = stringMap({ ...METADATA_LIMITS, description: 'Your own pairs of text.' });
+
+export const RefundBody = Type.Object(
+  {
+    amount: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Minor units; all that is left when absent.',
+        examples: [500],
+      }),
+    ),
+    description: Type.Optional(Description),
+    metadata: Type.Optional(Metadata),
+  },
+  closed,
+);
+
 /** A quote takes what a payment takes, so that the same body can be sent to both. */
 export const QuoteBody = CreatePayment;
 
@@ -112,6 +130,8 @@ export const PaymentSchema = Type.Object(
       Type.Object({ code: Type.String(), network_code: Nullable(Type.String()), detail: Type.String() }),
     ),
     fee: Money,
+    refund_of: Nullable(Type.String({ description: 'The payment that this one gives back.' })),
+    refunded_amount: Type.Integer({ description: 'What refunds that did not fail take back of it.' }),
     description: Nullable(Type.String()),
     metadata: Type.Unsafe<Record<string, string>>({
       type: 'object',

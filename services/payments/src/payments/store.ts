@@ -1,7 +1,8 @@
-import { type Queryable, textArray, timestamptzArray } from '@libs/db';
+import { int8Array, type Queryable, textArray, timestamptzArray } from '@libs/db';
 import type { PaymentsEvent } from '../events/event.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
+import { undoneRefunds } from './refund.ts';
 
 interface PaymentRow {
   tenant_id: string;
@@ -9,6 +10,7 @@ interface PaymentRow {
   credit_account: string;
   fallback: boolean;
   document: string;
+  refunded: number;
 }
 
 function fromRow(row: PaymentRow): Payment {
@@ -17,10 +19,16 @@ function fromRow(row: PaymentRow): Payment {
     debitAccount: row.debit_account,
     creditAccount: row.credit_account,
     fallback: row.fallback,
+    refundedAmount: row.refunded,
   });
 }
 
-const COLUMNS = 'tenant_id, debit_account, credit_account, fallback, document';
+const REFUNDED = `coalesce((select sum(refund.amount) from payments refund where refund.tenant_id = p.tenant_id
+  and refund.refund_of = p.id and refund.status not in (${undoneRefunds.map((status) => `'${status}'`).join(', ')})), 0)::bigint`;
+
+/** Of `payments p`. Nothing that is still under way was refunded, so only what has completed costs a look. */
+const COLUMNS = `tenant_id, debit_account, credit_account, fallback, document,
+  case when p.status in ('completed', 'returned') then ${REFUNDED} else 0 end as refunded`;
 
 export interface PaymentKey {
   tenantId: string;
@@ -29,7 +37,7 @@ export interface PaymentKey {
 
 export async function findPayment(db: Queryable, key: PaymentKey): Promise<Payment | undefined> {
   const { rows } = await db.query<PaymentRow>(
-    { name: 'payments.find', text: `select ${COLUMNS} from payments where tenant_id = $1 and id = $2` },
+    { name: 'payments.find', text: `select ${COLUMNS} from payments p where tenant_id = $1 and id = $2` },
     [key.tenantId, key.id],
   );
   return rows[0] && fromRow(rows[0]);
@@ -44,12 +52,9 @@ export async function lockPayments(tx: Queryable, keys: readonly PaymentKey[]): 
   const { rows } = await tx.query<PaymentRow>(
     {
       name: 'payments.lock',
-      text: `select ${COLUMNS.split(', ')
-        .map((column) => `found.${column}`)
-        .join(', ')}
-        from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-        cross join lateral (select * from payments p where p.tenant_id = wanted.tenant_id and p.id = wanted.id
-          limit 1 for update) as found`,
+      text: `select found.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+        cross join lateral (select ${COLUMNS} from payments p
+          where p.tenant_id = wanted.tenant_id and p.id = wanted.id limit 1 for update of p) as found`,
     },
     [textArray(ordered.map((key) => key.tenantId)), textArray(ordered.map((key) => key.id))],
   );
@@ -60,6 +65,21 @@ function compareKeys(a: PaymentKey, b: PaymentKey): number {
   if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;
+}
+
+/** What refunds that did not fail take back of payments, by tenant and id. */
+export async function refundedAmounts(
+  db: Queryable,
+  keys: readonly PaymentKey[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ tenant_id: string; id: string; refunded: number }>(
+    {
+      name: 'payments.refunded',
+      text: `select p.tenant_id, p.id, ${REFUNDED} as refunded from unnest($1::text[], $2::text[]) as p (tenant_id, id)`,
+    },
+    [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))],
+  );
+  return new Map(rows.map((row) => [`${row.tenant_id} ${row.id}`, row.refunded]));
 }
 
 /** What a change writes: the payment, and the event and the transfer that go with it. */
@@ -91,6 +111,7 @@ export async function writeChanges(tx: Queryable, changed: readonly ChangedPayme
     textArray(changed.map(({ transfer }) => transfer?.id ?? null)),
     textArray(changed.map(({ transfer }) => transfer?.kind ?? null)),
     timestamptzArray(changed.map(({ transfer, payment }) => transfer?.createdAt ?? payment.updatedAt)),
+    int8Array(changed.map(({ transfer }) => transfer?.fee ?? 0)),
   ]);
 }
 
@@ -98,9 +119,9 @@ const CHANGE = `
 with input as materialized (
   select wanted.*, found.place, found.debit_account, found.credit_account, found.amount
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-      $9::timestamptz[], $10::text[], $11::text[], $12::timestamptz[])
+      $9::timestamptz[], $10::text[], $11::text[], $12::timestamptz[], $13::bigint[])
     as wanted (tenant_id, id, status, rail_selected, document, event_id, event_type, occurred_at, recorded_at,
-      transfer_id, transfer_kind, transferred_at)
+      transfer_id, transfer_kind, transferred_at, fee)
   cross join lateral (select stored.ctid as place, stored.debit_account, stored.credit_account, stored.amount
     from payments stored where stored.tenant_id = wanted.tenant_id and stored.id = wanted.id limit 1) as found
 ), told as (
@@ -108,8 +129,9 @@ with input as materialized (
   select tenant_id, event_id, event_type, id, document, occurred_at, recorded_at from input where event_id is not null
 ), moved as (
   insert into ledger_transfers
-    (tenant_id, id, payment_id, kind, rail, debit_account, credit_account, amount, created_at)
-  select tenant_id, transfer_id, id, transfer_kind, rail_selected, debit_account, credit_account, amount, transferred_at
+    (tenant_id, id, payment_id, kind, rail, debit_account, credit_account, amount, fee, created_at)
+  select tenant_id, transfer_id, id, transfer_kind, rail_selected, debit_account, credit_account, amount, fee,
+    transferred_at
   from input where transfer_id is not null
 )
 update payments p set status = c.status, rail_selected = c.rail_selected, document = c.document
@@ -152,7 +174,7 @@ export async function listPayments(
   add((p) => `id < ${p}`, filter.beforeId);
   values.push(filter.limit);
   const { rows } = await db.query<PaymentRow>(
-    `select ${COLUMNS} from payments where ${conditions.join(' and ')} order by id desc limit $${values.length}`,
+    `select ${COLUMNS} from payments p where ${conditions.join(' and ')} order by id desc limit $${values.length}`,
     values,
   );
   return rows.map(fromRow);

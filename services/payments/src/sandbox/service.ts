@@ -133,6 +133,7 @@ export function createSandboxService(deps: SandboxDependencies) {
       debitAccount: OUTSIDE_SOURCES,
       creditAccount: method.id,
       amount,
+      fee: 0,
       createdAt: now,
     };
     await recordTransfers(tx, [transfer]);

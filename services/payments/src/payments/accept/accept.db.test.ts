@@ -18,6 +18,7 @@ import { tenantOf } from '../../tenant.ts';
 import type { Processing } from '../processing.ts';
 import type { PaymentsService } from '../service.ts';
 import type { AcceptRequest } from './draft.ts';
+import { ACCEPT_PATH } from './path.ts';
 
 const tenant = tenantOf('org_test', 'test');
 const other = tenantOf('org_other', 'test');
@@ -89,14 +90,27 @@ function request(key: string, more: Partial<AcceptRequest['input']> = {}, owner 
     metadata: {},
     ...more,
   };
-  return { tenant: owner, key, canonicalBody: JSON.stringify(input), input };
+  return {
+    tenant: owner,
+    path: ACCEPT_PATH,
+    key,
+    canonicalBody: JSON.stringify(input),
+    input,
+    refundOf: null,
+  };
 }
 
 /** A balance with test money in it. */
 async function openFunded(amount: number): Promise<string> {
   return database.transaction(async (tx) => {
     const { method } = await methods.create(tx, tenant, { bank: null, metadata: {} });
-    const fund = { kind: 'fund', paymentId: null, rail: null, debitAccount: OUTSIDE_SOURCES } as const;
+    const fund = {
+      fee: 0,
+      kind: 'fund',
+      paymentId: null,
+      rail: null,
+      debitAccount: OUTSIDE_SOURCES,
+    } as const;
     await recordTransfers(tx, [
       { ...fund, tenantId: tenant.id, id: newId('lt'), creditAccount: method.id, amount, createdAt: now() },
     ]);

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
-import { createBatcher, type Outcome } from '@libs/db';
+import { createBatcher, type Database, type Outcome, type Queryable } from '@libs/db';
 import { errors } from '../../errors.ts';
+import { lockBalances } from '../../ledger/service.ts';
+import type { ByMode } from '../../tenant.ts';
+import { lockPayments } from '../store.ts';
 import { TenantContexts } from './context.ts';
+import { lockVersions } from './context-store.ts';
 import { type AcceptRequest, type DraftDependencies, draftPayment } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import { RecentResponses } from './recent.ts';
-import { ACCEPT_PATH, ACCEPT_STATUS, findResponses, type StoredResponse } from './store.ts';
+import { ACCEPT_STATUS, findResponses, type StoredResponse } from './store.ts';
 import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './write.ts';
 
 /** The response as it went out the first time; `replayed` says that this is not the first time. */
@@ -15,15 +19,27 @@ export interface AcceptResponse {
   replayed: boolean;
 }
 
-export type AcceptDependencies = DraftDependencies & WriteDependencies;
+export type AcceptDependencies = DraftDependencies &
+  Omit<WriteDependencies, 'database'> & { databases: ByMode<Database> };
 
 const BATCH_MAX = 200;
 const QUEUE_MAX = 10_000;
-/** A batch is drafted anew when a tenant has changed meanwhile; one that changes faster than this must wait. */
-const ROUNDS_MAX = 4;
+/** A batch is drafted anew when a tenant has changed meanwhile; after this many rounds the tenant is held still. */
+const ROUNDS_MAX = 3;
 
 /** Accepts payments: those that wait together are decided and written together, with one statement and one commit. */
-export function createAcceptance(deps: AcceptDependencies) {
+export function createAcceptance({ databases, ...deps }: AcceptDependencies) {
+  // Each mode has its own queue and its own connections: a flood of test payments delays no live one.
+  const lanes: ByMode<Accept> = {
+    live: createLane({ ...deps, database: databases.live }),
+    test: createLane({ ...deps, database: databases.test }),
+  };
+  return (request: AcceptRequest): Promise<AcceptResponse> => lanes[request.tenant.mode](request);
+}
+
+export type Accept = (request: AcceptRequest) => Promise<AcceptResponse>;
+
+function createLane(deps: DraftDependencies & WriteDependencies): Accept {
   const accepting = { ...deps, contexts: new TenantContexts() };
   const recent = new RecentResponses();
   const accept = createBatcher<AcceptRequest, Drafted, AcceptResponse>({
@@ -34,7 +50,7 @@ export function createAcceptance(deps: AcceptDependencies) {
     onOverflow: () => errors.overloaded({ retryAfterSeconds: 1 }),
   });
 
-  return async (request: AcceptRequest): Promise<AcceptResponse> => {
+  return async (request) => {
     const key = keyOf(request);
     const atMs = deps.now().getTime();
     const given = recent.get(key, atMs);
@@ -45,9 +61,7 @@ export function createAcceptance(deps: AcceptDependencies) {
   };
 }
 
-export type Accept = ReturnType<typeof createAcceptance>;
-
-type Accepting = AcceptDependencies & { contexts: TenantContexts };
+type Accepting = DraftDependencies & WriteDependencies & { contexts: TenantContexts };
 type Outcomes = Outcome<AcceptResponse>[];
 
 interface Drafted {
@@ -65,9 +79,10 @@ async function draftAll(
   deps: Accepting,
   requests: readonly AcceptRequest[],
   places: readonly number[],
+  db: Queryable = deps.database,
 ): Promise<Drafted> {
   const { known, remembered } = await deps.contexts.load(
-    deps.database,
+    db,
     places.map((place) => requests[place] as AcceptRequest),
   );
   const drafts: PlacedDraft[] = [];
@@ -95,16 +110,44 @@ async function acceptAll(deps: Accepting, first: Drafted): Promise<Outcomes> {
   for (let round = 1; round < ROUNDS_MAX && open.length > 0; round += 1) {
     open = await acceptDrafted(deps, await draftAll(deps, requests, open), outcomes);
   }
-  for (const index of open) {
-    outcomes[index] = { ok: false, error: errors.overloaded({ retryAfterSeconds: 1 }) };
-  }
+  if (open.length > 0) await acceptHeldStill(deps, requests, { places: open, outcomes });
   return outcomes;
+}
+
+/**
+ * For tenants that change again and again between the look and the write: all that others could change is locked before
+ * it is read, in the order that everyone keeps, so this round is the last.
+ */
+async function acceptHeldStill(
+  deps: Accepting,
+  requests: readonly AcceptRequest[],
+  { places, outcomes }: { places: readonly number[]; outcomes: Outcomes },
+): Promise<void> {
+  const held = places.map((place) => requests[place] as AcceptRequest);
+  const { drafted, written } = await deps.database.transaction(async (tx) => {
+    await lockPayments(
+      tx,
+      held.flatMap(({ refundOf }) => refundOf ?? []),
+    );
+    await lockBalances(
+      tx,
+      held.flatMap(({ tenant, input }) =>
+        [input.sourceId, input.destinationId].map((id) => ({ tenantId: tenant.id, paymentMethodId: id })),
+      ),
+    );
+    const tenantIds = new Set(held.map(({ tenant }) => tenant.id));
+    await lockVersions(tx, tenantIds);
+    deps.contexts.forget(tenantIds);
+    const drafted = await draftAll(deps, requests, places, tx);
+    return { drafted, written: await writeDrafts(deps, drafted.drafts, { known: drafted.known, tx }) };
+  });
+  await answer(deps, { requests, written, refused: drafted.refused, outdated: new Set(), outcomes });
 }
 
 /** Answers the places of those that must be drafted again, because their tenants have changed. */
 async function acceptDrafted(deps: Accepting, drafted: Drafted, outcomes: Outcomes): Promise<number[]> {
   const { requests, places, drafts, known, refused, doubtful } = drafted;
-  const written = await writeDrafts(deps, drafts, known);
+  const written = await writeDrafts(deps, drafts, { known, tx: null });
   const outdated = new Set([...doubtful, ...written.stale]);
   deps.contexts.forget(outdated);
   await answer(deps, { requests, written, refused, outdated, outcomes });
@@ -144,17 +187,17 @@ async function answer(
   }
 }
 
-function keyOf({ tenant, key }: AcceptRequest): string {
-  return `${tenant.id} ${key}`;
+function keyOf({ tenant, path, key }: AcceptRequest): string {
+  return `${tenant.id} ${path} ${key}`;
 }
 
 async function findStored(
   { database }: Pick<Accepting, 'database'>,
   requests: readonly AcceptRequest[],
 ): Promise<Map<string, StoredResponse>> {
-  const lookups = requests.map(({ tenant, key }) => ({ tenantId: tenant.id, path: ACCEPT_PATH, key }));
+  const lookups = requests.map(({ tenant, path, key }) => ({ tenantId: tenant.id, path, key }));
   const found = await findResponses(database, lookups);
-  return new Map(found.map((stored) => [`${stored.tenantId} ${stored.key}`, stored]));
+  return new Map(found.map((stored) => [`${stored.tenantId} ${stored.path} ${stored.key}`, stored]));
 }
 
 /** The response as it went out before; throws where the key came with another body then. */

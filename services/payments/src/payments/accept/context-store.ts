@@ -6,7 +6,7 @@ import type { ContextQuestion, KnownTenant } from './known-tenant.ts';
 
 interface ContextRow {
   tenant_id: string;
-  version: number;
+  version: number | null;
   clock_frozen_at: Date | null;
   clock_offset_ms: number | null;
   endpoints: { i: string; e: string[] }[] | null;
@@ -25,7 +25,29 @@ export async function findContexts(
     textArray(wanted.map(({ tenant }) => tenant.id)),
     textArray(wanted.map(({ id }) => id)),
   ]);
+  const unversioned = rows.filter((row) => row.version === null).map((row) => row.tenant_id);
+  if (unversioned.length > 0) await beginVersions(db, unversioned);
   return new Map(rows.map((row) => [row.tenant_id, toKnown(row)]));
+}
+
+const FIRST_VERSION = 0;
+
+/** A version can only be compared and locked where there is a row. One that was raised meanwhile stays as it is. */
+async function beginVersions(db: Queryable, tenantIds: readonly string[]): Promise<void> {
+  await db.query(
+    `insert into tenant_versions (tenant_id, version) select tenant_id, ${FIRST_VERSION} from unnest($1::text[]) as begun (tenant_id)
+     order by tenant_id on conflict do nothing`,
+    [textArray(tenantIds)],
+  );
+}
+
+/** Keeps the tenants as they are until the transaction ends. Those that have no version yet must be read first. */
+export async function lockVersions(tx: Queryable, tenantIds: Iterable<string>): Promise<void> {
+  await tx.query(
+    `select 1 from unnest($1::text[]) as wanted (tenant_id)
+     cross join lateral (select 1 from tenant_versions v where v.tenant_id = wanted.tenant_id limit 1 for share) as locked`,
+    [textArray([...tenantIds].sort())],
+  );
 }
 
 function toKnown(row: ContextRow): KnownTenant {
@@ -38,7 +60,7 @@ function toKnown(row: ContextRow): KnownTenant {
     isDeleted: d,
   }));
   return {
-    version: row.version,
+    version: row.version ?? FIRST_VERSION,
     clock: toClock(row.clock_frozen_at, row.clock_offset_ms),
     subscriptions: (row.endpoints ?? []).map(({ i, e }) => ({ endpointId: i, events: e })),
     methods: new Map(methods.map((method) => [method.id, method])),
@@ -48,7 +70,7 @@ function toKnown(row: ContextRow): KnownTenant {
 // `lateral … limit 1` keeps each look-up a look-up: as a plain join, a plan made early reads the growing side whole.
 const CONTEXT = `
 select asked.tenant_id, organisations.clock_frozen_at, organisations.clock_offset_ms,
-  coalesce((select version from tenant_versions known where known.tenant_id = asked.tenant_id), 0) as version,
+  (select version from tenant_versions known where known.tenant_id = asked.tenant_id) as version,
   (select json_agg(json_build_object('i', id, 'e', events))
    from webhook_endpoints endpoint where endpoint.tenant_id = asked.tenant_id and status = 'enabled') as endpoints,
   (select json_agg(json_build_object('i', m.id, 'y', m.type, 's', m.rails_send, 'r', m.rails_receive,

@@ -10,6 +10,7 @@ import type { Tenant } from '../../tenant.ts';
 import { eventOf, transferOf } from '../moves.ts';
 import { newAttempt } from '../outcomes.ts';
 import { type Payment, type RailChoice, toApi } from '../payment.ts';
+import { refundRefusal } from '../refund.ts';
 import { routingRefusal } from '../refusals.ts';
 import type { KnownTenant, MethodSummary } from './known-tenant.ts';
 import type { Acceptance } from './store.ts';
@@ -28,10 +29,14 @@ export interface PaymentInput {
 
 export interface AcceptRequest {
   tenant: Tenant;
+  /** Keys belong to the address that they were sent to. */
+  path: string;
   key: string;
   /** The body as the one text that every equal body has. */
   canonicalBody: string;
   input: PaymentInput;
+  /** The payment that this one gives back, as it was when the request came. */
+  refundOf: Payment | null;
 }
 
 export interface DraftDependencies {
@@ -48,7 +53,9 @@ export interface Draft {
 
 /** The decided payment with its event and its hold; throws the refusal where it cannot be accepted. */
 export function draftPayment(deps: DraftDependencies, request: AcceptRequest, known: KnownTenant): Draft {
-  const { tenant, input } = request;
+  const { tenant, input, refundOf } = request;
+  const refusal = refundOf && refundRefusal(refundOf, input.amount);
+  if (refusal) throw refusal;
   const realNow = deps.now();
   const at = clockNow(tenant.mode === 'test' ? known.clock : realClock, realNow);
   const resolved = resolveMethods(deps, { tenant, input, methods: known.methods, at });
@@ -57,11 +64,15 @@ export function draftPayment(deps: DraftDependencies, request: AcceptRequest, kn
   const request_ = { mode: tenant.mode, amount: input.amount, source, destination, at };
   const decided = deps.routing.decide({ ...request_, prefer: input.prefer, only });
   if (!decided.ok) throw routingRefusal(decided.candidates, only, tenant.mode);
-  const payment = newPayment(deps, { tenant, input, decided, source, destination, at });
+  const payment = newPayment(deps, {
+    ...{ tenant, input, decided, source, destination, at },
+    refundOf: refundOf?.id ?? null,
+  });
   const context = { at, realNow, newId: deps.newId };
   return {
     newMethods: resolved.created,
     acceptance: {
+      path: request.path,
       key: request.key,
       canonicalBody: request.canonicalBody,
       payment,
@@ -109,11 +120,12 @@ interface NewPayment {
   source: MethodSummary;
   destination: MethodSummary;
   at: Date;
+  refundOf: string | null;
 }
 
 function newPayment(
   deps: Pick<DraftDependencies, 'newId'>,
-  { tenant, input, decided, source, destination, at }: NewPayment,
+  { tenant, input, decided, source, destination, at, refundOf }: NewPayment,
 ): Payment {
   return {
     tenantId: tenant.id,
@@ -134,6 +146,8 @@ function newPayment(
     timeline: [{ status: 'pending', timestamp: isoTime(at) }],
     failure: null,
     feeAmount: decided.option.fee,
+    refundOf,
+    refundedAmount: 0,
     description: input.description,
     metadata: input.metadata,
     estimatedSettlementAt: decided.option.settlesAt,

@@ -54,6 +54,7 @@ export async function findResponses(db: Queryable, lookups: readonly KeyLookup[]
 
 /** Everything that accepting one payment writes. */
 export interface Acceptance {
+  path: string;
   key: string;
   canonicalBody: string;
   payment: Payment;
@@ -61,7 +62,6 @@ export interface Acceptance {
   hold: Transfer;
 }
 
-export const ACCEPT_PATH = '/v1/payments';
 export const ACCEPT_STATUS = 202;
 
 export interface Claims {
@@ -71,13 +71,16 @@ export interface Claims {
   stale: ReadonlySet<string>;
 }
 
-/** By tenant id. Tenants that are not named here are not compared. */
+/** By tenant id. Tenants that are not named here are neither compared nor locked. */
 export type Versions = ReadonlyMap<string, number>;
 
 /**
  * Accepts many payments in one statement: claims their keys, and for each key that was free writes the payment, its
  * event and its hold, and one job for all of them. Keys are claimed in one order, so that two processes with the same
  * keys wait for each other in line and not in a ring.
+ *
+ * The versions are read with a lock that lasts until the commit: who changes a tenant waits for the payments that were
+ * accepted by what it was, and sees them. A payment method is deleted before the payment or refused for it, never both.
  */
 export async function insertAccepted(
   db: Queryable,
@@ -87,6 +90,8 @@ export async function insertAccepted(
   const ordered = acceptances.toSorted((a, b) => compareKeys(a, b));
   const payments = ordered.map((acceptance) => acceptance.payment);
   const events = ordered.map((acceptance) => acceptance.event);
+  // In one order, like every lock.
+  const compared = [...versions].sort(([a], [b]) => (a < b ? -1 : 1));
   const { rows } = await db.query<ClaimsRow>({ name: 'payments.accept', text: ACCEPT }, [
     textArray(payments.map((payment) => payment.tenantId)),
     textArray(ordered.map((acceptance) => acceptance.key)),
@@ -105,8 +110,10 @@ export async function insertAccepted(
     textArray(events.map((event) => event.data)),
     timestamptzArray(events.map((event) => event.createdAt)),
     textArray(ordered.map((acceptance) => acceptance.hold.id)),
-    textArray([...versions.keys()]),
-    int8Array([...versions.values()]),
+    textArray(compared.map(([tenantId]) => tenantId)),
+    int8Array(compared.map(([, version]) => version)),
+    textArray(ordered.map((acceptance) => acceptance.path)),
+    textArray(payments.map((payment) => payment.refundOf)),
   ]);
   const [row] = rows;
   return {
@@ -123,6 +130,7 @@ interface ClaimsRow {
 
 function compareKeys(a: Acceptance, b: Acceptance): number {
   if (a.payment.tenantId !== b.payment.tenantId) return a.payment.tenantId < b.payment.tenantId ? -1 : 1;
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   if (a.key === b.key) return 0;
   return a.key < b.key ? -1 : 1;
 }
@@ -131,25 +139,27 @@ function compareKeys(a: Acceptance, b: Acceptance): number {
 const ACCEPT = `
 with stale as materialized (
   select seen.tenant_id from unnest($18::text[], $19::bigint[]) as seen (tenant_id, version)
-  where seen.version <> coalesce((select version from tenant_versions now where now.tenant_id = seen.tenant_id), 0)
+  left join lateral (select version from tenant_versions stored where stored.tenant_id = seen.tenant_id
+    limit 1 for share) as stored on true
+  where stored.version is distinct from seen.version
 ), input as materialized (
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
     $9::text[], $10::text[], $11::text[], $12::boolean[], $13::jsonb[], $14::timestamptz[], $15::text[],
-    $16::timestamptz[], $17::text[])
+    $16::timestamptz[], $17::text[], $20::text[], $21::text[])
   as input (tenant_id, key, canonical_body, event_id, id, amount, source_id, destination_id, debit_account, credit_account,
-    rail_selected, fallback, metadata, created_at, document, accepted_at, hold_id)
+    rail_selected, fallback, metadata, created_at, document, accepted_at, hold_id, path, refund_of)
   where tenant_id <> all (array(select tenant_id from stale))
 ), claimed as (
   insert into idempotency_keys (tenant_id, path, key, fingerprint, event_id, status, created_at)
-  select tenant_id, '${ACCEPT_PATH}', key, sha256(convert_to(canonical_body, 'UTF8')), event_id, ${ACCEPT_STATUS}, accepted_at from input
+  select tenant_id, path, key, sha256(convert_to(canonical_body, 'UTF8')), event_id, ${ACCEPT_STATUS}, accepted_at from input
   on conflict do nothing returning event_id
 ), accepted as materialized (
   select * from input where (event_id in (select event_id from claimed)) is true
 ), stored as (
   insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
-    rail_selected, fallback, metadata, created_at, document)
+    rail_selected, fallback, metadata, created_at, document, refund_of)
   select tenant_id, id, 'pending', amount, source_id, destination_id, debit_account, credit_account, rail_selected,
-    fallback, metadata, created_at, document
+    fallback, metadata, created_at, document, refund_of
   from accepted
 ), told as (
   insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)

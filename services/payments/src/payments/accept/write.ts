@@ -1,15 +1,18 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../../errors.ts';
 import type { PaymentsEvent } from '../../events/event.ts';
-import { lockBalances, recordBalanceChanges } from '../../ledger/service.ts';
+import { type Balance, type BalanceKey, lockBalances, recordBalanceChanges } from '../../ledger/service.ts';
 import { isBalanceAccount } from '../../ledger/transfer.ts';
 import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
 import type { Subscriptions } from '../../webhooks/endpoint.ts';
 import type { SubscriptionService } from '../../webhooks/subscriptions.ts';
+import type { Payment } from '../payment.ts';
+import { refundRefusal } from '../refund.ts';
+import { lockPayments, refundedAmounts } from '../store.ts';
 import type { Draft } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
-import { ACCEPT_PATH, type Claims, findResponses, insertAccepted, type Versions } from './store.ts';
+import { type Acceptance, type Claims, findResponses, insertAccepted, type Versions } from './store.ts';
 
 export interface WriteDependencies {
   database: Database;
@@ -26,30 +29,41 @@ export interface Written {
   accepted: { index: number; event: PaymentsEvent }[];
   /** Whose keys were taken by others: these have committed by now, so their responses are there. */
   lost: number[];
-  /** What the balances, once locked, did not cover. */
+  /** What the balances, or the payments to refund, once locked, did not cover. */
   refused: Map<number, unknown>;
   /** Tenants that have changed since they were read: nothing of theirs was written. */
   stale: Set<string>;
 }
 
-/** Payments that only meet the world outside are one statement; the others need balances locked and deliveries. */
+/**
+ * Payments that only meet the world outside are one statement; the others need balances locked and deliveries. Within a
+ * transaction of the caller's all of them are written there.
+ */
 export async function writeDrafts(
   deps: WriteDependencies,
   drafts: readonly PlacedDraft[],
-  known: KnownTenants,
+  { known, tx }: { known: KnownTenants; tx: Queryable | null },
 ): Promise<Written> {
   const written: Written = { accepted: [], lost: [], refused: new Map(), stale: new Set() };
   const subscriptions = new Map([...known].map(([id, tenant]) => [id, tenant.subscriptions]));
   const versions = new Map([...known].map(([id, tenant]) => [id, tenant.version]));
+  const writing = { subscriptions, versions, written };
+  if (tx) {
+    sort(await writeCarefully(deps, tx, drafts, writing), written);
+    return written;
+  }
   const { plain = [], careful = [] } = Object.groupBy(drafts, (draft) =>
     needsCare(deps, draft, subscriptions) ? 'careful' : 'plain',
   );
   // One after the other: side by side they could wait for each other's keys.
   if (plain.length > 0) {
     const acceptances = plain.map((draft) => draft.acceptance);
-    sort(plain, await insertAccepted(deps.database, acceptances, versions), written);
+    const claims = await insertAccepted(deps.database, acceptances, versions);
+    sort({ drafts: plain, claims }, written);
   }
-  if (careful.length > 0) await writeCarefully(deps, careful, { subscriptions, versions, written });
+  if (careful.length > 0) {
+    sort(await deps.database.transaction((own) => writeCarefully(deps, own, careful, writing)), written);
+  }
   return written;
 }
 
@@ -60,13 +74,19 @@ function needsCare(
 ): boolean {
   return (
     newMethods.length > 0 ||
+    payment.refundOf !== null ||
     isBalanceAccount(payment.debitAccount) ||
     isBalanceAccount(payment.creditAccount) ||
     deps.subscriptions.hasSubscribers(subscriptions, event)
   );
 }
 
-function sort(drafts: readonly PlacedDraft[], { claimed, stale }: Claims, written: Written): void {
+interface Claimed {
+  drafts: readonly PlacedDraft[];
+  claims: Claims;
+}
+
+function sort({ drafts, claims: { claimed, stale } }: Claimed, written: Written): void {
   for (const tenantId of stale) written.stale.add(tenantId);
   for (const { index, acceptance } of drafts) {
     const { event } = acceptance;
@@ -75,36 +95,36 @@ function sort(drafts: readonly PlacedDraft[], { claimed, stale }: Claims, writte
   }
 }
 
-interface Careful {
+interface Writing {
   subscriptions: Subscriptions;
   versions: Versions;
   written: Written;
 }
 
+/** Locks in the order that everyone keeps: payments, balances, tenants. */
 async function writeCarefully(
   deps: WriteDependencies,
+  tx: Queryable,
   drafts: readonly PlacedDraft[],
-  { subscriptions, versions, written }: Careful,
-): Promise<void> {
-  const { covered, claims } = await deps.database.transaction(async (tx) => {
-    const covered = await coveredDrafts(deps, tx, drafts, written);
-    if (covered.length === 0) return { covered, claims: nothingClaimed };
-    const claims = await insertAccepted(
-      tx,
-      covered.map((draft) => draft.acceptance),
-      versions,
-    );
-    const accepted = covered.filter(({ acceptance }) => claims.claimed.has(acceptance.event.id));
-    await recordBalanceChanges(
-      tx,
-      accepted.map(({ acceptance }) => acceptance.hold),
-    );
-    const methodEvents = await deps.paymentMethods.insert(tx, distinctMethods(accepted));
-    const paymentEvents = accepted.map(({ acceptance }) => acceptance.event);
-    await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions);
-    return { covered, claims };
-  });
-  sort(covered, claims, written);
+  { subscriptions, versions, written }: Writing,
+): Promise<Claimed> {
+  const originals = await lockOriginals(tx, drafts);
+  const balances = await lockBalances(tx, balancesOf(drafts));
+  const deciding = { taken: await takenKeys(tx, drafts), written };
+  const refundable = refundableDrafts(drafts, originals, deciding);
+  const covered = await coveredDrafts(deps, tx, refundable, { ...deciding, balances });
+  if (covered.length === 0) return { drafts: covered, claims: nothingClaimed };
+  const acceptances = covered.map((draft) => draft.acceptance);
+  const claims = await insertAccepted(tx, acceptances, versions);
+  const accepted = covered.filter(({ acceptance }) => claims.claimed.has(acceptance.event.id));
+  await recordBalanceChanges(
+    tx,
+    accepted.map(({ acceptance }) => acceptance.hold),
+  );
+  const methodEvents = await deps.paymentMethods.insert(tx, distinctMethods(accepted));
+  const paymentEvents = accepted.map(({ acceptance }) => acceptance.event);
+  await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions);
+  return { drafts: covered, claims };
 }
 
 const nothingClaimed: Claims = { claimed: new Set(), stale: new Set() };
@@ -118,23 +138,75 @@ function distinctMethods(drafts: readonly PlacedDraft[]): PaymentMethod[] {
   return [...methods.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, method]) => method);
 }
 
+interface Deciding {
+  /** Keys that others took before: a repeat takes nothing, neither from a balance nor from what may be refunded. */
+  taken: ReadonlySet<string>;
+  written: Written;
+}
+
+/** The payments that drafts refund, locked, by tenant and id. */
+async function lockOriginals(tx: Queryable, drafts: readonly PlacedDraft[]): Promise<Map<string, Payment>> {
+  const keys = new Map(
+    drafts.flatMap(({ acceptance: { payment } }) => {
+      const { tenantId, refundOf } = payment;
+      return refundOf === null ? [] : [[`${tenantId} ${refundOf}`, { tenantId, id: refundOf }] as const];
+    }),
+  );
+  if (keys.size === 0) return new Map();
+  const locked = await lockPayments(tx, [...keys.values()]);
+  // What was refunded is read once they are locked: the look that waited for the lock is from before.
+  const refunded = await refundedAmounts(tx, [...keys.values()]);
+  const originals = new Map<string, Payment>();
+  for (const payment of locked) {
+    const key = `${payment.tenantId} ${payment.id}`;
+    originals.set(key, { ...payment, refundedAmount: refunded.get(key) ?? 0 });
+  }
+  return originals;
+}
+
+/** Decides in order of arrival how much of the first payments is still to be refunded. */
+function refundableDrafts(
+  drafts: readonly PlacedDraft[],
+  originals: Map<string, Payment>,
+  { taken, written: { refused, lost } }: Deciding,
+): PlacedDraft[] {
+  return drafts.filter(({ index, acceptance }) => {
+    const { tenantId, refundOf, amount } = acceptance.payment;
+    if (refundOf === null) return true;
+    if (taken.has(slotOf(acceptance))) {
+      lost.push(index);
+      return false;
+    }
+    const key = `${tenantId} ${refundOf}`;
+    const original = originals.get(key);
+    const refusal = original ? refundRefusal(original, amount) : errors.not_found();
+    if (refusal) refused.set(index, refusal);
+    else if (original) {
+      originals.set(key, { ...original, refundedAmount: original.refundedAmount + amount });
+    }
+    return refusal === undefined;
+  });
+}
+
+function balancesOf(drafts: readonly PlacedDraft[]): BalanceKey[] {
+  return drafts.flatMap(({ acceptance: { hold } }) =>
+    [hold.debitAccount, hold.creditAccount]
+      .filter(isBalanceAccount)
+      .map((paymentMethodId) => ({ tenantId: hold.tenantId, paymentMethodId })),
+  );
+}
+
 /** With the balances locked, decides in order of arrival which payments they still cover. */
 async function coveredDrafts(
   deps: Pick<WriteDependencies, 'paymentMethods'>,
   tx: Queryable,
   drafts: readonly PlacedDraft[],
-  { refused, lost }: Written,
+  { taken, balances, written: { refused, lost } }: Deciding & { balances: readonly Balance[] },
 ): Promise<PlacedDraft[]> {
-  const keys = drafts.flatMap(({ acceptance: { hold } }) =>
-    [hold.debitAccount, hold.creditAccount]
-      .filter(isBalanceAccount)
-      .map((paymentMethodId) => ({ tenantId: hold.tenantId, paymentMethodId })),
-  );
-  const balances = await lockBalances(tx, keys);
   // A balance may have been deleted since it was read; nobody can delete it while it is locked.
   const methods = await deps.paymentMethods.find(
     tx,
-    keys.map(({ tenantId, paymentMethodId }) => ({ tenantId, id: paymentMethodId })),
+    balances.map(({ tenantId, paymentMethodId }) => ({ tenantId, id: paymentMethodId })),
   );
   const deleted = new Set(
     methods.filter((method) => method.deletedAt !== null).map((method) => `${method.tenantId} ${method.id}`),
@@ -145,8 +217,9 @@ async function coveredDrafts(
       posted - held,
     ]),
   );
-  const taken = await takenKeys(tx, drafts);
-  return drafts.filter(({ index, acceptance: { hold, key } }) => {
+  const used = new Set<string>();
+  return drafts.filter(({ index, acceptance }) => {
+    const { hold } = acceptance;
     const debited = `${hold.tenantId} ${hold.debitAccount}`;
     const credited = `${hold.tenantId} ${hold.creditAccount}`;
     if (deleted.has(debited) || deleted.has(credited)) {
@@ -154,8 +227,8 @@ async function coveredDrafts(
       return false;
     }
     if (!isBalanceAccount(hold.debitAccount)) return true;
-    // A repeat takes nothing from the balance, which then covers the payments beside it.
-    if (taken.has(`${hold.tenantId} ${key}`)) {
+    const slot = slotOf(acceptance);
+    if (taken.has(slot) || used.has(slot)) {
       lost.push(index);
       return false;
     }
@@ -165,15 +238,22 @@ async function coveredDrafts(
       return false;
     }
     available.set(debited, left - hold.amount);
-    taken.add(`${hold.tenantId} ${key}`);
+    used.add(slot);
     return true;
   });
 }
 
+function slotOf({ payment: { tenantId }, path, key }: Pick<Acceptance, 'payment' | 'path' | 'key'>): string {
+  return `${tenantId} ${path} ${key}`;
+}
+
 async function takenKeys(tx: Queryable, drafts: readonly PlacedDraft[]): Promise<Set<string>> {
   const lookups = drafts
-    .filter(({ acceptance: { hold } }) => isBalanceAccount(hold.debitAccount))
-    .map(({ acceptance: { hold, key } }) => ({ tenantId: hold.tenantId, path: ACCEPT_PATH, key }));
+    .filter(
+      ({ acceptance: { payment } }) => payment.refundOf !== null || isBalanceAccount(payment.debitAccount),
+    )
+    .map(({ acceptance: { payment, path, key } }) => ({ tenantId: payment.tenantId, path, key }));
   if (lookups.length === 0) return new Set();
-  return new Set((await findResponses(tx, lookups)).map(({ tenantId, key }) => `${tenantId} ${key}`));
+  const found = await findResponses(tx, lookups);
+  return new Set(found.map(({ tenantId, path, key }) => `${tenantId} ${path} ${key}`));
 }

@@ -86,7 +86,7 @@ export async function createHouse(options: HouseOptions = {}) {
   const processing = createProcessing({ ...shared, rails, recordEvents: events.record });
   const subscriptions = { hasSubscribers: () => false, enqueue: async () => {}, deliver: async () => {} };
   const features = { paymentMethods, subscriptions };
-  const accept = createAcceptance({ ...shared, ...features });
+  const accept = createAcceptance({ ...shared, ...features, databases: { live: database, test: database } });
   const payments = createPaymentsService({ ...shared, ...features, reading, accept, processing });
   const methods = paymentMethods;
   const operator = createAchOperator({
@@ -178,9 +178,11 @@ export async function createHouse(options: HouseOptions = {}) {
     const key = `key ${keys}`;
     const { body } = await payments.create({
       tenant,
+      path: '/v1/payments',
       key,
       canonicalBody: key,
       input: whole,
+      refundOf: null,
     });
     return (JSON.parse(body) as { id: string }).id;
   }
@@ -198,6 +200,7 @@ export async function createHouse(options: HouseOptions = {}) {
           debitAccount: OUTSIDE_SOURCES,
           creditAccount: method.id,
           amount,
+          fee: 0,
           createdAt: now(),
         },
       ]);

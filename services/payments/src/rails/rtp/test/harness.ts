@@ -191,6 +191,7 @@ export async function createHarness(options: HarnessOptions = {}) {
       await insertAccepted(
         database,
         drafts.map((payment) => ({
+          path: '/v1/payments',
           key: payment.id,
           canonicalBody: payment.id,
           payment,
@@ -314,6 +315,8 @@ function draftPayment(
     timeline: [{ status: 'pending', timestamp: at.toISOString() }],
     failure: null,
     feeAmount: 45,
+    refundOf: null,
+    refundedAmount: 0,
     description: input.description ?? null,
     metadata: {},
     estimatedSettlementAt: at,

@@ -1,0 +1,25 @@
+import { errors } from '../errors.ts';
+import type { Payment } from './payment.ts';
+
+/** Refunds in these states moved no money, or what they moved came back: they take nothing from what may be refunded. */
+export const undoneRefunds = ['failed', 'canceled', 'returned'] as const;
+
+/** Why this much of a payment cannot be refunded; undefined where it can. */
+export function refundRefusal(original: Payment, amount: number): Error | undefined {
+  const { status, refundOf } = original;
+  if (status !== 'completed' || refundOf !== null) {
+    return errors.payment_not_refundable({
+      detail:
+        refundOf === null
+          ? `The payment is ${status}; only a completed one can be refunded.`
+          : 'The payment is a refund itself.',
+      extra: { payment_status: status },
+    });
+  }
+  const refundable = original.amount - original.refundedAmount;
+  if (amount >= 1 && amount <= refundable) return undefined;
+  return errors.refund_exceeds_payment({
+    detail: `At most ${refundable} of this payment can still be refunded.`,
+    extra: { refundable_amount: refundable },
+  });
+}
