@@ -12,7 +12,7 @@ import {
   jobsMigrations,
   startWorker,
   type Worker,
-} from '../src/index.ts';
+} from './index.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -139,7 +139,7 @@ test('a worker that lost its lease cannot commit a second effect', async () => {
 
 test('jobs of a killed process come back when their lease runs out', async () => {
   await add(...Array.from({ length: 50 }, (_, n) => n));
-  const script = fileURLToPath(new URL('./hanging-worker.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../test/hanging-worker.ts', import.meta.url));
   const child = fork(script, [testDatabase.url]);
   await once(child, 'message');
   child.kill('SIGKILL');

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { AppError, baseErrors, defineErrors, type ErrorKind, statusByKind } from '../src/index.ts';
+import { AppError, baseErrors, defineErrors, type ErrorKind, statusByKind } from './index.ts';
 
 describe('AppError', () => {
   test('takes its status from its kind', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { loadSettings, SettingsError, settings } from '../src/index.ts';
+import { loadSettings, SettingsError, settings } from './index.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 

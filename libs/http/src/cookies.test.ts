@@ -7,7 +7,7 @@ import {
   requireSameOrigin,
   sameOrigin,
   serializeCookie,
-} from '../src/index.ts';
+} from './index.ts';
 
 describe('cookies', () => {
   test('are read', () => {

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
-import { stringMap } from '../src/index.ts';
-import { asParameters, explain, type JsonSchema } from '../src/schema-explain.ts';
-import { bodyValidator } from '../src/validation.ts';
+import { stringMap } from './index.ts';
+import { asParameters, explain, type JsonSchema } from './schema-explain.ts';
+import { bodyValidator } from './validation.ts';
 
 const closed = { additionalProperties: false };
 const Schema = Type.Object(

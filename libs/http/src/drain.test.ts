@@ -7,8 +7,8 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Closer, runUntilSignal } from '@libs/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { App } from '../src/index.ts';
-import { createTestApp, sendRaw } from './test-app.ts';
+import { createTestApp, sendRaw } from '../test/test-app.ts';
+import type { App } from './index.ts';
 
 type Gate = { open: () => void; entered: Promise<void> };
 
@@ -158,7 +158,7 @@ describe('a real process', () => {
   });
 
   function start(...args: string[]): ChildProcess {
-    const program = fileURLToPath(new URL('./drain-program.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../test/drain-program.ts', import.meta.url));
     const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     children.push(child);
     return child;

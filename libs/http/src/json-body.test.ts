@@ -3,8 +3,8 @@
 import { AppError } from '@libs/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../src/index.ts';
-import { JSON_DEPTH_MAX } from '../src/json-body.ts';
+import { parseJson } from './index.ts';
+import { JSON_DEPTH_MAX } from './json-body.ts';
 
 function codeOf(text: string): string {
   try {

@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createConnectors } from '../src/connectors/index.ts';
-import { callTool } from '../src/mcp/test/rig.ts';
-import { type Account, call, makeToken, signUp } from './accounts.ts';
-import { createToolhubDatabase, INTERNAL_TOKEN, type Instance, startInstance } from './instance.ts';
-import { createPigeonConnector } from './twelfth-platform/connector.ts';
+import { type Account, call, makeToken, signUp } from '../../test/accounts.ts';
+import { createToolhubDatabase, INTERNAL_TOKEN, type Instance, startInstance } from '../../test/instance.ts';
+import { createPigeonConnector } from '../../test/twelfth-platform/connector.ts';
+import { callTool } from '../mcp/test/rig.ts';
+import { createConnectors } from './index.ts';
 
 let database: TestDatabase;
 let hub: Instance;

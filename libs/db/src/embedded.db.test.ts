@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startEmbedded } from '../src/embedded.ts';
+import { startEmbedded } from './embedded.ts';
 
-const script = fileURLToPath(new URL('./embedded-user.ts', import.meta.url));
+const script = fileURLToPath(new URL('../test/embedded-user.ts', import.meta.url));
 const children: ChildProcess[] = [];
 let dataDir: string;
 

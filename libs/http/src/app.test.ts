@@ -1,7 +1,7 @@
 // What the edge answers over a real socket: problems, limits, headers, and what is refused before any route runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { App } from '../src/index.ts';
-import { type Client, createTestApp, sendRaw, startTestApp } from './test-app.ts';
+import { type Client, createTestApp, sendRaw, startTestApp } from '../test/test-app.ts';
+import type { App } from './index.ts';
 
 let app: App;
 let client: Client;

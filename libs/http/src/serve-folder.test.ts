@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type App, DASHBOARD_CSP, serveFolder } from '../src/index.ts';
-import { createTestApp, sendRaw, startTestApp } from './test-app.ts';
+import { createTestApp, sendRaw, startTestApp } from '../test/test-app.ts';
+import { type App, DASHBOARD_CSP, serveFolder } from './index.ts';
 
 const script = `console.log('hello');\n`.repeat(200);
 const page = '<!doctype html><title>Pages</title>';

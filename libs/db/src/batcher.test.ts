@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBatcher, type Outcome } from '../src/batcher.ts';
+import { createBatcher, type Outcome } from './batcher.ts';
 
 const refuse = () => new Error('full');
 

@@ -8,8 +8,8 @@ import {
   jsonbArray,
   textArray,
   timestamptzArray,
-} from '../src/index.ts';
-import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+} from './index.ts';
+import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 let database: Database;

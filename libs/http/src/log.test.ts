@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { AppError, createLogger, scrubText } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
-import { parseTraceparent } from '../src/index.ts';
-import { createTestApp } from './test-app.ts';
+import { createTestApp } from '../test/test-app.ts';
+import { parseTraceparent } from './index.ts';
 
 function memory(): { lines: Record<string, unknown>[]; text: () => string; write: (line: string) => void } {
   const written: string[] = [];

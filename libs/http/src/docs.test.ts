@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { App } from '../src/index.ts';
-import { createTestApp, testErrors } from './test-app.ts';
+import { createTestApp, testErrors } from '../test/test-app.ts';
+import type { App } from './index.ts';
 
 let app: App;
 

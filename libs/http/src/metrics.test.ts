@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createTestApp } from './test-app.ts';
+import { createTestApp } from '../test/test-app.ts';
 
 test('requests are counted by route, method and status, never by address', async () => {
   const app = await createTestApp();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { listen, runMain, SettingsError, StartError, startFailure } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
-import { createTestApp } from './test-app.ts';
+import { createTestApp } from '../test/test-app.ts';
 
 async function mainWith(error: unknown): Promise<{ written: string; code: number | undefined }> {
   let written = '';

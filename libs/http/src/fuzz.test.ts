@@ -1,8 +1,8 @@
 // No body, header or address that anybody sends may become a 5xx or lose its request id.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { App } from '../src/index.ts';
-import { type Client, createTestApp, sendRaw, startTestApp } from './test-app.ts';
+import { type Client, createTestApp, sendRaw, startTestApp } from '../test/test-app.ts';
+import type { App } from './index.ts';
 
 let app: App;
 let client: Client;

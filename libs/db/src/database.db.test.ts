@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../src/index.ts';
-import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+import { type Database, openDatabase } from './index.ts';
+import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 let database: Database;

@@ -7,9 +7,9 @@ import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isRoot, othersMayPass } from '../src/unprivileged.ts';
+import { isRoot, othersMayPass } from './unprivileged.ts';
 
-const SOURCES = fileURLToPath(new URL('../src', import.meta.url));
+const SOURCES = fileURLToPath(new URL('./', import.meta.url));
 /** `daemon`, which every Linux has, and a user that has a number and no name, as containers start them. */
 const PLAIN_USER_ID = 1;
 const NAMELESS_USER_ID = 4242;
@@ -56,7 +56,7 @@ describe('first run', () => {
 
   beforeAll(async () => {
     // Hard links need the same file system, which a temporary folder need not be on.
-    folder = await mkdtemp(fileURLToPath(new URL('./.first-run-', import.meta.url)));
+    folder = await mkdtemp(fileURLToPath(new URL('../test/.first-run-', import.meta.url)));
     await chmod(folder, CLOSED);
     sources = await installBelow(folder);
   });

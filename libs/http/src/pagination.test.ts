@@ -1,8 +1,8 @@
 import type { AppError } from '@libs/runtime';
 import Type from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { cursorCodec, listQuery, listSchema, objectListSchema, toPage } from '../src/index.ts';
-import { createTestApp } from './test-app.ts';
+import { createTestApp } from '../test/test-app.ts';
+import { cursorCodec, listQuery, listSchema, objectListSchema, toPage } from './index.ts';
 
 const Position = Type.Object(
   { id: Type.String({ pattern: '^thing_' }), at: Type.Integer() },

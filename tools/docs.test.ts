@@ -1,0 +1,58 @@
+// What the docs say is so: pages have a shape, and every file they name is there.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const ARCHITECTURE_LINES_MAX = 250;
+
+const tracked = (pattern: string) =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', pattern], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(join(root, path)));
+
+const pages = tracked('*.md').map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const files = tracked('*');
+
+test('every page has exactly one title', () => {
+  const wrong = pages.filter(({ text }) => {
+    const prose = text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '');
+    return prose.split('\n').filter((line) => /^# /.test(line)).length !== 1;
+  });
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+test('ARCHITECTURE.md stays short enough to be read', () => {
+  const { length } = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n');
+  expect(length).toBeLessThanOrEqual(ARCHITECTURE_LINES_MAX);
+});
+
+/** `payments/states.ts` names a file by the end of its path, from the root or from the page's own folder. */
+function exists(name: string, page: string): boolean {
+  return existsSync(join(root, dirname(page), name)) || files.some((file) => `/${file}`.endsWith(`/${name}`));
+}
+
+test('every file that a page names is there', () => {
+  const missing = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/`((?:[\w.@-]+\/)*[\w.-]+\.(?:ts|tsx|mjs|sql|md))`/g)]
+      .map((match) => match[1] as string)
+      .filter((name) => !exists(name, path))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every link of a page leads somewhere', () => {
+  const broken = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+      .map((match) => match[1] as string)
+      .filter((link) => !existsSync(join(root, dirname(path), link)))
+      .map((link) => `${path}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
