@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, MigrationError, type MigrationSource, migrate } from '../src/index.ts';
-import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+import { type Database, MigrationError, type MigrationSource, migrate } from './index.ts';
+import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
