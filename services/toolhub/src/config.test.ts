@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('[TH-1] an empty environment gives the documented defaults', async () => {
+test('[TH-1.1] an empty environment gives the documented defaults', async () => {
   const config = await loadConfig({ DATA_DIR: folder }, connectors);
   expect(config).toMatchObject({
     development: true,
@@ -33,7 +33,7 @@ test('[TH-1] an empty environment gives the documented defaults', async () => {
   });
 });
 
-test('[TH-1] secrets are made once under the data folder, for this user alone', async () => {
+test('[TH-1.3] secrets are made once under the data folder, for this user alone', async () => {
   const [first, second] = await Promise.all([
     loadConfig({ DATA_DIR: folder }, connectors),
     loadConfig({ DATA_DIR: folder }, connectors),
@@ -72,7 +72,7 @@ test('[TH-1] given secrets are used, and the data folder is left alone', async (
   await expect(stat(join(folder, 'untouched'))).rejects.toThrow('ENOENT');
 });
 
-test('[TH-1] every bad setting is named in one message, and no value is repeated', async () => {
+test('[TH-1.2] every bad setting is named in one message, and no value is repeated', async () => {
   const env = {
     DATA_DIR: folder,
     TOOLHUB_PORT: '70000',
@@ -119,7 +119,7 @@ test.each([
   );
 });
 
-test('[TH-1] internal accounts are read', async () => {
+test('[TH-1.4] internal accounts are read', async () => {
   const path = join(folder, 'accounts.json');
   await writeFile(
     path,

@@ -12,7 +12,7 @@ const sources = readdirSync(here, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts') && !/(^|\/)test\/|\.test\.ts$/.test(path) && path !== 'errors.ts')
   .map((path) => ({ path, text: readFileSync(join(here, path), 'utf8') }));
 
-test('errors come from one registry', () => {
+test('[TH-2.2] errors come from one registry', () => {
   const others = sources.filter(({ text }) => /\bdefineErrors\(|\bnew AppError\(/.test(text));
   expect(others.map(({ path }) => path)).toEqual([]);
   const used = new Set(

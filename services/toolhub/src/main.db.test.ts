@@ -41,7 +41,7 @@ function post(address: string, email: string): Promise<Response> {
   });
 }
 
-test('[TH-1] bad settings stop the start with one line that names every one of them', async () => {
+test('[TH-1.2] bad settings stop the start with one line that names every one of them', async () => {
   const { output, exited } = start({
     TOOLHUB_PORT: 'x',
     TOOLHUB_RATE: '-3',
@@ -66,7 +66,7 @@ test('[TH-1] a database that cannot be reached is one line, too', async () => {
   expect(output.stderr).not.toContain('hunter2');
 });
 
-test('[TH-1] alone it starts its own database, prints the admin token in development only, and drains on SIGTERM', async () => {
+test('[TH-1.5] alone it starts its own database, prints the admin token in development only, and drains on SIGTERM', async () => {
   const port = await freePort();
   const emails = Array.from({ length: 8 }, (_, index) => `customer-${index}@example.com`);
   const accepted: string[] = [];

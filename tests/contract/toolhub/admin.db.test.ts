@@ -154,7 +154,7 @@ describe('[TH-13] the admin interface', () => {
     expect(JSON.stringify([body, failed.body])).not.toContain('s3cret');
   });
 
-  test('everything that was done is in the audit log of the customer', async () => {
+  test('[TH-12.1] everything that was done is in the audit log of the customer', async () => {
     expect(await actionsOf(ada.id)).toEqual(
       expect.arrayContaining([
         'plan.changed',

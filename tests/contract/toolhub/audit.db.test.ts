@@ -40,7 +40,7 @@ interface Entry {
   request_id: string;
 }
 
-test('[TH-12] sessions, tokens and consents are recorded, newest first', async () => {
+test('[TH-12.1] sessions, tokens and consents are recorded, newest first', async () => {
   const { url } = instance;
   const account = await signUp(url);
   const { id, token } = await makeToken(url, account, { scopes: ['account:read', 'account:write'] });

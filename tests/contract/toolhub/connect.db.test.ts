@@ -90,7 +90,7 @@ async function audited(account: Account): Promise<string[]> {
 const stored = async (account: Account) =>
   (await call<{ data: unknown[] }>(`${url}/api/credentials`, { cookie: account.cookie })).body.data;
 
-test('[TH-6] a mailbox is connected in the browser: tried, stored without a word of its tokens, and audited', async () => {
+test('[TH-6.7] a mailbox is connected in the browser: tried, stored without a word of its tokens, and audited', async () => {
   const callback = await cameBack(ada);
   const ended = await ada.browser.fetch(callback, asPerson);
   expect(ended.status).toBe(303);

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('sign-up and login', () => {
-  test('[TH-3] sign-up answers 201 with the customer and a session cookie', async () => {
+  test('[TH-3.1] sign-up answers 201 with the customer and a session cookie', async () => {
     const email = newEmail();
     const { status, body, headers } = await call(`${url}/api/auth/signup`, {
       body: { email, password: PASSWORD, name: ' Grace ' },
@@ -60,7 +60,7 @@ describe('sign-up and login', () => {
     expect(me.body).toEqual(body);
   });
 
-  test('[TH-3] on https the cookie is Secure and bound to the host', async () => {
+  test('[TH-3.1] on https the cookie is Secure and bound to the host', async () => {
     const secure = await startInstance(database.url, { publicUrl: 'https://hub.example.com' });
     const { headers } = await call(`${secure.url}/api/auth/login`, {
       body: { email: account.email, password: PASSWORD },
@@ -70,7 +70,7 @@ describe('sign-up and login', () => {
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d+/);
   });
 
-  test('[TH-3] login and logout; the session ends in every process', async () => {
+  test('[TH-3.2] login and logout; the session ends in every process', async () => {
     const { status, body, headers } = await call(`${url}/api/auth/login`, {
       body: { email: account.email, password: PASSWORD },
     });
@@ -85,7 +85,7 @@ describe('sign-up and login', () => {
     expect((await call(`${url}/api/auth/logout`, { method: 'POST' })).status).toBe(204);
   });
 
-  test('[TH-13] e-mail addresses compare without case, and there is one account for each', async () => {
+  test('[TH-13.4] e-mail addresses compare without case, and there is one account for each', async () => {
     const upper = account.email.toUpperCase();
     expect((await call(`${url}/api/auth/login`, { body: { email: upper, password: PASSWORD } })).status).toBe(
       200,
@@ -103,7 +103,7 @@ describe('sign-up and login', () => {
     expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });
 
-  test('[TH-3] an unknown account and a wrong password get the same answer', async () => {
+  test('[TH-3.3] an unknown account and a wrong password get the same answer', async () => {
     const wrong = await call(`${url}/api/auth/login`, {
       body: { email: account.email, password: 'wrong password' },
     });
@@ -116,7 +116,7 @@ describe('sign-up and login', () => {
     expect([wrong.status, first.code]).toEqual([401, 'invalid_credentials']);
   });
 
-  test('[TH-3] passwords are argon2id, and at least 10 characters long', async () => {
+  test('[TH-3.4] passwords are argon2id, and at least 10 characters long', async () => {
     const short = await call(`${url}/api/auth/signup`, {
       body: { email: newEmail(), password: '123456789', name: 'X' },
     });
@@ -139,7 +139,7 @@ describe('sign-up and login', () => {
     [{ email: 'a@c.example', password: PASSWORD, name: '  ' }, ['/name']],
     [{ email: 'a@c.example', password: PASSWORD, name: 'X', admin: true }, ['/admin']],
     [{ email: 1, password: PASSWORD, name: null }, ['/email', '/name']],
-  ])('[TH-2] a bad sign-up %j is refused by field', async (body, pointers) => {
+  ])('[TH-2.2] a bad sign-up %j is refused by field', async (body, pointers) => {
     const answer = await call<{ errors: { pointer: string }[] }>(`${url}/api/auth/signup`, { body });
     expect(answer.status).toBe(422);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
@@ -161,7 +161,7 @@ describe('CSRF', () => {
     ['another port', { ...json, origin: 'http://localhost:1' }],
     ['a cross-site request', { ...json, 'sec-fetch-site': 'cross-site' }],
     ['a same-site request of another origin', { ...json, 'sec-fetch-site': 'same-site' }],
-  ])('[TH-13] a call with the cookie and %s is 403 csrf', async (_name, headers) => {
+  ])('[TH-13.2] a call with the cookie and %s is 403 csrf', async (_name, headers) => {
     const answer = await post(headers);
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({ code: 'csrf' });
@@ -200,7 +200,7 @@ describe('CSRF', () => {
 });
 
 describe('personal tokens', () => {
-  test('[TH-3] the token is shown once and stored hashed', async () => {
+  test('[TH-3.5] the token is shown once and stored hashed', async () => {
     const { status, body } = await call<{ id: string; token: string }>(`${url}/api/tokens`, {
       body: { name: 'laptop', scopes: ['tools:read'], expires_in_days: 7 },
       cookie: account.cookie,
@@ -221,7 +221,7 @@ describe('personal tokens', () => {
     expect(JSON.stringify(rows)).not.toContain(body.token);
   });
 
-  test('[TH-4] without a wish they have tools:read tools:write account:read', async () => {
+  test('[TH-4.9] without a wish they have tools:read tools:write account:read', async () => {
     const { token } = await makeToken(url, account);
     expect((await call(`${url}/api/me`, { token })).status).toBe(200);
     const denied = await call(`${url}/api/tokens`, { body: { name: 'x' }, token });
@@ -232,7 +232,7 @@ describe('personal tokens', () => {
     expect(rows[0]?.scopes).toEqual(['tools:read', 'tools:write', 'account:read']);
   });
 
-  test('[TH-3] a token cannot give away what it does not have', async () => {
+  test('[TH-3.5] a token cannot give away what it does not have', async () => {
     const { token } = await makeToken(url, account, { scopes: ['account:read', 'account:write'] });
     const wide = await call(`${url}/api/tokens`, { token, body: { name: 'x', scopes: ['tools:write'] } });
     expect([wide.status, wide.body.code]).toEqual([403, 'insufficient_scope']);
@@ -240,7 +240,7 @@ describe('personal tokens', () => {
     expect(unwished.status).toBe(403);
   });
 
-  test('[TH-3] a revoked token stops working in every process within 1 s', async () => {
+  test('[TH-3.6] a revoked token stops working in every process within 1 s', async () => {
     const { id, token } = await makeToken(url, account);
     // Both processes have it in their caches now.
     for (const { url: one } of [instance, second])
@@ -275,7 +275,7 @@ describe('personal tokens', () => {
     expect((await call(`${url}/api/me`, { token })).status).toBe(401);
   });
 
-  test('[TH-2] the list pages by cursor', async () => {
+  test('[TH-2.1] the list pages by cursor', async () => {
     const owner = await signUp(url);
     for (let count = 0; count < 5; count += 1) await makeToken(url, owner);
     const seen: string[] = [];
@@ -333,7 +333,7 @@ describe('who may call', () => {
     ['GET', '/api/audit'],
   ];
 
-  test.each(endpoints)('[TH-2] %s %s needs a caller', async (method, path, body) => {
+  test.each(endpoints)('[TH-2.5] %s %s needs a caller', async (method, path, body) => {
     const tries = [
       await call(`${url}${path}`, { method, body }),
       await call(`${url}${path}`, { method, body, token: 'thp_unknown' }),

@@ -122,7 +122,7 @@ describe("a customer's accounts", () => {
     expect(asked).toBe(0);
   });
 
-  test('are asked for once, however many ask, over both processes', async () => {
+  test('[TH-10.1] are asked for once, however many ask, over both processes', async () => {
     const customer = await newCustomer(services[0].url);
     await connect(customer, 'alpha', { token: 'a' });
     await connect(customer, 'beta', { token: 'b' });
@@ -136,7 +136,7 @@ describe("a customer's accounts", () => {
     for (const report of reports) expect(report).toMatchObject({ checked_at, platforms });
   });
 
-  test('are kept for 10 minutes, for both processes', async () => {
+  test('[TH-10.1] are kept for 10 minutes, for both processes', async () => {
     const customer = await newCustomer(services[0].url);
     await connect(customer, 'alpha', { token: 'a' });
     const first = await ask(customer, 0);
@@ -156,7 +156,7 @@ describe("a customer's accounts", () => {
     expect((await ask(customer, 0)).checked_at).toBe(third.checked_at);
   });
 
-  test('are asked for anew as soon as a credential changes', async () => {
+  test('[TH-10.2] are asked for anew as soon as a credential changes', async () => {
     const customer = await newCustomer(services[0].url);
     const bystander = await newCustomer(services[0].url);
     await connect(customer, 'alpha', { token: 'old' });
@@ -232,7 +232,7 @@ describe("a customer's accounts", () => {
 });
 
 describe('without a customer', () => {
-  test('the platforms as such are shown, asked for once over both processes', async () => {
+  test('[TH-10.3] the platforms as such are shown, asked for once over both processes', async () => {
     time.advance(11 * MINUTE_MS);
     const reports = await Promise.all(
       Array.from({ length: 40 }, (_, nth) => ask(undefined, (nth % 2) as 0 | 1)),

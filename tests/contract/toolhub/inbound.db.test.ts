@@ -122,7 +122,7 @@ async function eventsOf(customerId: string): Promise<unknown[]> {
 }
 
 describe('[TH-9] WhatsApp inbound', () => {
-  test('the subscription check answers the challenge, 403 for another token, 503 where nothing is configured', async () => {
+  test('[TH-9.1] the subscription check answers the challenge, 403 for another token, 503 where nothing is configured', async () => {
     const query = `hub.mode=subscribe&hub.verify_token=${VERIFY_TOKEN}&hub.challenge=42`;
     const answer = await fetch(`${service.url}/webhooks/whatsapp?${query}`);
     expect([answer.status, await answer.text()]).toEqual([200, '42']);
@@ -133,7 +133,7 @@ describe('[TH-9] WhatsApp inbound', () => {
       expect((await fetch(`${bare.url}/webhooks/whatsapp?${query}`, init)).status).toBe(503);
   });
 
-  test('five times the same odd bytes are kept as they came and reach the webhook once, signed', async () => {
+  test('[TH-9.3] five times the same odd bytes are kept as they came and reach the webhook once, signed', async () => {
     const ada = await newListener();
     const number = newNumber();
     expect((await ada.api('PUT', CREDENTIAL, number.credential)).status).toBe(200);
@@ -167,7 +167,7 @@ describe('[TH-9] WhatsApp inbound', () => {
     ]);
   });
 
-  test('one changed byte, or no signature, is 401 and nothing is kept', async () => {
+  test('[TH-9.2] one changed byte, or no signature, is 401 and nothing is kept', async () => {
     const text = Buffer.from(body('1', 'wamid.forged'));
     const changed = Buffer.from(text);
     const last = changed.length - 1;
@@ -185,7 +185,7 @@ describe('[TH-9] WhatsApp inbound', () => {
     expect(rows).toEqual([]);
   });
 
-  test('what came for an unknown number reaches the customer that connects it later', async () => {
+  test('[TH-9.4] what came for an unknown number reaches the customer that connects it later', async () => {
     const number = newNumber();
     for (const id of ['wamid.a', 'wamid.b', 'wamid.a']) await post(body(number.id, id));
     await settled();
@@ -247,7 +247,7 @@ describe('[TH-13] a WhatsApp number', () => {
       expect((await ada.api('PUT', CREDENTIAL, bad)).status).toBe(422);
   });
 
-  test('of one customer is 409 for another, who keeps what was connected before, until it is given up', async () => {
+  test('[TH-9.5] of one customer is 409 for another, who keeps what was connected before, until it is given up', async () => {
     const [ada, bob] = [await newListener(), await newListener()];
     const [hers, his] = [newNumber(), newNumber()];
     expect((await ada.api('PUT', CREDENTIAL, hers.credential)).status).toBe(200);

@@ -148,7 +148,7 @@ describe('[TH-7] the invoice', () => {
     expect(anonymous.status).toBe(401);
   });
 
-  test('comes as a PDF, the same that was mailed', async () => {
+  test('[TH-7.11] comes as a PDF, the same that was mailed', async () => {
     const [invoice] = await list(ada);
     const answer = await fetch(`${service.url}/api/invoices/${invoice.id}/pdf`, {
       headers: { authorization: `Bearer ${ada.token}` },

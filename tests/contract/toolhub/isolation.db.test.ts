@@ -153,7 +153,7 @@ async function tryAsMallory({ method, path }: Operation): Promise<void> {
   }
 }
 
-test('[TH-2] no endpoint shows or changes what belongs to another customer', async () => {
+test('[TH-2.4] no endpoint shows or changes what belongs to another customer', async () => {
   const usable = operations.filter(({ path }) => path.startsWith('/api/') && !path.startsWith('/api/auth/'));
   expect(usable.length).toBeGreaterThan(15);
   const before = await viewOf(ada);
@@ -186,7 +186,7 @@ test('[TH-5] no tool reaches the accounts of another customer', async () => {
   expect(await viewOf(ada)).toBe(before);
 });
 
-test('[TH-13] admin endpoints: 401 without a token, 403 with a customer’s token or cookie', async () => {
+test('[TH-13.5] admin endpoints: 401 without a token, 403 with a customer’s token or cookie', async () => {
   const admin = operations.filter(({ path }) => path.startsWith('/api/admin/'));
   expect(admin.length).toBeGreaterThan(0);
   for (const { method, path } of admin) {

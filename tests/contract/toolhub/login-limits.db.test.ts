@@ -32,7 +32,7 @@ afterAll(async () => {
 const login = (instance: Instance, email: string, password: string) =>
   call(`${instance.url}/api/auth/login`, { body: { email, password } });
 
-test('[TH-13] ten failures in 15 minutes close the account to further tries, right ones too, in every process', async () => {
+test('[TH-13.3] ten failures in 15 minutes close the account to further tries, right ones too, in every process', async () => {
   const { email } = await signUp(first.url);
   for (let count = 0; count < 10; count += 1) {
     const { status } = await login(count % 2 === 0 ? first : second, email.toUpperCase(), 'wrong password');
@@ -95,7 +95,7 @@ test('[TH-13] failures on the login page count like the others', async () => {
   expect((await login(first, email, PASSWORD)).status).toBe(429);
 });
 
-test('[TH-1] sign-ups, registrations and logins share a limit per network address', async () => {
+test('[TH-1.6] sign-ups, registrations and logins share a limit per network address', async () => {
   const limited = await startInstance(database.url, { env: { TOOLHUB_RATE_ADDRESS: '6' } });
   const { url } = limited;
   try {

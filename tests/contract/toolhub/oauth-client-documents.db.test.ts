@@ -111,7 +111,7 @@ test.each([
   expect(fetched).toEqual([]);
 });
 
-test('[TH-4] documents are fetched behind the guard: private addresses are never dialled', async () => {
+test('[TH-4.2] documents are fetched behind the guard: private addresses are never dialled', async () => {
   let dialled = 0;
   const server = createServer((socket) => {
     dialled += 1;

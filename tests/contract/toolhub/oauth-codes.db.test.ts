@@ -41,7 +41,7 @@ async function tokenWorks(token: string): Promise<boolean[]> {
   return answers.map(({ status }) => status === 200);
 }
 
-test('[TH-4] 20 parallel exchanges over two processes: one token, 19 invalid_grant, and a late reuse revokes it', async () => {
+test('[TH-4.6] 20 parallel exchanges over two processes: one token, 19 invalid_grant, and a late reuse revokes it', async () => {
   for (let round = 0; round < 4; round += 1) {
     const { code, pkce } = await obtainCode(first.url, account, client);
     // Half of the rounds on connections that are open already, half on new ones, which arrive one after the other.

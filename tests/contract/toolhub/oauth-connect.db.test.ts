@@ -48,7 +48,7 @@ const snippets = (page: Visit) =>
     text: text.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
   }));
 
-test('[TH-4] connect-mcp leads into the flow with a fresh challenge and state', async () => {
+test('[TH-4.10] connect-mcp leads into the flow with a fresh challenge and state', async () => {
   const browser = new Browser();
   const visits = [
     await browser.fetch(`${url}/oauth/connect-mcp`),
@@ -67,7 +67,7 @@ test('[TH-4] connect-mcp leads into the flow with a fresh challenge and state', 
   expect(visits.flatMap((visit) => visit.headers.getSetCookie())).toEqual([]);
 });
 
-test('[TH-4] the callback shows four snippets; the Bearer token is a personal one that works, and the others hold none', async () => {
+test('[TH-4.11] the callback shows four snippets; the Bearer token is a personal one that works, and the others hold none', async () => {
   const browser = new Browser();
   const login = await browser.open(`${url}/oauth/connect-mcp`);
   const consent = await browser.submit(login, '/login', { email: account.email, password: PASSWORD });
@@ -107,7 +107,7 @@ test('[TH-4] the callback shows four snippets; the Bearer token is a personal on
   expect(rows).toEqual([]);
 });
 
-test('[TH-4] the page is not cached, sends no referrer, and runs nothing but the copy buttons', async () => {
+test('[TH-4.11] the page is not cached, sends no referrer, and runs nothing but the copy buttons', async () => {
   const page = await account.browser.fetch(await toCallback(account));
   expect(page.status).toBe(200);
   expect(page.headers.get('cache-control')).toBe('no-store');
@@ -122,7 +122,7 @@ test('[TH-4] the page is not cached, sends no referrer, and runs nothing but the
   expect(page.text).not.toContain(await ownClientId());
 });
 
-test('[TH-4] no page on the way shows the client id', async () => {
+test('[TH-4.10] no page on the way shows the client id', async () => {
   const clientId = await ownClientId();
   const consent = await account.browser.open(`${url}/oauth/connect-mcp`);
   const login = await new Browser().open(`${url}/oauth/connect-mcp`);
@@ -139,7 +139,7 @@ test.each<[string, (callback: URL) => void]>([
   ['no code', (callback) => callback.searchParams.delete('code')],
   ['another issuer', (callback) => callback.searchParams.set('iss', 'https://evil.example')],
   ['two states', (callback) => callback.searchParams.append('state', 'second')],
-])('[TH-4] %s gives a clear page with 400, and no token', async (_name, change) => {
+])('[TH-4.11] %s gives a clear page with 400, and no token', async (_name, change) => {
   const owner = await signUp(url);
   const callback = new URL(await toCallback(owner));
   change(callback);
@@ -182,7 +182,7 @@ test('[TH-4] the answer of another account cannot be planted in a browser', asyn
   expect(rows).toEqual([]);
 });
 
-test('[TH-4] the own client: every registered form works over HTTP, near-misses are shown an error', async () => {
+test('[TH-4.7] the own client: every registered form works over HTTP, near-misses are shown an error', async () => {
   const client_id = await ownClientId();
   const pkce = newPkce();
   for (const redirect_uri of [
@@ -219,7 +219,7 @@ test('[TH-4] the own client: every registered form works over HTTP, near-misses 
   }
 });
 
-test('[TH-4] the own client is written anew at every start', async () => {
+test('[TH-4.8] the own client is written anew at every start', async () => {
   const client_id = await ownClientId();
   await database.database.query(
     `update oauth_clients set redirect_uris = '{}', metadata = '{}' where id = $1`,

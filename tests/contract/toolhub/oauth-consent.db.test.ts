@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('login and consent', () => {
-  test('[TH-4] without a session: to the login page and back to consent', async () => {
+  test('[TH-4.5] without a session: to the login page and back to consent', async () => {
     const browser = new Browser();
     const pkce = newPkce();
     const login = await browser.open(authorizeUrl(url, client, pkce));
@@ -91,7 +91,7 @@ describe('login and consent', () => {
     expect(consent.text).toContain('name="decision"');
   });
 
-  test('[TH-4] the consent page names the client, the host and the scopes, escaped', async () => {
+  test('[TH-4.5] the consent page names the client, the host and the scopes, escaped', async () => {
     const tricky = await registerClient(url, {
       client_name: '<script>alert("x")</script> & Co',
       redirect_uris: ['https://client.example:8443/cb'],
@@ -106,7 +106,7 @@ describe('login and consent', () => {
     expect(page.text).not.toContain('<code>account:write</code>');
   });
 
-  test('[TH-4] deny sends access_denied with state and issuer', async () => {
+  test('[TH-4.4] deny sends access_denied with state and issuer', async () => {
     const location = await decide(account, authorizeUrl(url, client, newPkce()), 'deny');
     expect(Object.fromEntries(location.searchParams)).toMatchObject({
       error: 'access_denied',
@@ -116,7 +116,7 @@ describe('login and consent', () => {
     expect(location.searchParams.has('code')).toBe(false);
   });
 
-  test('[TH-13] the pages carry a strict CSP and the other headers', async () => {
+  test('[TH-13.1] the pages carry a strict CSP and the other headers', async () => {
     const login = await new Browser().open(authorizeUrl(url, client, newPkce()));
     const consent = await account.browser.open(authorizeUrl(url, client, newPkce()));
     for (const page of [login, consent]) {

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe('discovery', () => {
-  test('[TH-4] metadata names the endpoints, PKCE, the issuer in responses and metadata documents', async () => {
+  test('[TH-4.1] metadata names the endpoints, PKCE, the issuer in responses and metadata documents', async () => {
     for (const path of ['oauth-authorization-server', 'openid-configuration']) {
       const { status, body } = await call(`${url}/.well-known/${path}`);
       expect(status).toBe(200);
@@ -63,7 +63,7 @@ describe('discovery', () => {
     expect(JSON.stringify(await answer.json())).not.toMatch(/evil\.example|127\.0\.0\.1/);
   });
 
-  test('[TH-4] protected resource metadata stands at both addresses', async () => {
+  test('[TH-4.1] protected resource metadata stands at both addresses', async () => {
     for (const path of ['', '/mcp']) {
       const { status, body, headers } = await call(`${url}/.well-known/oauth-protected-resource${path}`);
       expect(status).toBe(200);
@@ -74,7 +74,7 @@ describe('discovery', () => {
 });
 
 describe('registration', () => {
-  test('[TH-4] RFC 7591: answers 201 with the metadata; unknown scopes are left out', async () => {
+  test('[TH-4.2] RFC 7591: answers 201 with the metadata; unknown scopes are left out', async () => {
     const { status, body } = await call(`${url}/oauth/register`, {
       body: {
         client_name: 'Scoped',
@@ -110,7 +110,7 @@ describe('registration', () => {
     expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' });
   });
 
-  test('[TH-2] malformed registrations get the error body of OAuth', async () => {
+  test('[TH-2.3] malformed registrations get the error body of OAuth', async () => {
     for (const payload of ['{"redirect_uris":', '[]', '"x"', '{"redirect_uris":"x"}', '{}']) {
       const answer = await fetch(`${url}/oauth/register`, {
         method: 'POST',

@@ -68,7 +68,7 @@ describe('authorization requests', () => {
     return searchParams.get('error') ?? new URLSearchParams(hash.slice(1)).get('error');
   };
 
-  test('[TH-4] PKCE with S256 is required', async () => {
+  test('[TH-4.3] PKCE with S256 is required', async () => {
     expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toBe(
       'invalid_request',
     );
@@ -84,7 +84,7 @@ describe('authorization requests', () => {
     expect(post.text).not.toContain('name="decision"');
   });
 
-  test('[TH-4] RFC 8707: another resource is refused, no resource means the MCP endpoint', async () => {
+  test('[TH-4.4] RFC 8707: another resource is refused, no resource means the MCP endpoint', async () => {
     expect(await errorOf({ resource: 'https://other.example/mcp' })).toBe('invalid_target');
     expect(await errorOf({ resource: `${url}/api` })).toBe('invalid_target');
     const owner = await signUp(url);
@@ -134,7 +134,7 @@ describe('tokens', () => {
     expect((await exchange(url, client, code, pkce)).status).toBe(200);
   });
 
-  test('[TH-3] a code lives 60 s, an access token 1 h, a refresh token 30 d', async () => {
+  test('[TH-3.7] a code lives 60 s, an access token 1 h, a refresh token 30 d', async () => {
     const { rows: codes } = await database.database.query<{ seconds: number }>(
       'select distinct round(extract(epoch from expires_at - created_at))::int as seconds from oauth_auth_codes',
     );
@@ -158,7 +158,7 @@ describe('tokens', () => {
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  test('[TH-4] a code that is used again revokes what it gave, also when it has expired in the meantime', async () => {
+  test('[TH-4.6] a code that is used again revokes what it gave, also when it has expired in the meantime', async () => {
     for (const waited of [false, true]) {
       const { code, pkce } = await obtainCode(url, account, client);
       const { body } = await exchange(url, client, code, pkce);
@@ -177,7 +177,7 @@ describe('tokens', () => {
     }
   });
 
-  test('[TH-3] refresh tokens rotate; reuse of an old one revokes the family', async () => {
+  test('[TH-3.8] refresh tokens rotate; reuse of an old one revokes the family', async () => {
     const first = await obtainTokens(url, account, client);
     const second = await refresh(url, client, first.refresh_token ?? '');
     expect(second.status).toBe(200);
@@ -263,7 +263,7 @@ describe('tokens', () => {
     expect((await refresh(url, named, tokens[0]?.refresh_token ?? '')).body.error).toBe('invalid_grant');
   });
 
-  test('[TH-4] codes, tokens, sessions and interactions are nowhere in the database as they were given out', async () => {
+  test('[TH-4.12] codes, tokens, sessions and interactions are nowhere in the database as they were given out', async () => {
     const { code, pkce } = await obtainCode(url, account, client);
     const { body } = await exchange(url, client, code, pkce);
     const fresh = await signUp(url);
@@ -289,7 +289,7 @@ describe('tokens', () => {
     }
   });
 
-  test('[TH-2] the token endpoint answers bad input with OAuth errors', async () => {
+  test('[TH-2.3] the token endpoint answers bad input with OAuth errors', async () => {
     const address = `${url}/oauth/token`;
     const bad = await postForm<{ error: string }>(address, {
       grant_type: 'password',

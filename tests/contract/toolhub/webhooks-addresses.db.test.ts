@@ -147,7 +147,7 @@ const REFUSED: Record<string, string[]> = {
 };
 
 describe('an address is refused', () => {
-  test.each(Object.entries(REFUSED))('as %s', async (reason, addresses) => {
+  test.each(Object.entries(REFUSED))('[TH-8.2] as %s', async (reason, addresses) => {
     for (const webhook_url of addresses) {
       const { status, body } = await api('POST', CONFIG, { webhook_url });
       expect([webhook_url, status, body.code, body.reason]).toEqual([
@@ -222,7 +222,7 @@ describe('an address is taken', () => {
   });
 });
 
-test('what a name leads to is checked again when it is dialled', async () => {
+test('[TH-8.3] what a name leads to is checked again when it is dialled', async () => {
   const { port } = new URL(receiver.url);
   names.set('turncoat.example.com', [v4('93.184.216.34')]);
   const webhook_url = `https://turncoat.example.com:${Number(port) + 1}/`;

@@ -114,7 +114,7 @@ async function measure(all: readonly Target[], healthy: readonly Target[]): Prom
 const percentile = (sorted: readonly number[], part: number) =>
   sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
 
-test(`${EVENTS} events to 50 addresses, 5 hang and 5 refuse: the others get theirs in time`, {
+test(`[TH-8.7] ${EVENTS} events to 50 addresses, 5 hang and 5 refuse: the others get theirs in time`, {
   timeout: 180_000,
 }, async () => {
   const alone = await addCustomers(HEALTHY, receiver.place, 'alone');

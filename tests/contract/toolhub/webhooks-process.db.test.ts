@@ -65,7 +65,7 @@ async function setUp(url: string, path: string) {
   return { api, token, secret: body.webhook_secret as string };
 }
 
-test('a kill loses nothing, a stop waits for what is under way, and the log never has the secret', {
+test('[TH-8.6] a kill loses nothing, a stop waits for what is under way, and the log never has the secret', {
   timeout: 60_000,
 }, async () => {
   const first = await startProcess();

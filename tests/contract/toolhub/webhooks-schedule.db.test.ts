@@ -50,7 +50,7 @@ async function setUp(path: string) {
   return { api, path, letters, sent, secret: config.webhook_secret as string };
 }
 
-test('retries after 1, 4 and 16 seconds, then a dead letter for 7 days that can be replayed', {
+test('[TH-8.5] retries after 1, 4 and 16 seconds, then a dead letter for 7 days that can be replayed', {
   timeout: 60_000,
 }, async () => {
   const replayed = await setUp('/replayed');

@@ -77,7 +77,7 @@ async function makeDeadLetter(api: Api, path: string) {
 }
 
 describe('the configuration', () => {
-  test('is made, shown without its secret, made anew, and removed', async () => {
+  test('[TH-8.1] is made, shown without its secret, made anew, and removed', async () => {
     const customer = await newCustomer(service.url);
     const api = apiOf(service.url, customer.token);
     expect((await api('GET', CONFIG)).status).toBe(404);
@@ -198,7 +198,7 @@ describe('who may', () => {
 });
 
 describe('a delivery', () => {
-  test('carries type, timestamp and data, signed under the id of its event', async () => {
+  test('[TH-8.4] carries type, timestamp and data, signed under the id of its event', async () => {
     const { api, path, secret } = await setUp();
     const sent = await api('POST', '/api/webhooks/test');
     expect(sent).toEqual({
@@ -249,7 +249,7 @@ describe('a delivery', () => {
     expect([sent.status, sent.body.code]).toEqual([404, 'not_found']);
   });
 
-  test('follows no redirect', async () => {
+  test('[TH-8.3] follows no redirect', async () => {
     const { api, path } = await setUp();
     receiver.on(path, answer(302, { location: `${receiver.url}/elsewhere` }));
     await api('POST', '/api/webhooks/test');
@@ -294,7 +294,7 @@ describe('a delivery', () => {
 });
 
 describe('a dead letter', () => {
-  test('tells all about the delivery, to the customer and to admins', async () => {
+  test('[TH-8.8] tells all about the delivery, to the customer and to admins', async () => {
     const { api, path, customer } = await setUp();
     const letter = await makeDeadLetter(api, path);
     const [delivery] = await deliveries(api);
@@ -348,7 +348,7 @@ describe('a dead letter', () => {
     expect((await admin('GET', '/api/admin/webhooks/dlq/nobody')).status).toBe(404);
   });
 
-  test('is replayed under the same id, once', async () => {
+  test('[TH-8.8] is replayed under the same id, once', async () => {
     const { api, path, secret } = await setUp();
     const letter = await makeDeadLetter(api, path);
     receiver.on(path, answer(200));
@@ -448,7 +448,7 @@ describe('changes are recorded', () => {
       ]);
   });
 
-  test('and the secret is nowhere: no answer, no row, no audit entry has it', async () => {
+  test('[TH-12.2] and the secret is nowhere: no answer, no row, no audit entry has it', async () => {
     const { api, path, secret, customer } = await setUp();
     await makeDeadLetter(api, path);
     const seen: string[] = [];

@@ -95,7 +95,7 @@ function startProcess(mode: string, customerId: string, calls: number) {
 }
 
 describe('at a limit of N', () => {
-  test('3,000 calls over two processes at a limit of 1,000: exactly 1,000 pass', async () => {
+  test('[TH-7.2] 3,000 calls over two processes at a limit of 1,000: exactly 1,000 pass', async () => {
     const id = await newCustomer(1_000);
     const processes = [startProcess('calls', id, 1_500), startProcess('calls', id, 1_500)];
     const passed = await Promise.all(processes.map(({ reserved }) => reserved));
@@ -177,7 +177,7 @@ describe('at a limit of N', () => {
 });
 
 describe('what a process holds', () => {
-  test('a kill gives it back within the lease', async () => {
+  test('[TH-7.3] a kill gives it back within the lease', async () => {
     const id = await newCustomer(40);
     const { child, reserved } = startProcess('hang', id, 60);
     expect(await reserved).toBe(40);
@@ -265,7 +265,7 @@ describe('thresholds', () => {
     return rows.map(({ percent }) => percent);
   };
 
-  test('80 and 100 percent are told once each, whoever passes them', async () => {
+  test('[TH-7.6] 80 and 100 percent are told once each, whoever passes them', async () => {
     const id = await newCustomer(50);
     const pair = [newService(0), newService(1)];
     const run = async (calls: number) => {

@@ -42,7 +42,7 @@ async function api(method: string, path: string, options: { token?: string; body
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test('the plans are data', async () => {
+test('[TH-7.1] the plans are data', async () => {
   const { body } = await api('GET', '/api/plans');
   expect(body).toEqual({
     data: [
@@ -104,7 +104,7 @@ describe('the plan', () => {
     expect(await api('PUT', '/api/plan', { body })).toMatchObject({ status: 422, body: { code } });
   });
 
-  test('an admin gives another limit, and takes it away', async () => {
+  test('[TH-7.5] an admin gives another limit, and takes it away', async () => {
     const path = '/api/admin/customers/cus_1/limit';
     const given = await api('PUT', path, { token: ADMIN_TOKEN, body: { monthly_calls: 3 } });
     expect(given).toMatchObject({ status: 200, body: { customer_id: 'cus_1', monthly_calls: 3, limit: 3 } });
@@ -123,7 +123,7 @@ describe('the plan', () => {
 });
 
 describe('usage', () => {
-  test('counts to the call, by platform, tool and day, and of one customer only', async () => {
+  test('[TH-7.7] counts to the call, by platform, tool and day, and of one customer only', async () => {
     const today = new Date().toISOString().slice(0, 10);
     alpha.log.during = async ({ tool }) => {
       if (tool === 'alpha_send_note') throw new Error('broken');

@@ -98,7 +98,7 @@ describe('a call that succeeds', () => {
     expect(alpha.log.calls.at(-1)?.args).toEqual({ limit: 20 });
   });
 
-  test('tools of no platform are not metered', async () => {
+  test('[TH-7.4] tools of no platform are not metered', async () => {
     const id = await newCustomer();
     const { body } = await callTool(hub.url, id, 'accounts_list');
     expect(body.result?.structuredContent).toMatchObject({
@@ -135,7 +135,7 @@ describe('accounts_check_health', () => {
 });
 
 describe('a call that fails', () => {
-  test('not_connected has the address to connect at, and costs nothing', async () => {
+  test('[TH-5.7] not_connected has the address to connect at, and costs nothing', async () => {
     const id = await newCustomer();
     const answer = await callTool(hub.url, id, 'beta_get_note', { number: 1 });
     expect(answer.body.result?.isError).toBe(true);
@@ -163,7 +163,7 @@ describe('a call that fails', () => {
     ],
     ['invalid_arguments', () => new ConnectorError('invalid_arguments', 'No such folder.'), {}],
   ];
-  test.each(failures)('%s is a result, and the unit is given back', async (code, error, details) => {
+  test.each(failures)('[TH-5.7] %s is a result, and the unit is given back', async (code, error, details) => {
     const id = await newCustomer();
     alpha.log.during = async () => {
       throw error();
@@ -207,7 +207,7 @@ describe('a call that fails', () => {
 });
 
 describe('the gate', () => {
-  test('stops at the limit with the way out, before the platform', async () => {
+  test('[TH-5.10] stops at the limit with the way out, before the platform', async () => {
     const id = await newCustomer();
     await hub.billing.changeLimit(id, 2);
     await send(id);
@@ -240,7 +240,7 @@ describe('the gate', () => {
     ]);
   });
 
-  test('a failed call frees its place for the next', async () => {
+  test('[TH-7.3] a failed call frees its place for the next', async () => {
     const id = await newCustomer();
     await hub.billing.changeLimit(id, 1);
     alpha.log.during = async () => {
@@ -252,7 +252,7 @@ describe('the gate', () => {
     expect(errorOf(await send(id))?.code).toBe('limit_exceeded');
   });
 
-  test('too many at once: rate_limited with the time to wait, and nothing runs', async () => {
+  test('[TH-5.10] too many at once: rate_limited with the time to wait, and nothing runs', async () => {
     const limited = await startInstance({
       databaseUrl: db.url,
       connectors: [alpha.connector],

@@ -45,7 +45,7 @@ const send = (args: Record<string, unknown>, { hub = 0, token = 'one', tool = 'a
   callTool(hubs[hub]?.url ?? '', token, tool, { text: 'hello', ...args });
 const errorOf = (answer: RpcAnswer) => answer.body.result?.structuredContent?.error;
 
-test('a repeat returns the first result, sends nothing and costs nothing', async () => {
+test('[TH-5.9] a repeat returns the first result, sends nothing and costs nothing', async () => {
   const first = await send({ idempotency_key: 'a' });
   const used = (await hubs[0].billing.planState('cus_1')).used;
   const again = await send({ idempotency_key: 'a' }, { hub: 1 });

@@ -319,7 +319,7 @@ test('starting over and over keeps the newest twenty, and the old go with time',
   expect(await states(ada)).toEqual([]);
 });
 
-test('[TH-6] a connection that had expired recovers by a login, and the customer is told', async () => {
+test('[TH-6.6] a connection that had expired recovers by a login, and the customer is told', async () => {
   const { connect } = rig();
   const ada = await someone();
   await connect.finish(ada, await visit(await connect.begin(ada)));

@@ -57,7 +57,7 @@ test('[TH-6] its credential is checked at the vendor, stored and shown without t
   expect(JSON.stringify(stored.body)).not.toContain('ring-7');
 });
 
-test('[TH-6] its tool is listed, switched, called, metered and audited', async () => {
+test('[TH-6.1] its tool is listed, switched, called, metered and audited', async () => {
   const { body } = await call<{ data: { name: string; platform: string }[] }>(`${hub.url}/api/tools`, {
     cookie: customer.cookie,
   });

@@ -84,7 +84,7 @@ const server = (host: string, port = 993) => ({
 const mail = (host: string) => ({ imap: server(host), smtp: server(host, 465), from: 'u@example.com' });
 
 describe('PUT /api/credentials/:platform', () => {
-  it('checks at the platform, stores sealed, and answers without the secret', async () => {
+  it('[TH-6.2] checks at the platform, stores sealed, and answers without the secret', async () => {
     const put = await request('PUT', '/api/credentials/telegram', { body: { bot_token: TOKEN } });
     expect(put).toMatchObject({
       status: 200,
@@ -116,7 +116,7 @@ describe('PUT /api/credentials/:platform', () => {
     expect(JSON.stringify(entries)).not.toContain('AAE_');
   });
 
-  it('stores nothing that the platform refuses, unless told not to ask', async () => {
+  it('[TH-6.2] stores nothing that the platform refuses, unless told not to ask', async () => {
     api.revoke(TOKEN);
     const customer = 'cus_refused';
     const body = { bot_token: TOKEN };
@@ -132,7 +132,7 @@ describe('PUT /api/credentials/:platform', () => {
     expect(unchecked).toMatchObject({ status: 200, body: { account: 'bot 4242', status: 'connected' } });
   });
 
-  it('refuses private addresses by field, also without asking the platform', async () => {
+  it('[TH-6.4] refuses private addresses by field, also without asking the platform', async () => {
     for (const host of [
       '127.0.0.1',
       '10.0.0.8',

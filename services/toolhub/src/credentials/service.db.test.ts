@@ -74,7 +74,7 @@ describe('opening a credential', () => {
     });
   });
 
-  it('does not open a row that was moved to another customer or platform, or was changed', async () => {
+  it('[TH-6.3] does not open a row that was moved to another customer or platform, or was changed', async () => {
     await connect(credential(null));
     const thief = 'cus_thief';
     await connect(credential(null, 'own-refresh'), thief);
@@ -119,7 +119,7 @@ describe('renewal', () => {
     });
   });
 
-  it('is done once for many calls in several processes', async () => {
+  it('[TH-6.5] is done once for many calls in several processes', async () => {
     await connect(credential(-5));
     const second = await openDatabase({ url: db.url, schema: SCHEMA });
     const rigs = [rig(), rig({ database: second }), rig({ database: second })];
@@ -132,7 +132,7 @@ describe('renewal', () => {
     expect(platform).toMatchObject({ refreshes: 1, reused: 0 });
   });
 
-  it('stores the new pair before anyone gets it, also when the database stumbles', async () => {
+  it('[TH-6.5] stores the new pair before anyone gets it, also when the database stumbles', async () => {
     await connect(credential(-5));
     let failures = 2;
     const stumbling = {
@@ -162,7 +162,7 @@ describe('renewal', () => {
     expect(tokenOf(await open())).toMatch(/^access-/);
   });
 
-  it('marks a refused one as expired, tells once, and asks the platform no more', async () => {
+  it('[TH-6.6] marks a refused one as expired, tells once, and asks the platform no more', async () => {
     await connect(credential(-5));
     platform.behaviour = 'refuses';
     const rigs = [rig(), rig()];

@@ -36,7 +36,7 @@ const found = (id = 'oat_1', expiresAt: Date | null = null): ResolvedToken => ({
   family: 'family_1',
 });
 
-test('[TH-3] a token is looked up once a minute, however many ask', async () => {
+test('[TH-3.6] a token is looked up once a minute, however many ask', async () => {
   const { clock, source, resolve } = rig(async () => found());
   const answers = await Promise.all(Array.from({ length: 50 }, () => resolve('tho_a')));
   expect(answers.every((answer) => answer?.kind === 'customer')).toBe(true);

@@ -133,7 +133,7 @@ describe('the check of the subscription', () => {
 });
 
 describe('the signature', () => {
-  test('is made over the very bytes: odd spacing, escapes, emoji and line ends are kept', async () => {
+  test('[TH-9.2] is made over the very bytes: odd spacing, escapes, emoji and line ends are kept', async () => {
     const body = Buffer.from(
       `{ "object" :\r\n\t"whatsapp_business_account",  "entry":[{"id":"\\u0031" , "changes":[{"field":"messages",
       "value":{"metadata":{"phone_number_id":"106"},"messages":[{"from":"4915","id":"wamid.odd","timestamp":"1791200000",

@@ -181,7 +181,7 @@ describe('for any plans, changes and usage', () => {
     priceMonth({ ...input, platformTitle });
   const calls = (usage: readonly DayUsage[]) => usage.reduce((sum, entry) => sum + entry.calls, 0);
 
-  test('the lines sum to the total, and every call is on one line of its platform', () => {
+  test('[TH-7.10] the lines sum to the total, and every call is on one line of its platform', () => {
     fc.assert(
       fc.property(anyMonth, (input) => {
         const { lines, totalCents } = price(input);

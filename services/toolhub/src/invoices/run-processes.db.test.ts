@@ -24,7 +24,7 @@ async function rows<Row extends object>(text: string): Promise<Row[]> {
 /** `npm run faults` takes a thousand; the short form keeps `npm test` short. */
 const CUSTOMERS = Number(process.env.FAULTS_CUSTOMERS ?? 300);
 
-test('two processes at once, both killed half-way: one invoice and one mail each, no gap, to the cent', async () => {
+test('[TH-7.9] two processes at once, both killed half-way: one invoice and one mail each, no gap, to the cent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
   const expected = new Map<string, number>();
   const addOne = async (index: number) => {

@@ -35,7 +35,7 @@ describe('the lock', () => {
   const other = { name: LOCK_NAME, holder: 'run_other' };
   const expire = () => database.query(`update job_locks set expires_at = now() - interval '1 second'`);
 
-  test('holds for an hour', async () => {
+  test('[TH-7.8] holds for an hour', async () => {
     await acquireLock(database, mine, LOCK_TTL_MS);
     const [held] = await rows<{ minutes: number }>(
       'select extract(epoch from expires_at - now())::float8 / 60 as minutes from job_locks',
@@ -53,7 +53,7 @@ describe('the lock', () => {
     expect(got.filter(Boolean)).toHaveLength(1);
   });
 
-  test('is released by its holder alone', async () => {
+  test('[TH-7.8] is released by its holder alone', async () => {
     expect(await acquireLock(database, mine, LOCK_TTL_MS)).toBe(true);
     expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(false);
     expect(await releaseLock(database, other)).toBe(false);
@@ -199,7 +199,7 @@ describe('a run', () => {
     expect(await run()).toEqual({ kind: 'done', created: 0, skipped: 1, failed: 0 });
   });
 
-  test('prices a change of the plan by days, through what billing recorded', async () => {
+  test('[TH-7.10] prices a change of the plan by days, through what billing recorded', async () => {
     const customer = await addCustomer(database, { plan: 'free' });
     const change = (at: string, previous: string, plan: string) =>
       database.query(
@@ -305,7 +305,7 @@ describe('the monthly job', () => {
   const due = () => rig.invoices.jobs.cron.find(({ name }) => name === 'invoices.monthly');
   const handle = () => monthly()?.handle([], { signal: never });
 
-  test('is due at 00:10 UTC on the 1st', () => {
+  test('[TH-7.8] is due at 00:10 UTC on the 1st', () => {
     expect(due()?.schedule(new Date('2026-10-31T23:59:59Z')).toISOString()).toBe('2026-11-01T00:10:00.000Z');
     expect(due()?.schedule(new Date('2026-11-01T00:10:00Z')).toISOString()).toBe('2026-12-01T00:10:00.000Z');
   });
@@ -330,7 +330,7 @@ describe('the monthly job', () => {
 });
 
 describe('mails', () => {
-  test('a mail that fails is failed_to_send, is tried again, and is then sent', async () => {
+  test('[TH-7.12] a mail that fails is failed_to_send, is tried again, and is then sent', async () => {
     const customer = await addCustomer(database, { plan: 'starter' });
     const poor = await addCustomer(database);
     let failing = true;

@@ -51,7 +51,7 @@ const modes: [VersionNegotiationMode, string][] = [
 ];
 
 describe.each(modes)('mode %j', (mode, version) => {
-  test('connects, lists and calls; results fit the schemas that the client checks', async () => {
+  test('[TH-5.1] connects, lists and calls; results fit the schemas that the client checks', async () => {
     const client = await connect(mode);
     expect(client.getNegotiatedProtocolVersion()).toBe(version);
     expect(client.getServerVersion()).toMatchObject({ name: 'toolhub', title: 'Toolhub' });
@@ -125,7 +125,7 @@ describe.each(modes)('mode %j', (mode, version) => {
   });
 });
 
-test.each(['2025-06-18', '2025-03-26'])('the handshake of %s is kept', async (version) => {
+test.each(['2025-06-18', '2025-03-26'])('[TH-5.1] the handshake of %s is kept', async (version) => {
   const client = new Client({ name: 'old', version: '1' }, { supportedProtocolVersions: [version] });
   const requestInit = { headers: { authorization: 'Bearer t' } };
   await client.connect(new StreamableHTTPClientTransport(new URL(`${hub.url}/mcp`), { requestInit }));

@@ -87,7 +87,7 @@ async function withHeaders(headers: Record<string, string>): Promise<number> {
 }
 
 describe('who gets in', () => {
-  test('without a token: 401 that says where to get one', async () => {
+  test('[TH-5.2] without a token: 401 that says where to get one', async () => {
     const { status, headers, body } = await rpc(hub.url, null, { method: 'tools/list' });
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toBe(
@@ -108,7 +108,7 @@ describe('who gets in', () => {
     expect((await rpc(hub.url, 'here', { method: 'tools/list' })).status).toBe(200);
   });
 
-  test('a token without a scope of tools: 403 insufficient_scope', async () => {
+  test('[TH-5.2] a token without a scope of tools: 403 insufficient_scope', async () => {
     const { status, headers, body } = await rpc(hub.url, 'useless', { method: 'tools/list' });
     expect(status).toBe(403);
     expect(headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="tools:read"');
@@ -132,7 +132,7 @@ describe('who gets in', () => {
       expect((await rpc(hub.url, 'reader', { method: 'tools/call', params }, { era })).status).toBe(403);
   });
 
-  test('names of this machine pass while the public address is one, others do not', async () => {
+  test('[TH-5.3] names of this machine pass while the public address is one, others do not', async () => {
     const { port } = new URL(hub.url);
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
       expect(await withHeaders({ host })).toBe(400);
@@ -146,7 +146,7 @@ describe('who gets in', () => {
 });
 
 describe('methods and types', () => {
-  test.each(['GET', 'DELETE'])('%s: 405', async (method) => {
+  test.each(['GET', 'DELETE'])('[TH-13.7] %s: 405', async (method) => {
     for (const headers of [{}, { authorization: 'Bearer full', accept: 'text/event-stream' }]) {
       const response = await fetch(`${hub.url}/mcp`, { method, headers });
       expect(response.status).toBe(405);
@@ -180,7 +180,7 @@ describe('?platforms=', () => {
       ({ name }) => name,
     );
 
-  test('narrows the list, and the tools of no platform stay', async () => {
+  test('[TH-5.8] narrows the list, and the tools of no platform stay', async () => {
     const all = await names('');
     expect(all).toHaveLength(2 + 3 * 6);
     const narrowed = await names('?platforms=beta');
@@ -215,7 +215,7 @@ describe('kinds of sessions', () => {
       ]),
     );
 
-  test('a customer sees no account parameter, and cannot use one', async () => {
+  test('[TH-5.4] a customer sees no account parameter, and cannot use one', async () => {
     for (const schema of (await schemas('full')).values())
       expect(Object.keys(schema.properties)).not.toContain('account');
     const { body } = await callTool(hub.url, 'full', 'alpha_get_note', { number: 1, account: 'main' });
@@ -225,7 +225,7 @@ describe('kinds of sessions', () => {
     });
   });
 
-  test('an internal session sees the configured platforms, with their accounts to choose from', async () => {
+  test('[TH-5.5] an internal session sees the configured platforms, with their accounts to choose from', async () => {
     const listed = await schemas('operator');
     expect([...listed.keys()].filter((name) => name.startsWith('gamma_'))).toEqual([]);
     expect(listed.get('alpha_get_note')).toMatchObject({
@@ -236,7 +236,7 @@ describe('kinds of sessions', () => {
     expect(Object.keys(listed.get('accounts_list')?.properties ?? {})).not.toContain('account');
   });
 
-  test('its choice reaches the connector, and is required where there are several', async () => {
+  test('[TH-5.5] its choice reaches the connector, and is required where there are several', async () => {
     await callTool(hub.url, 'operator', 'alpha_get_note', { number: 1, account: 'spare' });
     expect(alpha.log.calls.at(-1)).toEqual({
       tool: 'alpha_get_note',
@@ -253,7 +253,7 @@ describe('kinds of sessions', () => {
     );
   });
 
-  test('it is recorded under internal and not metered', async () => {
+  test('[TH-13.8] it is recorded under internal and not metered', async () => {
     const { rows } = await db.database.query<{ calls: number }>(
       `select sum(calls)::bigint as calls from usage_daily where customer_id = 'internal' and platform = 'beta'`,
     );
@@ -322,7 +322,7 @@ describe('bad input', () => {
     expect([status, body.error?.code]).toEqual([400, -32020]);
   });
 
-  test.each(ERAS)('%s: an unknown tool is -32602, an unknown method -32601', async (era) => {
+  test.each(ERAS)('[TH-13.7] %s: an unknown tool is -32602, an unknown method -32601', async (era) => {
     for (const name of ['nope', 'constructor', '__proto__', 'alpha-get-note', ''])
       expect((await callTool(hub.url, 'full', name, {}, { era })).body.error?.code).toBe(-32602);
     expect((await rpc(hub.url, 'full', { method: 'tools/burn' }, { era })).body.error?.code).toBe(-32601);
@@ -337,27 +337,33 @@ describe('bad input', () => {
     ['with NUL', { text: 'a\0b' }, '/text'],
     ['with half a character', { text: 'a\ud800b' }, '/text'],
   ];
-  test.each(badArguments)('arguments %s: a result with invalid_arguments', async (_name, args, pointer) => {
-    const before = alpha.log.calls.length;
-    for (const era of ERAS) {
-      const { status, body } = await callTool(
-        hub.url,
-        'full',
-        'alpha_send_note',
-        args as Record<string, unknown>,
-        {
-          era,
-        },
-      );
-      expect(status).toBe(200);
-      expect(body.result?.isError).toBe(true);
-      const error = body.result?.structuredContent?.error as { code: string; errors: { pointer: string }[] };
-      expect(error.code).toBe('invalid_arguments');
-      expect(error.errors.some((fault) => fault.pointer.startsWith(pointer))).toBe(true);
-      expect(JSON.stringify(body).length).toBeLessThan(20_000);
-    }
-    expect(alpha.log.calls).toHaveLength(before);
-  });
+  test.each(badArguments)(
+    '[TH-13.7] arguments %s: a result with invalid_arguments',
+    async (_name, args, pointer) => {
+      const before = alpha.log.calls.length;
+      for (const era of ERAS) {
+        const { status, body } = await callTool(
+          hub.url,
+          'full',
+          'alpha_send_note',
+          args as Record<string, unknown>,
+          {
+            era,
+          },
+        );
+        expect(status).toBe(200);
+        expect(body.result?.isError).toBe(true);
+        const error = body.result?.structuredContent?.error as {
+          code: string;
+          errors: { pointer: string }[];
+        };
+        expect(error.code).toBe('invalid_arguments');
+        expect(error.errors.some((fault) => fault.pointer.startsWith(pointer))).toBe(true);
+        expect(JSON.stringify(body).length).toBeLessThan(20_000);
+      }
+      expect(alpha.log.calls).toHaveLength(before);
+    },
+  );
 
   test('arguments that are no object: -32602', async () => {
     for (const era of ERAS) {
@@ -368,7 +374,7 @@ describe('bad input', () => {
     }
   });
 
-  test('a body beyond the limit: 413', async () => {
+  test('[TH-13.9] a body beyond the limit: 413', async () => {
     const response = await post(`{"x":"${'y'.repeat(17 * 1024 * 1024)}"}`);
     expect(response.status).toBe(413);
   });

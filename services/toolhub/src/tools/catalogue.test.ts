@@ -65,7 +65,7 @@ test('wrong names and double names stop the start', () => {
 describe('lists', () => {
   const lists = createToolLists(catalogue);
 
-  test('are made once per selection and shared', () => {
+  test('[TH-5.6] are made once per selection and shared', () => {
     expect(lists.forCustomer(ALL_ON, null)).toBe(lists.forCustomer({ ...ALL_ON }, null));
     expect(lists.forInternal(null)).toBe(lists.forInternal(null));
     expect(lists.forCustomer(ALL_ON, platformFilter(['telegram', 'email']))).toBe(
@@ -73,7 +73,7 @@ describe('lists', () => {
     );
   });
 
-  test('are the JSON of their tools, in a stable order', () => {
+  test('[TH-5.6] are the JSON of their tools, in a stable order', () => {
     const list = lists.forCustomer(ALL_ON, null);
     expect(JSON.parse(list.json)).toEqual(list.tools);
     expect(list.tools.map(({ name }) => name)).toEqual(catalogue.tools.map(({ name }) => name));

@@ -56,7 +56,7 @@ const anySchema = fc
     return { type: 'object', properties, ...(required === undefined ? {} : { required }) };
   });
 
-test('the copy lacks account and nothing else; the original is deep-equal before and after, under parallel sessions', async () => {
+test('[TH-5.4] the copy lacks account and nothing else; the original is deep-equal before and after, under parallel sessions', async () => {
   await fc.assert(
     fc.asyncProperty(anySchema, async (original) => {
       const before = structuredClone(original);
@@ -80,7 +80,7 @@ test('the copy lacks account and nothing else; the original is deep-equal before
   );
 });
 
-test('annotations by class, all four, always', () => {
+test('[TH-13.6] annotations by class, all four, always', () => {
   const hints = (toolClass: ToolClass) => Object.values(annotationsOf(toolClass, { openWorld: true }));
   expect(hints('R')).toEqual([true, false, true, true]);
   expect(hints('W')).toEqual([false, false, false, true]);

@@ -244,7 +244,7 @@ describe('[TH-4] other clients: exact match, the loopback port aside', () => {
   ])('%s: %s', (uri, allowed) => expect(isRegisteredRedirect(uri, registered)).toBe(allowed));
 });
 
-test('[TH-4] what may be registered', () => {
+test('[TH-4.7] what may be registered', () => {
   for (const uri of [
     'https://app.example/cb',
     'http://localhost:1/x',
