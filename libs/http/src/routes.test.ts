@@ -3,6 +3,7 @@ import { defineErrors } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import { createTestApp } from '../test/test-app.ts';
 import {
   type App,
   type AuditedCall,
@@ -11,8 +12,7 @@ import {
   RateLimits,
   type RouteRules,
   type Routes,
-} from '../src/index.ts';
-import { createTestApp } from './test-app.ts';
+} from './index.ts';
 
 const errors = defineErrors({
   unauthenticated: { kind: 'unauthenticated', title: 'Unauthenticated' },
@@ -250,7 +250,7 @@ test('an app of declared routes does not start with another one', async () => {
   const strict = await createTestApp({ declaredRoutesOnly: false });
   strict.get('/undeclared', async () => ({}));
   await strict.close();
-  const { createApp } = await import('../src/index.ts');
+  const { createApp } = await import('./index.ts');
   const own = await createApp({
     name: 'strict',
     version: '1',

@@ -1,8 +1,8 @@
 // What a transaction promises beyond SQL: work after its commit, one connection, and an end to every wait.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, isTransaction, openDatabase, SecondConnection } from '../src/index.ts';
-import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+import { type Database, isTransaction, openDatabase, SecondConnection } from './index.ts';
+import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 let database: Database;
@@ -124,7 +124,7 @@ describe('one connection', () => {
       await own.transaction(() => own.query('select 1'));
     });
     expect(reported).toEqual([expect.any(SecondConnection)]);
-    expect(reported[0]?.stack).toContain('transaction.test.ts');
+    expect(reported[0]?.stack).toContain('transaction.db.test.ts');
   });
 });
 
