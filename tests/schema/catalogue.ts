@@ -60,3 +60,19 @@ export async function readListChecks(db: Queryable, schemas: readonly string[]):
     values: [...definition.matchAll(/'([^']*)'::text/g)].map((match) => match[1] as string).sort(),
   }));
 }
+
+/** Columns that hold envelopes, which their name says, with the primary key of their table. */
+export function readSealedColumns(db: Queryable, schemas: readonly string[]): Promise<string[]> {
+  return lines(
+    db,
+    `select format('%s.%s by %s', t.relname, a.attname, (
+       select string_agg(k.attname, ', ' order by place)
+       from pg_index i cross join unnest(i.indkey::int2[]) with ordinality as part (attnum, place)
+       join pg_attribute k on k.attrelid = i.indrelid and k.attnum = part.attnum
+       where i.indrelid = t.oid and i.indisprimary)) as line
+     from pg_attribute a join pg_class t on t.oid = a.attrelid join pg_namespace n on n.oid = t.relnamespace
+     where n.nspname = any($1) and t.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+       and a.attname ~ '(^|_)sealed(_|$)' order by 1`,
+    schemas,
+  );
+}

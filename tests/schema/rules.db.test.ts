@@ -1,5 +1,7 @@
 // What the database enforces, held against what the code says: SQL stands still, code does not.
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import type { SealedColumn } from '@libs/rotation';
+import { createSealer } from '@libs/seal';
 import type { DeliveryStatus } from '@libs/webhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
@@ -7,13 +9,15 @@ import type { BankAccount, PaymentMethod } from '../../services/payments/src/pay
 import { moves, paymentStatuses, reachableFrom } from '../../services/payments/src/payments/states.ts';
 import type { AchEntryState, AchLeg } from '../../services/payments/src/rails/ach/entry.ts';
 import type { SubmissionState } from '../../services/payments/src/rails/rtp/submission.ts';
+import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
 import type { Mode } from '../../services/payments/src/tenant.ts';
 import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
 import type { CredentialStatus } from '../../services/toolhub/src/credentials/credential.ts';
 import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
+import { sealedColumns as toolhubSealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
 import type { SwitchKind } from '../../services/toolhub/src/tools/store.ts';
-import { type ListCheck, readListChecks } from './catalogue.ts';
+import { type ListCheck, readListChecks, readSealedColumns } from './catalogue.ts';
 import { PAYMENTS_SCHEMAS, PAYMENTS_TABLES } from './payments-tables.ts';
 import { findPlacementFaults } from './placement.ts';
 import { TOOLHUB_SCHEMAS, TOOLHUB_TABLES } from './toolhub-tables.ts';
@@ -127,6 +131,20 @@ test('payments move in the database as in the table of states, pair by pair', as
       expect([from, to, moved]).toEqual([from, to, from === to || reachableFrom(from).includes(to)]);
     }
   }
+});
+
+describe('every sealed column is in the list by which keys rotate', () => {
+  const listed = (columns: readonly SealedColumn[]) =>
+    columns.map(({ table, column, key }) => `${table}.${column} by ${Object.keys(key).join(', ')}`).sort();
+
+  test('payments', async () => {
+    const columns = sealedColumns(createSealer({ keys: [Buffer.alloc(32, 7)] }));
+    expect(await readSealedColumns(payments.database, PAYMENTS_SCHEMAS)).toEqual(listed(columns));
+  });
+
+  test('toolhub', async () => {
+    expect(await readSealedColumns(toolhub.database, TOOLHUB_SCHEMAS)).toEqual(listed(toolhubSealedColumns));
+  });
 });
 
 describe('every table is in its list, and can be spread as the list says', () => {

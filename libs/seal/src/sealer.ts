@@ -28,6 +28,8 @@ export interface SealerOptions {
 }
 
 export interface Sealer {
+  /** What tells an envelope's key, newest first: bytes 2 to 5 of the envelope, in hexadecimal digits. */
+  readonly keyIds: readonly [string, ...string[]];
   /** The context names the owner and the column; an envelope opens under exactly the context that sealed it. */
   seal(plain: string | Uint8Array, context: string): Buffer;
   open(sealed: Uint8Array, context: string): Buffer;
@@ -129,6 +131,7 @@ export function createSealer(options: SealerOptions): Sealer {
   }
 
   return {
+    keyIds: [current.id.toString('hex'), ...keys.slice(1).map((key) => key.id.toString('hex'))],
     seal,
     open,
     openText: (sealed, context) => open(sealed, context).toString('utf8'),

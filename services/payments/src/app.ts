@@ -5,6 +5,7 @@ import { type AccessPart, addAccess } from './parts/access.ts';
 import { type BaseOptions, createBase, type Part } from './parts/base.ts';
 import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-methods.ts';
 import { addPayments, type PaymentsPart } from './parts/payments.ts';
+import { addRotation } from './parts/rotation.ts';
 import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
 import type { Rail } from './rails/rail.ts';
 import { createRetention } from './retention/service.ts';
@@ -39,7 +40,7 @@ export async function createPayments(options: PaymentsOptions): Promise<Payments
   const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
   const retention = addRetention({ access, webhooks });
   // In the order in which they end: what others lean on comes last.
-  const parts: Part[] = [payments, methods, webhooks, retention, access];
+  const parts: Part[] = [payments, methods, webhooks, retention, addRotation(base), access];
   if (base.config.role !== 'worker') registerRoutes(base.app, { access, parts });
   let worker: Worker | undefined;
 

@@ -12,6 +12,7 @@ import { type Base, createBase, type Part } from './parts/base.ts';
 import { addInbound } from './parts/inbound.ts';
 import { addInvoices } from './parts/invoices.ts';
 import { addPlatforms } from './parts/platforms.ts';
+import { addRotation } from './parts/rotation.ts';
 import { addTools } from './parts/tools.ts';
 import { addWebhooks, type WebhookOptions } from './parts/webhooks.ts';
 import { SCHEMA } from './schema.ts';
@@ -88,5 +89,5 @@ async function addParts(base: Base, options: ToolhubOptions): Promise<Part[]> {
   const inbound = await addInbound(base, emitEvent);
   addAdmin(base, { accounts, billing: tools.billing });
   const mails: Part = { handlers: notices.handlers, cron: [], close: () => Promise.resolve() };
-  return [mails, webhooks, invoices, inbound, tools, platforms, accounts];
+  return [mails, webhooks, invoices, inbound, tools, platforms, accounts, addRotation(base)];
 }

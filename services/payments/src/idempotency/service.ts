@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
+import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import { fingerprintOf } from './key.ts';
@@ -94,3 +95,10 @@ export function createIdempotency({ database, sealer, now }: IdempotencyOptions)
 function contextOf({ tenantId, path, key }: KeyPlace): string {
   return `idempotency ${JSON.stringify([tenantId, path, key])}`;
 }
+
+export const sealedAnswers = sealedColumn({
+  table: 'idempotency_keys',
+  column: 'response_sealed',
+  key: { tenant_id: 'text', path: 'text', key: 'text' },
+  contextOf: (row) => contextOf({ tenantId: row.tenant_id, path: row.path, key: row.key }),
+});

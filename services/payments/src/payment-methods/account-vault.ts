@@ -1,3 +1,4 @@
+import { type SealedColumn, sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { type BankAccount, last4Of, type MethodKey } from './method.ts';
 
@@ -14,13 +15,38 @@ function contextOf({ tenantId, id }: MethodKey): string {
   return `account_number ${tenantId} ${id}`;
 }
 
-function identityOf({ routingNumber, accountNumber }: PlainAccount): string {
+function identityOf({
+  routingNumber,
+  accountNumber,
+}: Pick<PlainAccount, 'routingNumber' | 'accountNumber'>): string {
   return `${routingNumber} ${accountNumber}`;
+}
+
+function fingerprintContext(tenantId: string): string {
+  return `bank_account ${tenantId}`;
+}
+
+/** For the rotation of keys: equal accounts get equal fingerprints again, of the newest key. */
+export function sealedAccounts(sealer: Pick<Sealer, 'fingerprint'>): SealedColumn {
+  return sealedColumn({
+    table: 'payment_methods',
+    column: 'account_sealed',
+    key: { tenant_id: 'text', id: 'text' },
+    contextOf: (row) => contextOf({ tenantId: row.tenant_id, id: row.id }),
+    mark: {
+      column: 'fingerprint',
+      needs: ['routing_number'],
+      of: (accountNumber, row) =>
+        sealer.fingerprint(
+          identityOf({ routingNumber: row.routing_number, accountNumber }),
+          fingerprintContext(row.tenant_id),
+        ),
+    },
+  });
 }
 
 /** The only place that sees account numbers in the clear on their way into and out of the database. */
 export function createAccountVault(sealer: Sealer) {
-  const fingerprintContext = (tenantId: string) => `bank_account ${tenantId}`;
   return {
     seal(key: MethodKey, account: PlainAccount): BankAccount {
       return {

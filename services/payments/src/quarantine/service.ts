@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
+import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { Quarantined, QuarantineFilter, WholeQuarantined } from './quarantine.ts';
@@ -43,3 +44,12 @@ export function createQuarantine({ database, sealer }: QuarantineDependencies): 
 function sealContext(id: string): string {
   return `rail_quarantine ${id}`;
 }
+
+export const sealedQuarantine = sealedColumn({
+  table: 'rail_quarantine',
+  column: 'content_sealed',
+  key: { id: 'text' },
+  // Whole files may be among them.
+  rowsPerPage: 10,
+  contextOf: (row) => sealContext(row.id),
+});

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { parseTenantId } from '../tenant.ts';
 
@@ -31,6 +32,13 @@ const REMEMBERED_MAX = 4_000;
 function contextOf({ tenantId, id }: MessageKey): string {
   return `rail_message ${tenantId} ${id}`;
 }
+
+export const sealedMessages = sealedColumn({
+  table: 'rail_messages',
+  column: 'content_sealed',
+  key: { tenant_id: 'text', payment_id: 'text', id: 'text' },
+  contextOf: (row) => contextOf({ tenantId: row.tenant_id, id: row.id }),
+});
 
 /**
  * A transfer names two accounts. Status reports and requests name none under the network's schemas, so those of the

@@ -1,3 +1,4 @@
+import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import type { SigningSecret } from './endpoint.ts';
 import type { EndpointKey } from './store.ts';
@@ -5,6 +6,13 @@ import type { EndpointKey } from './store.ts';
 function contextOf({ tenantId, id }: EndpointKey): string {
   return `webhook_secrets ${tenantId} ${id}`;
 }
+
+export const sealedEndpointSecrets = sealedColumn({
+  table: 'webhook_endpoints',
+  column: 'secrets_sealed',
+  key: { tenant_id: 'text', id: 'text' },
+  contextOf: (row) => contextOf({ tenantId: row.tenant_id, id: row.id }),
+});
 
 /** Keeps an endpoint's secrets as one envelope, bound to that endpoint. */
 export function createSecretVault(sealer: Sealer) {

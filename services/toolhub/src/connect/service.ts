@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Database } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { everyMinutes } from '@libs/jobs';
+import { sealedColumn } from '@libs/rotation';
 import { equalSecrets, hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import { Check } from 'typebox/value';
 import {
@@ -63,13 +64,22 @@ interface Destination {
   client: OAuthClient;
 }
 
+function contextOf(customerId: string, stateHash: Buffer): string {
+  return JSON.stringify(['connect_states', customerId, stateHash.toString('hex')]);
+}
+
+export const sealedJourneys = sealedColumn({
+  table: 'connect_states',
+  column: 'sealed_verifier',
+  key: { customer_id: 'text', state_hash: 'bytea' },
+  contextOf: (row) => contextOf(row.customer_id, row.state_hash),
+});
+
 export function createConnectService(deps: ConnectServiceDependencies): ConnectService {
   const { database, sealer, connectors, credentials, publicUrl, randomBytes, now } = deps;
   const timeoutMs = deps.exchangeTimeoutMs ?? EXCHANGE_TIMEOUT_MS;
   // Vendors compare this as written with what the operator registered there.
   const redirectUriOf = (platform: string) => `${publicUrl}/api/connect/${platform}/callback`;
-  const contextOf = (customerId: string, stateHash: Buffer) =>
-    JSON.stringify(['connect_states', customerId, stateHash.toString('hex')]);
 
   function destinationOf(platform: string, wanted?: string): Destination {
     const connector = connectors.find(platform);

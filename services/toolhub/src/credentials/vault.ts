@@ -1,3 +1,4 @@
+import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import type { CredentialKey } from './credential.ts';
 
@@ -8,10 +9,19 @@ export interface Vault {
   needsReseal(sealed: Buffer): boolean;
 }
 
+/** As JSON no part of the context can pass for another, whatever an account is called. */
+function contextOf({ customerId, platform, slot }: CredentialKey): string {
+  return JSON.stringify(['credential', customerId, platform, slot]);
+}
+
+export const sealedCredentials = sealedColumn({
+  table: 'credentials',
+  column: 'sealed',
+  key: { customer_id: 'text', platform: 'text', slot: 'text' },
+  contextOf: (row) => contextOf({ customerId: row.customer_id, platform: row.platform, slot: row.slot }),
+});
+
 export function createVault(sealer: Sealer): Vault {
-  // As JSON no part of the context can pass for another, whatever an account is called.
-  const contextOf = ({ customerId, platform, slot }: CredentialKey) =>
-    JSON.stringify(['credential', customerId, platform, slot]);
   return {
     seal: (key, credential) => sealer.seal(JSON.stringify(credential), contextOf(key)),
     open: (key, sealed) => JSON.parse(sealer.openText(sealed, contextOf(key))) as unknown,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '@libs/db';
+import { sealedColumn } from '@libs/rotation';
 import { hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
@@ -43,6 +44,17 @@ export interface OAuthService extends TokenSource {
   purge(): Promise<void>;
 }
 
+function context(stateHash: Buffer): string {
+  return `oauth_connects/${stateHash.toString('hex')}`;
+}
+
+export const sealedConnects = sealedColumn({
+  table: 'oauth_connects',
+  column: 'sealed_verifier',
+  key: { state_hash: 'bytea' },
+  contextOf: (row) => context(row.state_hash),
+});
+
 export function createOAuthService(deps: {
   database: Database;
   publicUrl: string;
@@ -53,7 +65,6 @@ export function createOAuthService(deps: {
 }): OAuthService {
   const { database, publicUrl, sealer, randomBytes, now } = deps;
   const redirectUri = ownCallback(publicUrl);
-  const context = (stateHash: Buffer) => `oauth_connects/${stateHash.toString('hex')}`;
 
   async function takeVerifier(state: string): Promise<string | undefined> {
     const stateHash = hashToken(state);

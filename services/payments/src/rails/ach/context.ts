@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
+import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import type { Clocks } from '../../clock/service.ts';
 import type { Correction, MethodKey, PaymentMethod } from '../../payment-methods/method.ts';
@@ -40,3 +41,16 @@ export interface AchContext {
 export function fileSealContext(id: string): string {
   return `ach_file ${id}`;
 }
+
+// Whole files, which may hold thousands of entries.
+const FILES_PER_PAGE = 10;
+
+export const sealedFiles = ['ach_files', 'ach_answers'].map((table) =>
+  sealedColumn({
+    table,
+    column: 'content_sealed',
+    key: { id: 'text' },
+    rowsPerPage: FILES_PER_PAGE,
+    contextOf: (row) => fileSealContext(row.id),
+  }),
+);

@@ -1,0 +1,3 @@
+export { createRotationJob, type RotationJob } from './job.ts';
+export { describeTally, type RotationTally, resealEverything } from './rotation.ts';
+export { type SealedColumn, sealedColumn } from './sealed-column.ts';

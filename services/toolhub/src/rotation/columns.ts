@@ -1,0 +1,13 @@
+import type { SealedColumn } from '@libs/rotation';
+import { sealedJourneys } from '../connect/service.ts';
+import { sealedCredentials } from '../credentials/vault.ts';
+import { sealedConnects } from '../oauth/service.ts';
+import { sealedWebhookSecrets } from '../webhooks/secrets.ts';
+
+/** Everything that is sealed; `tests/schema` holds it against the catalogue. */
+export const sealedColumns: readonly SealedColumn[] = [
+  sealedCredentials,
+  sealedWebhookSecrets,
+  sealedJourneys,
+  sealedConnects,
+];
