@@ -46,9 +46,7 @@ function packageEntries(): Map<string, string> {
 /** Rules that are written and tried out on planted examples; each is switched on when its last fault is mended. */
 const COMING = [
   'No circle of files, types included.',
-  'Nothing gives on what a store exports.',
   'Time and randomness are passed in; only `main.ts`, `app.ts` and `parts/` make them.',
-  'What a factory of a service takes is called `…Dependencies`.',
   'Two exported things of a service never share a name.',
   'Tests lie beside what they test; `test/` holds the rigs, `tests/` what concerns a whole product.',
 ];

@@ -44,7 +44,7 @@ const inServices = (path: string) => path.startsWith('services/') && path.includ
 const SQL =
   /[`'"]\s*(?:select\s+[\w*"(]|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\()/i;
 const HTTP_PACKAGE = /^(fastify|@fastify\/.*|node:http)$/;
-const CLOCK = /\bDate\.now\(\)|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\(/;
+const CLOCK = /\bDate\.now\(\)|\bnew Date\(\)|\bMath\.random\(/;
 const EMPTY_NAME = /(^|\/)(utils?|helpers?|manager|common)(\.ts|\/)/;
 const LEFTOVER = new RegExp(
   `\\b(${['TO', 'FIX'].map((head, n) => head + (n ? 'ME' : 'DO')).join('|')})\\b|\\b(?:test|it|describe)\\.(?:only|skip|todo)\\b`,

@@ -8,7 +8,7 @@ export const closed = { additionalProperties: false } as const;
 
 export const IdParams = Type.Object({ id: Type.String({ maxLength: ID_LENGTH_MAX }) });
 export const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });
-export const Mode = oneOf(['test', 'live']);
+export const ModeSchema = oneOfStrings(['test', 'live']);
 
 /** For POSTs that do their work once per key, where one is sent. */
 export const IdempotencyHeaders = Type.Object({
@@ -23,7 +23,7 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-export function oneOf<const Values extends readonly string[]>(
+export function oneOfStrings<const Values extends readonly string[]>(
   values: Values,
   description?: string,
 ): TUnsafe<Values[number]> {

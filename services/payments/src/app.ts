@@ -2,7 +2,7 @@ import type { App } from '@libs/http';
 import { startWorker, type Worker } from '@libs/jobs';
 import { checkApiVersion } from './api-version.ts';
 import { type AccessPart, addAccess } from './parts/access.ts';
-import { type BaseOptions, createBase, type Part } from './parts/base.ts';
+import { type BaseDependencies, createBase, type Part } from './parts/base.ts';
 import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-methods.ts';
 import { addPayments, type PaymentsPart } from './parts/payments.ts';
 import { addRotation } from './parts/rotation.ts';
@@ -12,7 +12,7 @@ import { createRetention } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
-export interface PaymentsOptions extends BaseOptions {
+export interface PaymentsAppDependencies extends BaseDependencies {
   /** Instead of the rails that lead to the networks. */
   rails?: readonly Rail[];
   webhooks?: WebhookOptions;
@@ -31,7 +31,7 @@ export interface Payments {
 }
 
 /** The whole service from its parts; each part builds features from what they need, and nothing is global. */
-export async function createPayments(options: PaymentsOptions): Promise<Payments> {
+export async function createPayments(options: PaymentsAppDependencies): Promise<Payments> {
   const offers = createDeliveryOffers();
   const base = await createBase(options);
   const access = await addAccess(base);

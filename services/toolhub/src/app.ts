@@ -17,7 +17,7 @@ import { addTools } from './parts/tools.ts';
 import { addWebhooks, type WebhookOptions } from './parts/webhooks.ts';
 import { SCHEMA } from './schema.ts';
 
-export interface ToolhubOptions {
+export interface ToolhubDependencies {
   config: Config;
   database: Database;
   connectors: readonly Connector[];
@@ -40,7 +40,7 @@ export interface Toolhub {
 }
 
 /** The whole service from its parts; each part builds features from what they need, and nothing is global. */
-export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
+export async function createToolhub(options: ToolhubDependencies): Promise<Toolhub> {
   const base = await createBase(options);
   const parts = await addParts(base, options);
   let worker: Worker | undefined;
@@ -74,7 +74,7 @@ export async function createToolhub(options: ToolhubOptions): Promise<Toolhub> {
 }
 
 /** In the order in which they end: what others lean on comes last. */
-async function addParts(base: Base, options: ToolhubOptions): Promise<Part[]> {
+async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[]> {
   const { connectors: definitions } = options;
   const accounts = await addAccounts(base, options.fetchDocument);
   const webhooks = addWebhooks(base, accounts, options.webhooks);

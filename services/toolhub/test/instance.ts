@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { createToolhub, type ToolhubOptions } from '../src/app.ts';
+import { createToolhub, type ToolhubDependencies } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { createConnectors } from '../src/connectors/index.ts';
 import { migrationSource, SCHEMA } from '../src/schema.ts';
@@ -56,8 +56,8 @@ export interface InstanceOptions {
   now?: () => Date;
   /** Shares the public address of another one, as processes behind one balancer do. */
   publicUrl?: string;
-  fetchDocument?: ToolhubOptions['fetchDocument'];
-  connectors?: ToolhubOptions['connectors'];
+  fetchDocument?: ToolhubDependencies['fetchDocument'];
+  connectors?: ToolhubDependencies['connectors'];
 }
 
 /** The whole service in this process, on a port of its own. */

@@ -4,7 +4,11 @@ import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { listen } from '@libs/runtime';
 import { createIdFactory, createSealer } from '@libs/seal';
-import { createPayments, type Payments, type PaymentsOptions } from '../../../services/payments/src/app.ts';
+import {
+  createPayments,
+  type Payments,
+  type PaymentsAppDependencies,
+} from '../../../services/payments/src/app.ts';
 import { loadConfig } from '../../../services/payments/src/config.ts';
 import { paymentsMigrations, SCHEMA } from '../../../services/payments/src/migrations.ts';
 
@@ -56,7 +60,7 @@ export interface Instance {
 export interface InstanceOptions {
   env?: Record<string, string>;
   time?: TestTime;
-  service?: Partial<Pick<PaymentsOptions, 'webhooks' | 'random' | 'secrets'>>;
+  service?: Partial<Pick<PaymentsAppDependencies, 'webhooks' | 'random' | 'secrets'>>;
 }
 
 /** One process of the service; several on one database are several processes. */

@@ -1,7 +1,7 @@
 // Boots the real service on a free port, with what a test wants to be different, and speaks HTTP to it.
 import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { createToolhub, type ToolhubOptions } from '../../../services/toolhub/src/app.ts';
+import { createToolhub, type ToolhubDependencies } from '../../../services/toolhub/src/app.ts';
 import { loadConfig } from '../../../services/toolhub/src/config.ts';
 import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
 import { migrationSource, SCHEMA } from '../../../services/toolhub/src/schema.ts';
@@ -35,7 +35,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export type ServiceOptions = Partial<Pick<ToolhubOptions, 'connectors' | 'webhooks' | 'now'>> & {
+export type ServiceOptions = Partial<Pick<ToolhubDependencies, 'connectors' | 'webhooks' | 'now'>> & {
   env?: Record<string, string>;
   /** Without jobs it only serves requests. */
   jobs?: boolean;

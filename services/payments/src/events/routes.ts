@@ -1,13 +1,13 @@
 import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { ID_LENGTH_MAX, IdParams, Mode, oneOf, sendJsonText, Timestamp } from '../api-schema.ts';
+import { ID_LENGTH_MAX, IdParams, ModeSchema, oneOfStrings, sendJsonText, Timestamp } from '../api-schema.ts';
 import type { Access } from '../keys/access.ts';
 import { eventTypes } from './event.ts';
 import { eventToJson } from './event-json.ts';
 import type { EventService } from './service.ts';
 
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
-const EventType = oneOf(eventTypes);
+const EventType = oneOfStrings(eventTypes);
 
 const EventSchema = Type.Object({
   id: Type.String(),
@@ -17,7 +17,7 @@ const EventSchema = Type.Object({
     format: 'date-time',
     description: "When it happened, in the organisation's time.",
   }),
-  mode: Mode,
+  mode: ModeSchema,
   created_at: Timestamp,
   data: Type.Unknown({ description: 'The object concerned, as it was then.' }),
 });

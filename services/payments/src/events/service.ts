@@ -31,13 +31,13 @@ export interface EventService {
   sweep(limit: number): Promise<number>;
 }
 
-export interface EventServiceOptions {
+export interface EventServiceDependencies {
   database: Database;
   now: () => Date;
   deliver: DeliverEvents;
 }
 
-export function createEventService({ database, now, deliver }: EventServiceOptions): EventService {
+export function createEventService({ database, now, deliver }: EventServiceDependencies): EventService {
   return {
     async record(tx, events, stored = []) {
       await insertEvents(tx, events);

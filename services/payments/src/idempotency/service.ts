@@ -3,12 +3,12 @@ import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import { fingerprintOf } from './key.ts';
-import { deleteKeysBefore, findAnswer, insertAnswer, type KeyPlace, lockPlace } from './store.ts';
+import { deleteKeysBefore, findResponse, insertResponse, type KeyPlace, lockPlace } from './store.ts';
 
 export const KEY_RETENTION_DAYS = 30;
 const WAITING_MAX = 10_000;
 
-export interface Answer {
+export interface KeptResponse {
   readonly status: number;
   /** JSON, made once: a replay is the same bytes. */
   readonly body: string;
@@ -29,20 +29,20 @@ export interface Idempotency {
    */
   once(
     request: IdempotentRequest,
-    work: (tx: Queryable) => Promise<Answer>,
-  ): Promise<Answer & { replayed: boolean }>;
+    work: (tx: Queryable) => Promise<KeptResponse>,
+  ): Promise<KeptResponse & { replayed: boolean }>;
   /** Forgets a bounded number of keys that are older than promised; answers how many. */
   sweep(limit: number): Promise<number>;
 }
 
-export interface IdempotencyOptions {
+export interface IdempotencyDependencies {
   database: Database;
   sealer: Sealer;
   now: () => Date;
 }
 
 /** For every POST but the one that creates payments, which is written in batches and has its own way. */
-export function createIdempotency({ database, sealer, now }: IdempotencyOptions): Idempotency {
+export function createIdempotency({ database, sealer, now }: IdempotencyDependencies): Idempotency {
   const tails = new Map<string, Promise<unknown>>();
 
   /** Within a process repeats wait here, without a connection; the lock in the database is for other processes. */
@@ -67,7 +67,7 @@ export function createIdempotency({ database, sealer, now }: IdempotencyOptions)
       return inTurn(place, () =>
         database.transaction(async (tx) => {
           await lockPlace(tx, place);
-          const stored = await findAnswer(tx, place);
+          const stored = await findResponse(tx, place);
           if (stored !== undefined) {
             if (!stored.fingerprint.equals(fingerprint)) throw errors.idempotency_key_reused();
             const body = sealer.openText(stored.responseSealed, contextOf(place));
@@ -76,7 +76,7 @@ export function createIdempotency({ database, sealer, now }: IdempotencyOptions)
           const answer = await work(tx);
           // Answers may hold secrets that are shown once, so they are kept as carefully as those.
           const responseSealed = sealer.seal(answer.body, contextOf(place));
-          await insertAnswer(tx, place, {
+          await insertResponse(tx, place, {
             fingerprint,
             status: answer.status,
             responseSealed,

@@ -6,7 +6,7 @@ export interface KeyPlace {
   readonly key: string;
 }
 
-export interface StoredAnswer {
+export interface StoredResponse {
   fingerprint: Buffer;
   status: number;
   responseSealed: Buffer;
@@ -19,8 +19,8 @@ export async function lockPlace(tx: Queryable, place: KeyPlace): Promise<void> {
   ]);
 }
 
-export async function findAnswer(db: Queryable, place: KeyPlace): Promise<StoredAnswer | undefined> {
-  const { rows } = await db.query<StoredAnswer>(
+export async function findResponse(db: Queryable, place: KeyPlace): Promise<StoredResponse | undefined> {
+  const { rows } = await db.query<StoredResponse>(
     `select fingerprint, status, response_sealed as "responseSealed" from idempotency_keys
      where tenant_id = $1 and path = $2 and key = $3`,
     [place.tenantId, place.path, place.key],
@@ -28,10 +28,10 @@ export async function findAnswer(db: Queryable, place: KeyPlace): Promise<Stored
   return rows[0];
 }
 
-export async function insertAnswer(
+export async function insertResponse(
   tx: Queryable,
   place: KeyPlace,
-  answer: StoredAnswer & { createdAt: Date },
+  answer: StoredResponse & { createdAt: Date },
 ): Promise<void> {
   await tx.query(
     `insert into idempotency_keys (tenant_id, path, key, fingerprint, status, response_sealed, created_at)

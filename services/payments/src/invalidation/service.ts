@@ -23,7 +23,7 @@ export interface Invalidations {
   close(): Promise<void>;
 }
 
-export interface InvalidationOptions {
+export interface InvalidationDependencies {
   database: Database;
   /** Distinguishes this process from all others. */
   processId: string;
@@ -31,7 +31,7 @@ export interface InvalidationOptions {
   onError: (error: unknown) => void;
 }
 
-export async function createInvalidations(options: InvalidationOptions): Promise<Invalidations> {
+export async function createInvalidations(options: InvalidationDependencies): Promise<Invalidations> {
   const { database, nowMs } = options;
   const channel = `${database.schema}_changes`;
   const ownBeat = `beat ${options.processId}`;

@@ -23,7 +23,7 @@ interface Needs {
   readonly sandboxOnly: boolean;
 }
 
-export interface AccessOptions {
+export interface AccessDependencies {
   keys: KeyService;
   rates: { live: RateLimit; test: RateLimit };
 }
@@ -32,7 +32,7 @@ export interface AccessOptions {
  * Runs before the body is read: a stranger's body costs nothing. A known key is let in without a promise, so that the
  * hot path pays a map look-up and no turn of the event loop.
  */
-export function createAccess({ keys, rates }: AccessOptions): Access {
+export function createAccess({ keys, rates }: AccessDependencies): Access {
   function admit(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -88,7 +88,7 @@ export type Gates = Pick<RouteRules<RouteAccess, RouteRate, never>, 'identify' |
  * What declared routes ask of a caller, before the body is read: a stranger's body costs nothing. A known key is let in
  * without a promise, so that the hot path pays a map look-up and no turn of the event loop.
  */
-export function createGates({ keys, rates, adminToken }: AccessOptions & { adminToken: string }): Gates {
+export function createGates({ keys, rates, adminToken }: AccessDependencies & { adminToken: string }): Gates {
   function remember(request: FastifyRequest, caller: Caller | undefined): void {
     if (caller === undefined) throw unauthorized();
     request.caller = caller;

@@ -1,6 +1,14 @@
 import type { App } from '@libs/http';
 import Type from 'typebox';
-import { closed, IdempotencyHeaders, IdParams, Mode, nullable, oneOf, Timestamp } from '../api-schema.ts';
+import {
+  closed,
+  IdempotencyHeaders,
+  IdParams,
+  ModeSchema,
+  nullable,
+  oneOfStrings,
+  Timestamp,
+} from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { AdminAccess } from './access.ts';
@@ -16,7 +24,7 @@ const apiKey = Type.Object({
   id: Type.String(),
   object: Type.Literal('api_key'),
   organisation_id: Type.String(),
-  mode: Mode,
+  mode: ModeSchema,
   name: Type.String(),
   hint: Type.String({ description: 'The last characters of the key.' }),
   scopes: Type.Array(Type.String()),
@@ -140,10 +148,10 @@ function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRoute
         headers: IdempotencyHeaders,
         body: Type.Object(
           {
-            mode: Mode,
+            mode: ModeSchema,
             name: Type.Optional(name),
             scopes: Type.Optional(
-              Type.Array(oneOf(scopes), {
+              Type.Array(oneOfStrings(scopes), {
                 minItems: 1,
                 uniqueItems: true,
                 description: 'What the key may do; everything when left out.',

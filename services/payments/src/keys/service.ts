@@ -30,7 +30,7 @@ const HINT_CHARACTERS = 4;
 const KEYS_LISTED_MAX = 1_000;
 const LOADS_MAX = 1_000;
 
-export interface KeyServiceOptions {
+export interface KeyServiceDependencies {
   database: Database;
   invalidations: Invalidations;
   sandboxOn: boolean;
@@ -73,7 +73,7 @@ export interface KeyService {
   ensureSandbox(): Promise<void>;
 }
 
-export function createKeyService(options: KeyServiceOptions): KeyService {
+export function createKeyService(options: KeyServiceDependencies): KeyService {
   const { database, invalidations, now, newId } = options;
   const cache = new KeyCache({ isLive: invalidations.isLive, nowMs: options.nowMs });
   invalidations.on('key', (id) => cache.forget(id));
@@ -173,7 +173,7 @@ function hasEnded(key: ApiKey, at: Date): boolean {
   return key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= at);
 }
 
-function createAuthenticate(options: KeyServiceOptions, cache: KeyCache): KeyService['authenticate'] {
+function createAuthenticate(options: KeyServiceDependencies, cache: KeyCache): KeyService['authenticate'] {
   const { database, now } = options;
   const loads = new Map<string, Promise<KnownKey | undefined>>();
 

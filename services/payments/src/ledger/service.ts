@@ -1,11 +1,24 @@
 import type { Database, Queryable } from '@libs/db';
 import type { Tenant } from '../tenant.ts';
+import type { Balance, BalanceKey } from './balance.ts';
 import { type EntryFilter, listAccounts, listEntries, runChecks, sumFees } from './report-store.ts';
-import { changeBalances, insertTransfers, lockBalances } from './store.ts';
+import { changeBalances, insertTransfers, lockBalances, openBalance } from './store.ts';
 import { balanceChanges, FEE_REVENUE, FEES_OWED, type Transfer } from './transfer.ts';
 
-export type { Balance, BalanceKey } from './store.ts';
-export { insertTransfers, lockBalances, openBalance } from './store.ts';
+/** Keeps others from changing these balances until the caller's transaction ends. */
+export function lockForChange(tx: Queryable, keys: readonly BalanceKey[]): Promise<Balance[]> {
+  return lockBalances(tx, keys);
+}
+
+/** A balance of zero for a method that holds money here. */
+export function openLedgerBalance(tx: Queryable, key: BalanceKey & { currency: string }): Promise<void> {
+  return openBalance(tx, key);
+}
+
+/** Transfers alone: the caller changes the balances itself, in the same transaction. */
+export function writeTransfers(tx: Queryable, transfers: readonly Transfer[]): Promise<void> {
+  return insertTransfers(tx, transfers);
+}
 
 /** What transfers that are written elsewhere change in balances. */
 export async function recordBalanceChanges(tx: Queryable, transfers: readonly Transfer[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import type { Balance, BalanceKey } from './balance.ts';
 import type { BalanceChange, Transfer } from './transfer.ts';
 
 export async function insertTransfers(tx: Queryable, transfers: readonly Transfer[]): Promise<void> {
@@ -26,16 +27,6 @@ export async function insertTransfers(tx: Queryable, transfers: readonly Transfe
   );
 }
 
-export interface Balance {
-  tenantId: string;
-  paymentMethodId: string;
-  currency: string;
-  posted: number;
-  held: number;
-  incoming: number;
-  owed: number;
-}
-
 interface BalanceRow {
   tenant_id: string;
   payment_method_id: string;
@@ -56,11 +47,6 @@ function fromRow(row: BalanceRow): Balance {
     incoming: row.incoming,
     owed: row.owed,
   };
-}
-
-export interface BalanceKey {
-  tenantId: string;
-  paymentMethodId: string;
 }
 
 /** Locks balances in one order, whoever asks, so that two transactions never wait for each other. */

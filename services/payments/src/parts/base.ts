@@ -51,7 +51,7 @@ export interface Part {
 
 export const VERSION = '0.1.0';
 
-export interface BaseOptions {
+export interface BaseDependencies {
   config: PaymentsConfig;
   database: Database;
   secrets: Secrets;
@@ -62,7 +62,7 @@ export interface BaseOptions {
   app?: Pick<AppOptions, 'logDestination' | 'metrics' | 'defaultMetrics'>;
 }
 
-export async function createBase(options: BaseOptions): Promise<Base> {
+export async function createBase(options: BaseDependencies): Promise<Base> {
   const { config, database, secrets, now = () => new Date() } = options;
   const { identityPath, ach, rtp } = config.rails;
   const live = { ach: ach.sftpUrl !== undefined, rtp: rtp.gatewayUrl !== undefined };

@@ -51,7 +51,7 @@ export const emptyBalance: BalanceView = {
 };
 
 /** What a notification of change puts right. */
-export interface Correction {
+export interface MethodCorrection {
   routingNumber?: string;
   accountNumber?: string;
   holderName?: string;
@@ -86,4 +86,17 @@ export function methodToApi(method: PaymentMethod, balance: BalanceView | null =
     created_at: method.createdAt.toISOString(),
     updated_at: method.updatedAt.toISOString(),
   };
+}
+
+export interface ViewedMethod {
+  method: PaymentMethod;
+  balance: BalanceView | null;
+  sortId: string;
+}
+
+export interface MethodFilter {
+  type: string | null;
+  fingerprint: string | null;
+  beforeSortId: string | null;
+  limit: number;
 }

@@ -5,17 +5,18 @@ import {
   ID_LENGTH_MAX,
   IdempotencyHeaders,
   IdParams,
-  Mode,
+  ModeSchema,
   nullable,
-  oneOf,
+  oneOfStrings,
   Timestamp,
 } from '../api-schema.ts';
 import { METADATA_LIMITS } from '../payments/schemas.ts';
 import { isRoutingNumber } from '../rails/ach/routing-number.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
+import type { ViewedMethod } from './method.ts';
 import { methodToApi } from './method.ts';
 import { ROUTING_NUMBER_FORMAT, registerFormat } from './routing-number-format.ts';
-import type { NewMethodInput, PaymentMethods, ViewedMethod } from './service.ts';
+import type { NewMethodInput, PaymentMethods } from './service.ts';
 
 registerFormat(isRoutingNumber);
 
@@ -23,9 +24,9 @@ const HOLDER_NAME_LENGTH_MAX = 100;
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 
 const RoutingNumber = Type.String({ format: ROUTING_NUMBER_FORMAT, examples: ['021000021'] });
-const AccountType = oneOf(['checking', 'savings']);
-const HolderType = oneOf(['individual', 'business']);
-const Rail = oneOf(['rtp', 'ach', 'book']);
+const AccountType = oneOfStrings(['checking', 'savings']);
+const HolderType = oneOfStrings(['individual', 'business']);
+const Rail = oneOfStrings(['rtp', 'ach', 'book']);
 const Metadata = stringMap(METADATA_LIMITS);
 
 const CreateBankAccount = Type.Object(
@@ -57,8 +58,8 @@ const CreateMethod = Type.Union([CreateBankAccount, CreateBalance]);
 const MethodSchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('payment_method'),
-  mode: Mode,
-  type: oneOf(['bank_account', 'balance']),
+  mode: ModeSchema,
+  type: oneOfStrings(['bank_account', 'balance']),
   rails: Type.Object({ send: Type.Array(Rail), receive: Type.Array(Rail) }),
   bank_account: nullable(
     Type.Object({
@@ -143,7 +144,7 @@ export function registerPaymentMethodRoutes(
         tags,
         summary: 'List payment methods',
         querystring: listQuery({
-          type: Type.Optional(oneOf(['bank_account', 'balance'])),
+          type: Type.Optional(oneOfStrings(['bank_account', 'balance'])),
           fingerprint: Type.Optional(Type.String({ minLength: 1, maxLength: ID_LENGTH_MAX })),
         }),
         response: { 200: objectListSchema(MethodSchema) },

@@ -4,7 +4,7 @@ import type { NewId, Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
 import type { EventService } from '../events/service.ts';
-import { lockBalances, openBalance } from '../ledger/service.ts';
+import { lockForChange, openLedgerBalance } from '../ledger/service.ts';
 import type { PaymentReading } from '../payments/reading.ts';
 import type { Tenant } from '../tenant.ts';
 import { parseTenantId } from '../tenant.ts';
@@ -14,11 +14,13 @@ import {
   BALANCE_CURRENCY,
   type BalanceView,
   type BankAccount,
-  type Correction,
   emptyBalance,
+  type MethodCorrection,
+  type MethodFilter,
   type MethodKey,
   methodToApi,
   type PaymentMethod,
+  type ViewedMethod,
 } from './method.ts';
 import {
   findFingerprint,
@@ -27,10 +29,8 @@ import {
   insertMethods,
   listViews,
   lockMethod,
-  type MethodFilter,
   markDeleted,
   updateBankAccount,
-  type ViewedMethod,
 } from './store.ts';
 import {
   accountNumberFor,
@@ -39,8 +39,6 @@ import {
   TEST_ROUTING_NUMBER,
   TEST_ROUTING_NUMBER_WITHOUT_RTP,
 } from './test-accounts.ts';
-
-export type { MethodFilter, ViewedMethod } from './store.ts';
 
 const TEST_HOLDER_NAME = 'Test Account';
 
@@ -117,7 +115,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
       await insertMethods(tx, [{ method, sortId: id }]);
       const balance = input.bank ? null : emptyBalance;
       if (balance) {
-        await openBalance(tx, { tenantId: tenant.id, paymentMethodId: id, currency: BALANCE_CURRENCY });
+        await openLedgerBalance(tx, { tenantId: tenant.id, paymentMethodId: id, currency: BALANCE_CURRENCY });
       }
       await deps.events.record(tx, [eventOf('payment_method.created', method, at, balance)]);
       return { method, balance, sortId: id };
@@ -195,7 +193,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
     async applyCorrection(
       tx: Queryable,
       key: MethodKey,
-      correction: Correction,
+      correction: MethodCorrection,
       at: Date,
     ): Promise<PaymentMethod | undefined> {
       const method = await lockMethod(tx, key);
@@ -235,14 +233,14 @@ function notFound(): Error {
 
 /** With the balance locked, so that no payment can put money in between the look and the deletion. */
 async function refuseMoney(tx: Queryable, { tenantId, id }: MethodKey): Promise<void> {
-  const [balance] = await lockBalances(tx, [{ tenantId, paymentMethodId: id }]);
+  const [balance] = await lockForChange(tx, [{ tenantId, paymentMethodId: id }]);
   if (balance === undefined) return;
   const { posted, held, incoming, owed } = balance;
   if (posted !== 0 || owed !== 0) throw errors.balance_not_empty();
   if (held !== 0 || incoming !== 0) throw errors.payment_method_in_use();
 }
 
-function withoutUndefined(correction: Correction): Correction {
+function withoutUndefined(correction: MethodCorrection): MethodCorrection {
   return Object.fromEntries(Object.entries(correction).filter(([, value]) => value !== undefined));
 }
 

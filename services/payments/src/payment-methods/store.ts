@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { BalanceView, BankAccount, MethodKey, PaymentMethod } from './method.ts';
+import type { BankAccount, MethodFilter, MethodKey, PaymentMethod, ViewedMethod } from './method.ts';
 
 interface MethodRow {
   tenant_id: string;
@@ -115,12 +115,6 @@ export async function insertMethods(
   return new Set(rows.map((row) => `${row.tenant_id} ${row.id}`));
 }
 
-export interface ViewedMethod {
-  method: PaymentMethod;
-  balance: BalanceView | null;
-  sortId: string;
-}
-
 interface ViewRow extends MethodRow {
   sort_id: string;
   currency: string | null;
@@ -153,13 +147,6 @@ export async function findView(db: Queryable, key: MethodKey): Promise<ViewedMet
     [key.tenantId, key.id],
   );
   return rows[0] && viewFromRow(rows[0]);
-}
-
-export interface MethodFilter {
-  type: string | null;
-  fingerprint: string | null;
-  beforeSortId: string | null;
-  limit: number;
 }
 
 /** Newest first. */

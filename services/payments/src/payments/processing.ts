@@ -4,7 +4,7 @@ import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '
 import type { SandboxClock } from '../clock/clock.ts';
 import type { Clocks, TenantTimes } from '../clock/service.ts';
 import type { PaymentsEvent } from '../events/event.ts';
-import { insertTransfers, recordTransfers } from '../ledger/service.ts';
+import { recordTransfers, writeTransfers } from '../ledger/service.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { ApplyOutcomes, Rail, RailOutcome, Submission } from '../rails/rail.ts';
@@ -274,7 +274,7 @@ class Work {
     const changed = [...this.#changed.values()];
     const transfers = [...this.#earlierTransfers, ...changed.flatMap(({ transfer }) => transfer ?? [])];
     await recordTransfers(tx, transfers, async () => {
-      await insertTransfers(tx, this.#earlierTransfers);
+      await writeTransfers(tx, this.#earlierTransfers);
       await writeChanges(tx, changed);
     });
     const events = changed.flatMap(({ event }) => event ?? []);

@@ -1,7 +1,7 @@
 import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import type { onRequestHookHandler } from 'fastify';
 import Type from 'typebox';
-import { IdParams, oneOf, Timestamp } from '../api-schema.ts';
+import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { Quarantined } from './quarantine.ts';
 import type { Quarantine } from './service.ts';
@@ -12,7 +12,7 @@ export interface QuarantineRouteDependencies {
   quarantine: Quarantine;
 }
 
-const Rail = oneOf(RAIL_IDS);
+const Rail = oneOfStrings(RAIL_IDS);
 
 const fields = {
   id: Type.String(),

@@ -33,7 +33,7 @@ export interface RailHealth {
   close(): void;
 }
 
-export interface RailHealthOptions {
+export interface RailHealthDependencies {
   database: Database;
   now: () => Date;
   log: RailLog;
@@ -44,7 +44,7 @@ export interface RailHealthOptions {
 }
 
 /** Every process decides by what it sees, all of them share the result, and asking costs no query. */
-export async function createRailHealth(options: RailHealthOptions): Promise<RailHealth> {
+export async function createRailHealth(options: RailHealthDependencies): Promise<RailHealth> {
   const { database, now, log } = options;
   const trialAfterMs = options.trialAfterMs ?? TRIAL_AFTER_MS;
   const failuresMax = options.failuresMax ?? FAILURES_MAX;

@@ -1,6 +1,6 @@
 import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { IdParams, oneOf, Timestamp } from '../api-schema.ts';
+import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
 import type { Access } from '../keys/access.ts';
 import type { Tenant } from '../tenant.ts';
 import { MESSAGE_KINDS, type RailMessage, type RailMessages } from './messages.ts';
@@ -16,9 +16,9 @@ const Message = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('rail_message'),
-    rail: oneOf(['rtp', 'ach', 'book']),
-    direction: oneOf(['out', 'in']),
-    kind: oneOf(MESSAGE_KINDS),
+    rail: oneOfStrings(['rtp', 'ach', 'book']),
+    direction: oneOfStrings(['out', 'in']),
+    kind: oneOfStrings(MESSAGE_KINDS),
     content: Type.String({
       description:
         'The XML, or the lines of a NACHA file that concern this payment, with controls for these lines.',

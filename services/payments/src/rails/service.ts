@@ -11,7 +11,7 @@ import type { Quarantine } from '../quarantine/service.ts';
 import type { ReconciledRail } from '../reconciliation/reconciliation.ts';
 import type { RailIsUp } from '../routing/service.ts';
 import type { RailTerms } from '../routing/terms.ts';
-import type { CodeMeaning } from '../sandbox/service.ts';
+import type { ForcibleCode } from '../sandbox/service.ts';
 import { achBooks } from './ach/books.ts';
 import { createTransportFor } from './ach/connections.ts';
 import type { AchContext } from './ach/context.ts';
@@ -63,8 +63,8 @@ export interface Rails {
   reconciled: readonly ReconciledRail[];
   /** The jobs of the rails; they need the payments that they move. */
   work(needs: { processing: Processing }): RailWork;
-  rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined;
-  returnMeaning(code: string): CodeMeaning | undefined;
+  rejectMeaning(rail: Payment['railSelected'], code: string | null): ForcibleCode | undefined;
+  returnMeaning(code: string): ForcibleCode | undefined;
   /** Tells the simulated network what shall become of a payment that it has, so that its books agree with ours. */
   orderOutcome(tx: Queryable, payment: Payment, outcome: OrderedOutcome): Promise<void>;
   close(): Promise<void>;
@@ -183,7 +183,7 @@ function openSftp({ config, now }: RailsDependencies, log: RailLog): AchSftp | n
   });
 }
 
-function rejectMeaning(rail: Payment['railSelected'], code: string | null): CodeMeaning | undefined {
+function rejectMeaning(rail: Payment['railSelected'], code: string | null): ForcibleCode | undefined {
   if (rail === 'ach') return entryRefusalMeaning(code);
   const wanted = code ?? RTP_REJECT_DEFAULT;
   if (!REJECT_REASONS.has(wanted)) return undefined;

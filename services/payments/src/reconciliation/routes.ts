@@ -1,7 +1,7 @@
 import type { App } from '@libs/http';
 import type { onRequestHookHandler } from 'fastify';
 import Type from 'typebox';
-import { Mode, nullable, oneOf } from '../api-schema.ts';
+import { ModeSchema, nullable, oneOfStrings } from '../api-schema.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
 import { DIFFERENCE_KINDS, type Difference, type ReconciliationReport } from './reconciliation.ts';
 import type { Reconciliation } from './service.ts';
@@ -16,7 +16,7 @@ const Sum = Type.Object({ count: Type.Integer(), amount: Type.Integer() });
 const Totals = Type.Object({ debits: Sum, credits: Sum, returns: Sum });
 
 const DifferenceSchema = Type.Object({
-  kind: oneOf(DIFFERENCE_KINDS),
+  kind: oneOfStrings(DIFFERENCE_KINDS),
   reference: nullable(Type.String()),
   tenant_id: nullable(Type.String()),
   payment_id: nullable(Type.String()),
@@ -28,8 +28,8 @@ const Report = Type.Object(
   {
     object: Type.Literal('reconciliation'),
     day: Type.String({ format: 'date' }),
-    rail: oneOf(RAIL_IDS),
-    mode: Mode,
+    rail: oneOfStrings(RAIL_IDS),
+    mode: ModeSchema,
     agrees: Type.Boolean(),
     ours: Totals,
     network: nullable(Totals),

@@ -21,7 +21,7 @@ export type ClockMove = { now: Date } | { advance: string };
 export type ForcedOutcome = 'settle' | 'reject' | 'return' | 'notify_of_change';
 
 /** A network code in words, from the rail's own table. */
-export interface CodeMeaning {
+export interface ForcibleCode {
   networkCode: string;
   code: string;
   detail: string;
@@ -35,8 +35,8 @@ export interface SandboxDependencies {
   newId: (prefix: string) => string;
   getPayment: (tenant: Tenant, id: string, db?: Queryable) => Promise<Payment>;
   /** Undefined where the rail knows no such code. */
-  rejectMeaning: (rail: Payment['railSelected'], code: string | null) => CodeMeaning | undefined;
-  returnMeaning: (code: string) => CodeMeaning | undefined;
+  rejectMeaning: (rail: Payment['railSelected'], code: string | null) => ForcibleCode | undefined;
+  returnMeaning: (code: string) => ForcibleCode | undefined;
   /** Tells a payment method's owner of a change, as a notification of the network would; false for an unknown code. */
   notifyOfChange: (tx: Queryable, payment: Payment, code: string) => Promise<boolean>;
   orderOutcome: (

@@ -1,7 +1,7 @@
 import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
-import { closed, IdempotencyHeaders, IdParams, nullable, oneOf, Timestamp } from '../api-schema.ts';
+import { closed, IdempotencyHeaders, IdParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { eventTypes } from '../events/event.ts';
 import type { ReplyOnce } from '../idempotency/reply.ts';
 import type { Access } from '../keys/access.ts';
@@ -13,13 +13,13 @@ const DESCRIPTION_LENGTH_MAX = 500;
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 
 const Url = Type.String({ minLength: 1, maxLength: URL_LENGTH_MAX, examples: ['https://example.com/hooks'] });
-const Events = Type.Array(oneOf(eventChoices), {
+const Events = Type.Array(oneOfStrings(eventChoices), {
   minItems: 1,
   uniqueItems: true,
   description: 'Types of events; `*`, the default, stands for all of them.',
 });
 const Description = nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX }));
-const Status = oneOf(['enabled', 'disabled']);
+const Status = oneOfStrings(['enabled', 'disabled']);
 
 const CreateEndpoint = Type.Object(
   { url: Url, events: Type.Optional(Events), description: Type.Optional(Description) },
@@ -38,10 +38,10 @@ const EndpointSchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('webhook_endpoint'),
   url: Type.String(),
-  events: Type.Array(oneOf(eventChoices)),
+  events: Type.Array(oneOfStrings(eventChoices)),
   description: Description,
   status: Status,
-  disabled_reason: nullable(oneOf(['gone', 'failing', 'manual'])),
+  disabled_reason: nullable(oneOfStrings(['gone', 'failing', 'manual'])),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -53,9 +53,9 @@ const DeliverySchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('webhook_delivery'),
   event_id: Type.String(),
-  event_type: oneOf(eventTypes),
+  event_type: oneOfStrings(eventTypes),
   endpoint_id: Type.String(),
-  status: oneOf(
+  status: oneOfStrings(
     ['pending', 'delivered', 'failed', 'abandoned'],
     '`failed`: every retry was used up. `abandoned`: the endpoint was switched off or deleted.',
   ),

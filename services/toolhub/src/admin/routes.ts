@@ -10,7 +10,8 @@ import {
 } from '../billing/plan-api.ts';
 import type { Access } from '../customers/access.ts';
 import { EMAIL_CHARACTERS_MAX } from '../customers/customer.ts';
-import type { AdminCustomer, AdminService, FailedJob, JobSummary } from './service.ts';
+import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
+import type { AdminService } from './service.ts';
 
 export interface AdminRoutesDependencies {
   admin: AdminService;

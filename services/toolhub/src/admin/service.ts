@@ -3,19 +3,15 @@ import { baseErrors } from '@libs/runtime';
 import type { PlanState, UsageGroup } from '../billing/plan.ts';
 import type { BillingService } from '../billing/service.ts';
 import { emailKey } from '../customers/customer.ts';
+import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
 import {
-  type AdminCustomer,
-  type FailedJob,
   findCustomerByEmail,
   findListedCustomer,
-  type JobSummary,
   listCustomers,
   listFailedJobs,
   summarizeJobs,
 } from './store.ts';
 import type { Suspensions } from './suspensions.ts';
-
-export type { AdminCustomer, FailedJob, JobSummary } from './store.ts';
 
 export interface CustomerDetails {
   customer: AdminCustomer;

@@ -1,14 +1,5 @@
 import type { Queryable } from '@libs/db';
-
-export interface AdminCustomer {
-  id: string;
-  email: string;
-  name: string;
-  plan: string;
-  createdAt: Date;
-  suspendedAt: Date | null;
-  suspensionReason: string | null;
-}
+import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
 
 interface CustomerRow {
   id: string;
@@ -64,19 +55,6 @@ export async function findListedCustomer(db: Queryable, id: string): Promise<Adm
   return rows[0] && fromRow(rows[0]);
 }
 
-export interface JobSummary {
-  name: string;
-  /** Due, or on lease in a process. */
-  due: number;
-  /** For a later time. */
-  scheduled: number;
-  failed: number;
-  /** Tries of those that are not done yet. */
-  attemptsMax: number;
-  nextRunAt: Date | null;
-  lastError: string | null;
-}
-
 /** One line for each name that has jobs, those that failed for good included. */
 export async function summarizeJobs(db: Queryable): Promise<JobSummary[]> {
   const { rows } = await db.query<{
@@ -107,14 +85,6 @@ export async function summarizeJobs(db: Queryable): Promise<JobSummary[]> {
     nextRunAt: row.next_run_at,
     lastError: row.last_error,
   }));
-}
-
-export interface FailedJob {
-  id: number;
-  name: string;
-  attempts: number;
-  failedAt: Date;
-  lastError: string | null;
 }
 
 /** Newest first. */

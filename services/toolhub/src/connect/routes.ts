@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
-import type { ConnectService, Traveller, VendorAnswer } from './service.ts';
+import type { ConnectService, LoginAnswer, Traveller } from './service.ts';
 
 export interface ConnectRoutesDependencies {
   connect: ConnectService;
@@ -107,7 +107,7 @@ function travellerOf(
 }
 
 /** A parameter that comes twice counts as none. */
-function vendorAnswerOf(query: unknown): VendorAnswer {
+function vendorAnswerOf(query: unknown): LoginAnswer {
   const { state, code, error } = query as Record<string, unknown>;
   return {
     ...(typeof state === 'string' ? { state } : {}),

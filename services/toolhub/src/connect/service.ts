@@ -38,7 +38,7 @@ export interface Traveller {
 }
 
 /** What the vendor sent the browser back with. */
-export interface VendorAnswer {
+export interface LoginAnswer {
   state?: string;
   code?: string;
   error?: string;
@@ -48,7 +48,7 @@ export interface ConnectService {
   /** The address at the vendor where the customer says yes or no. */
   begin(traveller: Traveller, provider?: string): Promise<string>;
   /** Takes the state, exchanges the code and stores what came of it, after it was tried at the platform. */
-  finish(traveller: Traveller, answer: VendorAnswer): Promise<CredentialRecord>;
+  finish(traveller: Traveller, answer: LoginAnswer): Promise<CredentialRecord>;
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
 

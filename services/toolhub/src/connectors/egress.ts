@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const CONNECTIONS_PER_ORIGIN = 32;
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-export interface EgressOptions {
+export interface EgressDependencies {
   /** `host:port` entries that may be private and may go without TLS. */
   allow: readonly string[];
   resolve?: ResolveHost;
@@ -33,7 +33,7 @@ export interface Egress {
   close(): Promise<void>;
 }
 
-export function createEgress(options: EgressOptions): Egress {
+export function createEgress(options: EgressDependencies): Egress {
   const policy = createEgressPolicy(options);
   const client = createHttpClient(policy, {
     timeoutMs: REQUEST_TIMEOUT_MS,

@@ -1,6 +1,7 @@
 import { hashToken } from '@libs/seal';
 import { type BearerResolver, type InternalSession, SCOPES, type Session } from './identity.ts';
-import type { Revocation, Revocations } from './revocations.ts';
+import type { Revocation } from './revocation.ts';
+import type { Revocations } from './revocations.ts';
 
 /** What a kind of token gives; `family` names the consent that it came from. */
 export interface ResolvedToken {

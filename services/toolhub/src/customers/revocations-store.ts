@@ -1,7 +1,5 @@
 import type { Queryable } from '@libs/db';
-
-/** What every process has to forget: one token, or all tokens that came from one consent. */
-export type Revocation = { tokenId: string } | { family: string };
+import type { Revocation } from './revocation.ts';
 
 export const REVOCATION_CHANNEL = 'toolhub_revocations';
 

@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
-import { announceRevocation, REVOCATION_CHANNEL, type Revocation } from './revocations-store.ts';
-
-export type { Revocation } from './revocations-store.ts';
+import type { Revocation } from './revocation.ts';
+import { announceRevocation, REVOCATION_CHANNEL } from './revocations-store.ts';
 
 export interface RevocationListener {
   forget(revocation: Revocation): void;

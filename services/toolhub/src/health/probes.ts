@@ -90,7 +90,7 @@ export function createProbes(deps: ProbesDependencies): Probes {
   }
 
   async function checkOnce(customerId: string): Promise<{ checked: Checked; isSettled: boolean }> {
-    const session = sessionOf(customerId);
+    const session = probeSession(customerId);
     const connected = new Set((await list(customerId)).map(({ platform }) => platform));
     // All are opened, and with that renewed, before the digest is taken: only a change from outside shows in it.
     const openings = await Promise.all(
@@ -165,6 +165,6 @@ function expiryOf(records: readonly CredentialRecord[], platform: string): strin
 }
 
 /** Checks act for the customer, with the credentials alone: they have no scope to call anything. */
-export function sessionOf(customerId: string): Session {
+export function probeSession(customerId: string): Session {
   return { kind: 'customer', customerId, via: 'cookie', tokenId: null, scopes: [], audience: null };
 }

@@ -1,7 +1,7 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
 import type { CredentialService } from '../credentials/service.ts';
-import { sessionOf } from './probes.ts';
+import { probeSession } from './probes.ts';
 import { listConnectedCustomers, listRunOut, type RunOut } from './watch-store.ts';
 
 export interface WatchDependencies {
@@ -37,7 +37,7 @@ export function createWatch(deps: WatchDependencies): {
     for (let page = 0; page < RUN_OUT_PAGES_MAX && !signal.aborted; page += 1) {
       const rows = await listRunOut(database, { before: now(), after: last, limit: RUN_OUT_ROWS });
       for (const { customerId, platform } of rows) {
-        await deps.credentials.open({ session: sessionOf(customerId), platform });
+        await deps.credentials.open({ session: probeSession(customerId), platform });
       }
       last = rows.at(-1);
       if (rows.length < RUN_OUT_ROWS) return;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contactName, keyOf, PayloadError, readPayload } from './payload.ts';
+import { contactName, PayloadError, payloadKey, readPayload } from './payload.ts';
 
 const receivedAt = new Date('2026-10-05T10:00:00Z');
 const read = (payload: unknown) => readPayload(Buffer.from(JSON.stringify(payload)), receivedAt);
@@ -31,7 +31,7 @@ describe('what a delivery holds', () => {
         at: new Date(1_791_200_001_000),
       },
     ]);
-    expect(items.map(keyOf)).toEqual(['wamid.A', 'wamid.B read']);
+    expect(items.map(payloadKey)).toEqual(['wamid.A', 'wamid.B read']);
   });
 
   test('several numbers in one delivery; a message without a contact or a timestamp', () => {

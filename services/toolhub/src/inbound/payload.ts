@@ -30,7 +30,7 @@ export class PayloadError extends Error {
 }
 
 /** What names an item among those of its phone number: a repeat has the same key. */
-export function keyOf(item: InboundItem): string {
+export function payloadKey(item: InboundItem): string {
   return item.kind === 'message' ? item.messageId : `${item.messageId} ${item.state}`;
 }
 

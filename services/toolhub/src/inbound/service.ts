@@ -2,7 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, completeJobs, dailyAt, enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
 import type { EmitEvent } from '../events/event.ts';
-import { contactName, type InboundItem, keyOf, PayloadError, readPayload } from './payload.ts';
+import { contactName, type InboundItem, PayloadError, payloadKey, readPayload } from './payload.ts';
 import { CLAIMED_JOB } from './phone-numbers.ts';
 import {
   deleteProcessedBefore,
@@ -96,7 +96,7 @@ export function createInboundService(deps: InboundDependencies): InboundService 
       unclaimed.map((item) => ({
         phoneNumberId: item.phoneNumberId,
         kind: item.kind,
-        key: keyOf(item),
+        key: payloadKey(item),
         receivedAt,
         item: JSON.stringify(item),
       })),

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
-import { MailError, type Mailer, type MailerOptions } from './mail.ts';
+import { MailError, type Mailer, type MailerDependencies } from './mail.ts';
 import { toMessage } from './message.ts';
 
 /** Writes each mail to `<id>.eml`. A file appears whole or not at all, and a repeat replaces it. */
-export function createFolderTransport(options: Omit<MailerOptions, 'smtpUrl'>): Mailer {
+export function createFolderTransport(options: Omit<MailerDependencies, 'smtpUrl'>): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {

@@ -23,7 +23,7 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
-export interface MailerOptions {
+export interface MailerDependencies {
   /** Undefined: `.eml` files in `folder`. */
   smtpUrl: string | undefined;
   folder: string;

@@ -1,10 +1,10 @@
 import type { SendMailOptions } from 'nodemailer';
-import type { Mail, MailerOptions } from './mail.ts';
+import type { Mail, MailerDependencies } from './mail.ts';
 
 /** What nodemailer is given. Names and subjects are encoded by it, so that nothing in them can become a header. */
 export function toMessage(
   mail: Mail,
-  options: Pick<MailerOptions, 'from' | 'host' | 'now'>,
+  options: Pick<MailerDependencies, 'from' | 'host' | 'now'>,
 ): SendMailOptions {
   return {
     messageId: `<${mail.id}@${options.host}>`,

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { MailError, type Mailer, type MailerOptions } from './mail.ts';
+import { MailError, type Mailer, type MailerDependencies } from './mail.ts';
 import { toMessage } from './message.ts';
 
 const CONNECTIONS_MAX = 4;
@@ -11,7 +11,7 @@ export const SEND_TIMEOUT_MS = 120_000;
 /** Codes of nodemailer that speak of one mail and not of the server. */
 const REFUSED_CODES: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE', 'ESTREAM']);
 
-export function createSmtpTransport(options: MailerOptions & { smtpUrl: string }): Mailer {
+export function createSmtpTransport(options: MailerDependencies & { smtpUrl: string }): Mailer {
   const transport = createTransport({
     pool: true,
     url: options.smtpUrl,

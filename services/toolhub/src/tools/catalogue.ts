@@ -12,7 +12,7 @@ export interface Catalogue {
   internalAccounts(platform: string): readonly string[];
 }
 
-export interface CatalogueOptions {
+export interface CatalogueDependencies {
   connectors: readonly Pick<Connector, 'id' | 'title' | 'tools'>[];
   /** Listed first, for everyone. */
   accountTools: readonly AccountToolDefinition[];
@@ -23,7 +23,7 @@ const TOOLS_MAX = 1_000;
 /** What the protocol and its clients take as a name, and what the names of the house look like. */
 const TOOL_NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/;
 
-export function createCatalogue(options: CatalogueOptions): Catalogue {
+export function createCatalogue(options: CatalogueDependencies): Catalogue {
   const { connectors, internalAccounts } = options;
   const tools: CatalogueTool[] = options.accountTools.map((definition) => ({
     ...listed(definition, { prefix: 'accounts', accounts: null }),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { createBatcher, type Database, type Outcome, type Queryable } from '@libs/db';
 import { errors } from '../../errors.ts';
-import { lockBalances } from '../../ledger/service.ts';
+import { lockForChange } from '../../ledger/service.ts';
 import type { ByMode } from '../../tenant.ts';
 import { lockPayments } from '../store.ts';
 import { TenantContexts } from './context.ts';
@@ -129,7 +129,7 @@ async function acceptHeldStill(
       tx,
       held.flatMap(({ refundOf }) => refundOf ?? []),
     );
-    await lockBalances(
+    await lockForChange(
       tx,
       held.flatMap(({ tenant, input }) =>
         [input.sourceId, input.destinationId].map((id) => ({ tenantId: tenant.id, paymentMethodId: id })),

@@ -1,7 +1,8 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../../errors.ts';
 import type { PaymentsEvent } from '../../events/event.ts';
-import { type Balance, type BalanceKey, lockBalances, recordBalanceChanges } from '../../ledger/service.ts';
+import type { Balance, BalanceKey } from '../../ledger/balance.ts';
+import { lockForChange, recordBalanceChanges } from '../../ledger/service.ts';
 import { isBalanceAccount } from '../../ledger/transfer.ts';
 import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
@@ -109,7 +110,7 @@ async function writeCarefully(
   { subscriptions, versions, written }: Writing,
 ): Promise<Claimed> {
   const originals = await lockOriginals(tx, drafts);
-  const balances = await lockBalances(tx, balancesOf(drafts));
+  const balances = await lockForChange(tx, balancesOf(drafts));
   const deciding = { taken: await takenKeys(tx, drafts), written };
   const refundable = refundableDrafts(drafts, originals, deciding);
   const covered = await coveredDrafts(deps, tx, refundable, { ...deciding, balances });

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import type { Clocks } from '../../clock/service.ts';
-import type { Correction, MethodKey, PaymentMethod } from '../../payment-methods/method.ts';
+import type { MethodCorrection, MethodKey, PaymentMethod } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { Quarantine } from '../../quarantine/service.ts';
 import type { Mode } from '../../tenant.ts';
@@ -33,7 +33,12 @@ export interface AchContext {
   applyOutcomes: ApplyOutcomes;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   openAccountNumber: (method: PaymentMethod) => string;
-  applyCorrection: (tx: Queryable, key: MethodKey, correction: Correction, at: Date) => Promise<unknown>;
+  applyCorrection: (
+    tx: Queryable,
+    key: MethodKey,
+    correction: MethodCorrection,
+    at: Date,
+  ) => Promise<unknown>;
   clocks: Clocks;
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
-import type { Correction as MethodCorrection } from '../../payment-methods/method.ts';
+import type { MethodCorrection } from '../../payment-methods/method.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { NextAttempt, RailOutcome } from '../rail.ts';
 import {

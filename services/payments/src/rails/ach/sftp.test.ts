@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AchSftp, type AchSftpOptions, createAchSftp, SftpNameTaken } from './sftp.ts';
+import { type AchSftp, type AchSftpDependencies, createAchSftp, SftpNameTaken } from './sftp.ts';
 import { SftpUnreachable } from './sftp-connection.ts';
 import { newPrivateKey, type SftpBank, startSftpBank } from './test/sftp-bank.ts';
 import type { OutboundFile } from './transport.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
   await bank.close();
 });
 
-function connect(changes: Partial<AchSftpOptions> = {}): AchSftp {
+function connect(changes: Partial<AchSftpDependencies> = {}): AchSftp {
   const line = createAchSftp({
     url: bank.url,
     privateKeyPath: bank.privateKeyPath,

@@ -5,7 +5,7 @@ import { SftpConnection, type SftpOptions } from './sftp-connection.ts';
 import { temporaryFileName } from './traces.ts';
 import type { AchTransport, InboundFile, OutboundFile } from './transport.ts';
 
-export interface AchSftpOptions extends SftpOptions {
+export interface AchSftpDependencies extends SftpOptions {
   now: () => Date;
   log: RailLog;
   /** Below the folder of the URL: where the bank picks up, where it puts down, where we keep what was read. */
@@ -31,7 +31,7 @@ export interface AchSftp extends AchTransport {
 }
 
 /** The live line: files are put into one folder of the bank's server and fetched from another. */
-export function createAchSftp(options: AchSftpOptions): AchSftp {
+export function createAchSftp(options: AchSftpDependencies): AchSftp {
   const connection = new SftpConnection(options);
   const base = decodeURIComponent(new URL(options.url).pathname);
   const names = options.folders ?? FOLDERS;
@@ -99,7 +99,7 @@ async function writeDraft(
 
 async function fetchFiles(
   client: SftpClient,
-  { now, log, settleMs = SETTLE_MS }: AchSftpOptions,
+  { now, log, settleMs = SETTLE_MS }: AchSftpDependencies,
   pathOf: (name: string) => string,
 ): Promise<InboundFile[]> {
   const stillBefore = now().getTime() - settleMs;

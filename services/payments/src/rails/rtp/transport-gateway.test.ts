@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeSelfSigned } from '../../../../../libs/egress/test/self-signed.ts';
-import { createRtpGateway, type GatewayOptions, type RtpGateway } from './transport-gateway.ts';
+import { createRtpGateway, type GatewayDependencies, type RtpGateway } from './transport-gateway.ts';
 
 const server = makeSelfSigned(['localhost']);
 const client = makeSelfSigned(['client']);
@@ -56,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function connect(options: Partial<GatewayOptions> = {}): Promise<RtpGateway> {
+async function connect(options: Partial<GatewayDependencies> = {}): Promise<RtpGateway> {
   received = [];
   const gateway = await createRtpGateway({
     url,

@@ -20,7 +20,7 @@ const CONNECT_TRIES_MAX = 3;
 const CONNECT_RETRY_MS = 500;
 const ANSWER_BYTES_MAX = 4 * MESSAGE_CHARACTERS_MAX;
 
-export interface GatewayOptions {
+export interface GatewayDependencies {
   url: string;
   /** PEM files. Without an authority the system's are trusted; without a certificate the gateway will refuse us. */
   certificatePath?: string | undefined;
@@ -35,7 +35,7 @@ export interface RtpGateway extends RtpTransport {
   close(): void;
 }
 
-export async function createRtpGateway(options: GatewayOptions): Promise<RtpGateway> {
+export async function createRtpGateway(options: GatewayDependencies): Promise<RtpGateway> {
   const read = async (path: string | undefined) => (path === undefined ? undefined : readFile(path));
   const [cert, key, ca] = await Promise.all([
     read(options.certificatePath),

@@ -5,14 +5,18 @@ import type { RtpTransport } from './transport.ts';
 
 const IN_FLIGHT_MAX = 2_000;
 
-export interface SandboxTransportOptions {
+export interface SandboxTransportDependencies {
   network: Pick<SandboxRtpNetwork, 'receive'>;
   /** How long the network takes for an organisation that has set no clock; with one, nobody waits. */
   answerMs: number;
   log: RailLog;
 }
 
-export function createSandboxTransport({ network, answerMs, log }: SandboxTransportOptions): RtpTransport {
+export function createSandboxTransport({
+  network,
+  answerMs,
+  log,
+}: SandboxTransportDependencies): RtpTransport {
   return {
     inFlightMax: IN_FLIGHT_MAX,
     // Under load the sandbox is late because we are: what waits in these jobs is no silence of a network.

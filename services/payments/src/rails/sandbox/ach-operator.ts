@@ -36,7 +36,7 @@ import { answerDueAt, settlementOf } from './ach-operator-times.ts';
  * is, in the file.
  */
 
-export interface AchOperatorOptions {
+export interface AchOperatorDependencies {
   database: Database;
   now: () => Date;
   terms: AchTerms;
@@ -58,7 +58,7 @@ export interface AchOperator {
 const ANSWERS_PER_FILE_MAX = 1_000;
 const FILES_PER_FETCH_MAX = 100;
 
-export function createAchOperator(options: AchOperatorOptions): AchOperator {
+export function createAchOperator(options: AchOperatorDependencies): AchOperator {
   const { database } = options;
 
   return {
@@ -84,7 +84,11 @@ interface Line {
   pace: LinePace;
 }
 
-async function receive(options: AchOperatorOptions, line: Line, file: OutboundFile): Promise<SendResult> {
+async function receive(
+  options: AchOperatorDependencies,
+  line: Line,
+  file: OutboundFile,
+): Promise<SendResult> {
   const read = readNacha(file.content);
   const identity = read.ok ? identityOf(read.file) : `unreadable ${file.name}`;
   const contentHash = hash('sha256', file.content, 'buffer');
@@ -115,7 +119,7 @@ function identityOf({ header }: NachaFile): string {
 /** Takes the entries into the books and decides what will be answered. Answers why that cannot be. */
 async function book(
   tx: Queryable,
-  options: AchOperatorOptions,
+  options: AchOperatorDependencies,
   line: Line,
   file: OutboundFile & { read: { file: NachaFile } },
 ): Promise<string[]> {
@@ -156,7 +160,7 @@ async function book(
 
 async function answersTo(
   tx: Queryable,
-  options: AchOperatorOptions,
+  options: AchOperatorDependencies,
   line: Line,
   { entries, day, at }: { entries: readonly EntryToBook[]; day: string; at: Date },
 ): Promise<NewAnswer[]> {
@@ -192,7 +196,7 @@ function isFirstDebit({ direction, original }: EntryToBook): boolean {
 /** Writes a file of what is due by then; false where nothing is. */
 async function writeAnswers(
   tx: Queryable,
-  options: AchOperatorOptions,
+  options: AchOperatorDependencies,
   mailbox: string,
   asOf: Date,
 ): Promise<boolean> {

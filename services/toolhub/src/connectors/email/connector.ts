@@ -10,19 +10,19 @@ import {
   expiryOf,
   isRefreshable,
 } from './credential.ts';
-import { createImapPool, type ImapPoolOptions } from './imap-pool.ts';
+import { createImapPool, type ImapPoolDependencies } from './imap-pool.ts';
 import { MAIL_PROVIDERS, type MailProvider, oauthProviderOf } from './providers.ts';
 import { refreshEmail } from './refresh.ts';
 import { checkSmtp } from './smtp.ts';
 import { emailTools } from './tools.ts';
 
-export interface EmailConnectorOptions {
-  pool?: ImapPoolOptions;
+export interface EmailConnectorDependencies {
+  pool?: ImapPoolDependencies;
   newMessageId?: (domain: string) => string;
   providers?: readonly MailProvider[];
 }
 
-export function createEmailConnector(options: EmailConnectorOptions = {}): Connector {
+export function createEmailConnector(options: EmailConnectorDependencies = {}): Connector {
   const shares = options.pool?.shares ?? createConnectionShares();
   const pool = createImapPool({ ...options.pool, shares });
   const providers = options.providers ?? MAIL_PROVIDERS;

@@ -71,7 +71,7 @@ type Connect = (
   options: { guard: AddressGuard; signal: AbortSignal },
 ) => Promise<ImapFlow>;
 
-export interface ImapPoolOptions {
+export interface ImapPoolDependencies {
   limits?: Partial<ImapPoolLimits & Pick<ShareLimits, 'total'>>;
   /** Shared with whatever else opens mail connections. */
   shares?: ConnectionShares;
@@ -85,7 +85,7 @@ function accountKey({ customerId, account, credential }: ToolContext<EmailCreden
   return createHash('sha256').update(identity).digest('base64url');
 }
 
-export function createImapPool(options: ImapPoolOptions = {}): ImapPool {
+export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
   const limits = { ...LIMITS, ...options.limits };
   const connect = options.connect ?? connectImap;
   const nowMs = options.nowMs ?? Date.now;
