@@ -2,6 +2,7 @@
 // page that shows it to people, and faults on demand. Each platform has a folder with the routes of its own.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 
 export interface Received {
   method: string;
@@ -126,9 +127,13 @@ function fail(fault: Fault, incoming: IncomingMessage, response: ServerResponse)
   else if (fault.kind === 'drop') incoming.socket.destroy();
   else if (fault.kind === 'endless') {
     response.writeHead(200, { 'content-type': 'application/json' });
-    const timer = setInterval(() => response.write('x'.repeat(1_000_000)), 1);
-    response.on('close', () => clearInterval(timer));
+    // As fast as the other side reads and no faster, so that what memory grows is its own.
+    pipeline(Readable.from(endless()), response, () => {});
   }
+}
+
+function* endless(): Generator<string> {
+  for (;;) yield 'x'.repeat(64 * 1024);
 }
 
 function show(title: string, received: readonly Received[], response: ServerResponse): void {

@@ -1,0 +1,223 @@
+// Bluesky's connector against a server of its published contract.
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BlueskyCredential } from '../../../services/toolhub/src/connectors/bluesky/api.ts';
+import { createBlueskyConnector } from '../../../services/toolhub/src/connectors/bluesky/connector.ts';
+import { facetsOf } from '../../../services/toolhub/src/connectors/bluesky/rich-text.ts';
+import type { RefreshOutcome, ToolContext } from '../../../services/toolhub/src/connectors/connector.ts';
+import {
+  closeTestContexts,
+  runTool,
+  type TestContextInput,
+  testContext,
+} from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { type BlueskyServer, startBluesky } from './server.ts';
+
+const APP_PASSWORD = 'abcd-efgh-ijkl-mnop';
+const connector = createBlueskyConnector();
+let server: BlueskyServer;
+let credential: BlueskyCredential;
+let adaDid: string;
+let bobsPost: string;
+
+beforeAll(async () => {
+  server = await startBluesky();
+  adaDid = server.addAccount('ada.bsky.test', APP_PASSWORD);
+  server.addAccount('bob.bsky.test', 'other');
+});
+beforeEach(async () => {
+  const bare = { service: server.url, identifier: '@ada.bsky.test', app_password: APP_PASSWORD };
+  credential = await renewed(context({ credential: bare }));
+  bobsPost = server.addPost('bob.bsky.test', 'hello from bob');
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+function context(overrides: Partial<TestContextInput> = {}): ToolContext {
+  return testContext({ platform: 'bluesky', credential, allow: [new URL(server.url).host], ...overrides });
+}
+
+async function renewed(at: ToolContext): Promise<BlueskyCredential> {
+  const outcome = (await connector.refresh?.(at)) as RefreshOutcome<BlueskyCredential>;
+  if (outcome.kind !== 'refreshed') throw new Error(outcome.reason);
+  return outcome.credential;
+}
+
+const call = <Result = Record<string, unknown>>(
+  name: string,
+  args: Record<string, unknown>,
+  at = context(),
+) => runTool<Result>(connector, name, { args, context: at });
+
+describe('sessions', () => {
+  it('a call without a session sends nothing and asks to be renewed', async () => {
+    const { session: _session, ...bare } = credential;
+    const before = server.received.length;
+    await expect(call('bluesky_get_timeline', {}, context({ credential: bare }))).rejects.toMatchObject({
+      code: 'token_expired',
+    });
+    expect(server.received.length).toBe(before);
+    expect(connector.expiresAt?.(bare)).toBeNull();
+    expect(connector.expiresAt?.(credential)?.getTime()).toBeGreaterThan(Date.now());
+  });
+
+  it('renews by its refresh token, and by the app password once that was used', async () => {
+    const logins = server.logins();
+    server.expireAccess();
+    await expect(call('bluesky_get_timeline', {})).rejects.toMatchObject({ code: 'token_expired' });
+    const next = await renewed(context());
+    expect(server.logins()).toBe(logins);
+    await call('bluesky_get_timeline', {}, context({ credential: next }));
+    await renewed(context());
+    expect(server.logins()).toBe(logins + 1);
+  });
+
+  it('a password that was withdrawn is refused for good', async () => {
+    server.expireRefresh();
+    const wrong = { ...credential, app_password: 'gone' };
+    expect(await connector.refresh?.(context({ credential: wrong }))).toMatchObject({ kind: 'refused' });
+    expect(await connector.verify(context({ credential: wrong }))).toMatchObject({ kind: 'rejected' });
+    expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: '@ada.bsky.test' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+  });
+});
+
+describe('tools', () => {
+  it('publishes with links, mentions and tags marked in bytes', async () => {
+    const text = 'Grüße @bob.bsky.test und @nobody.test: https://example.com/ä?x=1. #neu';
+    const { uri } = await call<{ uri: string }>('bluesky_create_post', { text, langs: ['de'] });
+    const { value } = server.records.get(uri) as unknown as {
+      value: { text: string; facets: ReturnType<typeof facetsOf>; langs: string[] };
+    };
+    const bytes = Buffer.from(value.text);
+    const marked = value.facets.map(({ index, features }) => [
+      bytes.subarray(index.byteStart, index.byteEnd).toString(),
+      features[0]?.$type.split('#')[1],
+    ]);
+    expect(marked).toEqual([
+      ['@bob.bsky.test', 'mention'],
+      ['https://example.com/ä?x=1', 'link'],
+      ['#neu', 'tag'],
+    ]);
+    expect(value.langs).toEqual(['de']);
+  });
+
+  it('marks every facet within the text, whatever the text is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
+        for (const { index } of facetsOf(`${text} #tag https://a.test/${text}`, new Map())) {
+          expect(index.byteStart).toBeLessThan(index.byteEnd);
+          expect(index.byteEnd).toBeLessThanOrEqual(Buffer.byteLength(`${text} #tag https://a.test/${text}`));
+        }
+      }),
+    );
+  });
+
+  it('answers in the thread of the first post', async () => {
+    const first = await call<{ uri: string; cid: string }>('bluesky_create_post', {
+      text: 'one',
+      reply_to_uri: bobsPost,
+    });
+    const second = await call<{ uri: string }>('bluesky_create_post', {
+      text: 'two',
+      reply_to_uri: first.uri,
+    });
+    const reply = server.records.get(second.uri)?.value.reply;
+    expect(reply).toEqual({
+      parent: { uri: first.uri, cid: first.cid },
+      root: { uri: bobsPost, cid: server.records.get(bobsPost)?.cid },
+    });
+    const thread = await call<{ ancestors: { uri: string }[] }>('bluesky_get_thread', { uri: second.uri });
+    expect(thread.ancestors.map(({ uri }) => uri)).toEqual([first.uri]);
+  });
+
+  it('likes once, and posts once per key', async () => {
+    await call('bluesky_like_post', { uri: bobsPost });
+    await call('bluesky_like_post', { uri: bobsPost });
+    expect([...server.records.keys()].filter((uri) => uri.includes('.like/'))).toHaveLength(1);
+    const at = context({ idempotencyKey: 'k1' });
+    const [one, two] = [
+      await call('bluesky_create_post', { text: 'x' }, at),
+      await call('bluesky_create_post', { text: 'x' }, at),
+    ];
+    expect(two).toEqual(one);
+  });
+
+  it('deletes its own posts and no others', async () => {
+    const { uri } = await call<{ uri: string }>('bluesky_create_post', { text: 'gone soon' });
+    await call('bluesky_delete_post', { uri });
+    expect(server.records.has(uri)).toBe(false);
+    const before = server.received.length;
+    await expect(call('bluesky_delete_post', { uri: bobsPost })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+    expect(server.received.length).toBe(before);
+  });
+
+  it('counts characters as people do', async () => {
+    await call('bluesky_create_post', { text: '👩‍👩‍👧‍👦'.repeat(100) });
+    await expect(call('bluesky_create_post', { text: 'a'.repeat(301) })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  });
+
+  it('reads pages to the last, profiles, search and what is unread', async () => {
+    const first = await call<{ items: unknown[]; next_cursor: string }>('bluesky_get_timeline', { limit: 2 });
+    expect(first.items).toHaveLength(2);
+    const rest = await call<{ items: unknown[] }>('bluesky_get_timeline', {
+      limit: 100,
+      cursor: first.next_cursor,
+    });
+    const posts = [...server.records.keys()].filter((uri) => uri.includes('.post/'));
+    expect(rest.items).toHaveLength(posts.length - 2);
+    expect(await call('bluesky_get_profile', {})).toMatchObject({
+      did: adaDid,
+      handle: 'ada.bsky.test',
+      posts: 3,
+    });
+    const found = await call<{ items: { text: string }[] }>('bluesky_search_posts', {
+      query: 'from bob',
+      sort: 'latest',
+    });
+    expect(found.items[0]?.text).toBe('hello from bob');
+    server.notify('bob.bsky.test', 'like');
+    server.notify('bob.bsky.test', 'like');
+    const unread = await call<{ items: unknown[] }>('bluesky_list_notifications', { unread_only: true });
+    expect(unread.items).toHaveLength(1);
+  });
+});
+
+describe('faults', () => {
+  tryFaults({
+    connector,
+    server: () => server,
+    context,
+    samples: {
+      bluesky_get_profile: () => ({}),
+      bluesky_get_timeline: () => ({}),
+      bluesky_search_posts: () => ({ query: 'hello' }),
+      bluesky_get_thread: () => ({ uri: bobsPost }),
+      bluesky_list_notifications: () => ({}),
+      bluesky_create_post: () => ({ text: 'hello' }),
+      bluesky_like_post: () => ({ uri: bobsPost }),
+      bluesky_delete_post: () => ({ uri: bobsPost.replace(/did:plc:[0-9a-f]+/, adaDid) }),
+    },
+    tokenRefusal: { status: 400, json: { error: 'ExpiredToken', message: 'Token has expired' } },
+    slowDown: {
+      reply: {
+        status: 429,
+        json: { error: 'RateLimitExceeded', message: 'Rate Limit Exceeded' },
+        headers: { 'retry-after': '9' },
+      },
+      seconds: 9,
+    },
+    refusal: {
+      reply: { status: 400, json: { error: 'BlockedActor', message: `no ${APP_PASSWORD}` } },
+      code: 'BlockedActor',
+    },
+    secrets: [APP_PASSWORD],
+  });
+});
