@@ -1,8 +1,9 @@
 // A process of its own that writes one file, so that the memory is that of the writing and nothing else.
-import type { Leg } from '../../services/payments/src/rails/ach/entries.ts';
-import { planFiles } from '../../services/payments/src/rails/ach/files.ts';
+
 import { writeNacha } from '../../services/payments/src/rails/ach/nacha/write.ts';
-import { SANDBOX_ORIGINATOR } from '../../services/payments/src/rails/ach/originator.ts';
+import { planFiles } from '../../services/payments/src/rails/ach/outgoing/files.ts';
+import type { Leg } from '../../services/payments/src/rails/ach/outgoing/legs.ts';
+import { SANDBOX_ORIGINATOR } from '../../services/payments/src/rails/ach/outgoing/originator.ts';
 
 const entries = Number(process.argv[2]);
 

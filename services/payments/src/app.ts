@@ -7,14 +7,14 @@ import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-meth
 import { addPayments, type PaymentsPart } from './parts/payments.ts';
 import { addRotation } from './parts/rotation.ts';
 import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
-import type { Rail } from './rails/rail.ts';
+import type { Carrier } from './rails/rail.ts';
 import { createRetention } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
 export interface PaymentsAppDependencies extends BaseDependencies {
   /** Instead of the rails that lead to the networks. */
-  rails?: readonly Rail[];
+  rails?: readonly Carrier[];
   webhooks?: WebhookOptions;
 }
 

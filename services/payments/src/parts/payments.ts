@@ -9,14 +9,13 @@ import { registerPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
-import { createBookRail } from '../rails/book/rail.ts';
-import type { Rail } from '../rails/rail.ts';
+import type { Carrier } from '../rails/rail.ts';
 import { registerRailRoutes } from '../rails/routes.ts';
 import { createRails } from '../rails/service.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
-import { createReconciliation } from '../reconciliation/service.ts';
+import { createReconciliation, withBooks } from '../reconciliation/service.ts';
 import { createRouting } from '../routing/service.ts';
-import { defaultTerms } from '../routing/terms.ts';
+import { ROUTING_TERMS } from '../routing/terms.ts';
 import { registerSandboxRoutes } from '../sandbox/routes.ts';
 import { createSandboxService } from '../sandbox/service.ts';
 import type { AccessPart } from './access.ts';
@@ -31,7 +30,7 @@ interface Needs {
   webhooks: WebhooksPart;
   methods: PaymentMethodsPart;
   /** Instead of the rails that lead to the networks. */
-  rails?: readonly Rail[] | undefined;
+  rails?: readonly Carrier[] | undefined;
 }
 
 /** What moves money: payments, the rails that carry them, the books behind them, and the sandbox that plays with all. */
@@ -42,11 +41,10 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const { paymentMethods, reading } = needs.methods;
   const clocks = createClocks({ now });
   const quarantine = createQuarantine(base);
-  const terms = defaultTerms;
-  const rails = await createRails({ ...base, terms, paymentMethods, clocks, quarantine });
-  const reconciliation = createReconciliation({ database, now, log, rails: rails.reconciled });
-  const carriers = needs.rails ?? [...rails.carriers, createBookRail(terms)];
-  const routing = createRouting({ rails: carriers, terms, isUp: rails.isUp });
+  const rails = await createRails({ ...base, paymentMethods, clocks, quarantine });
+  const reconciliation = createReconciliation({ database, now, log, rails: withBooks(rails.all) });
+  const carriers = needs.rails ?? rails.all;
+  const routing = createRouting({ rails: carriers, terms: ROUTING_TERMS, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
   const processing = createProcessing({ ...shared, rails: carriers, recordEvents: events.record });
   const accept = createAcceptance({ ...shared, databases: base.databases, paymentMethods, subscriptions });
@@ -54,14 +52,12 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const payments = createPaymentsService({
     ...{ database, routing, clocks, reading, accept, processing, paymentMethods, subscriptions },
   });
-  const work = rails.work({ processing });
+  const work = rails.work(processing);
   const sandbox = createSandboxService({
     ...{ database, clocks, now, newId, processing },
     getPayment: payments.get,
-    rejectMeaning: rails.rejectMeaning,
-    returnMeaning: rails.returnMeaning,
-    notifyOfChange: work.notifyOfChange,
-    orderOutcome: rails.orderOutcome,
+    rails: work,
+    meaningOf: rails.meaningOf,
     async getBalance(tx, tenant, id) {
       const { method } = await paymentMethods.get(tenant, id, tx);
       if (method.type !== 'balance') throw errors.not_a_balance();

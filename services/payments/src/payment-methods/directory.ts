@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RailId } from '../routing/decision.ts';
+import type { RailId } from '../rails/rail-ids.ts';
 import type { Mode } from '../tenant.ts';
 
 /** A bank that takes part in the networks. */

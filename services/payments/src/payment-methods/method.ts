@@ -1,4 +1,4 @@
-import type { RailId } from '../routing/decision.ts';
+import type { RailId } from '../rails/rail-ids.ts';
 import { parseTenantId } from '../tenant.ts';
 
 export interface BankAccount {

@@ -11,7 +11,8 @@ import {
   Timestamp,
 } from '../api-schema.ts';
 import { METADATA_LIMITS } from '../payments/schemas.ts';
-import { isRoutingNumber } from '../rails/ach/routing-number.ts';
+import { RAIL_IDS } from '../rails/rail-ids.ts';
+import { isRoutingNumber } from '../rails/routing-number.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ViewedMethod } from './method.ts';
 import { methodToApi } from './method.ts';
@@ -26,7 +27,7 @@ const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 const RoutingNumber = Type.String({ format: ROUTING_NUMBER_FORMAT, examples: ['021000021'] });
 const AccountType = oneOfStrings(['checking', 'savings']);
 const HolderType = oneOfStrings(['individual', 'business']);
-const Rail = oneOfStrings(['rtp', 'ach', 'book']);
+const Rail = oneOfStrings(RAIL_IDS);
 const Metadata = stringMap(METADATA_LIMITS);
 
 const CreateBankAccount = Type.Object(

@@ -6,6 +6,7 @@ import type { EventType, PaymentsEvent } from '../events/event.ts';
 import type { EventService } from '../events/service.ts';
 import { lockForChange, openLedgerBalance } from '../ledger/service.ts';
 import type { PaymentReading } from '../payments/reading.ts';
+import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { Tenant } from '../tenant.ts';
 import { parseTenantId } from '../tenant.ts';
 import { createAccountVault } from './account-vault.ts';
@@ -225,7 +226,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
 
 export type PaymentMethods = ReturnType<typeof createPaymentMethods>;
 
-const balanceRails = { send: ['rtp', 'ach', 'book'], receive: ['rtp', 'ach', 'book'] } as const;
+const balanceRails = { send: RAIL_IDS, receive: RAIL_IDS };
 
 function notFound(): Error {
   return errors.not_found({ detail: 'There is no such payment method.' });

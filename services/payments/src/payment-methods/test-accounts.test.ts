@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHANGE_REASONS, RETURN_REASONS } from '../rails/ach/codes.ts';
-import { isRoutingNumber } from '../rails/ach/routing-number.ts';
+import { CHANGE_REASONS, RETURN_REASONS } from '../rails/ach/codes/codes.ts';
+import { isRoutingNumber } from '../rails/routing-number.ts';
 import { REJECT_REASONS } from '../rails/rtp/codes.ts';
 import { createDirectory, readParticipants } from './directory.ts';
 import {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isChangeCode, isReturnCode } from '../rails/ach/codes.ts';
+import { isChangeCode, isReturnCode } from '../rails/ach/codes/codes.ts';
 import { REJECT_REASONS } from '../rails/rtp/codes.ts';
 
 /*

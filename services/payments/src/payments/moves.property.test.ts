@@ -69,7 +69,7 @@ function outcomeOf(kind: string, attemptId: string, at: Date): RailOutcome {
   if (kind === 'settled') return { ...key, kind, at };
   if (kind === 'returned') return { ...key, kind, ...refusal };
   if (kind === 'unknown') return { ...key, kind };
-  return { ...key, kind: 'rejected', ...refusal, mayWorkOnAch: kind === 'rejected' };
+  return { ...key, kind: 'rejected', ...refusal, mayWorkElsewhere: kind === 'rejected' };
 }
 
 test('any order of events keeps a payment legal, its timeline forward and its money balanced', () => {
@@ -88,7 +88,10 @@ test('any order of events keeps a payment legal, its timeline forward and its mo
         const change =
           kind === 'cancel'
             ? ({ by: 'canceled' } as const)
-            : changeFor(payment, outcomeOf(kind, target?.id ?? '', at), { newId, decideAch: () => decided });
+            : changeFor(payment, outcomeOf(kind, target?.id ?? '', at), {
+                newId,
+                decideAgain: ({ attempts }) => (attempts.some(({ rail }) => rail === 'ach') ? null : decided),
+              });
         const changed: Changed | null = change && changePayment(payment, change, { at, realNow: at, newId });
         if (!changed) continue;
         if (changed.payment.status !== payment.status) {

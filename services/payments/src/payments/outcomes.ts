@@ -7,8 +7,8 @@ import type { Attempt, Payment } from './payment.ts';
 
 export interface OutcomeContext {
   newId: (prefix: string) => string;
-  /** The choice of ACH for a payment that RTP refused, or null where ACH cannot carry it. */
-  decideAch: (payment: Payment) => Decided | null;
+  /** Another rail for a payment that one refused, or null where none can carry it. */
+  decideAgain: (payment: Payment) => Decided | null;
 }
 
 /**
@@ -69,13 +69,13 @@ function rejected(
 ): Change | null {
   if (payment.status !== 'pending' && payment.status !== 'processing') return null;
   const attempt: Partial<Attempt> = { status: 'rejected', code: outcome.networkCode, detail: outcome.detail };
-  const mayReroute = payment.rail === 'auto' && payment.fallback && payment.railSelected === 'rtp';
-  const decided = mayReroute && outcome.mayWorkOnAch ? context.decideAch(payment) : null;
+  const mayReroute = payment.rail === 'auto' && payment.fallback && outcome.mayWorkElsewhere;
+  const decided = mayReroute ? context.decideAgain(payment) : null;
   if (decided) {
     return {
       attempt,
       reroute: {
-        attempt: newAttempt(context.newId('att'), 'ach'),
+        attempt: newAttempt(context.newId('att'), decided.decision.chosen),
         railDecision: decided.decision,
         feeAmount: decided.option.fee,
         estimatedSettlementAt: decided.option.settlesAt,

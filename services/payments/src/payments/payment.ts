@@ -1,11 +1,12 @@
 import { isoTime } from '../clock/iso-time.ts';
-import type { RailDecision, RailId } from '../routing/decision.ts';
+import type { OutsideRailId, RailId } from '../rails/rail-ids.ts';
+import type { RailDecision } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
 import type { PaymentStatus } from './states.ts';
 
 export const AMOUNT_MAX = 9_999_999_999;
 
-export type RailChoice = 'auto' | 'rtp' | 'ach';
+export type RailChoice = 'auto' | OutsideRailId;
 export type AttemptStatus = 'waiting' | 'submitted' | 'settled' | 'rejected' | 'returned' | 'unknown';
 
 export interface Attempt {

@@ -7,7 +7,7 @@ import type { PaymentsEvent } from '../events/event.ts';
 import { recordTransfers, writeTransfers } from '../ledger/service.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
-import type { ApplyOutcomes, Rail, RailOutcome, Submission } from '../rails/rail.ts';
+import type { ApplyOutcomes, Carrier, RailOutcome, RailSubmission } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Routing } from '../routing/service.ts';
 import { type Change, changePayment } from './moves.ts';
@@ -19,7 +19,7 @@ export const SUBMIT_JOB = 'payments.submit';
 
 export interface ProcessingDependencies {
   database: Database;
-  rails: readonly Rail[];
+  rails: readonly Pick<Carrier, 'id' | 'submit'>[];
   routing: Routing;
   newId: (prefix: string) => string;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
@@ -177,7 +177,7 @@ function methodOf(methods: Methods, payment: Payment, id: string): PaymentMethod
   return method;
 }
 
-function toSubmission(payment: Payment, work: Work, methods: Methods): Submission {
+function toSubmission(payment: Payment, work: Work, methods: Methods): RailSubmission {
   const attempt = payment.attempts.at(-1);
   assert(attempt, 'a payment has at least one attempt');
   return {
@@ -204,7 +204,7 @@ function applyTo(deps: ProcessingDependencies, { work, payments, outcomes, metho
     const stored = byKey.get(`${outcome.tenantId} ${outcome.paymentId}`);
     if (!stored) continue;
     const payment = work.current(stored);
-    const decideAch = (refused: Payment): Decided | null => {
+    const decideAgain = (refused: Payment): Decided | null => {
       const result = deps.routing.decideAfterRefusal({
         mode: refused.mode,
         amount: refused.amount,
@@ -212,11 +212,11 @@ function applyTo(deps: ProcessingDependencies, { work, payments, outcomes, metho
         destination: methodOf(methods, refused, refused.destinationId),
         at: work.at(refused),
         prefer: refused.railDecision.prefer,
-        refusedBy: 'rtp',
+        refusedBy: new Set(refused.attempts.map(({ rail }) => rail)),
       });
       return result.ok ? result : null;
     };
-    const change = changeFor(payment, outcome, { newId: deps.newId, decideAch });
+    const change = changeFor(payment, outcome, { newId: deps.newId, decideAgain });
     if (change) work.change(payment, change);
   }
 }

@@ -1,5 +1,6 @@
 import { errors } from '../errors.ts';
-import type { Candidate, RailId } from '../routing/decision.ts';
+import type { RailId } from '../rails/rail-ids.ts';
+import type { Candidate } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
 
 /** Why no rail carries a payment, as the caller is told. */

@@ -1,5 +1,6 @@
 import { objectListSchema, stringMap } from '@libs/http';
 import Type from 'typebox';
+import { OUTSIDE_RAIL_IDS, RAIL_IDS } from '../rails/rail-ids.ts';
 import { paymentStatuses } from './states.ts';
 
 const METHOD_ID_LENGTH_MAX = 255;
@@ -33,7 +34,7 @@ const Currency = Type.String({
   examples: ['USD'],
 });
 const RailChoice = oneOf(
-  ['auto', 'rtp', 'ach'],
+  ['auto', ...OUTSIDE_RAIL_IDS],
   '`auto` lets the service choose; `rtp` is fast, `ach` is cheap.',
 );
 const Prefer = oneOf(['balanced', 'speed', 'cost']);
@@ -87,7 +88,7 @@ export const RefundBody = Type.Object(
 export const QuoteBody = CreatePayment;
 
 const Money = Type.Object({ amount: Type.Integer(), currency: Type.String() });
-const Rail = oneOf(['rtp', 'ach', 'book']);
+const Rail = oneOf(RAIL_IDS);
 const Candidate = Type.Object({
   rail: Rail,
   possible: Type.Boolean(),
@@ -161,7 +162,7 @@ export const PaymentList = objectListSchema(PaymentSchema);
 
 export const paymentFilters = {
   status: Type.Optional(oneOf(paymentStatuses)),
-  rail: Type.Optional(oneOf(['rtp', 'ach', 'book'], 'The rail that was selected.')),
+  rail: Type.Optional(oneOf(RAIL_IDS, 'The rail that was selected.')),
   payment_method: Type.Optional(
     Type.String({ maxLength: METHOD_ID_LENGTH_MAX, description: 'On either side.' }),
   ),

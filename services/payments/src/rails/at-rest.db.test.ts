@@ -7,7 +7,6 @@ import type { Payment } from '../payments/payment.ts';
 import { createQuarantine } from '../quarantine/service.ts';
 import { createHouse, type House } from './ach/test/house.ts';
 import { createMessageVault } from './message-vault.ts';
-import { createRailMessages } from './messages.ts';
 import { createHarness, type Harness, testTenant } from './rtp/test/harness.ts';
 
 const SOURCE = 'pm_someone_to_hide';
@@ -57,7 +56,7 @@ describe('RTP', () => {
     // The search works: it finds what stands there in the clear.
     expect(await tablesWith(harness.database, payment.id)).toContain('payments');
     for (const number of numbers) expect(await tablesWith(harness.database, number)).toEqual([]);
-    const messages = createRailMessages({ database: harness.database, sealer });
+    const messages = harness.shown;
     const list = await messages.list(testTenant, payment.id);
     expect(list.map(({ kind }) => kind)).toEqual(['pacs.002', 'pacs.008']);
     for (const number of numbers) expect(list[1]?.content).toContain(number);
@@ -66,7 +65,7 @@ describe('RTP', () => {
 
   test('what was kept in the clear before can still be read', async () => {
     const payment = await payByRtp();
-    const messages = createRailMessages({ database: harness.database, sealer });
+    const messages = harness.shown;
     const before = await messages.list(testTenant, payment.id);
     await harness.database.query(
       `update rail_messages set content = $2, content_sealed = null where payment_id = $1 and kind = 'pacs.008'`,
@@ -83,7 +82,7 @@ describe('RTP', () => {
        from rail_messages o where m.payment_id = $1 and o.payment_id = $2 and m.kind = 'pacs.008' and o.kind = m.kind`,
       [one.id, other.id],
     );
-    const messages = createRailMessages({ database: harness.database, sealer });
+    const messages = harness.shown;
     await expect(messages.list(testTenant, one.id)).rejects.toBeInstanceOf(SealError);
     await harness.database.query('delete from rail_messages where payment_id = $1', [one.id]);
   });
@@ -106,7 +105,7 @@ test('ACH: no table shows an account number, and the owner reads the lines as th
   const status = async () => (await house.get(tenant, id)).status;
   await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   for (const number of numbers) expect(await tablesWith(house.database, number)).toEqual([]);
-  const messages = createRailMessages({ database: house.database, sealer: house.context.sealer });
+  const messages = house.messages;
   const lines = (await messages.list(tenant, id)).map(({ content }) => content).join('\n');
   for (const number of numbers) expect(lines).toContain(number);
 });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDirectory } from '../payment-methods/directory.ts';
-import { SANDBOX_ORIGINATOR } from './ach/originator.ts';
+import { SANDBOX_ORIGINATOR } from './ach/outgoing/originator.ts';
 import { readBankIdentity } from './bank-identity.ts';
-import { SANDBOX_IDENTITY } from './rtp/connection.ts';
+import { SANDBOX_IDENTITY } from './rtp/lines/connection.ts';
 
 const ach = {
   ...{ odfi: '09100001', companyName: 'ACME PAYMENTS', companyId: '1234567890', entryDescription: 'PAYMENT' },

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { StartError } from '@libs/runtime';
-import type { Originator } from './ach/files.ts';
-import { originatorProblems, SANDBOX_ORIGINATOR } from './ach/originator.ts';
-import { isRoutingNumber } from './ach/routing-number.ts';
-import { type RtpIdentity, SANDBOX_IDENTITY } from './rtp/connection.ts';
+import type { Originator } from './ach/outgoing/files.ts';
+import { originatorProblems, SANDBOX_ORIGINATOR } from './ach/outgoing/originator.ts';
+import { isRoutingNumber } from './routing-number.ts';
+import { type RtpIdentity, SANDBOX_IDENTITY } from './rtp/lines/connection.ts';
 
 /** How our sponsor bank and the networks know us. Null for a network that is not used live. */
 export interface BankIdentity {

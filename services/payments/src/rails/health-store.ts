@@ -1,6 +1,6 @@
 import type { Queryable } from '@libs/db';
-import type { RailId } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
+import type { RailId } from './rail-ids.ts';
 
 export interface StoredHealth {
   rail: RailId;

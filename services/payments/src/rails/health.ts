@@ -1,8 +1,8 @@
 import type { Database } from '@libs/db';
-import type { RailId } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
 import type { RailLog } from './alert.ts';
 import { loadHealth, type StoredHealth, saveHealth } from './health-store.ts';
+import type { RailId } from './rail-ids.ts';
 
 /*
  * A rail that fails is not chosen. Nothing would then go over it that could show that it works again, so after a
@@ -25,8 +25,11 @@ export interface RailFailure {
   decisive: boolean;
 }
 
+/** Whether a rail is up right now; kept fresh here, so that asking costs no query. */
+export type RailIsUp = (rail: RailId, mode: Mode) => boolean;
+
 export interface RailHealth {
-  isUp(rail: RailId, mode: Mode): boolean;
+  isUp: RailIsUp;
   reportFailure(rail: RailId, mode: Mode, failure: RailFailure): Promise<void>;
   /** `connection`: something arrived. `network`: the network has answered as it should, which proves more. */
   reportSuccess(rail: RailId, mode: Mode, of: 'connection' | 'network'): Promise<void>;

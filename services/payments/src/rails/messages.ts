@@ -1,41 +1,27 @@
-import type { Database } from '@libs/db';
-import type { RailId } from '../routing/decision.ts';
+import type { Queryable } from '@libs/db';
 import type { Tenant } from '../tenant.ts';
-import { achMessagesOf } from './ach/messages.ts';
-import { createMessageVault, type MessageSealer } from './message-vault.ts';
-import { findMessages } from './messages-store.ts';
-
-export const MESSAGE_KINDS = ['nacha', 'return', 'noc', 'pacs.008', 'pacs.002', 'pacs.028'] as const;
-
-/** Something that went over a rail for a payment, as the payment's owner may see it. */
-export interface RailMessage {
-  id: string;
-  rail: RailId;
-  direction: 'out' | 'in';
-  kind: (typeof MESSAGE_KINDS)[number];
-  content: string;
-  createdAt: Date;
-}
+import type { Rail, RailMessage } from './rail.ts';
 
 export interface RailMessages {
+  /** Of all rails. */
+  readonly kinds: readonly string[];
   /** Newest first. */
   list(tenant: Tenant, paymentId: string): Promise<RailMessage[]>;
 }
 
-export function createRailMessages(deps: { database: Database; sealer: MessageSealer }): RailMessages {
-  const vault = createMessageVault(deps.sealer);
+export interface RailMessagesDependencies {
+  database: Queryable;
+  rails: readonly Pick<Rail, 'messageKinds' | 'messagesOf'>[];
+}
+
+/** What went over the rails for a payment; one that was rerouted has messages of several. */
+export function createRailMessages({ database, rails }: RailMessagesDependencies): RailMessages {
   return {
+    kinds: rails.flatMap(({ messageKinds }) => messageKinds),
     async list(tenant, paymentId) {
       const key = { tenantId: tenant.id, id: paymentId };
-      const [messages, files] = await Promise.all([
-        findMessages(deps.database, key),
-        achMessagesOf(deps.database, deps.sealer, key),
-      ]);
-      const opened = messages.map(({ content, contentSealed, ...message }) => ({
-        ...message,
-        content: vault.open({ tenantId: tenant.id, id: message.id }, { content, contentSealed }),
-      }));
-      return [...opened, ...files].sort(newestFirst);
+      const found = await Promise.all(rails.map((rail) => rail.messagesOf(database, key)));
+      return found.flat().sort(newestFirst);
     },
   };
 }

@@ -1,10 +1,12 @@
 import type { Queryable } from '@libs/db';
-import type { NewJob } from '@libs/jobs';
+import type { CronEntry, Handler, NewJob } from '@libs/jobs';
 import type { SandboxClock } from '../clock/clock.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
-import type { Assessment, RailId } from '../routing/decision.ts';
+import type { RailBooks } from '../reconciliation/reconciliation.ts';
+import type { Assessment } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
+import type { RailId } from './rail-ids.ts';
 
 /** What a rail is asked before a payment is accepted. */
 export interface RailRequest {
@@ -17,7 +19,7 @@ export interface RailRequest {
 }
 
 /** One payment that a rail shall carry now, with all that its messages need. */
-export interface Submission {
+export interface RailSubmission {
   payment: Payment;
   attemptId: string;
   source: PaymentMethod;
@@ -37,7 +39,14 @@ export type RailOutcome = OutcomeOf &
   (
     | { kind: 'submitted'; reference: string; at: Date }
     | { kind: 'settled'; at: Date }
-    | { kind: 'rejected'; networkCode: string | null; code: string; detail: string; mayWorkOnAch: boolean }
+    | {
+        kind: 'rejected';
+        networkCode: string | null;
+        code: string;
+        detail: string;
+        /** Whether the reason may not hold on another rail; true only where this one has certainly paid nothing. */
+        mayWorkElsewhere: boolean;
+      }
     | { kind: 'returned'; networkCode: string; code: string; detail: string; again?: NextAttempt }
     | { kind: 'unknown' }
   );
@@ -54,18 +63,85 @@ export interface SubmitResult {
   jobs: readonly NewJob[];
 }
 
+/** Something that went over a rail for a payment, as the payment's owner may see it. */
+export interface RailMessage {
+  id: string;
+  rail: RailId;
+  direction: 'out' | 'in';
+  kind: string;
+  content: string;
+  createdAt: Date;
+}
+
+/** A network code in words, from the rail's own table. */
+export interface CodeMeaning {
+  networkCode: string;
+  code: string;
+  detail: string;
+}
+
+export const FORCED_OUTCOMES = ['settle', 'reject', 'return', 'notify_of_change'] as const;
+export type ForcedOutcome = (typeof FORCED_OUTCOMES)[number];
+
+/** What a code means for an outcome that a developer wants, or why the rail knows no such thing. */
+export type ForcedMeaning =
+  | { ok: true; meaning: CodeMeaning | null }
+  | { ok: false; reason: 'not_on_this_rail' | 'code_required' | 'code_unknown' };
+
+/** What a developer orders of the simulated network for a payment. */
+export interface ForcedOrder {
+  outcome: ForcedOutcome;
+  /** Null where the outcome has no code. */
+  meaning: CodeMeaning | null;
+  /** The organisation's time. */
+  at: Date;
+}
+
+/** What a rail's work needs of payments. */
+export interface RailNeeds {
+  applyOutcomes: ApplyOutcomes;
+  lockPayments: (tx: Queryable, keys: readonly { tenantId: string; id: string }[]) => Promise<Payment[]>;
+}
+
+/** What a rail does beside the requests. */
+export interface RailWork {
+  handlers: readonly Handler[];
+  cron: readonly CronEntry[];
+  /** Jobs for when an organisation's clock was moved: whatever has become due must happen. */
+  whenClockMoves(tenantId: string): readonly NewJob[];
+  /**
+   * Gives a locked payment the outcome that a developer wants, in the books of the simulated network too. Whether the
+   * payment's state allows it is the caller's question. Answers what follows for the payment.
+   */
+  force(tx: Queryable, payment: Payment, order: ForcedOrder): Promise<readonly RailOutcome[]>;
+}
+
 /**
- * A way to move money. Another rail is another folder that implements this; nothing else changes but the list.
- * Messages leave after the commit, through jobs that the rail handles itself, and carry ids that make a repeat
- * harmless; what comes back is read by the rail and ends in `RailOutcome`s.
+ * A way to move money, whole: another rail is another folder whose `rail.ts` exports `createRail`, and a line in
+ * `rail-ids.ts`. Messages leave after the commit, through jobs that the rail handles itself, and carry ids that make a
+ * repeat harmless; what comes back is read by the rail and ends in `RailOutcome`s.
  */
 export interface Rail {
   readonly id: RailId;
+  /** The kinds of its messages, for the API's schema. */
+  readonly messageKinds: readonly string[];
+  /** What can be compared with the ledger; null where nothing leaves the house. */
+  readonly books: RailBooks | null;
   /** Whether it could carry the payment, at what price and when it would settle. */
   possible(request: RailRequest): Assessment;
   /** Records what will be sent, in the caller's transaction. */
-  submit(tx: Queryable, submissions: readonly Submission[]): Promise<SubmitResult>;
+  submit(tx: Queryable, submissions: readonly RailSubmission[]): Promise<SubmitResult>;
+  /** What a code of its network means; the one that stands for all where none is given. */
+  meaningOf(outcome: ForcedOutcome, code: string | null): ForcedMeaning;
+  /** What went over it for a payment. */
+  messagesOf(db: Queryable, key: { tenantId: string; id: string }): Promise<RailMessage[]>;
+  /** Called once: jobs and timers, reading what comes back, and outcomes on demand. */
+  work(needs: RailNeeds): RailWork;
+  close(): Promise<void>;
 }
+
+/** As far as choosing and handing over goes. */
+export type Carrier = Pick<Rail, 'id' | 'possible' | 'submit'>;
 
 /** What a rail gives its outcomes to: the payments feature. */
 export type ApplyOutcomes = (tx: Queryable, outcomes: readonly RailOutcome[]) => Promise<void>;

@@ -10,13 +10,12 @@ import { createQuarantine } from '../quarantine/service.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, type Reconciliation, reconcile } from '../reconciliation/service.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
-import { achBooks } from './ach/books.ts';
+import { achBooks } from './ach/books/books.ts';
 import { readNacha } from './ach/nacha/read.ts';
 import { createHouse, type House } from './ach/test/house.ts';
-import { createRailMessages } from './messages.ts';
 import type { RailId } from './rail-ids.ts';
 import { registerRailRoutes } from './routes.ts';
-import { rtpBooks } from './rtp/books.ts';
+import { rtpBooks } from './rtp/books/books.ts';
 
 const ADMIN = 'the-token-of-the-operator';
 const DAY = '2083-03-01';
@@ -55,7 +54,7 @@ beforeAll(async () => {
       },
     }),
     getPayment: house.payments.get,
-    messages: createRailMessages({ database, sealer: context.sealer }),
+    messages: house.messages,
   });
   registerReconciliationRoutes(app, { admin: createAdminAccess(ADMIN), reconciliation });
   const quarantine = createQuarantine({ database, sealer: context.sealer });

@@ -3,7 +3,9 @@ import Type from 'typebox';
 import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
 import type { Access } from '../keys/access.ts';
 import type { Tenant } from '../tenant.ts';
-import { MESSAGE_KINDS, type RailMessage, type RailMessages } from './messages.ts';
+import type { RailMessages } from './messages.ts';
+import type { RailMessage } from './rail.ts';
+import { RAIL_IDS } from './rail-ids.ts';
 
 export interface RailRouteDependencies {
   access: Access;
@@ -12,21 +14,23 @@ export interface RailRouteDependencies {
   messages: RailMessages;
 }
 
-const Message = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('rail_message'),
-    rail: oneOfStrings(['rtp', 'ach', 'book']),
-    direction: oneOfStrings(['out', 'in']),
-    kind: oneOfStrings(MESSAGE_KINDS),
-    content: Type.String({
-      description:
-        'The XML, or the lines of a NACHA file that concern this payment, with controls for these lines.',
-    }),
-    created_at: Timestamp,
-  },
-  { title: 'RailMessage' },
-);
+function messageSchema(kinds: readonly string[]) {
+  return Type.Object(
+    {
+      id: Type.String(),
+      object: Type.Literal('rail_message'),
+      rail: oneOfStrings(RAIL_IDS),
+      direction: oneOfStrings(['out', 'in']),
+      kind: oneOfStrings(kinds),
+      content: Type.String({
+        description:
+          'The XML, or the lines of a NACHA file that concern this payment, with controls for these lines.',
+      }),
+      created_at: Timestamp,
+    },
+    { title: 'RailMessage' },
+  );
+}
 
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 
@@ -40,7 +44,7 @@ export function registerRailRoutes(app: App, { access, getPayment, messages }: R
         tags: ['Payments'],
         params: IdParams,
         querystring: listQuery(),
-        response: { 200: objectListSchema(Message) },
+        response: { 200: objectListSchema(messageSchema(messages.kinds)) },
       },
     },
     async ({ params, query, caller }) => {

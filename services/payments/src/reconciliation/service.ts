@@ -2,8 +2,9 @@ import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, dailyAt, type Handler } from '@libs/jobs';
 import { addDays, fromNewYork, toNewYork } from '../clock/new-york.ts';
 import type { RailLog } from '../rails/alert.ts';
+import type { RailId } from '../rails/rail-ids.ts';
 import type { Mode } from '../tenant.ts';
-import type { DayQuery, ReconciledRail, ReconciliationReport } from './reconciliation.ts';
+import type { DayQuery, RailBooks, ReconciledRail, ReconciliationReport } from './reconciliation.ts';
 import { ledgerTotals, saveReport } from './store.ts';
 
 const DIFFERENCES_LISTED_MAX = 500;
@@ -40,6 +41,13 @@ export async function reconcile(
     differences: found.flatMap(({ differences }) => differences),
     differenceCount,
   };
+}
+
+/** The rails whose days can be compared, in the order of their names. */
+export function withBooks(rails: readonly { id: RailId; books: RailBooks | null }[]): ReconciledRail[] {
+  return rails
+    .flatMap(({ id, books }) => (books ? [{ id, books }] : []))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 export const RECONCILE_JOB = 'rails.reconcile';

@@ -3,7 +3,7 @@ import type { Sealer } from '@libs/seal';
 import { sealedAnswers } from '../idempotency/service.ts';
 import { sealedAccounts } from '../payment-methods/account-vault.ts';
 import { sealedQuarantine } from '../quarantine/service.ts';
-import { sealedFiles } from '../rails/ach/context.ts';
+import { sealedFiles } from '../rails/ach/work/context.ts';
 import { sealedMessages } from '../rails/message-vault.ts';
 import { sealedEndpointSecrets } from '../webhooks/secrets.ts';
 

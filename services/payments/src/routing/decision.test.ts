@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Assessment, decideRail, type Preference } from './decision.ts';
-import { defaultTerms } from './terms.ts';
+import { ROUTING_TERMS } from './terms.ts';
 
 const at = new Date('2026-11-13T22:00:00Z');
 const inHours = (hours: number) => new Date(at.getTime() + hours * 3_600_000);
@@ -24,7 +24,7 @@ function choose(amount: number, prefer: Preference, hours: number) {
     prefer,
     only: null,
     assessments: [rtp, ach(hours)],
-    terms: defaultTerms,
+    terms: ROUTING_TERMS,
   });
   return result.ok ? result.decision.chosen : null;
 }
@@ -66,7 +66,7 @@ describe('[P-4.13] choosing the rail', () => {
             prefer: 'balanced',
             only: null,
             assessments: [rtp, ach(hours)],
-            terms: defaultTerms,
+            terms: ROUTING_TERMS,
           });
           if (!result.ok) throw new Error('there are two possible rails');
           const scores = result.decision.candidates.map((candidate) => candidate.score as number);
@@ -86,7 +86,7 @@ describe('[P-4.13] choosing the rail', () => {
       at,
       prefer: 'balanced' as const,
       assessments: [closed, ach(24)],
-      terms: defaultTerms,
+      terms: ROUTING_TERMS,
     };
     expect(decideRail({ ...question, only: 'rtp' })).toMatchObject({ ok: false });
     const automatic = decideRail({ ...question, only: null });

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/iso-time.ts';
-import type { RailTerms } from './terms.ts';
+import type { RailId } from '../rails/rail-ids.ts';
+import type { RoutingTerms } from './terms.ts';
 
-export type RailId = 'rtp' | 'ach' | 'book';
 export type Preference = 'balanced' | 'speed' | 'cost';
 
 /** Why a rail cannot carry a payment. */
@@ -59,7 +59,7 @@ export interface DecisionRequest {
   /** A rail that the caller asked for; null leaves the choice to us. */
   only: RailId | null;
   assessments: readonly Assessment[];
-  terms: RailTerms;
+  terms: RoutingTerms;
 }
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;

@@ -1,23 +1,24 @@
-import type { Rail, RailRequest } from '../rails/rail.ts';
-import {
-  type Assessment,
-  type DecisionResult,
-  decideRail,
-  type Preference,
-  type RailId,
-} from './decision.ts';
-import type { RailTerms } from './terms.ts';
+import type { RailIsUp } from '../rails/health.ts';
+import type { Carrier, RailRequest } from '../rails/rail.ts';
+import type { RailId } from '../rails/rail-ids.ts';
+import { type Assessment, type DecisionResult, decideRail, type Preference } from './decision.ts';
+import type { RoutingTerms } from './terms.ts';
 
 export interface Routing {
   decide(request: RailRequest & { prefer: Preference; only: RailId | null }): DecisionResult;
-  /** The choice that is left when a rail has refused a payment for a reason that may not hold on ACH. */
-  decideAfterRefusal(request: RailRequest & { prefer: Preference; refusedBy: RailId }): DecisionResult;
+  /** The choice that is left when rails have refused a payment for reasons that may not hold on others. */
+  decideAfterRefusal(
+    request: RailRequest & { prefer: Preference; refusedBy: ReadonlySet<RailId> },
+  ): DecisionResult;
 }
 
-/** Whether a rail is up right now, by mode; kept fresh elsewhere, read here without a query. */
-export type RailIsUp = (rail: RailId, mode: RailRequest['mode']) => boolean;
+export interface RoutingDependencies {
+  rails: readonly Pick<Carrier, 'id' | 'possible'>[];
+  terms: RoutingTerms;
+  isUp: RailIsUp;
+}
 
-export function createRouting(deps: { rails: readonly Rail[]; terms: RailTerms; isUp: RailIsUp }): Routing {
+export function createRouting(deps: RoutingDependencies): Routing {
   function assess(request: RailRequest): Assessment[] {
     return deps.rails.map((rail) => {
       const assessment = rail.possible(request);
@@ -34,11 +35,11 @@ export function createRouting(deps: { rails: readonly Rail[]; terms: RailTerms; 
       const { amount, at, prefer, refusedBy } = request;
       const assessments = assess(request).map(
         (assessment): Assessment =>
-          assessment.rail === refusedBy
+          refusedBy.has(assessment.rail)
             ? { ...assessment, obstacles: [...assessment.obstacles, 'refused'] }
             : assessment,
       );
-      return decideRail({ amount, at, prefer, only: 'ach', assessments, terms: deps.terms });
+      return decideRail({ amount, at, prefer, only: null, assessments, terms: deps.terms });
     },
   };
 }

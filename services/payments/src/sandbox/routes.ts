@@ -8,6 +8,7 @@ import type { Access } from '../keys/access.ts';
 import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
+import { FORCED_OUTCOMES } from '../rails/rail.ts';
 import type { Tenant } from '../tenant.ts';
 import type { SandboxService } from './service.ts';
 
@@ -103,7 +104,7 @@ export function registerSandboxRoutes(
     },
   );
 
-  for (const outcome of ['settle', 'reject', 'return', 'notify_of_change'] as const) {
+  for (const outcome of FORCED_OUTCOMES) {
     app.post(
       `/v1/sandbox/payments/:id/${outcome}`,
       {

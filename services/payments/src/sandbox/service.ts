@@ -8,24 +8,15 @@ import { OUTSIDE_SOURCES, type Transfer } from '../ledger/transfer.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
 import { AMOUNT_MAX, type Payment } from '../payments/payment.ts';
 import type { Processing } from '../payments/processing.ts';
-import type { RailOutcome } from '../rails/rail.ts';
+import type { ForcedMeaning, ForcedOutcome, RailWork } from '../rails/rail.ts';
+import type { Rails } from '../rails/service.ts';
 import type { Tenant } from '../tenant.ts';
 import { addDuration } from './duration.ts';
 
-/** The organisation's clock was moved: whatever has become due must happen. */
-export const CLOCK_JOB = 'sandbox.clock_moved';
 /** The dates of ACH files have years of two digits. */
 const CLOCK_YEAR_MAX = 2099;
 
 export type ClockMove = { now: Date } | { advance: string };
-export type ForcedOutcome = 'settle' | 'reject' | 'return' | 'notify_of_change';
-
-/** A network code in words, from the rail's own table. */
-export interface ForcibleCode {
-  networkCode: string;
-  code: string;
-  detail: string;
-}
 
 export interface SandboxDependencies {
   database: Database;
@@ -34,16 +25,8 @@ export interface SandboxDependencies {
   now: () => Date;
   newId: (prefix: string) => string;
   getPayment: (tenant: Tenant, id: string, db?: Queryable) => Promise<Payment>;
-  /** Undefined where the rail knows no such code. */
-  rejectMeaning: (rail: Payment['railSelected'], code: string | null) => ForcibleCode | undefined;
-  returnMeaning: (code: string) => ForcibleCode | undefined;
-  /** Tells a payment method's owner of a change, as a notification of the network would; false for an unknown code. */
-  notifyOfChange: (tx: Queryable, payment: Payment, code: string) => Promise<boolean>;
-  orderOutcome: (
-    tx: Queryable,
-    payment: Payment,
-    outcome: { status: 'ACTC' } | { status: 'RJCT'; code: string },
-  ) => Promise<void>;
+  rails: Pick<RailWork, 'force' | 'whenClockMoves'>;
+  meaningOf: Rails['meaningOf'];
   getBalance: (tx: Queryable, tenant: Tenant, id: string) => Promise<PaymentMethod>;
 }
 
@@ -75,7 +58,7 @@ export function createSandboxService(deps: SandboxDependencies) {
     if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
     const clock: SandboxClock = { state: 'frozen', at };
     await deps.clocks.set(tx, tenant.organisationId, clock);
-    await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
+    await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(tenant.id));
     return { clock, now: at };
   }
 
@@ -85,10 +68,11 @@ export function createSandboxService(deps: SandboxDependencies) {
       if (clock.state !== 'frozen') return;
       const offsetMs = clock.at.getTime() - deps.now().getTime();
       await deps.clocks.set(tx, tenant.organisationId, { state: 'running', offsetMs });
-      await enqueueJobs(tx, database.schema, [{ name: CLOCK_JOB, payload: { tenantId: tenant.id } }]);
+      await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(tenant.id));
     });
   }
 
+  /** Goes through the same door as the networks' answers, so the state table decides what is possible. */
   async function force(
     tx: Queryable,
     tenant: Tenant,
@@ -96,27 +80,14 @@ export function createSandboxService(deps: SandboxDependencies) {
     { outcome, code }: { outcome: ForcedOutcome; code: string | null },
   ): Promise<Payment> {
     const payment = await deps.getPayment(tenant, id, tx);
-    if (outcome === 'notify_of_change') {
-      await forceChange(tx, payment, code ?? 'C01');
-      return payment;
-    }
-    const wanted = forcedOutcomes(deps, payment, outcome, code);
+    const known = deps.meaningOf(payment.railSelected, outcome, code?.toUpperCase() ?? null);
+    if (!known.ok) throw refusal(known.reason, payment, outcome);
     const [locked] = await deps.processing.lockPayments(tx, [{ tenantId: tenant.id, id }]);
     if (!locked || !stateAllows(locked, outcome)) throw conflict(locked ?? payment, outcome);
-    await deps.processing.applyOutcomes(tx, wanted);
-    const [ordered] = wanted.slice(-1);
-    if (ordered?.kind === 'settled') await deps.orderOutcome(tx, locked, { status: 'ACTC' });
-    if (ordered?.kind === 'rejected' && ordered.networkCode !== null) {
-      await deps.orderOutcome(tx, locked, { status: 'RJCT', code: ordered.networkCode });
-    }
+    const at = (await deps.clocks.timesOf(tx, [tenant.id])).at(tenant.id);
+    const outcomes = await deps.rails.force(tx, locked, { outcome, meaning: known.meaning, at });
+    await deps.processing.applyOutcomes(tx, outcomes);
     return deps.getPayment(tenant, id, tx);
-  }
-
-  async function forceChange(tx: Queryable, payment: Payment, code: string): Promise<void> {
-    const underway = payment.status === 'processing' || payment.status === 'completed';
-    if (payment.railSelected !== 'ach' || !underway) throw conflict(payment, 'notify_of_change');
-    if (!(await deps.notifyOfChange(tx, payment, code.toUpperCase())))
-      throw unknownCode('notification of change');
   }
 
   /** Test money for a balance, as if it had come from outside. */
@@ -144,9 +115,10 @@ export function createSandboxService(deps: SandboxDependencies) {
 
 export type SandboxService = ReturnType<typeof createSandboxService>;
 
-function stateAllows({ status, railSelected }: Payment, outcome: ForcedOutcome): boolean {
-  if (outcome === 'return')
-    return railSelected === 'ach' && (status === 'processing' || status === 'completed');
+/** What happens after an entry has left may also happen after the payment is completed. */
+function stateAllows({ status }: Payment, outcome: ForcedOutcome): boolean {
+  if (outcome === 'return' || outcome === 'notify_of_change')
+    return status === 'processing' || status === 'completed';
   return status === 'pending' || status === 'processing';
 }
 
@@ -157,37 +129,15 @@ function conflict({ status, railSelected }: Payment, outcome: ForcedOutcome): Er
   });
 }
 
-function unknownCode(what: string): Error {
-  const detail = `The networks know no such code of a ${what}.`;
-  return errors.invalid_request({ errors: [{ pointer: '/code', code: 'unknown_code', detail }] });
-}
-
-function forcedOutcomes(
-  deps: SandboxDependencies,
+function refusal(
+  reason: Extract<ForcedMeaning, { ok: false }>['reason'],
   payment: Payment,
-  outcome: Exclude<ForcedOutcome, 'notify_of_change'>,
-  code: string | null,
-): RailOutcome[] {
-  const attempt = payment.attempts.at(-1);
-  const key = { tenantId: payment.tenantId, paymentId: payment.id, attemptId: attempt?.id ?? '' };
-  const at = payment.updatedAt;
-  if (outcome === 'return') {
-    if (code === null)
-      throw errors.invalid_request({
-        errors: [{ pointer: '/code', code: 'required', detail: 'A return needs a code.' }],
-      });
-    const meaning = deps.returnMeaning(code.toUpperCase());
-    if (!meaning) throw unknownCode('return');
-    return [{ ...key, kind: 'returned', ...meaning }];
-  }
-  if (outcome === 'reject') {
-    const meaning = deps.rejectMeaning(payment.railSelected, code === null ? null : code.toUpperCase());
-    if (!meaning) throw unknownCode('rejection');
-    // What is forced is the end of the payment, so no other rail takes over.
-    return [{ ...key, kind: 'rejected', ...meaning, mayWorkOnAch: false }];
-  }
-  return [
-    { ...key, kind: 'submitted', reference: `sandbox ${payment.id}`, at },
-    { ...key, kind: 'settled', at },
-  ];
+  outcome: ForcedOutcome,
+): Error {
+  if (reason === 'not_on_this_rail') return conflict(payment, outcome);
+  const [code, detail] =
+    reason === 'code_required'
+      ? ['required', `To ${outcome} a payment needs a code.`]
+      : ['unknown_code', `${payment.railSelected} knows no such code for ${outcome}.`];
+  return errors.invalid_request({ errors: [{ pointer: '/code', code, detail }] });
 }

@@ -12,8 +12,7 @@ import { OUTSIDE_SOURCES } from '../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../migrations.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
 import { createBookRail } from '../../rails/book/rail.ts';
-import type { Rail, RailOutcome } from '../../rails/rail.ts';
-import { defaultTerms } from '../../routing/terms.ts';
+import type { Carrier, RailOutcome } from '../../rails/rail.ts';
 import { tenantOf } from '../../tenant.ts';
 import type { Processing } from '../processing.ts';
 import type { PaymentsService } from '../service.ts';
@@ -26,7 +25,7 @@ const now = () => new Date();
 const newId = createIdFactory({ now, randomBytes });
 
 /** A rail whose network answers within the transaction. */
-const instantRail: Rail = {
+const instantRail: Carrier = {
   id: 'rtp',
   possible: ({ at }) => ({
     rail: 'rtp',
@@ -48,7 +47,7 @@ const instantRail: Rail = {
           networkCode: 'AC04',
           code: 'account_closed',
           detail: 'Closed.',
-          mayWorkOnAch: false,
+          mayWorkElsewhere: false,
         },
       ];
     });
@@ -70,7 +69,7 @@ async function createProcess(db: Database): Promise<Payments['parts']> {
     config: loadConfig({ PAYMENTS_LOG_LEVEL: 'silent', PAYMENTS_ROLE: 'api' }),
     database: db,
     secrets: { sealer: createSealer({ keys: [Buffer.alloc(32, 7)] }), adminToken: 'admin' },
-    rails: [instantRail, createBookRail(defaultTerms)],
+    rails: [instantRail, createBookRail()],
     app: { defaultMetrics: false },
   });
   processes.push(started);

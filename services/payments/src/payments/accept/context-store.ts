@@ -1,7 +1,7 @@
 import { type Queryable, textArray } from '@libs/db';
 import { toClock } from '../../clock/clock.ts';
 import type { PaymentMethod } from '../../payment-methods/method.ts';
-import type { RailId } from '../../routing/decision.ts';
+import type { RailId } from '../../rails/rail-ids.ts';
 import type { ContextQuestion, KnownTenant } from './known-tenant.ts';
 
 interface ContextRow {

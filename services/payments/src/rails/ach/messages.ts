@@ -1,11 +1,11 @@
 import type { Queryable } from '@libs/db';
 import type { Sealer } from '@libs/seal';
-import type { RailMessage } from '../messages.ts';
-import { findReplies } from './answers-store.ts';
-import { fileSealContext } from './context.ts';
-import { findEntriesOf } from './entries-store.ts';
-import { findFiles } from './files-store.ts';
+import type { RailMessage } from '../rail.ts';
+import { findEntriesOf } from './entries/entries-store.ts';
+import { findReplies } from './incoming/answers-store.ts';
 import { excerptText } from './nacha/excerpt.ts';
+import { findFiles } from './outgoing/files-store.ts';
+import { fileSealContext } from './work/context.ts';
 
 /** What stands of a payment in the files that went out and came back; the rest of those files is others' business. */
 export async function achMessagesOf(

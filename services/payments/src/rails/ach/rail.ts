@@ -1,105 +1,69 @@
-import assert from 'node:assert/strict';
-import type { NewJob } from '@libs/jobs';
-import type { Obstacle, Option } from '../../routing/decision.ts';
-import type { RailTerms } from '../../routing/terms.ts';
-import type { Mode } from '../../tenant.ts';
-import type { Rail, RailRequest, Submission } from '../rail.ts';
-import { insertEntries } from './entries-store.ts';
-import type { AchEntry } from './entry.ts';
-import { wakeUp } from './jobs.ts';
-import { Forecasts, type Pace, timesOf } from './schedule.ts';
-import { followsClock, scopeOf } from './scope.ts';
+import { behaviourOf } from '../../payment-methods/test-accounts.ts';
+import type { RailDependencies } from '../dependencies.ts';
+import type { Rail } from '../rail.ts';
+import { createTransportFor } from './bank/connections.ts';
+import { type AchSftp, createAchSftp } from './bank/sftp.ts';
+import { achBooks } from './books/books.ts';
+import { forceOnAch, meaningOnAch } from './forcing.ts';
+import { achMessagesOf } from './messages.ts';
+import { createAchOperator } from './operator/operator.ts';
+import { createAchCarrier } from './outgoing/orders.ts';
+import { SANDBOX_ORIGINATOR } from './outgoing/originator.ts';
+import { createPace } from './schedule/schedule.ts';
+import type { AchContext } from './work/context.ts';
+import { createAchHandlers } from './work/handlers.ts';
+import { wakeUp } from './work/jobs.ts';
 
-export interface AchRailDependencies {
-  terms: RailTerms;
-  pace: Pace;
-  /** Whether there is a bank to send files to. */
-  isConfigured: (mode: Mode) => boolean;
-}
-
-/** Files of many payments that leave at set times of the day and settle hours or a day later. */
-export function createAchRail(deps: AchRailDependencies): Rail {
-  const { feeCents, sameDayFeeCents, sameDayAmountMax } = deps.terms.ach;
-  const { pace } = deps;
-  const forecasts = new Forecasts(pace.terms);
-
-  function optionsFor({ amount, at, source, destination }: RailRequest): Option[] {
-    const legs = legsBetween(source, destination);
-    const { settlesAt } = forecasts.at(at, { legs, sameDay: false });
-    const standard: Option = { fee: feeCents, settlesAt, sameDay: false };
-    if (amount > sameDayAmountMax) return [standard];
-    const hurried = forecasts.at(at, { legs, sameDay: true });
-    if (!hurried.sameDay || hurried.settlesAt >= settlesAt) return [standard];
-    return [standard, { fee: sameDayFeeCents, settlesAt: hurried.settlesAt, sameDay: true }];
-  }
-
+/** Files to a bank and back, and the simulated operator of the sandbox. */
+export async function createRail(deps: RailDependencies): Promise<Rail> {
+  const { config, database, sealer, now, newId, log, paymentMethods, clocks, quarantine, health } = deps;
+  const pace = createPace(config.sandbox.achMs);
+  const operator = config.sandbox.on
+    ? createAchOperator({
+        ...{ database, now, behaviourOf },
+        terms: pace.terms,
+        originator: SANDBOX_ORIGINATOR,
+        sandboxMs: config.sandbox.achMs,
+      })
+    : null;
+  const sftp = openSftp(deps);
+  const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && deps.bank.ach };
   return {
-    id: 'ach',
-
-    possible(request) {
-      const obstacles = obstaclesTo(request, deps);
-      return { rail: 'ach', obstacles, options: obstacles.length > 0 ? [] : optionsFor(request) };
+    ...createAchCarrier({ pace, isConfigured: (mode) => originators[mode] !== null }),
+    messageKinds: ['nacha', 'return', 'noc'],
+    books: achBooks,
+    meaningOf: meaningOnAch,
+    messagesOf: (db, key) => achMessagesOf(db, sealer, key),
+    work({ applyOutcomes, lockPayments }) {
+      const context: AchContext = {
+        ...{ database, now, newId, log, pace, originators, health, sealer, quarantine, clocks },
+        ...{ applyOutcomes, lockPayments },
+        representmentsWanted: config.rails.ach.representments,
+        transportFor: createTransportFor({ sandbox: operator, live: sftp }),
+        findMethods: paymentMethods.find,
+        openAccountNumber: paymentMethods.openAccountNumber,
+        applyCorrection: paymentMethods.applyCorrection,
+      };
+      return {
+        ...createAchHandlers(context),
+        whenClockMoves: (tenantId) => [wakeUp(tenantId)],
+        force: (tx, payment, order) => forceOnAch(context, tx, payment, order),
+      };
     },
-
-    async submit(tx, submissions) {
-      const entries = submissions.map((submission) => {
-        // The price was agreed when the payment was accepted, and tells which of the two was chosen.
-        const sameDay = submission.payment.feeAmount === sameDayFeeCents;
-        return firstEntry(submission, sameDay, pace);
-      });
-      await insertEntries(tx, entries);
-      return { outcomes: [], jobs: wakeUpsFor(entries) };
+    async close() {
+      await sftp?.close();
     },
   };
 }
 
-export function legsBetween(source: { type: string }, destination: { type: string }): 1 | 2 {
-  return source.type === 'balance' || destination.type === 'balance' ? 1 : 2;
-}
-
-function obstaclesTo(request: RailRequest, { terms, isConfigured }: AchRailDependencies): Obstacle[] {
-  const { source, destination, amount, mode } = request;
-  const obstacles: Obstacle[] = [];
-  if (source.type === 'balance' && destination.type === 'balance') obstacles.push('not_between_balances');
-  if (source.type !== 'balance' && !source.railsSend.includes('ach')) obstacles.push('source_cannot_send');
-  if (destination.type !== 'balance' && !destination.railsReceive.includes('ach'))
-    obstacles.push('destination_cannot_receive');
-  if (amount > terms.ach.amountMax) obstacles.push('amount_over_limit');
-  if (!isConfigured(mode)) obstacles.push('not_configured');
-  return obstacles;
-}
-
-/** The debit where the source is outside, else the credit. */
-function firstEntry(submission: Submission, sameDay: boolean, pace: Pace): AchEntry {
-  const { payment, attemptId, source, destination, at, clock } = submission;
-  assert(source.type !== 'balance' || destination.type !== 'balance', 'ACH moves money outside');
-  const scope = scopeOf(payment.tenantId, clock);
-  const legs = legsBetween(source, destination);
-  return {
-    tenantId: payment.tenantId,
-    paymentId: payment.id,
-    attemptId,
-    leg: source.type === 'balance' ? 'credit' : 'debit',
-    scope,
-    state: 'queued',
-    amount: payment.amount,
-    presentment: 0,
-    sameDay,
-    ...timesOf({ scope, from: at, amount: payment.amount, sameDay, legs }, pace),
-    sentAs: null,
-    returnCode: null,
-  };
-}
-
-/**
- * A clock may be moved while this is being written, so its scope is looked at again as soon as it is: that look reads
- * the clock anew and sees both.
- */
-function wakeUpsFor(entries: readonly AchEntry[]): NewJob[] {
-  const earliest = new Map<string, Date>();
-  for (const { scope, dueAt } of entries) {
-    const known = earliest.get(scope);
-    if (!known || dueAt < known) earliest.set(scope, dueAt);
-  }
-  return [...earliest].map(([scope, dueAt]) => wakeUp(scope, followsClock(scope) ? undefined : dueAt));
+function openSftp({ config, now, log }: RailDependencies): AchSftp | null {
+  const { sftpUrl, keyPath, hostKey } = config.rails.ach;
+  if (sftpUrl === undefined) return null;
+  return createAchSftp({
+    url: sftpUrl,
+    privateKeyPath: keyPath,
+    hostKeyFingerprint: hostKey ?? null,
+    now,
+    log,
+  });
 }

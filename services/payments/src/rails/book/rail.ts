@@ -1,16 +1,19 @@
-import type { RailTerms } from '../../routing/terms.ts';
+import { rejectedByOrder, settledByOrder } from '../forced.ts';
 import type { Rail, RailOutcome } from '../rail.ts';
+import { BOOK_TERMS } from './terms.ts';
 
 /** Between two balances held here: at once, free, and no message leaves the house. */
-export function createBookRail(terms: RailTerms): Rail {
+export function createBookRail(terms = BOOK_TERMS): Rail {
   return {
     id: 'book',
+    messageKinds: [],
+    books: null,
     possible({ source, destination, at }) {
       const between = source.type === 'balance' && destination.type === 'balance';
       return {
         rail: 'book',
         obstacles: between ? [] : ['only_between_balances'],
-        options: [{ fee: terms.book.feeCents, settlesAt: at, sameDay: false }],
+        options: [{ fee: terms.feeCents, settlesAt: at, sameDay: false }],
       };
     },
     async submit(_tx, submissions) {
@@ -23,5 +26,20 @@ export function createBookRail(terms: RailTerms): Rail {
       });
       return { outcomes, jobs: [] };
     },
+    meaningOf: (outcome) =>
+      outcome === 'settle' || outcome === 'reject'
+        ? { ok: true, meaning: null }
+        : { ok: false, reason: 'not_on_this_rail' },
+    messagesOf: async () => [],
+    work: () => ({
+      handlers: [],
+      cron: [],
+      whenClockMoves: () => [],
+      force: async (_tx, payment, { outcome, at }) =>
+        outcome === 'settle' ? settledByOrder(payment, at) : rejectedByOrder(payment, null),
+    }),
+    close: async () => {},
   };
 }
+
+export const createRail = async (): Promise<Rail> => createBookRail();

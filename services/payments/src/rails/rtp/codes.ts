@@ -11,7 +11,7 @@ export interface RejectReason {
   readonly code: string;
   readonly title: string;
   readonly about: RejectSubject;
-  readonly mayWorkOnAch: boolean;
+  readonly mayWorkElsewhere: boolean;
   /** Whether the same transfer, sent anew later, may be accepted. */
   readonly temporary: boolean;
   /** What callers of the product see. */
@@ -20,8 +20,8 @@ export interface RejectReason {
 
 type Row = readonly [about: RejectSubject, consequence: Consequence, failureCode: string, title: string];
 
-/** The two decisions in one word: `final` here and elsewhere, `ach` may work, `later` both may. */
-type Consequence = 'final' | 'ach' | 'later';
+/** The two decisions in one word: `final` here and elsewhere, `elsewhere` another rail may work, `later` both may. */
+type Consequence = 'final' | 'elsewhere' | 'later';
 
 const ROWS: Readonly<Record<string, Row>> = {
   AC01: ['account', 'final', 'account_invalid', 'The account number is not correct'],
@@ -39,42 +39,57 @@ const ROWS: Readonly<Record<string, Row>> = {
   AC11: ['account', 'final', 'account_currency_invalid', 'The receiver has an account in another currency'],
   AC13: ['account', 'final', 'source_account_type_invalid', 'The account of the payer is of the wrong type'],
   AC14: ['account', 'final', 'account_type_invalid', 'The account of the receiver is of the wrong type'],
-  AG01: ['bank', 'ach', 'transaction_forbidden', 'Instant transfers are forbidden on this account'],
-  AG03: ['bank', 'ach', 'transaction_not_supported', 'The bank does not support this type of transfer'],
-  AGNT: ['bank', 'ach', 'bank_invalid', 'A bank in the transfer is not the right one'],
-  AM02: ['limit', 'ach', 'amount_over_limit', 'The amount is above what is allowed'],
+  AG01: ['bank', 'elsewhere', 'transaction_forbidden', 'Instant transfers are forbidden on this account'],
+  AG03: ['bank', 'elsewhere', 'transaction_not_supported', 'The bank does not support this type of transfer'],
+  AGNT: ['bank', 'elsewhere', 'bank_invalid', 'A bank in the transfer is not the right one'],
+  AM02: ['limit', 'elsewhere', 'amount_over_limit', 'The amount is above what is allowed'],
   AM04: ['funds', 'later', 'insufficient_funds', 'The funds available do not cover the amount'],
   AM09: ['other', 'final', 'amount_wrong', 'The amount is not the one agreed'],
   AM11: ['other', 'final', 'currency_invalid', 'The currency of the transfer is not valid'],
   AM12: ['other', 'final', 'amount_invalid', 'The amount is not valid'],
-  AM13: ['limit', 'ach', 'amount_over_limit', 'The amount is above the limit of the network'],
-  AM14: ['limit', 'ach', 'amount_over_limit', 'The amount is above the limit agreed with the bank'],
-  BE04: ['other', 'ach', 'address_invalid', 'The address of the receiver is missing or not correct'],
+  AM13: ['limit', 'elsewhere', 'amount_over_limit', 'The amount is above the limit of the network'],
+  AM14: ['limit', 'elsewhere', 'amount_over_limit', 'The amount is above the limit agreed with the bank'],
+  BE04: ['other', 'elsewhere', 'address_invalid', 'The address of the receiver is missing or not correct'],
   BE06: ['account', 'final', 'customer_unknown', 'The bank does not know the customer'],
-  BE07: ['other', 'ach', 'source_address_invalid', 'The address of the payer is missing or not correct'],
-  BE10: ['other', 'ach', 'source_address_invalid', 'The country of the payer is missing or not valid'],
-  BE11: ['other', 'ach', 'address_invalid', 'The country of the receiver is missing or not valid'],
-  BE13: ['other', 'ach', 'source_address_invalid', 'The country of residence of the payer is not valid'],
-  BE14: ['other', 'ach', 'address_invalid', 'The country of residence of the receiver is not valid'],
-  BE16: ['other', 'ach', 'source_identification_invalid', 'The identification of the payer is not valid'],
-  BE17: ['other', 'ach', 'identification_invalid', 'The identification of the receiver is not valid'],
+  BE07: [
+    'other',
+    'elsewhere',
+    'source_address_invalid',
+    'The address of the payer is missing or not correct',
+  ],
+  BE10: ['other', 'elsewhere', 'source_address_invalid', 'The country of the payer is missing or not valid'],
+  BE11: ['other', 'elsewhere', 'address_invalid', 'The country of the receiver is missing or not valid'],
+  BE13: [
+    'other',
+    'elsewhere',
+    'source_address_invalid',
+    'The country of residence of the payer is not valid',
+  ],
+  BE14: ['other', 'elsewhere', 'address_invalid', 'The country of residence of the receiver is not valid'],
+  BE16: [
+    'other',
+    'elsewhere',
+    'source_identification_invalid',
+    'The identification of the payer is not valid',
+  ],
+  BE17: ['other', 'elsewhere', 'identification_invalid', 'The identification of the receiver is not valid'],
   BLKD: ['other', 'final', 'payment_blocked', 'The payment was blocked'],
   CH11: ['account', 'final', 'customer_unknown', 'The identifier of the receiver is not correct'],
   CUST: ['account', 'final', 'refused_by_customer', 'The customer refused the payment'],
   DS04: ['other', 'final', 'refused_by_bank', 'The bank refused the order'],
   DS0H: ['account', 'final', 'signer_not_allowed', 'The signer may not sign for this account'],
   DS24: ['network', 'later', 'network_timeout', 'The time allowed for an answer had passed'],
-  DT04: ['other', 'ach', 'message_refused', 'A date in the future is not supported'],
+  DT04: ['other', 'elsewhere', 'message_refused', 'A date in the future is not supported'],
   DUPL: ['duplicate', 'final', 'duplicate_payment', 'The payment repeats another one'],
-  FF02: ['other', 'ach', 'message_refused', 'The message has an error in its form'],
-  FF03: ['other', 'ach', 'message_refused', 'The type of payment in the message is not valid'],
-  FF08: ['other', 'ach', 'message_refused', 'The end-to-end reference is missing or not valid'],
+  FF02: ['other', 'elsewhere', 'message_refused', 'The message has an error in its form'],
+  FF03: ['other', 'elsewhere', 'message_refused', 'The type of payment in the message is not valid'],
+  FF08: ['other', 'elsewhere', 'message_refused', 'The end-to-end reference is missing or not valid'],
   MD07: ['account', 'final', 'account_holder_deceased', 'The holder of the account is deceased'],
   NARR: ['other', 'final', 'refused_by_bank', 'The bank refused, with the reason as text'],
-  RC01: ['bank', 'ach', 'bank_invalid', 'The identifier of a bank has the wrong form'],
-  RC02: ['bank', 'ach', 'bank_invalid', 'The identifier of a bank is not valid'],
-  RC03: ['bank', 'ach', 'source_bank_invalid', 'The identifier of the bank of the payer is not valid'],
-  RC04: ['bank', 'ach', 'bank_invalid', 'The identifier of the bank of the receiver is not valid'],
+  RC01: ['bank', 'elsewhere', 'bank_invalid', 'The identifier of a bank has the wrong form'],
+  RC02: ['bank', 'elsewhere', 'bank_invalid', 'The identifier of a bank is not valid'],
+  RC03: ['bank', 'elsewhere', 'source_bank_invalid', 'The identifier of the bank of the payer is not valid'],
+  RC04: ['bank', 'elsewhere', 'bank_invalid', 'The identifier of the bank of the receiver is not valid'],
   SL03: ['network', 'later', 'network_unavailable', 'A service of the network did not answer'],
   // A token stands in for the account number, and would on ACH, too.
   TK01: ['account', 'final', 'account_token_invalid', 'The account token is not valid'],
@@ -91,15 +106,25 @@ const ROWS: Readonly<Record<string, Row>> = {
   9909: ['network', 'later', 'network_unavailable', 'The switch of the network failed'],
   9910: ['bank', 'later', 'bank_unavailable', 'The bank of the receiver is signed off'],
   9912: ['bank', 'later', 'bank_unavailable', 'The bank of the receiver cannot be reached'],
-  9914: ['other', 'ach', 'message_refused', 'The message lacks an element'],
+  9914: ['other', 'elsewhere', 'message_refused', 'The message lacks an element'],
   9934: ['bank', 'later', 'source_bank_unavailable', 'The bank of the payer is signed off'],
-  9941: ['other', 'ach', 'message_refused', 'The message lacks the identification of a proxy'],
+  9941: ['other', 'elsewhere', 'message_refused', 'The message lacks the identification of a proxy'],
   9946: ['bank', 'later', 'source_bank_unavailable', 'The bank of the payer is suspended'],
   9947: ['bank', 'later', 'bank_unavailable', 'The bank of the receiver is suspended'],
   9948: ['network', 'later', 'network_unavailable', 'The switch of the network is suspended'],
-  9952: ['other', 'ach', 'message_refused', 'The message cannot be mapped to the version of the receiver'],
-  9953: ['other', 'ach', 'message_refused', 'The message lacks a code about remittance'],
-  9954: ['other', 'ach', 'message_refused', 'The message lacks instructions for the bank of the receiver'],
+  9952: [
+    'other',
+    'elsewhere',
+    'message_refused',
+    'The message cannot be mapped to the version of the receiver',
+  ],
+  9953: ['other', 'elsewhere', 'message_refused', 'The message lacks a code about remittance'],
+  9954: [
+    'other',
+    'elsewhere',
+    'message_refused',
+    'The message lacks instructions for the bank of the receiver',
+  ],
   9956: [
     'funds',
     'later',
@@ -107,8 +132,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     'The funding account of the bank of the payer is suspended',
   ],
   9957: ['bank', 'later', 'bank_unavailable', 'The funding account of the bank of the receiver is suspended'],
-  9964: ['bank', 'ach', 'bank_invalid', 'The identification of a participant is not valid'],
-  NOAT: ['bank', 'ach', 'transaction_not_supported', 'The bank does not support this type of message'],
+  9964: ['bank', 'elsewhere', 'bank_invalid', 'The identification of a participant is not valid'],
+  NOAT: ['bank', 'elsewhere', 'transaction_not_supported', 'The bank does not support this type of message'],
 };
 
 export const REJECT_REASONS: ReadonlyMap<string, RejectReason> = new Map(
@@ -118,7 +143,7 @@ export const REJECT_REASONS: ReadonlyMap<string, RejectReason> = new Map(
       code,
       title,
       about,
-      mayWorkOnAch: consequence !== 'final',
+      mayWorkElsewhere: consequence !== 'final',
       temporary: consequence === 'later',
       failureCode,
     },
@@ -128,7 +153,7 @@ export const REJECT_REASONS: ReadonlyMap<string, RejectReason> = new Map(
 export const UNKNOWN_REJECT: Omit<RejectReason, 'code'> = {
   title: 'The payment was rejected for a reason that is not known here',
   about: 'other',
-  mayWorkOnAch: false,
+  mayWorkElsewhere: false,
   temporary: false,
   failureCode: 'rejected_by_network',
 };

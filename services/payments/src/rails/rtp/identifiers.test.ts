@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RtpFieldError } from './errors.ts';
+import { MessageFieldError } from '../iso20022/errors.ts';
 import {
   businessMessageId,
   INSTRUCTION_SERIAL_MAX,
@@ -44,8 +44,8 @@ describe('identifiers', () => {
       instructionId({ date: DATE, participant: PARTICIPANT, system: 'A001', serial });
     expect(message(MESSAGE_SERIAL_MAX)).toHaveLength(35);
     expect(instruction(INSTRUCTION_SERIAL_MAX)).toHaveLength(35);
-    expect(() => message(MESSAGE_SERIAL_MAX + 1)).toThrow(RtpFieldError);
-    expect(() => instruction(INSTRUCTION_SERIAL_MAX + 1)).toThrow(RtpFieldError);
+    expect(() => message(MESSAGE_SERIAL_MAX + 1)).toThrow(MessageFieldError);
+    expect(() => instruction(INSTRUCTION_SERIAL_MAX + 1)).toThrow(MessageFieldError);
   });
 
   test.each([
@@ -58,6 +58,6 @@ describe('identifiers', () => {
     ['no number', { serial: Number.NaN }],
   ])('refuse %s', (_name, fields) => {
     const parts = { date: DATE, participant: PARTICIPANT, system: 'A001', serial: 1, ...fields };
-    expect(() => instructionId(parts)).toThrow(RtpFieldError);
+    expect(() => instructionId(parts)).toThrow(MessageFieldError);
   });
 });

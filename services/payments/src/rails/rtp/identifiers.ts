@@ -1,5 +1,5 @@
-import { RtpFieldError } from './errors.ts';
-import { isDate, type NetworkDate } from './network-time.ts';
+import { MessageFieldError } from '../iso20022/errors.ts';
+import { isDate, type NetworkDate } from '../iso20022/network-time.ts';
 
 /**
  * The network's identifiers, all of 35 characters:
@@ -44,7 +44,7 @@ export function businessMessageId(parts: MessageIdParts): string {
 }
 
 export function instructionId(parts: InstructionIdParts): string {
-  if (!SYSTEM.test(parts.system)) throw new RtpFieldError('system', '4 capital letters or digits');
+  if (!SYSTEM.test(parts.system)) throw new MessageFieldError('system', '4 capital letters or digits');
   const serial = serialDigits(parts.serial, INSTRUCTION_SERIAL_MAX);
   return `${dateAndParticipant(parts.date, parts.participant)}B${parts.system}${serial}`;
 }
@@ -59,16 +59,29 @@ function messageTail(parts: MessageIdParts): string {
 }
 
 function dateAndParticipant(date: NetworkDate, participant: string): string {
-  if (!isDate(date)) throw new RtpFieldError('date', 'a calendar date YYYY-MM-DD');
+  if (!isDate(date)) throw new MessageFieldError('date', 'a calendar date YYYY-MM-DD');
   if (!PARTICIPANT.test(participant)) {
-    throw new RtpFieldError('participant', '11 capital letters or digits');
+    throw new MessageFieldError('participant', '11 capital letters or digits');
   }
   return date.slice(0, 4) + date.slice(5, 7) + date.slice(8, 10) + participant;
 }
 
 function serialDigits(serial: number, max: number): string {
   if (!Number.isSafeInteger(serial) || serial < 0 || serial > max) {
-    throw new RtpFieldError('serial', `a whole number from 0 to ${max}`);
+    throw new MessageFieldError('serial', `a whole number from 0 to ${max}`);
   }
   return String(serial).padStart(String(max).length, '0');
+}
+
+export const MESSAGE_ID = identifier('M', 15);
+export const BUSINESS_MESSAGE_ID = identifier('B', 15);
+export const INSTRUCTION_ID = identifier('', 16);
+
+/** Letter, date and participant, as the schemas have them; the rest is the sender's. */
+function identifier(letter: string, restLengthMax: number): RegExp {
+  const longMonth = '(?:0[13578]|1[02])(?:0[1-9]|[12]\\d|3[01])';
+  const shortMonth = '(?:0[469]|11)(?:0[1-9]|[12]\\d|30)';
+  const february = '02(?:0[1-9]|[12]\\d)';
+  const date = `\\d{4}(?:${longMonth}|${shortMonth}|${february})`;
+  return new RegExp(`^${letter}${date}[A-Z0-9]{11}[!-~]{0,${restLengthMax}}$`);
 }

@@ -1,158 +1,106 @@
 import type { Queryable } from '@libs/db';
-import type { NewJob } from '@libs/jobs';
-import type { PaymentMethod } from '../../payment-methods/method.ts';
-import type { Obstacle } from '../../routing/decision.ts';
-import type { RailTerms } from '../../routing/terms.ts';
-import type { Mode } from '../../tenant.ts';
-import type { RailLog } from '../alert.ts';
-import type { MessageVault } from '../message-vault.ts';
-import type { Rail, RailOutcome, RailRequest, Submission } from '../rail.ts';
-import type { RtpConnections, RtpIdentity } from './connection.ts';
-import { RtpFieldError } from './errors.ts';
-import { type SendPayload, sendJob } from './jobs.ts';
-import { type OpenAccountNumber, type WrittenTransfer, writeTransfer } from './outgoing.ts';
-import { drawSerials, insertSubmissions, type NewSubmission } from './store.ts';
+import { behaviourOf } from '../../payment-methods/test-accounts.ts';
+import type { Payment } from '../../payments/payment.ts';
+import type { RailDependencies } from '../dependencies.ts';
+import { rejectedByOrder, settledByOrder } from '../forced.ts';
+import { createMessageVault } from '../message-vault.ts';
+import type { ForcedMeaning, ForcedOrder, ForcedOutcome, Rail, RailOutcome } from '../rail.ts';
+import { readReceived } from './answers/read.ts';
+import { rtpBooks } from './books/books.ts';
+import { REJECT_REASONS, rejectReason } from './codes.ts';
+import { shownMessages } from './kept/kept-messages.ts';
+import {
+  liveConnection,
+  type RtpConnections,
+  SANDBOX_NETWORK,
+  sandboxConnection,
+} from './lines/connection.ts';
+import { createRtpGateway, type RtpGateway } from './lines/gateway.ts';
+import { createSandboxTransport } from './lines/sandbox.ts';
+import { accountMarks } from './network/account-marks.ts';
+import { createSandboxRtpNetwork, type SandboxRtpNetwork } from './network/network.ts';
+import { createRtpCarrier } from './sending/orders.ts';
+import { RTP_TERMS } from './terms.ts';
+import { createRtpHandlers } from './work/handlers.ts';
 
-export interface RtpRailDependencies {
-  terms: RailTerms;
-  connections: RtpConnections;
-  openAccountNumber: OpenAccountNumber;
-  newId: (prefix: string) => string;
-  vault: MessageVault;
-  log: RailLog;
-}
+const REJECT_DEFAULT = 'AC04';
 
-/** The Clearing House's instant network: each payment is one message, final when the network accepts it. */
-export function createRtpRail(deps: RtpRailDependencies): Rail {
+/** The Clearing House's instant network, and the simulated one of the sandbox. */
+export async function createRail(deps: RailDependencies): Promise<Rail> {
+  const { config, database, now, newId, log, paymentMethods, clocks, quarantine, health } = deps;
+  const vault = createMessageVault(deps.sealer);
+  const network = createSandboxRtpNetwork({
+    database,
+    participant: SANDBOX_NETWORK,
+    behaviourOf,
+    marks: accountMarks(deps.sealer),
+    now,
+  });
+  const gateway = await openGateway(config.rails.rtp);
+  const connections: RtpConnections = {
+    test: config.sandbox.on
+      ? sandboxConnection(createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log }))
+      : null,
+    live: gateway && deps.bank.rtp ? liveConnection(deps.bank.rtp, gateway) : null,
+  };
+  const { openAccountNumber } = paymentMethods;
   return {
-    id: 'rtp',
-
-    possible(request) {
-      const { feeCents, settlesInMs } = deps.terms.rtp;
-      const settlesAt = new Date(request.at.getTime() + settlesInMs);
+    ...createRtpCarrier({ terms: RTP_TERMS, connections, openAccountNumber, newId, vault, log }),
+    messageKinds: ['pacs.008', 'pacs.002', 'pacs.028'],
+    books: rtpBooks,
+    meaningOf,
+    messagesOf: (db, key) => shownMessages(db, vault, key),
+    work({ applyOutcomes }) {
+      const context = {
+        ...{ database, connections, applyOutcomes, clocks, health },
+        ...{ now, newId, vault, quarantine, log },
+      };
+      const answers = network.handlers((tx, messages) =>
+        readReceived(
+          context,
+          tx,
+          messages.map((xml) => ({ mode: 'test', xml })),
+        ),
+      );
       return {
-        rail: 'rtp',
-        obstacles: obstaclesTo(request, deps),
-        options: [{ fee: feeCents, settlesAt, sameDay: false }],
+        handlers: [...createRtpHandlers(context), ...answers],
+        cron: [],
+        // The sandbox's network answers at once, whatever the clock shows.
+        whenClockMoves: () => [],
+        force: (tx, payment, order) => force(network, tx, payment, order),
       };
     },
-
-    async submit(tx, submissions) {
-      const outcomes: RailOutcome[] = [];
-      const jobs: NewJob[] = [];
-      for (const [mode, group] of Map.groupBy(submissions, ({ payment }) => payment.mode)) {
-        const identity = deps.connections[mode]?.identity;
-        if (!identity) {
-          outcomes.push(...group.map((submission) => refusal(submission, NOT_CONFIGURED)));
-          continue;
-        }
-        const written = await write(tx, deps, { mode, identity, group });
-        outcomes.push(...written.outcomes);
-        jobs.push(...written.jobs);
-      }
-      return { outcomes, jobs };
+    async close() {
+      gateway?.close();
     },
   };
 }
 
-function obstaclesTo(request: RailRequest, { terms, connections }: RtpRailDependencies): Obstacle[] {
-  const { source, destination } = request;
-  const obstacles: Obstacle[] = [];
-  if (source.type === 'balance' && destination.type === 'balance') obstacles.push('not_between_balances');
-  if (source.type !== 'balance' && !source.railsSend.includes('rtp')) obstacles.push('source_cannot_send');
-  if (destination.type !== 'balance' && !destination.railsReceive.includes('rtp'))
-    obstacles.push('destination_cannot_receive');
-  if (request.amount > terms.rtp.amountMax) obstacles.push('amount_over_limit');
-  if (connections[request.mode] === null) obstacles.push('not_configured');
-  return obstacles;
+async function openGateway(options: RailDependencies['config']['rails']['rtp']): Promise<RtpGateway | null> {
+  if (options.gatewayUrl === undefined) return null;
+  return createRtpGateway({ ...options, url: options.gatewayUrl });
 }
 
-/** Definite refusals of our own: nothing was sent, so another rail may carry the payment. */
-const NOT_CONFIGURED = { code: 'network_unavailable', detail: 'The instant network is not connected.' };
-const NOT_WRITABLE = {
-  code: 'message_refused',
-  detail: 'The details of the payment do not fit a message of the instant network.',
-};
-
-function refusal(submission: Submission, why: { code: string; detail: string }): RailOutcome {
-  return { ...keyOf(submission), kind: 'rejected', networkCode: null, mayWorkOnAch: true, ...why };
+function meaningOf(outcome: ForcedOutcome, code: string | null): ForcedMeaning {
+  if (outcome === 'settle') return { ok: true, meaning: null };
+  if (outcome !== 'reject') return { ok: false, reason: 'not_on_this_rail' };
+  const networkCode = code ?? REJECT_DEFAULT;
+  if (!REJECT_REASONS.has(networkCode)) return { ok: false, reason: 'code_unknown' };
+  const { failureCode, title } = rejectReason(networkCode);
+  return { ok: true, meaning: { networkCode, code: failureCode, detail: title } };
 }
 
-function keyOf({ payment, attemptId }: Submission) {
-  return { tenantId: payment.tenantId, paymentId: payment.id, attemptId };
-}
-
-interface Group {
-  mode: Mode;
-  identity: RtpIdentity;
-  group: readonly Submission[];
-}
-
-async function write(tx: Queryable, deps: RtpRailDependencies, { mode, identity, group }: Group) {
-  const serials = await drawSerials(tx, group.length);
-  const openAccountNumber = openEachOnce(deps.openAccountNumber);
-  const outcomes: RailOutcome[] = [];
-  const rows: NewSubmission[] = [];
-  const messages: SendPayload['messages'] = [];
-  for (const [index, submission] of group.entries()) {
-    const serial = serials[index] as number;
-    const written = tryToWrite(deps, submission, { identity, serial, openAccountNumber });
-    if (!written) {
-      outcomes.push(refusal(submission, NOT_WRITABLE));
-      continue;
-    }
-    rows.push(toRow(submission, written, deps));
-    const reference = written.transfer.instructionId;
-    const clockIsSet = submission.clock.state === 'real' ? 0 : 1;
-    messages.push([submission.payment.tenantId, reference, clockIsSet]);
-    outcomes.push({ ...keyOf(submission), kind: 'submitted', reference, at: submission.at });
-  }
-  await insertSubmissions(tx, rows);
-  return { outcomes, jobs: messages.length === 0 ? [] : [sendJob({ mode, messages })] };
-}
-
-/** Payments of one batch often share an account, and opening an envelope costs more than writing a message. */
-function openEachOnce(open: OpenAccountNumber): OpenAccountNumber {
-  const opened = new Map<PaymentMethod, string>();
-  return (method) => {
-    const known = opened.get(method);
-    if (known !== undefined) return known;
-    const number = open(method);
-    opened.set(method, number);
-    return number;
-  };
-}
-
-/** Null for a payment that no message can carry; it must not hold up its neighbours. */
-function tryToWrite(
-  deps: RtpRailDependencies,
-  submission: Submission,
-  context: { identity: RtpIdentity; serial: number; openAccountNumber: OpenAccountNumber },
-): WrittenTransfer | null {
-  try {
-    return writeTransfer(submission, context);
-  } catch (error) {
-    if (!(error instanceof RtpFieldError)) throw error;
-    deps.log.error({ err: error, payment: submission.payment.id }, 'a payment does not fit an RTP message');
-    return null;
-  }
-}
-
-function toRow(
-  submission: Submission,
-  { transfer, xml }: WrittenTransfer,
-  { newId, vault }: RtpRailDependencies,
-): NewSubmission {
-  const storedMessageId = newId('msg');
-  vault.remember(storedMessageId, xml);
-  return {
-    ...keyOf(submission),
-    instructionId: transfer.instructionId,
-    storedMessageId,
-    messageId: transfer.messageId,
-    amountCents: transfer.amountCents,
-    settlementDate: transfer.settlementDate,
-    contentSealed: vault.seal({ tenantId: submission.payment.tenantId, id: storedMessageId }, xml),
-    createdAt: submission.at,
-  };
+/** A transfer that the network has, or gets later, is given the same end there. */
+async function force(
+  network: SandboxRtpNetwork,
+  tx: Queryable,
+  payment: Payment,
+  { outcome, meaning, at }: ForcedOrder,
+): Promise<RailOutcome[]> {
+  const isSettled = outcome === 'settle';
+  const reference = payment.attempts.at(-1)?.network_reference;
+  const code = meaning?.networkCode ?? REJECT_DEFAULT;
+  if (reference)
+    await network.order(tx, reference, isSettled ? { status: 'ACTC' } : { status: 'RJCT', code });
+  return isSettled ? settledByOrder(payment, at) : rejectedByOrder(payment, meaning);
 }

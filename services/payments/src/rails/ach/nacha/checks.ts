@@ -1,6 +1,6 @@
-import { isReturnCode } from '../codes.ts';
-import { parseCorrectedData } from '../corrected-data.ts';
-import { isRoutingNumber } from '../routing-number.ts';
+import { isRoutingNumber } from '../../routing-number.ts';
+import { isReturnCode } from '../codes/codes.ts';
+import { parseCorrectedData } from '../codes/corrected-data.ts';
 import { isFileDate, isFileTime } from './dates.ts';
 import type { Report } from './faults.ts';
 import { ADDENDA_05, ADDENDA_98, ADDENDA_99, BATCH_HEADER, ENTRY, FILE_HEADER } from './layout.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planFiles } from '../files.ts';
-import { aLeg, anOriginator } from '../test-legs.ts';
+import { planFiles } from '../outgoing/files.ts';
+import { aLeg, anOriginator } from '../test/legs.ts';
 import { excerptFile, excerptText } from './excerpt.ts';
 import type { NachaFile } from './model.ts';
 import { readNacha } from './read.ts';

@@ -1,9 +1,9 @@
 // Any file that can be built is written and read back the same, and no changed digit in a sum goes unseen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHANGE_REASONS, RETURN_REASONS } from '../codes.ts';
-import { formatCorrectedData } from '../corrected-data.ts';
-import { routingNumberOf } from '../routing-number.ts';
+import { routingNumberOf } from '../../routing-number.ts';
+import { CHANGE_REASONS, RETURN_REASONS } from '../codes/codes.ts';
+import { formatCorrectedData } from '../codes/corrected-data.ts';
 import { excerptFile, excerptText } from './excerpt.ts';
 import type { Addenda, Batch, Entry, NachaFile } from './model.ts';
 import { readNacha } from './read.ts';

@@ -1,7 +1,7 @@
-import type { ChangeCode, Correction, ReturnCode } from '../codes.ts';
-import { formatCorrectedData, parseCorrectedData } from '../corrected-data.ts';
-import { dfiOf, routingNumberOf } from '../routing-number.ts';
-import { parseTrace, traceNumber } from '../traces.ts';
+import { dfiOf, routingNumberOf } from '../../routing-number.ts';
+import type { ChangeCode, Correction, ReturnCode } from '../codes/codes.ts';
+import { formatCorrectedData, parseCorrectedData } from '../codes/corrected-data.ts';
+import { parseTrace, traceNumber } from '../outgoing/traces.ts';
 import type { Batch, BatchHeader, Entry, NachaFile } from './model.ts';
 import { findTransactionCode, transactionCodeFor } from './transaction-codes.ts';
 

@@ -1,4 +1,4 @@
-import { dfiOf } from '../routing-number.ts';
+import { dfiOf } from '../../routing-number.ts';
 import type { Entry } from './model.ts';
 import { findTransactionCode } from './transaction-codes.ts';
 

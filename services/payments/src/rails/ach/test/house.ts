@@ -20,22 +20,25 @@ import { createPaymentsService } from '../../../payments/service.ts';
 import { findPayment, lockPayments } from '../../../payments/store.ts';
 import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
-import { defaultTerms } from '../../../routing/terms.ts';
-import { createSandboxService, type ForcedOutcome } from '../../../sandbox/service.ts';
+import { ROUTING_TERMS } from '../../../routing/terms.ts';
+import { createSandboxService } from '../../../sandbox/service.ts';
 import { type Mode, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createBookRail } from '../../book/rail.ts';
-import { createAchOperator } from '../../sandbox/ach-operator.ts';
-import { createTransportFor } from '../connections.ts';
-import type { AchContext } from '../context.ts';
-import type { Originator } from '../files.ts';
-import { createAchHandlers } from '../handlers.ts';
-import { returnMeaning } from '../meanings.ts';
-import { createNotifyOfChange } from '../notify.ts';
-import { SANDBOX_ORIGINATOR } from '../originator.ts';
-import { createAchRail } from '../rail.ts';
-import { createPace } from '../schedule.ts';
-import type { AchScope } from '../scope.ts';
-import type { AchTransport } from '../transport.ts';
+import { createRailMessages } from '../../messages.ts';
+import type { ForcedOutcome } from '../../rail.ts';
+import { createTransportFor } from '../bank/connections.ts';
+import type { AchTransport } from '../bank/transport.ts';
+import type { AchScope } from '../entries/scope.ts';
+import { forceOnAch, meaningOnAch } from '../forcing.ts';
+import { achMessagesOf } from '../messages.ts';
+import { createAchOperator } from '../operator/operator.ts';
+import type { Originator } from '../outgoing/files.ts';
+import { createAchCarrier } from '../outgoing/orders.ts';
+import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
+import { createPace } from '../schedule/schedule.ts';
+import type { AchContext } from '../work/context.ts';
+import { createAchHandlers } from '../work/handlers.ts';
+import { wakeUp } from '../work/jobs.ts';
 
 /** The payments service as far as ACH needs it: acceptance, processing, sandbox and worker on a real database. */
 
@@ -64,13 +67,13 @@ export async function createHouse(options: HouseOptions = {}) {
   const errors: unknown[] = [];
   const live = options.live ?? null;
   const failures: object[] = [];
-  const pace = createPace(defaultTerms, options.sandboxMs ?? 300);
+  const pace = createPace(options.sandboxMs ?? 300);
   const rails = [
-    createAchRail({ terms: defaultTerms, pace, isConfigured: (mode) => mode === 'test' || live !== null }),
-    createBookRail(defaultTerms),
+    createAchCarrier({ pace, isConfigured: (mode) => mode === 'test' || live !== null }),
+    createBookRail(),
   ];
   const clocks = createClocks({ now });
-  const routing = createRouting({ rails, terms: defaultTerms, isUp: () => true });
+  const routing = createRouting({ rails, terms: ROUTING_TERMS, isUp: () => true });
   const events = createEventService({ database, now, deliver: async () => {} });
   const reading = createPaymentReading({ database });
   const paymentMethods = createPaymentMethods({
@@ -134,10 +137,11 @@ export async function createHouse(options: HouseOptions = {}) {
     now,
     newId,
     getPayment: payments.get,
-    rejectMeaning: () => undefined,
-    returnMeaning,
-    notifyOfChange: createNotifyOfChange(context),
-    orderOutcome: async () => {},
+    rails: {
+      force: (tx, payment, order) => forceOnAch(context, tx, payment, order),
+      whenClockMoves: (tenantId) => [wakeUp(tenantId)],
+    },
+    meaningOf: (_rail, outcome, code) => meaningOnAch(outcome, code),
     getBalance: async (tx, tenant, id) => (await methods.get(tenant, id, tx)).method,
   });
   const workers: Worker[] = [];
@@ -277,6 +281,12 @@ export async function createHouse(options: HouseOptions = {}) {
     cancel,
     force,
     close,
+    messages: createRailMessages({
+      database,
+      rails: [
+        { messageKinds: ['nacha', 'return', 'noc'], messagesOf: (db, key) => achMessagesOf(db, sealer, key) },
+      ],
+    }),
     check: (tenant: Tenant) => checkLedger(database, tenant, now()),
   };
 }

@@ -1,10 +1,10 @@
 /** The short way of reading never finds anything else than the long way does, and is taken where it should be. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MessageRefused } from '../../iso20022/refusal.ts';
 import { readReportAsWritten, readTransferAsWritten } from './as-written.ts';
 import { buildCreditTransfer, type CreditTransfer, readCreditTransferDocument } from './credit-transfer.ts';
 import { type BusinessHeader, markAsDuplicate, readEnvelope } from './envelope.ts';
-import { MessageRefused } from './refusal.ts';
 import { buildStatusReport, readStatusReportDocument, reportOn } from './status-report.ts';
 import * as generated from './testing.ts';
 

@@ -1,4 +1,4 @@
-import { RtpFieldError } from '../errors.ts';
+import { MessageFieldError } from '../../iso20022/errors.ts';
 import { buildCreditTransfer, type CreditTransfer } from './credit-transfer.ts';
 import type { BusinessHeader, OpenedEnvelope } from './envelope.ts';
 import { buildStatusReport, type StatusReport, TRANSACTION_STATUSES } from './status-report.ts';
@@ -127,7 +127,7 @@ function isWrittenAs(xml: string, build: () => string): boolean {
   try {
     return build() === xml;
   } catch (error) {
-    if (error instanceof RtpFieldError) return false;
+    if (error instanceof MessageFieldError) return false;
     throw error;
   }
 }

@@ -1,21 +1,20 @@
-import { TEXT_FIELDS, toNetworkText } from '../characters.ts';
-import type { NetworkDate, NetworkDateTime } from '../network-time.ts';
-import { readAgent, writeAgent } from './agents.ts';
-import { type ElementReader, matching, oneOf, textUpTo } from './element-reader.ts';
-import { type BusinessHeader, writeEnvelope } from './envelope.ts';
+import { readAgent, writeAgent } from '../../iso20022/agents.ts';
+import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
+import { type ElementReader, matching, oneOf, textUpTo } from '../../iso20022/element-reader.ts';
 import {
   ACCOUNT_NUMBER,
   formatCents,
-  INSTRUCTION_ID,
-  MESSAGE_ID,
   REFERENCE,
   requireDate,
   requireDateTime,
   requireMatch,
   UETR,
-} from './field-checks.ts';
-import { MessageRefused } from './refusal.ts';
-import { escapeText } from './xml.ts';
+} from '../../iso20022/field-checks.ts';
+import type { NetworkDate, NetworkDateTime } from '../../iso20022/network-time.ts';
+import { MessageRefused } from '../../iso20022/refusal.ts';
+import { escapeText } from '../../iso20022/xml.ts';
+import { INSTRUCTION_ID, MESSAGE_ID } from '../identifiers.ts';
+import { type BusinessHeader, writeEnvelope } from './envelope.ts';
 
 /** What later messages repeat of a credit transfer in order to speak about it. */
 export interface TransferReference {

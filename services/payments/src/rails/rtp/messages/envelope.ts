@@ -1,10 +1,10 @@
-import { RtpFieldError } from '../errors.ts';
-import { isParticipant } from '../identifiers.ts';
-import type { NetworkDateTime } from '../network-time.ts';
-import { ElementReader, matching, oneOf, textUpTo } from './element-reader.ts';
-import { BUSINESS_MESSAGE_ID, requireDateTime, requireMatch } from './field-checks.ts';
-import { MessageRefused } from './refusal.ts';
-import { scanXml } from './xml.ts';
+import { ElementReader, matching, oneOf, textUpTo } from '../../iso20022/element-reader.ts';
+import { MessageFieldError } from '../../iso20022/errors.ts';
+import { requireDateTime, requireMatch } from '../../iso20022/field-checks.ts';
+import type { NetworkDateTime } from '../../iso20022/network-time.ts';
+import { MessageRefused } from '../../iso20022/refusal.ts';
+import { scanXml } from '../../iso20022/xml.ts';
+import { BUSINESS_MESSAGE_ID, isParticipant } from '../identifiers.ts';
 
 /**
  * Every message travels in one envelope: the business application header (`head.001.001.01`), then the
@@ -92,7 +92,7 @@ export function markAsDuplicate(sent: string): string {
   if (sent.includes(`${CREATED_END}${DUPLICATE_MARK}`)) return sent;
   const markAt = sent.indexOf(CREATED_END);
   if (markAt === -1 || sent.includes('<head:CpyDplct>')) {
-    throw new RtpFieldError('sent', 'a message of ours, as it was sent');
+    throw new MessageFieldError('sent', 'a message of ours, as it was sent');
   }
   const end = markAt + CREATED_END.length;
   return sent.slice(0, end) + DUPLICATE_MARK + sent.slice(end);

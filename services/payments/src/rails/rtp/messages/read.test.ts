@@ -1,8 +1,8 @@
 /** Builders and readers together: what is written is read again, and what is not a message is refused. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TEXT_FIELDS, toNetworkText } from '../characters.ts';
-import { RtpFieldError } from '../errors.ts';
+import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
+import { MessageFieldError } from '../../iso20022/errors.ts';
 import { buildCreditTransfer, type CreditTransfer } from './credit-transfer.ts';
 import { type BusinessHeader, markAsDuplicate } from './envelope.ts';
 import { readCreditTransfer, readMessage, readStatusReport, readStatusRequest } from './read.ts';
@@ -146,9 +146,9 @@ describe('resending', () => {
   });
 
   test('only a message of ours can be marked', () => {
-    expect(() => markAsDuplicate('<Message/>')).toThrow(RtpFieldError);
+    expect(() => markAsDuplicate('<Message/>')).toThrow(MessageFieldError);
     expect(() => markAsDuplicate(buildCreditTransfer({ ...HEADER, copy: 'COPY' }, TRANSFER))).toThrow(
-      RtpFieldError,
+      MessageFieldError,
     );
   });
 });
@@ -170,7 +170,7 @@ describe('builders refuse what would make an invalid message', () => {
     ['a UETR of another version', { uetr: '7b0e7f5e-8d2b-1c6e-9a57-0c2f0a7c9d11' }],
   ];
   test.each(wrong)('%s', (_name, fields) => {
-    expect(() => buildCreditTransfer(HEADER, { ...TRANSFER, ...fields })).toThrow(RtpFieldError);
+    expect(() => buildCreditTransfer(HEADER, { ...TRANSFER, ...fields })).toThrow(MessageFieldError);
   });
 
   test('an error names the field and keeps the account number to itself', () => {

@@ -1,7 +1,7 @@
+import { MessageRefused, type Refusal } from '../../iso20022/refusal.ts';
 import { readReportAsWritten, readTransferAsWritten } from './as-written.ts';
 import { type CreditTransfer, readCreditTransferDocument } from './credit-transfer.ts';
 import { type BusinessHeader, type DocumentReaders, readEnvelope } from './envelope.ts';
-import { MessageRefused, type Refusal } from './refusal.ts';
 import { readStatusReportDocument, type StatusReport } from './status-report.ts';
 import { readStatusRequestDocument, type StatusRequest } from './status-request.ts';
 

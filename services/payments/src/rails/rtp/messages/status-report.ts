@@ -1,21 +1,21 @@
-import { TEXT_FIELDS, toNetworkText } from '../characters.ts';
-import type { NetworkDate, NetworkDateTime } from '../network-time.ts';
-import { readAgent, writeAgent } from './agents.ts';
-import type { TransferReference } from './credit-transfer.ts';
-import { type ElementReader, matching, oneOf, textUpTo } from './element-reader.ts';
-import { type BusinessHeader, DEFINITIONS, writeEnvelope } from './envelope.ts';
+import { readAgent, writeAgent } from '../../iso20022/agents.ts';
+import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
+import { type ElementReader, matching, oneOf, textUpTo } from '../../iso20022/element-reader.ts';
 import {
   formatCents,
-  MESSAGE_ID,
   REASON_CODE,
   REFERENCE,
   requireDate,
   requireDateTime,
   requireMatch,
   UETR,
-} from './field-checks.ts';
-import { readOriginalGroup, writeOriginalGroup } from './original-group.ts';
-import { escapeText } from './xml.ts';
+} from '../../iso20022/field-checks.ts';
+import type { NetworkDate, NetworkDateTime } from '../../iso20022/network-time.ts';
+import { readOriginalGroup, writeOriginalGroup } from '../../iso20022/original-group.ts';
+import { escapeText } from '../../iso20022/xml.ts';
+import { MESSAGE_ID } from '../identifiers.ts';
+import type { TransferReference } from './credit-transfer.ts';
+import { type BusinessHeader, DEFINITIONS, writeEnvelope } from './envelope.ts';
 
 export const TRANSACTION_STATUSES = ['ACTC', 'ACWP', 'RCVD', 'RJCT'] as const;
 

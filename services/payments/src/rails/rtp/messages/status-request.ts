@@ -1,19 +1,19 @@
-import type { NetworkDateTime } from '../network-time.ts';
-import { readAgent, writeAgent } from './agents.ts';
-import type { TransferReference } from './credit-transfer.ts';
-import { type ElementReader, matching, textUpTo } from './element-reader.ts';
-import { type BusinessHeader, DEFINITIONS, writeEnvelope } from './envelope.ts';
+import { readAgent, writeAgent } from '../../iso20022/agents.ts';
+import { type ElementReader, matching, textUpTo } from '../../iso20022/element-reader.ts';
 import {
   formatCents,
-  MESSAGE_ID,
   REFERENCE,
   requireDate,
   requireDateTime,
   requireMatch,
-} from './field-checks.ts';
-import { readOriginalGroup, writeOriginalGroup } from './original-group.ts';
-import { MessageRefused } from './refusal.ts';
-import { escapeText } from './xml.ts';
+} from '../../iso20022/field-checks.ts';
+import type { NetworkDateTime } from '../../iso20022/network-time.ts';
+import { readOriginalGroup, writeOriginalGroup } from '../../iso20022/original-group.ts';
+import { MessageRefused } from '../../iso20022/refusal.ts';
+import { escapeText } from '../../iso20022/xml.ts';
+import { MESSAGE_ID } from '../identifiers.ts';
+import type { TransferReference } from './credit-transfer.ts';
+import { type BusinessHeader, DEFINITIONS, writeEnvelope } from './envelope.ts';
 
 /** `pacs.028.001.03`: asks what became of a credit transfer that nothing was heard of. */
 export interface StatusRequest {

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { validateXML } from 'xmllint-wasm';
-import { TEXT_FIELDS, toNetworkText } from '../characters.ts';
+import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
+import { networkDate, networkDateTime } from '../../iso20022/network-time.ts';
 import { REJECT_REASONS } from '../codes.ts';
 import { businessMessageId, instructionId, messageId } from '../identifiers.ts';
-import { networkDate, networkDateTime } from '../network-time.ts';
 import type { CreditTransfer } from './credit-transfer.ts';
 import type { BusinessHeader } from './envelope.ts';
 import { reportOn, type StatusReport, TRANSACTION_STATUSES } from './status-report.ts';

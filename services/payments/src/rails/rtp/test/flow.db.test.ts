@@ -4,7 +4,7 @@ import { realClock } from '../../../clock/clock.ts';
 import type { PaymentMethod } from '../../../payment-methods/method.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { REJECT_REASONS } from '../codes.ts';
-import { SANDBOX_IDENTITY } from '../connection.ts';
+import { SANDBOX_IDENTITY } from '../lines/connection.ts';
 import { readCreditTransfer, readStatusReport, readStatusRequest } from '../messages/read.ts';
 import { schemaErrors, vectorsPresent } from '../messages/testing.ts';
 import { createHarness, type Harness, liveTenant, methodOf, testTenant } from './harness.ts';
@@ -218,7 +218,9 @@ describe('what cannot be sent', () => {
     ];
     return harness.database.transaction(async (tx) => {
       const result = await harness.rtp.submit(tx, submissions);
-      const kept = await harness.messages('where payment_id = $1', [payment!.id], tx);
+      // The worker may submit the payment at the same time; only what is written here is looked at.
+      const mine = 'where payment_id = $1 and xmin = pg_current_xact_id()::xid';
+      const kept = await harness.messages(mine, [payment!.id], tx);
       await tx.query('rollback');
       return { ...result, messages: kept.map((message) => message.content) };
     });
@@ -226,14 +228,16 @@ describe('what cannot be sent', () => {
 
   test('without a network for the mode it is refused, and another rail may carry it', async () => {
     const { outcomes, jobs, messages } = await submit(liveTenant, {});
-    expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'network_unavailable', mayWorkOnAch: true }]);
+    expect(outcomes).toMatchObject([
+      { kind: 'rejected', code: 'network_unavailable', mayWorkElsewhere: true },
+    ]);
     expect([jobs, messages]).toEqual([[], []]);
   });
 
   test('details that no message can carry are refused with an alert that does not repeat them', async () => {
     const unwritable = Buffer.from('no spaces allowed');
     const { outcomes, jobs, messages } = await submit(testTenant, { accountSealed: unwritable });
-    expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'message_refused', mayWorkOnAch: true }]);
+    expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'message_refused', mayWorkElsewhere: true }]);
     expect([jobs, messages]).toEqual([[], []]);
     expect(harness.lines).toHaveLength(1);
     expect(JSON.stringify(harness.lines.pop())).not.toContain('spaces');

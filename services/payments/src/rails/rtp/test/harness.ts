@@ -23,19 +23,22 @@ import { createProcessing, type Processing } from '../../../payments/processing.
 import { findPayment } from '../../../payments/store.ts';
 import { createQuarantine } from '../../../quarantine/service.ts';
 import { createRouting } from '../../../routing/service.ts';
-import { defaultTerms } from '../../../routing/terms.ts';
+import { ROUTING_TERMS } from '../../../routing/terms.ts';
 import { parseTenantId, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createMessageVault } from '../../message-vault.ts';
-import type { Rail } from '../../rail.ts';
-import { accountMarks } from '../../sandbox/account-marks.ts';
-import { createSandboxRtpNetwork, type SandboxRtpNetwork } from '../../sandbox/rtp-network.ts';
-import { type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from '../connection.ts';
-import { readJobs } from '../jobs.ts';
-import { createRtpRail } from '../rail.ts';
-import type { InquiryPolicy } from '../submission.ts';
-import type { RtpTransport } from '../transport.ts';
-import { createSandboxTransport } from '../transport-sandbox.ts';
-import { createRtpHandlers } from '../worker.ts';
+import { createRailMessages } from '../../messages.ts';
+import type { Carrier } from '../../rail.ts';
+import { shownMessages } from '../kept/kept-messages.ts';
+import { type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from '../lines/connection.ts';
+import { createSandboxTransport } from '../lines/sandbox.ts';
+import type { RtpTransport } from '../lines/transport.ts';
+import { accountMarks } from '../network/account-marks.ts';
+import { createSandboxRtpNetwork, type SandboxRtpNetwork } from '../network/network.ts';
+import { createRtpCarrier } from '../sending/orders.ts';
+import type { InquiryPolicy } from '../submissions/submission.ts';
+import { RTP_TERMS } from '../terms.ts';
+import { createRtpHandlers } from '../work/handlers.ts';
+import { readJobs } from '../work/jobs.ts';
 
 export interface HarnessOptions {
   answerMs?: number;
@@ -93,8 +96,8 @@ export async function createHarness(options: HarnessOptions = {}) {
     live: options.live ?? null,
   };
   const quarantine = createQuarantine({ database, sealer });
-  const rtp = createRtpRail({
-    terms: defaultTerms,
+  const rtp = createRtpCarrier({
+    terms: RTP_TERMS,
     connections,
     openAccountNumber: (method) => method.bank?.accountSealed.toString() ?? '',
     newId,
@@ -105,7 +108,7 @@ export async function createHarness(options: HarnessOptions = {}) {
   const processing: Processing = createProcessing({
     database,
     rails,
-    routing: createRouting({ rails, terms: defaultTerms, isUp: () => true }),
+    routing: createRouting({ rails, terms: ROUTING_TERMS, isUp: () => true }),
     newId,
     findMethods: async (_db, keys) => keys.map(({ tenantId, id }) => methodOf(tenantId, id)),
     clocks: createClocks({ now, find: async () => clocks }),
@@ -214,6 +217,12 @@ export async function createHarness(options: HarnessOptions = {}) {
 
     messages,
 
+    /** As the payment's owner reads them. */
+    shown: createRailMessages({
+      database,
+      rails: [{ messageKinds: [], messagesOf: (db, key) => shownMessages(db, vault, key) }],
+    }),
+
     messagesOf: ({ tenantId, id }: Payment) =>
       messages('where tenant_id = $1 and payment_id = $2 order by id', [tenantId, id]),
 
@@ -267,7 +276,7 @@ export function methodOf(tenantId: string, id: string): PaymentMethod {
 }
 
 /** Stands in for the other rail, so that a reroute is seen in the payment. */
-function achThatTakesEverything(): Rail {
+function achThatTakesEverything(): Carrier {
   return {
     id: 'ach',
     possible: ({ at }) => ({

@@ -2,9 +2,9 @@
 import type { Handler } from '@libs/jobs';
 import { afterEach, expect, test } from 'vitest';
 import type { Payment } from '../../../payments/payment.ts';
-import { ANSWER_JOB } from '../../sandbox/rtp-network.ts';
-import { READ_JOB } from '../jobs.ts';
-import type { RtpTransport } from '../transport.ts';
+import type { RtpTransport } from '../lines/transport.ts';
+import { ANSWER_JOB } from '../network/network.ts';
+import { READ_JOB } from '../work/jobs.ts';
 import { createHarness, type Harness, type HarnessOptions } from './harness.ts';
 
 let harness: Harness;

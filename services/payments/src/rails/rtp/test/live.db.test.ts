@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeSelfSigned } from '../../../../../../libs/egress/test/self-signed.ts';
 import type { Payment } from '../../../payments/payment.ts';
-import { liveConnection, SANDBOX_IDENTITY } from '../connection.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';
+import { liveConnection, SANDBOX_IDENTITY } from '../lines/connection.ts';
+import { createRtpGateway, type RtpGateway } from '../lines/gateway.ts';
 import type { TransferReference } from '../messages/credit-transfer.ts';
 import { type AnyMessage, readMessage } from '../messages/read.ts';
 import { buildStatusReport, reportOn, type TransactionStatus } from '../messages/status-report.ts';
-import { LIVE_POLICY } from '../submission.ts';
-import { createRtpGateway, type RtpGateway } from '../transport-gateway.ts';
+import { LIVE_POLICY } from '../submissions/submission.ts';
 import { createHarness, type Harness, liveTenant } from './harness.ts';
 
 const identity = { ...SANDBOX_IDENTITY, participant: '021000089T1', network: '990000009T1' };

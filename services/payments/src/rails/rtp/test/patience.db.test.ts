@@ -1,8 +1,8 @@
 /** Someone was told that the network says nothing; when it speaks at last, the payment moves all the same. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Payment } from '../../../payments/payment.ts';
+import type { RtpTransport } from '../lines/transport.ts';
 import { readMessage } from '../messages/read.ts';
-import type { RtpTransport } from '../transport.ts';
 import { createHarness, type Harness } from './harness.ts';
 
 const policy = {

@@ -1,12 +1,12 @@
 /** What must not be believed is put aside whole with the reason and an alert, and changes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Payment } from '../../../payments/payment.ts';
-import { SANDBOX_IDENTITY, SANDBOX_NETWORK } from '../connection.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';
-import { receivedText } from '../jobs.ts';
+import { SANDBOX_IDENTITY, SANDBOX_NETWORK } from '../lines/connection.ts';
 import { buildCreditTransfer, type CreditTransfer } from '../messages/credit-transfer.ts';
 import { readCreditTransfer } from '../messages/read.ts';
 import { buildStatusReport, reportOn } from '../messages/status-report.ts';
+import { receivedText } from '../work/jobs.ts';
 import { createHarness, type Harness } from './harness.ts';
 
 let harness: Harness;

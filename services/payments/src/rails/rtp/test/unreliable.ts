@@ -3,9 +3,9 @@ import type { Database } from '@libs/db';
 import { enqueueJobs, type Handler } from '@libs/jobs';
 import fc from 'fast-check';
 import { SUBMIT_JOB } from '../../../payments/processing.ts';
-import { READ_JOB, type ReadPayload, readJobs, SEND_JOB } from '../jobs.ts';
+import type { Delivery, OutgoingMessage, RtpTransport } from '../lines/transport.ts';
 import { readMessage } from '../messages/read.ts';
-import type { Delivery, OutgoingMessage, RtpTransport } from '../transport.ts';
+import { READ_JOB, type ReadPayload, readJobs, SEND_JOB } from '../work/jobs.ts';
 
 const REQUEST_FAULTS = [
   'none',

@@ -1,0 +1,200 @@
+// The live line against a real SFTP server: whole files only, each once, whatever is cut off in between.
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newPrivateKey, type SftpBank, startSftpBank } from '../test/sftp-bank.ts';
+import { type AchSftp, type AchSftpDependencies, createAchSftp, SftpNameTaken } from './sftp.ts';
+import { SftpUnreachable } from './sftp-connection.ts';
+import type { OutboundFile } from './transport.ts';
+
+let bank: SftpBank;
+let open: AchSftp[];
+let alerts: object[];
+
+beforeEach(async () => {
+  bank = await startSftpBank();
+  open = [];
+  alerts = [];
+});
+afterEach(async () => {
+  await Promise.all(open.map((line) => line.close()));
+  await bank.close();
+});
+
+function connect(changes: Partial<AchSftpDependencies> = {}): AchSftp {
+  const line = createAchSftp({
+    url: bank.url,
+    privateKeyPath: bank.privateKeyPath,
+    hostKeyFingerprint: bank.fingerprint,
+    now: () => new Date(),
+    log: { error: (fields) => void alerts.push(fields), warn: () => {} },
+    settleMs: -60_000,
+    ...changes,
+  });
+  open.push(line);
+  return line;
+}
+
+/** A file that notes down what the house would write into its database. */
+function aFile(content: string, changes: Partial<OutboundFile> = {}): OutboundFile & { isUploaded: boolean } {
+  const file = {
+    name: 'ach-1.ach',
+    content,
+    asOf: new Date(),
+    isUploaded: false,
+    noteUploaded: async () => {
+      file.isUploaded = true;
+    },
+    ...changes,
+  };
+  return file;
+}
+
+const outbound = () => readdir(join(bank.folder, 'outbound'));
+const readOutbound = (name: string) => readFile(join(bank.folder, 'outbound', name), 'latin1');
+
+describe('sending', () => {
+  test('a file appears under its name when it is whole', async () => {
+    const content = '1'.repeat(300_000);
+    expect(await connect().send(aFile(content))).toEqual({ ok: true });
+    expect(await outbound()).toEqual(['ach-1.ach']);
+    expect(await readOutbound('ach-1.ach')).toBe(content);
+  });
+
+  test('a file that is cut off stays under another name and is gone on with', async () => {
+    const content = Array.from({ length: 4_000 }, (_, n) => String(n).padStart(94)).join('\n');
+    const file = aFile(content);
+    bank.cutAfterBytes = 150_000;
+    await expect(connect().send(file)).rejects.toThrow();
+    expect(await outbound()).toEqual(['ach-1.ach.part']);
+    const begun = (await readOutbound('ach-1.ach.part')).length;
+    expect(begun).toBeGreaterThan(0);
+    // What is left, and not a byte more, may pass: sending it all again would be cut off once more.
+    bank.cutAfterBytes = content.length - begun;
+    await connect().send(file);
+    expect(await outbound()).toEqual(['ach-1.ach']);
+    expect(await readOutbound('ach-1.ach')).toBe(content);
+  });
+
+  test('a draft that is not the beginning of the file is written anew', async () => {
+    await writeFile(join(bank.folder, 'outbound', 'ach-1.ach.part'), 'something else');
+    await connect().send(aFile('the file'));
+    expect(await readOutbound('ach-1.ach')).toBe('the file');
+  });
+
+  test('the same file again changes nothing', async () => {
+    const line = connect();
+    const file = aFile('content');
+    await line.send(file);
+    await line.send(file);
+    expect(await outbound()).toEqual(['ach-1.ach']);
+    expect(bank.connections).toBe(1);
+  });
+
+  test('a file that the bank has taken away is not sent a second time', async () => {
+    const file = aFile('content');
+    await connect().send(file);
+    await rename(join(bank.folder, 'outbound', 'ach-1.ach'), join(bank.folder, 'taken.ach'));
+    await connect().send(file);
+    expect(await outbound()).toEqual([]);
+  });
+
+  test('a crash before the renaming: the draft gets its name', async () => {
+    const file = aFile('content');
+    const dying = {
+      ...file,
+      noteUploaded: async () => {
+        await file.noteUploaded();
+        throw new Error('died');
+      },
+    };
+    await expect(connect().send(dying)).rejects.toThrow('died');
+    expect(await outbound()).toEqual(['ach-1.ach.part']);
+    await connect().send(file);
+    expect(await outbound()).toEqual(['ach-1.ach']);
+  });
+
+  test("somebody else's file under our name is left alone", async () => {
+    await writeFile(join(bank.folder, 'outbound', 'ach-1.ach'), 'longer than ours');
+    await expect(connect().send(aFile('ours'))).rejects.toThrow(SftpNameTaken);
+    expect(await readOutbound('ach-1.ach')).toBe('longer than ours');
+  });
+});
+
+describe('fetching', () => {
+  const put = (name: string, content: string | Buffer) =>
+    writeFile(join(bank.folder, 'inbound', name), content);
+
+  test('files come until they are acknowledged, then they lie in the archive', async () => {
+    await put('b.ach', 'second');
+    await put('a.ach', 'first');
+    const line = connect();
+    const names = async () => (await line.collect(new Date())).map(({ name }) => name);
+    expect(await names()).toEqual(['a.ach', 'b.ach']);
+    expect(await names()).toEqual(['a.ach', 'b.ach']);
+    await line.acknowledge('a.ach');
+    await line.acknowledge('a.ach');
+    expect(await names()).toEqual(['b.ach']);
+    expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toEqual(['a.ach']);
+    await put('a.ach', 'the bank uses the name again');
+    await line.acknowledge('a.ach');
+    expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toHaveLength(2);
+  });
+
+  test('every byte arrives, also those that are no text', async () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
+    await put('odd.ach', bytes);
+    const [file] = await connect().collect(new Date());
+    expect(Buffer.from(file?.content ?? '', 'latin1')).toEqual(bytes);
+  });
+
+  test('what is unfinished, hidden, a folder or just being written is left', async () => {
+    await put('a.ach.part', 'x');
+    await put('a.tmp', 'x');
+    await put('.hidden', 'x');
+    await mkdir(join(bank.folder, 'inbound', 'folder'));
+    expect(await connect().collect(new Date())).toEqual([]);
+    await put('fresh.ach', 'x');
+    expect(await connect({ settleMs: 60_000 }).collect(new Date())).toEqual([]);
+    expect(await connect().collect(new Date())).toHaveLength(1);
+  });
+});
+
+describe('the bank', () => {
+  test('with another host key is not our bank', async () => {
+    const line = connect({ hostKeyFingerprint: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' });
+    await expect(line.send(aFile('secret'))).rejects.toThrow(SftpUnreachable);
+    expect(await outbound()).toEqual([]);
+  });
+
+  test('lets in our key alone, and the error names no secret', async () => {
+    const path = join(bank.folder, '..', 'other-key');
+    await writeFile(path, newPrivateKey());
+    const url = bank.url.replace('house@', 'house:hunter2@');
+    const error = await connect({ url, privateKeyPath: path })
+      .collect(new Date())
+      .catch((reason: Error) => reason);
+    expect(error).toBeInstanceOf(SftpUnreachable);
+    expect((error as Error).message).not.toContain('hunter2');
+  });
+
+  test('that is not there is told from an empty folder', async () => {
+    const line = connect({ url: 'sftp://house@127.0.0.1:1/' });
+    await expect(line.collect(new Date())).rejects.toThrow(SftpUnreachable);
+  });
+
+  test('that went away and came back is reached again', async () => {
+    const line = connect();
+    await line.send(aFile('one'));
+    bank.cutAfterBytes = 0;
+    await expect(line.send(aFile('two', { name: 'ach-2.ach' }))).rejects.toThrow();
+    bank.cutAfterBytes = null;
+    await line.send(aFile('two', { name: 'ach-2.ach' }));
+    expect(await outbound()).toEqual(['ach-1.ach', 'ach-2.ach']);
+  });
+
+  test('without the folder of answers: an error, not an empty list', async () => {
+    await rm(join(bank.folder, 'inbound'), { recursive: true });
+    await expect(connect().collect(new Date())).rejects.toThrow();
+  });
+});

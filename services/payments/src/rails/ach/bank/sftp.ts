@@ -1,0 +1,127 @@
+import { posix } from 'node:path';
+import type SftpClient from 'ssh2-sftp-client';
+import type { RailLog } from '../../alert.ts';
+import { temporaryFileName } from '../outgoing/traces.ts';
+import { SftpConnection, type SftpOptions } from './sftp-connection.ts';
+import type { AchTransport, InboundFile, OutboundFile } from './transport.ts';
+
+export interface AchSftpDependencies extends SftpOptions {
+  now: () => Date;
+  log: RailLog;
+  /** Below the folder of the URL: where the bank picks up, where it puts down, where we keep what was read. */
+  folders?: { outbound: string; inbound: string; archive: string };
+  /** How long a file must lie still before it counts as whole. */
+  settleMs?: number;
+}
+
+const FOLDERS = { outbound: 'outbound', inbound: 'inbound', archive: 'inbound/archive' };
+const SETTLE_MS = 10_000;
+const FILES_PER_FETCH_MAX = 50;
+/** Two million lines of 94 columns are the most that is read. */
+const FILE_BYTES_MAX = 200_000_000;
+const UNFINISHED = /\.(part|tmp|filepart)$|^\./i;
+
+/** Under our name lies a file that is not ours; only a person can say which of the two is right. */
+export class SftpNameTaken extends Error {
+  override readonly name = 'SftpNameTaken';
+}
+
+export interface AchSftp extends AchTransport {
+  close(): Promise<void>;
+}
+
+/** The live line: files are put into one folder of the bank's server and fetched from another. */
+export function createAchSftp(options: AchSftpDependencies): AchSftp {
+  const connection = new SftpConnection(options);
+  const base = decodeURIComponent(new URL(options.url).pathname);
+  const names = options.folders ?? FOLDERS;
+  const pathOf = (folder: keyof typeof FOLDERS, name: string) => posix.join(base, names[folder], name);
+
+  return {
+    async send(file) {
+      await connection.use((client) => upload(client, file, pathOf('outbound', file.name)));
+      return { ok: true };
+    },
+
+    collect: () => connection.use((client) => fetchFiles(client, options, (name) => pathOf('inbound', name))),
+
+    acknowledge: (name) =>
+      connection.use(async (client) => {
+        const from = pathOf('inbound', name);
+        // Another worker may have been faster.
+        if (!(await client.exists(from))) return;
+        await client.mkdir(pathOf('archive', ''), true);
+        const kept = pathOf('archive', name);
+        const isTaken = await client.exists(kept);
+        await client.rename(from, isTaken ? `${kept}.${options.now().getTime()}` : kept);
+      }),
+
+    nextAnswerAt: async () => null,
+    close: () => connection.close(),
+  };
+}
+
+/**
+ * The bank may pick a file up as soon as it has its name, so it gets that name when it is whole. Whether this was done
+ * before is known from what is written down before the renaming, since the bank may have taken the file away.
+ */
+async function upload(client: SftpClient, file: OutboundFile, path: string): Promise<void> {
+  const content = Buffer.from(file.content, 'latin1');
+  const draft = temporaryFileName(path);
+  if (await client.exists(path)) {
+    const { size } = await client.stat(path);
+    if (size === content.length) return;
+    throw new SftpNameTaken(`${file.name} lies at the bank with ${size} bytes instead of ${content.length}`);
+  }
+  const hasDraft = (await client.exists(draft)) === '-';
+  if (file.isUploaded && !hasDraft) return;
+  await writeDraft(client, draft, { content, hasDraft });
+  const { size } = await client.stat(draft);
+  if (size !== content.length) {
+    await client.delete(draft);
+    throw new SftpNameTaken(`${file.name} arrived with ${size} bytes instead of ${content.length}`);
+  }
+  await file.noteUploaded();
+  await client.rename(draft, path);
+}
+
+/** Goes on where an earlier try was cut off, if what is there is the beginning of this very file. */
+async function writeDraft(
+  client: SftpClient,
+  draft: string,
+  { content, hasDraft }: { content: Buffer; hasDraft: boolean },
+): Promise<void> {
+  const written = hasDraft ? await client.get(draft) : Buffer.alloc(0);
+  const isBeginning = written.length > 0 && content.subarray(0, written.length).equals(written);
+  if (!isBeginning) await client.put(content, draft);
+  else if (written.length < content.length) await client.append(content.subarray(written.length), draft);
+}
+
+async function fetchFiles(
+  client: SftpClient,
+  { now, log, settleMs = SETTLE_MS }: AchSftpDependencies,
+  pathOf: (name: string) => string,
+): Promise<InboundFile[]> {
+  const stillBefore = now().getTime() - settleMs;
+  const listed = (await client.list(pathOf('')))
+    .filter(
+      ({ type, name, modifyTime }) => type === '-' && !UNFINISHED.test(name) && modifyTime <= stillBefore,
+    )
+    .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1))
+    .slice(0, FILES_PER_FETCH_MAX);
+  const files: InboundFile[] = [];
+  let bytes = 0;
+  for (const { name, size } of listed) {
+    if (size > FILE_BYTES_MAX) {
+      log.error({ rail: 'ach', file: name, size }, 'a file from the bank is too large to be read');
+      continue;
+    }
+    bytes += size;
+    // The rest comes with the next fetch, when these are acknowledged.
+    if (bytes > FILE_BYTES_MAX) break;
+    const content = await client.get(pathOf(name));
+    // One that has changed since it was listed is still being written.
+    if (content.length === size) files.push({ name, content: content.toString('latin1') });
+  }
+  return files;
+}

@@ -1,0 +1,98 @@
+import type { Queryable } from '@libs/db';
+import type { DayQuery, FoundDifferences, SideTotals } from '../../../reconciliation/reconciliation.ts';
+import {
+  type DifferenceRow,
+  sumsOf,
+  type TotalsRow,
+  toDifferences,
+  toTotals,
+} from '../../day-books-store.ts';
+
+/** Entries of files that were taken and left on that day. Both sides know it: it is written in the file. */
+const ACH_OURS = `
+  select e.*, case e.leg when 'debit' then 'debit' else 'credit' end as direction
+  from ach_files f join ach_entries e on e.file_id = f.id
+  where f.as_of >= $2 and f.as_of < $3 and f.refusal is null and f.sent_at is not null
+    and (f.scope = 'live') = ($1::text = 'live')`;
+
+const achNetwork = (day: '$2' | '$4') => `
+  select *, case when returned_at is null then 'taken' else 'returned' end as state
+  from sandbox_ach_entries where day = ${day} and $1::text = 'test'`;
+
+const daysOf = ({ mode, from, to }: DayQuery) => [mode, from, to];
+
+export async function achTotals(
+  db: Queryable,
+  query: DayQuery,
+): Promise<{ ours: SideTotals; network: SideTotals }> {
+  const ours = await db.query<TotalsRow>(sumsOf(ACH_OURS), daysOf(query));
+  const network = await db.query<TotalsRow>(sumsOf(achNetwork('$2')), [query.mode, query.day]);
+  return { ours: toTotals(ours.rows[0]), network: toTotals(network.rows[0]) };
+}
+
+/** Entry by entry, where there is somebody to compare with. */
+export async function achEntryDifferences(
+  db: Queryable,
+  query: DayQuery,
+  limit: number,
+): Promise<FoundDifferences> {
+  const { rows } = await db.query<DifferenceRow>(
+    `with ours as (${ACH_OURS}), network as (${achNetwork('$4')}), compared as (
+       select coalesce(o.trace, n.trace) as reference, o.tenant_id, o.payment_id,
+         o.direction || ' ' || o.amount || ' ' || o.state as ours, n.direction || ' ' || n.amount || ' ' || n.state as theirs,
+         case
+           when n.trace is null then 'missing_in_network'
+           when o.trace is null then 'missing_here'
+           when o.amount <> n.amount or o.direction <> n.direction then 'amount_differs'
+           when (o.state = 'returned') <> (n.state = 'returned') then 'state_differs'
+         end as kind
+       from ours o full join network n on n.mailbox = o.scope and n.trace = o.trace
+     )
+     select *, count(*) over ()::int as total from compared where kind is not null order by reference limit $5`,
+    [...daysOf(query), query.day, limit],
+  );
+  return toDifferences(rows);
+}
+
+/** Payment by payment: what their legs came to against what the ledger says, and money that hangs in between. */
+export async function achPaymentDifferences(
+  db: Queryable,
+  query: DayQuery,
+  limit: number,
+): Promise<FoundDifferences> {
+  const { rows } = await db.query<DifferenceRow>(
+    `with ours as (${ACH_OURS}), legs as (
+       select e.tenant_id, e.payment_id, e.attempt_id, max(e.state) filter (where leg = 'debit') as debit,
+         max(e.state) filter (where leg = 'credit') as credit, max(e.state) filter (where leg = 'refund') as refund
+       from ach_entries e join (select distinct tenant_id, payment_id from ours) as touched
+         using (tenant_id, payment_id)
+       group by e.tenant_id, e.payment_id, e.attempt_id
+     ), judged as (
+       select l.*, p.status, p.amount,
+         coalesce(l.debit, 'settled') = 'settled' and (l.credit = 'settled'
+           or (l.credit is null and p.credit_account not like 'outside\\_%')) as paid,
+         coalesce((select bool_or(t.kind = 'post') and not bool_or(t.kind = 'reverse') from ledger_transfers t
+           where t.tenant_id = l.tenant_id and t.payment_id = l.payment_id), false) as posted
+       from legs l join payments p on p.tenant_id = l.tenant_id and p.id = l.payment_id
+     ), presented as (
+       select *, bool_or(paid) over attempts as paid_once, attempt_id = max(attempt_id) over attempts as is_last
+       from judged window attempts as (partition by tenant_id, payment_id)
+     ), compared as (
+       select null::text as reference, tenant_id, payment_id, status || ' ' || amount as ours,
+         concat_ws(', ', 'debit ' || debit, 'credit ' || credit, 'refund ' || refund) as theirs,
+         case
+           when 'overruled' in (debit, credit) then 'ended_by_order'
+           when paid and not posted then 'settled_but_not_posted'
+           when posted and not paid_once and is_last and debit = 'canceled' then 'ended_by_order'
+           when posted and not paid_once and is_last then 'posted_but_not_settled'
+           when debit = 'returned' and credit = 'settled' then 'paid_but_debit_returned'
+           when debit = 'settled' and credit in ('returned', 'refused', 'canceled')
+             and (refund is null or refund in ('returned', 'refused', 'canceled')) then 'collected_but_not_refunded'
+         end as kind
+       from presented
+     )
+     select *, count(*) over ()::int as total from compared where kind is not null order by payment_id limit $4`,
+    [...daysOf(query), limit],
+  );
+  return toDifferences(rows);
+}

@@ -1,0 +1,65 @@
+import type { Payment } from '../../../payments/payment.ts';
+import { returnReason } from '../codes/codes.ts';
+import type { ReturnReply } from '../nacha/replies.ts';
+import { debitIsGoodAt, type Pace, timesOf } from '../schedule/schedule.ts';
+import type { AchEntry, AttemptEntries } from './entry.ts';
+
+/*
+ * A debit that came back for want of money (R01, R09) may be presented again, twice at most, for the same amount and
+ * under a new trace. Every presentment is an attempt of the payment, which stays under way meanwhile.
+ */
+
+export interface Returned {
+  /** As it was before it came back. */
+  entry: AchEntry;
+  reply: ReturnReply;
+  payment: Payment;
+  attempt: AttemptEntries;
+}
+
+export interface Representing {
+  /** How often it shall be tried again; what the rules allow is the limit. */
+  wanted: number;
+  legs: 1 | 2;
+  asOf: Date;
+  newId: (prefix: string) => string;
+  pace: Pace;
+}
+
+/** The presentment that follows a return, or null where there is none: then the return is the end. */
+export function representmentOf(returned: Returned, representing: Representing): AchEntry | null {
+  if (!mayPresentAgain(returned, representing)) return null;
+  const { entry } = returned;
+  const { legs, asOf, newId, pace } = representing;
+  const { scope, amount } = entry;
+  return {
+    ...entry,
+    attemptId: newId('att'),
+    state: 'queued',
+    presentment: entry.presentment + 1,
+    // By the standard window, also for a payment of the same day: an account needs time to be filled.
+    ...timesOf({ scope, from: asOf, amount, sameDay: false, legs }, pace),
+    sentAs: null,
+    returnCode: null,
+  };
+}
+
+function mayPresentAgain(
+  { entry, reply, payment, attempt }: Returned,
+  { wanted, pace }: Representing,
+): boolean {
+  if (entry.leg !== 'debit' || !returnReason(reply.code).representable) return false;
+  if (entry.presentment >= Math.min(wanted, pace.terms.representmentsMax)) return false;
+  const isUnderWay = payment.status === 'processing' && payment.attempts.at(-1)?.id === entry.attemptId;
+  // Once the credit has left, another debit would be for a payment that was made: someone has to look instead.
+  const credit = attempt.get('credit')?.state ?? 'queued';
+  return isUnderWay && credit === 'queued';
+}
+
+/** When a payment completes whose debit is presented now. */
+export function settlementAfter(debit: AchEntry, legs: 1 | 2, pace: Pace): Date {
+  if (legs === 1) return debit.settlesAt;
+  const { scope, amount, sameDay } = debit;
+  return timesOf({ scope, from: debitIsGoodAt(debit.settlesAt, pace.terms), amount, sameDay, legs }, pace)
+    .settlesAt;
+}

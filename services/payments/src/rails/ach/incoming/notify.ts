@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import type { Queryable } from '@libs/db';
+import type { Payment } from '../../../payments/payment.ts';
+import { isChangeCode } from '../codes/codes.ts';
+import { findEntriesOf } from '../entries/entries-store.ts';
+import type { AchEntry, SentAs } from '../entries/entry.ts';
+import { excerptText } from '../nacha/excerpt.ts';
+import type { BatchHeader, Entry } from '../nacha/model.ts';
+import { readNacha } from '../nacha/read.ts';
+import { changeNotification } from '../operator/answers.ts';
+import { findFiles } from '../outgoing/files-store.ts';
+import { type AchContext, fileSealContext } from '../work/context.ts';
+import { timeOf } from '../work/time.ts';
+import { readAnswer } from './reading.ts';
+
+/**
+ * A notification of change on demand. It is a file like any other that the operator sends, and is read the same way.
+ * A payment of which no entry ever left has nobody who could notify of anything, and nothing happens.
+ */
+export async function notifyOfChange(
+  context: AchContext,
+  tx: Queryable,
+  payment: Payment,
+  code: string,
+): Promise<void> {
+  assert(isChangeCode(code), 'the code was looked up before');
+  const entry = latestSent(await findEntriesOf(tx, [payment]));
+  const originator = context.originators[payment.mode];
+  if (!entry?.sentAs || !originator) return;
+  const original = await originalOf(tx, context, entry.sentAs);
+  const { now } = await timeOf(context, tx, entry.scope);
+  const content = changeNotification({ original, code, originator, asOf: now, sequence: context.now() });
+  const file = { name: `${context.newId('noc')}.ach`, content };
+  const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: now });
+  if (reading.status !== 'read') throw new Error(`a notification of change was ${reading.status}`);
+}
+
+/** The destination's where it was credited, else the source's. */
+function latestSent(entries: readonly AchEntry[]): AchEntry | undefined {
+  return entries.findLast((entry) => entry.sentAs !== null && entry.leg !== 'refund');
+}
+
+/** The entry as the bank got it. */
+async function originalOf(
+  tx: Queryable,
+  context: AchContext,
+  { fileId, trace }: SentAs,
+): Promise<{ header: BatchHeader; entry: Entry }> {
+  const [file] = await findFiles(tx, [fileId]);
+  const text = file && context.sealer.openText(file.contentSealed, fileSealContext(fileId));
+  const excerpt = text && excerptText(text, new Set([trace]));
+  const read = excerpt ? readNacha(excerpt) : undefined;
+  const batch = read?.ok ? read.file.batches[0] : undefined;
+  const entry = batch?.entries[0];
+  if (!batch || !entry) throw new Error(`file ${fileId} does not hold trace ${trace}`);
+  return { header: batch.header, entry };
+}

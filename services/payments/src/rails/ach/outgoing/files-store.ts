@@ -1,0 +1,147 @@
+import type { Database, Queryable } from '@libs/db';
+import type { CivilDate } from '../../../clock/new-york.ts';
+import type { AchScope } from '../entries/scope.ts';
+
+/** A file that we made. */
+export interface StoredFile {
+  id: string;
+  scope: AchScope;
+  name: string;
+  contentSealed: Buffer;
+  entries: number;
+  debitTotal: number;
+  creditTotal: number;
+  asOf: Date;
+  createdAt: Date;
+  /** Brought over whole, though the bank may not see it yet. */
+  isUploaded: boolean;
+}
+
+interface FileRow {
+  id: string;
+  scope: string;
+  name: string;
+  content_sealed: Buffer;
+  entries: number;
+  debit_total: number;
+  credit_total: number;
+  as_of: Date;
+  created_at: Date;
+  uploaded: boolean;
+}
+
+const COLUMNS = 'id, scope, name, content_sealed, entries, debit_total, credit_total, as_of, created_at';
+const VIEW = `${COLUMNS}, uploaded_at is not null as uploaded`;
+
+function fromRow(row: FileRow): StoredFile {
+  return {
+    id: row.id,
+    scope: row.scope,
+    name: row.name,
+    contentSealed: row.content_sealed,
+    entries: row.entries,
+    debitTotal: row.debit_total,
+    creditTotal: row.credit_total,
+    asOf: row.as_of,
+    createdAt: row.created_at,
+    isUploaded: row.uploaded,
+  };
+}
+
+export async function insertFile(tx: Queryable, file: Omit<StoredFile, 'isUploaded'>): Promise<void> {
+  await tx.query(`insert into ach_files (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
+    file.id,
+    file.scope,
+    file.name,
+    file.contentSealed,
+    file.entries,
+    file.debitTotal,
+    file.creditTotal,
+    file.asOf,
+    file.createdAt,
+  ]);
+}
+
+/** The oldest file that nobody has confirmed to be sent. */
+export async function findUnsent(db: Queryable, scope: AchScope): Promise<StoredFile | undefined> {
+  const { rows } = await db.query<FileRow>(
+    {
+      name: 'ach.files_unsent',
+      text: `select ${VIEW} from ach_files where scope = $1 and sent_at is null order by id limit 1`,
+    },
+    [scope],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function markSent(
+  tx: Queryable,
+  id: string,
+  { at, refusal }: { at: Date; refusal: string | null },
+): Promise<void> {
+  await tx.query('update ach_files set sent_at = $2, refusal = $3 where id = $1', [id, at, refusal]);
+}
+
+export async function markUploaded(db: Queryable, id: string, at: Date): Promise<void> {
+  await db.query('update ach_files set uploaded_at = $2 where id = $1', [id, at]);
+}
+
+export async function findFiles(db: Queryable, ids: readonly string[]): Promise<StoredFile[]> {
+  const { rows } = await db.query<FileRow>(`select ${VIEW} from ach_files where id = any($1)`, [ids]);
+  return rows.map(fromRow);
+}
+
+export interface Counters {
+  lastTrace: number;
+  /** How many files have gone out on this day. */
+  files: number;
+}
+
+/** Locks the numbers of a scope until the transaction ends. */
+export async function lockCounters(tx: Queryable, scope: AchScope, day: CivilDate): Promise<Counters> {
+  const { rows } = await tx.query<{ last_trace: number; files: number }>(
+    `insert into ach_counters as c (scope, last_trace, day, files) values ($1, 0, $2, 0)
+     on conflict (scope) do update set day = $2, files = case when c.day = $2 then c.files else 0 end
+     returning last_trace, files`,
+    [scope, day],
+  );
+  const row = rows[0];
+  if (!row) throw new Error('an upsert answers its row');
+  return { lastTrace: row.last_trace, files: row.files };
+}
+
+export async function saveCounters(tx: Queryable, scope: AchScope, counters: Counters): Promise<void> {
+  await tx.query('update ach_counters set last_trace = $2, files = $3 where scope = $1', [
+    scope,
+    counters.lastTrace,
+    counters.files,
+  ]);
+}
+
+/** What is hashed to a number beside the scope, so that other features' locks are other locks. */
+const LOCK_FAMILY = 4_211;
+
+const LIVE_LOCK_FAMILY = 4_213;
+
+/**
+ * Does the work while no other process does; answers undefined where one does. Only the live line needs it, which two
+ * would write on at once; the lock is the session's, so it takes a connection for as long.
+ */
+export function withLiveLine<T>(database: Database, work: () => Promise<T>): Promise<T | undefined> {
+  return database.session(async (session) => {
+    const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      LIVE_LOCK_FAMILY,
+    ]);
+    if (!rows[0]?.locked) return undefined;
+    try {
+      return await work();
+    } finally {
+      await session.query('select pg_advisory_unlock($1)', [LIVE_LOCK_FAMILY]);
+    }
+  });
+}
+
+/** Only one transaction at a time works on a scope, in whatever process. */
+export async function lockScope(tx: Queryable, scope: AchScope): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [scope, LOCK_FAMILY]);
+}

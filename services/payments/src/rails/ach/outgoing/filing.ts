@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import type { Queryable } from '@libs/db';
+import { SealError } from '@libs/seal';
+import { toNewYork } from '../../../clock/new-york.ts';
+import type { PaymentMethod } from '../../../payment-methods/method.ts';
+import type { Payment } from '../../../payments/payment.ts';
+import { openStatuses } from '../../../payments/states.ts';
+import { parseTenantId } from '../../../tenant.ts';
+import type { RailOutcome } from '../../rail.ts';
+import { dfiOf } from '../../routing-number.ts';
+import { findEntriesOf, findQueued, insertEntries, updateEntries } from '../entries/entries-store.ts';
+import { type AchEntry, directionOf, methodIdOf, paymentKeyOf, textKeyOf } from '../entries/entry.ts';
+import { refundsFor } from '../entries/refunds.ts';
+import { type AchScope, isCompressed, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
+import type { NachaFile } from '../nacha/model.ts';
+import { writeNacha } from '../nacha/write.ts';
+import { fileDatesOf, isWindowMissed, timesOf } from '../schedule/schedule.ts';
+import { type AchContext, fileSealContext } from '../work/context.ts';
+import { FILE_LIMITS, type Originator, planFiles } from './files.ts';
+import { insertFile, lockCounters, lockScope, saveCounters } from './files-store.ts';
+import { type Leg, RETRY_DESCRIPTION } from './legs.ts';
+import { sandboxOriginOf } from './originator.ts';
+import { achFileName, reserveTraces } from './traces.ts';
+
+/** One file is one transaction that locks all of its payments; what is more goes into the next. */
+const ENTRIES_PER_FILE_MAX = 10_000;
+
+/**
+ * Puts what is due into one file. The file, its traces and the state of its payments commit together; it is sent
+ * afterwards, by whoever finds it unsent. Answers how many entries were dealt with.
+ */
+export function fileDue(context: AchContext, scope: AchScope, asOf: Date): Promise<number> {
+  return context.database.transaction(async (tx) => {
+    await lockScope(tx, scope);
+    const queued = await findQueued(tx, { scope, asOf, limit: ENTRIES_PER_FILE_MAX });
+    const due = takeOneFile(queued);
+    if (due.length === 0) return 0;
+    const payments = await lockPaymentsOf(tx, context, due);
+    const { going, staying } = sortOut(context, due, payments, asOf);
+    await updateEntries(tx, staying);
+    if (going.length > 0) await writeFile(tx, context, { scope, asOf, entries: going, payments });
+    return due.length;
+  });
+}
+
+/** As many entries as the sums of one file can hold. */
+function takeOneFile(queued: readonly AchEntry[]): AchEntry[] {
+  let total = 0;
+  const end = queued.findIndex((entry) => {
+    total += entry.amount;
+    return total > FILE_LIMITS.fileTotalMaxCents;
+  });
+  return end < 0 ? [...queued] : queued.slice(0, end);
+}
+
+type Payments = ReadonlyMap<string, Payment>;
+
+export async function lockPaymentsOf(
+  tx: Queryable,
+  context: Pick<AchContext, 'lockPayments'>,
+  entries: readonly AchEntry[],
+): Promise<Payments> {
+  const keys = new Map(entries.map((entry) => [textKeyOf(paymentKeyOf(entry)), paymentKeyOf(entry)]));
+  const payments = await context.lockPayments(tx, [...keys.values()]);
+  return new Map(payments.map((payment) => [textKeyOf(payment), payment]));
+}
+
+export function paymentOf(payments: Payments, entry: AchEntry): Payment {
+  const payment = payments.get(textKeyOf(paymentKeyOf(entry)));
+  assert(payment, `an entry belongs to payment ${entry.paymentId}, which is not stored`);
+  return payment;
+}
+
+/** Whether the payment still waits for what this entry does; a refund is owed whatever became of the payment. */
+function isWanted(entry: AchEntry, payment: Payment): boolean {
+  if (entry.leg === 'refund') return true;
+  return openStatuses.includes(payment.status) && payment.attempts.at(-1)?.id === entry.attemptId;
+}
+
+/** Entries whose payment was canceled meanwhile stay here, and so do live ones that came too late for their window. */
+function sortOut(context: AchContext, due: readonly AchEntry[], payments: Payments, asOf: Date) {
+  const going: AchEntry[] = [];
+  const staying: AchEntry[] = [];
+  const { terms } = context.pace;
+  for (const entry of due) {
+    const isMissed = entry.scope === LIVE_SCOPE && isWindowMissed(entry.dueAt, asOf, terms);
+    if (!isWanted(entry, paymentOf(payments, entry))) staying.push({ ...entry, state: 'canceled' });
+    else if (isMissed)
+      staying.push({ ...entry, ...timesOf({ ...entry, from: asOf, legs: 1 }, context.pace) });
+    else going.push(entry);
+  }
+  return { going, staying };
+}
+
+interface Writing {
+  scope: AchScope;
+  asOf: Date;
+  entries: readonly AchEntry[];
+  payments: Payments;
+}
+
+async function writeFile(tx: Queryable, context: AchContext, writing: Writing): Promise<void> {
+  const { scope, asOf, entries, payments } = writing;
+  const methods = await loadMethods(tx, context, writing);
+  const legs = entries.map((entry) => toLeg(context, entry, { asOf, payments, methods }));
+  const routingById = new Map(legs.map((leg) => [leg.id, leg.routing]));
+  const originator = originatorOf(context, scope);
+  const day = toNewYork(asOf).date;
+  const counters = await lockCounters(tx, scope, day);
+  const traces = reserveTraces(counters.lastTrace, legs.length);
+  const numbered =
+    scope === LIVE_SCOPE
+      ? { originator, fileOfDay: counters.files }
+      : sandboxOriginOf(originator, counters.files);
+  const plan = planFiles({ ...numbered, legs, createdAt: asOf, firstTraceSequence: traces.first });
+  assert(plan.files.length <= 1, 'what was taken fits one file');
+  const fileId = context.newId('ach');
+  const placed = new Map(plan.placements.map(({ legId, trace }) => [legId, trace]));
+  const sent = entries.flatMap((entry): AchEntry[] => {
+    const trace = placed.get(entry.paymentId);
+    if (trace === undefined) return [];
+    const rdfi = dfiOf(routingById.get(entry.paymentId) ?? '');
+    const messageId = context.newId('msg');
+    return [{ ...paced(entry, writing, context), state: 'sent', sentAs: { trace, rdfi, fileId, messageId } }];
+  });
+  const [file] = plan.files;
+  if (file) {
+    await keepFile(tx, context, { id: fileId, scope, asOf, file, entries: sent });
+    await saveCounters(tx, scope, { lastTrace: plan.nextTraceSequence - 1, files: counters.files + 1 });
+  }
+  await updateEntries(tx, sent);
+  const refusals = await refuse(tx, context, writing, plan.refused);
+  await context.applyOutcomes(tx, [...sent.flatMap(submittedOutcome(asOf)), ...refusals]);
+}
+
+/** Where windows do not wait, the pace counts from the moment at which the file really leaves. */
+function paced(entry: AchEntry, { asOf, payments }: Writing, { pace }: AchContext): AchEntry {
+  if (!isCompressed(entry.scope)) return entry;
+  const legs = legsOf(paymentOf(payments, entry));
+  return { ...entry, ...timesOf({ ...entry, from: asOf, legs }, pace) };
+}
+
+/** A payment whose both sides are outside has a debit and a credit. */
+export function legsOf(payment: Payment): 1 | 2 {
+  return payment.debitAccount !== payment.sourceId && payment.creditAccount !== payment.destinationId ? 2 : 1;
+}
+
+function originatorOf(context: AchContext, scope: AchScope): Originator {
+  const originator = context.originators[modeOfScope(scope)];
+  assert(originator, `there is nobody to send ${modeOfScope(scope)} files for`);
+  return originator;
+}
+
+type Methods = ReadonlyMap<string, PaymentMethod>;
+
+async function loadMethods(tx: Queryable, context: AchContext, writing: Writing): Promise<Methods> {
+  const keys = new Map(
+    writing.entries.map((entry) => {
+      const id = methodIdOf(paymentOf(writing.payments, entry), entry.leg);
+      const key = { tenantId: entry.tenantId, id };
+      return [textKeyOf(key), key];
+    }),
+  );
+  const found = await context.findMethods(tx, [...keys.values()]);
+  return new Map(found.map((method) => [textKeyOf(method), method]));
+}
+
+function toLeg(
+  context: AchContext,
+  entry: AchEntry,
+  { asOf, payments, methods }: { asOf: Date; payments: Payments; methods: Methods },
+): Leg {
+  const payment = paymentOf(payments, entry);
+  const id = methodIdOf(payment, entry.leg);
+  const method = methods.get(textKeyOf({ tenantId: entry.tenantId, id }));
+  assert(method?.bank, `payment ${payment.id} names no bank account ${id}`);
+  const { effectiveDate, descriptiveDate } = fileDatesOf(entry, asOf, context.pace.terms);
+  return {
+    id: payment.id,
+    direction: directionOf(entry.leg),
+    amountCents: entry.amount,
+    routing: method.bank.routingNumber,
+    account: openAccount(context, method),
+    accountType: method.bank.accountType,
+    holderName: method.bank.holderName,
+    holderType: method.bank.holderType,
+    effectiveDate,
+    descriptiveDate,
+    description: payment.description,
+    ...wordsFor(entry),
+  };
+}
+
+function wordsFor({ leg, presentment }: AchEntry): Pick<Leg, 'entryDescription'> {
+  if (leg === 'refund') return { entryDescription: 'REFUND' };
+  return presentment > 0 ? { entryDescription: RETRY_DESCRIPTION } : {};
+}
+
+/**
+ * What cannot be opened is refused as an account without a number, or one such account would stop the sandbox for all.
+ * Live entries wait for the right sealing key instead.
+ */
+function openAccount(context: AchContext, method: PaymentMethod): string {
+  try {
+    return context.openAccountNumber(method);
+  } catch (error) {
+    if (parseTenantId(method.tenantId).mode === 'live' || !(error instanceof SealError)) throw error;
+    context.log.error({ rail: 'ach', methodId: method.id }, 'an account number can no longer be opened');
+    return '';
+  }
+}
+
+interface Keeping {
+  id: string;
+  scope: AchScope;
+  asOf: Date;
+  file: NachaFile;
+  entries: readonly AchEntry[];
+}
+
+async function keepFile(
+  tx: Queryable,
+  context: AchContext,
+  { id, scope, asOf, file, entries }: Keeping,
+): Promise<void> {
+  const { immediateOrigin, idModifier } = file.header;
+  const total = (direction: 'debit' | 'credit') =>
+    entries.reduce((sum, { leg, amount }) => sum + (directionOf(leg) === direction ? amount : 0), 0);
+  await insertFile(tx, {
+    id,
+    scope,
+    name: achFileName({ origin: immediateOrigin, date: toNewYork(asOf).date, modifier: idModifier }),
+    contentSealed: context.sealer.seal(writeNacha(file), fileSealContext(id)),
+    entries: entries.length,
+    debitTotal: total('debit'),
+    creditTotal: total('credit'),
+    asOf,
+    createdAt: context.now(),
+  });
+}
+
+/** The first entry of an attempt hands the payment to the rail; what follows changes nothing in its state. */
+function submittedOutcome(at: Date): (entry: AchEntry) => RailOutcome[] {
+  return (entry) => {
+    if (entry.leg === 'refund' || !entry.sentAs) return [];
+    const { tenantId, paymentId, attemptId } = entry;
+    return [{ tenantId, paymentId, attemptId, kind: 'submitted', reference: entry.sentAs.trace, at }];
+  };
+}
+
+/** Entries that no bank would take: their payments fail, and what was collected for them goes back. */
+async function refuse(
+  tx: Queryable,
+  context: AchContext,
+  { scope, asOf, entries }: Writing,
+  refused: readonly { legId: string; reasons: readonly string[] }[],
+): Promise<RailOutcome[]> {
+  if (refused.length === 0) return [];
+  const reasonsById = new Map(refused.map(({ legId, reasons }) => [legId, reasons]));
+  const canceled = entries
+    .filter((entry) => reasonsById.has(entry.paymentId))
+    .map((entry): AchEntry => ({ ...entry, state: 'canceled' }));
+  await updateEntries(tx, canceled);
+  const siblings = await findEntriesOf(tx, canceled.map(paymentKeyOf));
+  await insertEntries(tx, refundsFor(siblings, { scope, from: asOf, pace: context.pace }));
+  return canceled.flatMap((entry): RailOutcome[] => {
+    const reasons = reasonsById.get(entry.paymentId) ?? [];
+    const { tenantId, paymentId, attemptId, leg } = entry;
+    if (leg === 'refund') {
+      context.log.error({ rail: 'ach', paymentId, reasons }, 'a refund cannot be written: see to it by hand');
+      return [];
+    }
+    return [
+      {
+        tenantId,
+        paymentId,
+        attemptId,
+        kind: 'rejected',
+        networkCode: null,
+        code: reasons[0] ?? 'entry_refused',
+        detail: `The entry cannot be sent: ${reasons.join(', ')}.`,
+        mayWorkElsewhere: false,
+      },
+    ];
+  });
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { NewJob } from '@libs/jobs';
+import type { Obstacle, Option } from '../../../routing/decision.ts';
+import type { Mode } from '../../../tenant.ts';
+import type { Carrier, RailRequest, RailSubmission } from '../../rail.ts';
+import { insertEntries } from '../entries/entries-store.ts';
+import type { AchEntry } from '../entries/entry.ts';
+import { followsClock, scopeOf } from '../entries/scope.ts';
+import { Forecasts, type Pace, timesOf } from '../schedule/schedule.ts';
+import { wakeUp } from '../work/jobs.ts';
+
+export interface AchCarrierDependencies {
+  pace: Pace;
+  /** Whether there is a bank to send files to. */
+  isConfigured: (mode: Mode) => boolean;
+}
+
+/** Files of many payments that leave at set times of the day and settle hours or a day later. */
+export function createAchCarrier(deps: AchCarrierDependencies): Carrier {
+  const { pace } = deps;
+  const { feeCents, sameDayFeeCents, sameDayAmountMaxCents } = pace.terms;
+  const forecasts = new Forecasts(pace.terms);
+
+  function optionsFor({ amount, at, source, destination }: RailRequest): Option[] {
+    const legs = legsBetween(source, destination);
+    const { settlesAt } = forecasts.at(at, { legs, sameDay: false });
+    const standard: Option = { fee: feeCents, settlesAt, sameDay: false };
+    if (amount > sameDayAmountMaxCents) return [standard];
+    const hurried = forecasts.at(at, { legs, sameDay: true });
+    if (!hurried.sameDay || hurried.settlesAt >= settlesAt) return [standard];
+    return [standard, { fee: sameDayFeeCents, settlesAt: hurried.settlesAt, sameDay: true }];
+  }
+
+  return {
+    id: 'ach',
+
+    possible(request) {
+      const obstacles = obstaclesTo(request, deps);
+      return { rail: 'ach', obstacles, options: obstacles.length > 0 ? [] : optionsFor(request) };
+    },
+
+    async submit(tx, submissions) {
+      const entries = submissions.map((submission) => {
+        // The price was agreed when the payment was accepted, and tells which of the two was chosen.
+        const sameDay = submission.payment.feeAmount === sameDayFeeCents;
+        return firstEntry(submission, sameDay, pace);
+      });
+      await insertEntries(tx, entries);
+      return { outcomes: [], jobs: wakeUpsFor(entries) };
+    },
+  };
+}
+
+export function legsBetween(source: { type: string }, destination: { type: string }): 1 | 2 {
+  return source.type === 'balance' || destination.type === 'balance' ? 1 : 2;
+}
+
+function obstaclesTo(request: RailRequest, { pace, isConfigured }: AchCarrierDependencies): Obstacle[] {
+  const { source, destination, amount, mode } = request;
+  const obstacles: Obstacle[] = [];
+  if (source.type === 'balance' && destination.type === 'balance') obstacles.push('not_between_balances');
+  if (source.type !== 'balance' && !source.railsSend.includes('ach')) obstacles.push('source_cannot_send');
+  if (destination.type !== 'balance' && !destination.railsReceive.includes('ach'))
+    obstacles.push('destination_cannot_receive');
+  if (amount > pace.terms.amountMaxCents) obstacles.push('amount_over_limit');
+  if (!isConfigured(mode)) obstacles.push('not_configured');
+  return obstacles;
+}
+
+/** The debit where the source is outside, else the credit. */
+function firstEntry(submission: RailSubmission, sameDay: boolean, pace: Pace): AchEntry {
+  const { payment, attemptId, source, destination, at, clock } = submission;
+  assert(source.type !== 'balance' || destination.type !== 'balance', 'ACH moves money outside');
+  const scope = scopeOf(payment.tenantId, clock);
+  const legs = legsBetween(source, destination);
+  return {
+    tenantId: payment.tenantId,
+    paymentId: payment.id,
+    attemptId,
+    leg: source.type === 'balance' ? 'credit' : 'debit',
+    scope,
+    state: 'queued',
+    amount: payment.amount,
+    presentment: 0,
+    sameDay,
+    ...timesOf({ scope, from: at, amount: payment.amount, sameDay, legs }, pace),
+    sentAs: null,
+    returnCode: null,
+  };
+}
+
+/**
+ * A clock may be moved while this is being written, so its scope is looked at again as soon as it is: that look reads
+ * the clock anew and sees both.
+ */
+function wakeUpsFor(entries: readonly AchEntry[]): NewJob[] {
+  const earliest = new Map<string, Date>();
+  for (const { scope, dueAt } of entries) {
+    const known = earliest.get(scope);
+    if (!known || dueAt < known) earliest.set(scope, dueAt);
+  }
+  return [...earliest].map(([scope, dueAt]) => wakeUp(scope, followsClock(scope) ? undefined : dueAt));
+}

@@ -1,0 +1,118 @@
+import { SealError } from '@libs/seal';
+import type { RailOutcome } from '../../rail.ts';
+import type { AchTransport, SendResult } from '../bank/transport.ts';
+import { findEntriesOf, findInFile, insertEntries, updateEntries } from '../entries/entries-store.ts';
+import { type AchEntry, paymentKeyOf } from '../entries/entry.ts';
+import { refundsFor } from '../entries/refunds.ts';
+import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
+import { isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
+import { type AchContext, fileSealContext } from '../work/context.ts';
+import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
+import { lockPaymentsOf } from './filing.ts';
+
+const FILES_PER_TURN_MAX = 1_000;
+const REASONS_KEPT_MAX = 10;
+
+/** No bank is connected for this scope; its payments were accepted when one was. */
+export class AchNotConnected extends Error {
+  override readonly name = 'AchNotConnected';
+}
+
+export function connectionFor(context: AchContext, scope: AchScope): AchTransport {
+  const transport = context.transportFor(scope);
+  if (!transport) throw new AchNotConnected(`no bank takes the files of ${scope}`);
+  return transport;
+}
+
+/**
+ * Hands over every file that was written and not confirmed. A process may die between handing over and noting it: the
+ * name is the same at the next try, so the bank takes it once.
+ */
+export async function sendFiles(context: AchContext, scope: AchScope): Promise<void> {
+  for (let turn = 0; turn < FILES_PER_TURN_MAX; turn += 1) {
+    const file = await findUnsent(context.database, scope);
+    if (!file) return;
+    const result = await handOver(context, file);
+    if (result.ok) await noteSent(context, file);
+    else await noteRefused(context, file, result.reasons);
+  }
+}
+
+async function handOver(context: AchContext, file: StoredFile): Promise<SendResult> {
+  const { scope, name, asOf, isUploaded } = file;
+  const content = openFile(context, file);
+  if (content === undefined) return { ok: false, reasons: ['The file can no longer be opened.'] };
+  const noteUploaded = () => markUploaded(context.database, file.id, context.now());
+  const transport = connectionFor(context, scope);
+  return overLine(context, scope, () => transport.send({ name, content, asOf, isUploaded, noteUploaded }));
+}
+
+/**
+ * A sandbox whose sealing key was replaced must not stand still for all over a file that nobody can open. Live files
+ * wait for the right key instead: a mistake in the settings shall fail no payment.
+ */
+function openFile(context: AchContext, file: StoredFile): string | undefined {
+  try {
+    return context.sealer.openText(file.contentSealed, fileSealContext(file.id));
+  } catch (error) {
+    if (file.scope === LIVE_SCOPE || !(error instanceof SealError)) throw error;
+    return undefined;
+  }
+}
+
+/** Uses the line to the bank; whether the live one works decides whether the rail is chosen. */
+export async function overLine<T>(context: AchContext, scope: AchScope, work: () => Promise<T>): Promise<T> {
+  if (scope !== LIVE_SCOPE) return work();
+  try {
+    const result = await work();
+    await context.health.reportSuccess('ach', 'live', 'connection');
+    return result;
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    await context.health.reportFailure('ach', 'live', { cause: 'unreachable', detail, decisive: false });
+    throw error;
+  }
+}
+
+async function noteSent(context: AchContext, file: StoredFile): Promise<void> {
+  const { terms } = context.pace;
+  const at = context.now();
+  await context.database.transaction(async (tx) => {
+    await lockScope(tx, file.scope);
+    await markSent(tx, file.id, { at, refusal: null });
+    if (file.scope !== LIVE_SCOPE) return;
+    // What reached the bank after its deadline settles with the next window, whatever the file says.
+    const late = (await findInFile(tx, file.id)).filter(({ dueAt }) => isWindowMissed(dueAt, at, terms));
+    const moved = late.map((entry) => ({ ...entry, settlesAt: settlesAfterLateArrival(entry, at, terms) }));
+    await updateEntries(tx, moved);
+    if (moved.length > 0)
+      context.log.warn({ rail: 'ach', file: file.name, entries: moved.length }, 'a file missed its window');
+  });
+}
+
+/** The bank took nothing of it: every payment in it fails, and what was collected for them goes back. */
+async function noteRefused(context: AchContext, file: StoredFile, reasons: readonly string[]): Promise<void> {
+  const { scope } = file;
+  const refusal = reasons.slice(0, REASONS_KEPT_MAX).join(' ');
+  context.log.error({ rail: 'ach', file: file.name, reasons: refusal }, 'a bank refused a file');
+  await context.database.transaction(async (tx) => {
+    await lockScope(tx, scope);
+    const entries = await findInFile(tx, file.id);
+    await lockPaymentsOf(tx, context, entries);
+    await markSent(tx, file.id, { at: context.now(), refusal });
+    await updateEntries(
+      tx,
+      entries.map((entry): AchEntry => ({ ...entry, state: 'refused' })),
+    );
+    const siblings = await findEntriesOf(tx, entries.map(paymentKeyOf));
+    await insertEntries(tx, refundsFor(siblings, { scope, from: file.asOf, pace: context.pace }));
+    await context.applyOutcomes(tx, entries.flatMap(rejectedOutcome));
+  });
+}
+
+function rejectedOutcome({ tenantId, paymentId, attemptId, leg }: AchEntry): RailOutcome[] {
+  if (leg === 'refund') return [];
+  const detail = 'The bank refused the file that this payment was in.';
+  const said = { networkCode: null, code: 'file_refused', detail, mayWorkElsewhere: false };
+  return [{ tenantId, paymentId, attemptId, kind: 'rejected', ...said }];
+}

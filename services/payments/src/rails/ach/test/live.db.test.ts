@@ -1,0 +1,197 @@
+// Live payments over a real SFTP server: files at the windows of the day, answers from the bank's folder.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { fromNewYork } from '../../../clock/new-york.ts';
+import type { Tenant } from '../../../tenant.ts';
+import { type AchSftp, createAchSftp } from '../bank/sftp.ts';
+import { LIVE_SCOPE } from '../entries/scope.ts';
+import { readNacha } from '../nacha/read.ts';
+import { writeNacha } from '../nacha/write.ts';
+import { answerFile } from '../operator/answers.ts';
+import type { Originator } from '../outgoing/files.ts';
+import type { AchContext } from '../work/context.ts';
+import { createAchHandlers } from '../work/handlers.ts';
+import { LIVE_JOB } from '../work/jobs.ts';
+import { tick } from '../work/tick.ts';
+import { createHouse, type House, historyOf } from './house.ts';
+import { type SftpBank, startSftpBank } from './sftp-bank.ts';
+
+const ORIGINATOR: Originator = {
+  odfi: '12104288',
+  companyName: 'HOUSE INC',
+  companyId: '1987654321',
+  entryDescription: 'PAYMENT',
+  immediateDestination: '121042882',
+  immediateOrigin: '1987654321',
+  destinationName: 'OUR BANK',
+  originName: 'HOUSE INC',
+};
+
+let bank: SftpBank;
+let line: AchSftp;
+let house: House;
+let tenant: Tenant;
+let now: Date;
+
+beforeEach(async () => {
+  bank = await startSftpBank();
+  now = fromNewYork('2083-03-01', '09:00');
+  line = createAchSftp({
+    url: bank.url,
+    privateKeyPath: bank.privateKeyPath,
+    hostKeyFingerprint: bank.fingerprint,
+    now: () => now,
+    log: { error: () => {}, warn: () => {} },
+  });
+  house = await createHouse({ now: () => now, live: { transport: line, originator: ORIGINATOR } });
+  tenant = await house.addTenant('org_live', 'live');
+  await house.startWorking();
+});
+afterEach(async () => {
+  await line.close();
+  await house.close();
+  await bank.close();
+});
+
+async function payOut(prefer: 'cost' | 'speed' = 'cost'): Promise<string> {
+  const balance = await house.openBalance(tenant, 500_00);
+  const account = await house.addAccount(tenant, {
+    routingNumber: '021000021',
+    accountNumber: '000111222333',
+    accountType: 'checking',
+    holderName: 'Maria Müller',
+    holderType: 'individual',
+  });
+  const id = await house.pay(tenant, { sourceId: balance, destinationId: account, amount: 250_00, prefer });
+  await house.idle();
+  return id;
+}
+
+async function tickAt(date: string, time: string): Promise<Date | null> {
+  now = fromNewYork(date, time);
+  return tick(house.context, LIVE_SCOPE);
+}
+
+const outbound = () => readdir(join(bank.folder, 'outbound'));
+const history = async (id: string) => historyOf(await house.get(tenant, id));
+
+/** The bank's answer to the one entry in the one file. */
+async function answerWith(code: string): Promise<void> {
+  const [name] = await outbound();
+  const read = readNacha(await readFile(join(bank.folder, 'outbound', name as string), 'latin1'));
+  const batch = read.ok ? read.file.batches[0] : undefined;
+  const entry = batch?.entries[0];
+  if (!batch || !entry) throw new Error('there is no entry to answer');
+  const answer = { id: 7, kind: 'return' as const, code, original: { header: batch.header, entry } };
+  const file = answerFile([answer], { asOf: now, originator: ORIGINATOR, sequence: 1 });
+  await writeFile(join(bank.folder, 'inbound', 'returns.ach'), writeNacha(file).replaceAll('\n', '\r\n'));
+}
+
+test('a payment waits for its window, leaves as a file, and settles in the morning', async () => {
+  const id = await payOut();
+  expect(await tickAt('2083-03-01', '22:00')).toEqual(fromNewYork('2083-03-01', '22:30'));
+  expect(await outbound()).toEqual([]);
+  expect(await tickAt('2083-03-01', '22:30')).toEqual(fromNewYork('2083-03-02', '08:30'));
+  expect(await history(id)).toBe('pending > processing');
+  expect(await outbound()).toEqual(['ach-1987654321-20830301-A.ach']);
+  const text = await readFile(join(bank.folder, 'outbound', 'ach-1987654321-20830301-A.ach'), 'latin1');
+  const read = readNacha(text);
+  expect(read.ok && read.file.batches[0]).toMatchObject({
+    header: { sec: 'PPD', effectiveDate: '830302', companyId: '1987654321', odfi: '12104288' },
+    entries: [{ routingNumber: '021000021', accountNumber: '000111222333', individualName: 'Maria Muller' }],
+  });
+  expect(await tickAt('2083-03-02', '08:30')).toBeNull();
+  expect(await history(id)).toBe('pending > processing > completed');
+});
+
+test('what is kept of a file at rest holds no account number', async () => {
+  await payOut();
+  await tickAt('2083-03-01', '22:30');
+  const { rows } = await house.database.query<{ content: Buffer }>(
+    'select content_sealed as content from ach_files',
+  );
+  expect(rows).toHaveLength(1);
+  expect(rows[0]?.content.includes('000111222333')).toBe(false);
+});
+
+test('a return is fetched, applied and archived; before settlement it fails the payment', async () => {
+  const id = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  await answerWith('R03');
+  await tickAt('2083-03-02', '08:00');
+  expect(await history(id)).toBe('pending > processing > failed');
+  expect((await house.get(tenant, id)).failure).toMatchObject({ network_code: 'R03' });
+  expect(await readdir(join(bank.folder, 'inbound'))).toEqual(['archive']);
+  expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toEqual(['returns.ach']);
+});
+
+test('a late return takes back a completed payment', async () => {
+  const id = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  await tickAt('2083-03-02', '08:30');
+  await answerWith('R02');
+  await tickAt('2083-03-03', '09:00');
+  expect(await history(id)).toBe('pending > processing > completed > returned');
+});
+
+test('whoever slept over a window takes the next', async () => {
+  const id = await payOut('speed');
+  // The file should have left at 10:15, and the network closed at 10:30.
+  expect(await tickAt('2083-03-01', '10:31')).toEqual(fromNewYork('2083-03-01', '14:30'));
+  expect(await history(id)).toBe('pending');
+  await tickAt('2083-03-01', '14:30');
+  expect(await history(id)).toBe('pending > processing');
+  expect(await tickAt('2083-03-01', '16:59')).toEqual(fromNewYork('2083-03-01', '17:00'));
+});
+
+test('a file that reaches the bank too late settles with the next window, and the rail is reported', async () => {
+  const id = await payOut('speed');
+  bank.cutAfterBytes = 0;
+  await expect(tickAt('2083-03-01', '10:15')).rejects.toThrow();
+  expect(house.failures).toHaveLength(1);
+  expect(await history(id)).toBe('pending > processing');
+  await expect(tickAt('2083-03-01', '13:00')).rejects.toThrow();
+  bank.cutAfterBytes = null;
+  // 13:00 has passed, but nothing was at the bank then.
+  expect(await tickAt('2083-03-01', '13:30')).toEqual(fromNewYork('2083-03-01', '17:00'));
+  expect(await history(id)).toBe('pending > processing');
+  await tickAt('2083-03-01', '17:00');
+  expect(await history(id)).toBe('pending > processing > completed');
+  expect(await outbound()).toHaveLength(1);
+});
+
+test('the line to the bank is used by one process at a time; the other looks again soon', async () => {
+  let letGo = () => {};
+  const held = new Promise<void>((done) => {
+    letGo = done;
+  });
+  let collecting = 0;
+  const slow: AchContext = {
+    ...house.context,
+    transportFor: () => ({
+      ...line,
+      collect: async () => {
+        collecting += 1;
+        await held;
+        return [];
+      },
+    }),
+  };
+  const { handlers, cron } = createAchHandlers(slow);
+  expect(cron.map(({ name }) => name)).toEqual([LIVE_JOB]);
+  const live = handlers.find(({ name }) => name === LIVE_JOB);
+  if (!live) throw new Error('there is no job for live files');
+  await house.database.query('delete from jobs');
+  const signal = AbortSignal.timeout(10_000);
+  const first = live.handle([], { signal });
+  await expect.poll(() => collecting).toBe(1);
+  await live.handle([], { signal });
+  expect(collecting).toBe(1);
+  const { rows } = await house.database.query('select key, ready_at from jobs where name = $1', [LIVE_JOB]);
+  expect(rows).toEqual([{ key: LIVE_SCOPE, ready_at: new Date(now.getTime() + 5_000) }]);
+  letGo();
+  await first;
+  await live.handle([], { signal });
+  expect(collecting).toBe(2);
+});

@@ -1,0 +1,51 @@
+import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
+import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
+import { withLiveLine } from '../outgoing/files-store.ts';
+import type { AchContext } from './context.ts';
+import { LIVE_JOB, TICK_JOB, type TickPayload, wakeUp } from './jobs.ts';
+import { tick } from './tick.ts';
+
+const RETRY_MS = 250;
+const RETRY_MS_MAX = 60_000;
+const FETCH_MINUTES = 10;
+/** When to look again while another process has the line to the bank. */
+const LINE_BUSY_MS = 5_000;
+
+/** A scope is never given up: what waits in it is money on its way. */
+const untilDone: Pick<Handler, 'attemptsMax' | 'retryDelayMs'> = {
+  attemptsMax: Number.MAX_SAFE_INTEGER,
+  retryDelayMs: (attempt) => Math.min(RETRY_MS * 2 ** Math.min(attempt - 1, 20), RETRY_MS_MAX),
+};
+
+/** The rail's work beside the requests: time that passes, clocks that are moved, files that are fetched. */
+export function createAchHandlers(context: AchContext): { handlers: Handler[]; cron: CronEntry[] } {
+  const { database } = context;
+
+  async function runTick(scope: AchScope): Promise<void> {
+    const again = await tick(context, scope);
+    if (again) await enqueueJobs(database, database.schema, [wakeUp(scope, again)]);
+  }
+
+  async function runLiveTick(): Promise<void> {
+    const done = await withLiveLine(database, async () => {
+      await runTick(LIVE_SCOPE);
+      return true;
+    });
+    if (done) return;
+    const soon = new Date(context.now().getTime() + LINE_BUSY_MS);
+    await enqueueJobs(database, database.schema, [wakeUp(LIVE_SCOPE, soon)]);
+  }
+
+  const handlers: Handler[] = [
+    {
+      name: TICK_JOB,
+      batchMax: 1,
+      concurrency: 2,
+      ...untilDone,
+      handle: ([job]) => runTick((job as Job<TickPayload>).payload.scope),
+    },
+  ];
+  if (!context.transportFor(LIVE_SCOPE)) return { handlers, cron: [] };
+  handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle: runLiveTick });
+  return { handlers, cron: [{ name: LIVE_JOB, schedule: everyMinutes(FETCH_MINUTES) }] };
+}

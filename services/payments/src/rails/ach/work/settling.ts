@@ -1,0 +1,90 @@
+import type { Payment } from '../../../payments/payment.ts';
+import type { RailOutcome } from '../../rail.ts';
+import { findEntriesOf, findToSettle, insertEntries, updateEntries } from '../entries/entries-store.ts';
+import { type AchEntry, AttemptEntries, paymentKeyOf } from '../entries/entry.ts';
+import type { AchScope } from '../entries/scope.ts';
+import { lockScope } from '../outgoing/files-store.ts';
+import { legsOf, lockPaymentsOf, paymentOf } from '../outgoing/filing.ts';
+import { debitIsGoodAt, timesOf } from '../schedule/schedule.ts';
+import type { AchContext } from './context.ts';
+
+const ENTRIES_PER_STEP_MAX = 1_000;
+
+export interface Settling {
+  scope: AchScope;
+  asOf: Date;
+  /** Files that were at the bank before its answers were last fetched: of others, none can have come back yet. */
+  fileIds: readonly string[];
+}
+
+/** Settles what has reached its time without coming back. Answers how many entries were dealt with. */
+export function settleDue(context: AchContext, { scope, asOf, fileIds }: Settling): Promise<number> {
+  return context.database.transaction(async (tx) => {
+    await lockScope(tx, scope);
+    const due = await findToSettle(tx, { scope, asOf, fileIds, limit: ENTRIES_PER_STEP_MAX });
+    if (due.length === 0) return 0;
+    const payments = await lockPaymentsOf(tx, context, due);
+    const siblings = Map.groupBy(await findEntriesOf(tx, due.map(paymentKeyOf)), attemptKeyOf);
+    const steps = due.map((entry) => {
+      const attempt = new AttemptEntries(siblings.get(attemptKeyOf(entry)) ?? []);
+      return settle(context, entry, paymentOf(payments, entry), attempt);
+    });
+    await updateEntries(
+      tx,
+      steps.map((step) => step.entry),
+    );
+    await insertEntries(
+      tx,
+      steps.flatMap((step) => step.next),
+    );
+    await context.applyOutcomes(
+      tx,
+      steps.flatMap((step) => step.outcomes),
+    );
+    return due.length;
+  });
+}
+
+function attemptKeyOf({ tenantId, paymentId, attemptId }: AchEntry): string {
+  return `${tenantId} ${paymentId} ${attemptId}`;
+}
+
+interface Step {
+  entry: AchEntry;
+  next: AchEntry[];
+  outcomes: RailOutcome[];
+}
+
+function settle(context: AchContext, entry: AchEntry, payment: Payment, attempt: AttemptEntries): Step {
+  const settled: AchEntry = { ...entry, state: 'settled' };
+  if (entry.leg === 'refund') return { entry: settled, next: [], outcomes: [] };
+  const isUnderWay = payment.status === 'processing' && payment.attempts.at(-1)?.id === entry.attemptId;
+  if (!isUnderWay) {
+    // The other leg came back, which this one could not know of; or else the sandbox was told how it ends.
+    const state = attempt.hasReturn ? 'settled' : 'overruled';
+    return { entry: { ...entry, state }, next: [], outcomes: [] };
+  }
+  if (entry.leg === 'debit' && legsOf(payment) === 2)
+    return { entry: settled, next: [creditAfter(context, settled)], outcomes: [] };
+  const { tenantId, paymentId, attemptId, settlesAt } = entry;
+  return {
+    entry: settled,
+    next: [],
+    outcomes: [{ tenantId, paymentId, attemptId, kind: 'settled', at: settlesAt }],
+  };
+}
+
+/** The credit leaves when the debit is good. */
+function creditAfter({ pace }: AchContext, debit: AchEntry): AchEntry {
+  const { scope, amount, sameDay } = debit;
+  const from = debitIsGoodAt(debit.settlesAt, pace.terms);
+  return {
+    ...debit,
+    leg: 'credit',
+    state: 'queued',
+    presentment: 0,
+    ...timesOf({ scope, from, amount, sameDay, legs: 2 }, pace),
+    sentAs: null,
+    returnCode: null,
+  };
+}

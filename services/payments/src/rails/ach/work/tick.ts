@@ -1,0 +1,81 @@
+import { realTimeOf } from '../../../clock/clock.ts';
+import { findFilesToSettle, nextEntryAt } from '../entries/entries-store.ts';
+import { type AchScope, followsClock, isCompressed, LIVE_SCOPE } from '../entries/scope.ts';
+import { readAnswers } from '../incoming/reading.ts';
+import { fileDue } from '../outgoing/filing.ts';
+import { connectionFor, sendFiles } from '../outgoing/sending.ts';
+import type { AchContext } from './context.ts';
+import { settleDue } from './settling.ts';
+import { timeOf } from './time.ts';
+
+/** A clock that jumps over a year of daily payments needs about a thousand. */
+const STEPS_MAX = 2_000;
+const BITES_PER_STEP_MAX = 10_000;
+/** Without a clock something may be due every millisecond; what falls due within this is done together. */
+const SHARED_PAUSE_MS = 25;
+const STRIDES_PER_WAY = 8;
+
+/**
+ * Does everything in a scope that has become due, in the order of its times. Each step is a transaction of its own
+ * that finds out anew what is due, so a process may die anywhere, and two may work side by side.
+ * Answers the real time at which it should be called again, or null where nothing waits or the clock stands still.
+ */
+export async function tick(context: AchContext, scope: AchScope): Promise<Date | null> {
+  // A bank puts its files there at times of its own.
+  if (scope === LIVE_SCOPE) await readAnswers(context, scope, context.now());
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    // Nothing is settled before the files that could be answered with returns have left.
+    await sendFiles(context, scope);
+    const { clock, now } = await timeOf(context, context.database, scope);
+    const due = await nextDueAt(context, scope);
+    if (due === null) return null;
+    if (due > now) return wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
+    await takeStep(context, scope, stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs }));
+  }
+  return context.now();
+}
+
+interface StepQuestion {
+  due: Date;
+  now: Date;
+  sandboxMs: number;
+}
+
+/** As of when a step happens. */
+function stepTime(scope: AchScope, { due, now, sandboxMs }: StepQuestion): Date {
+  if (followsClock(scope)) return due;
+  if (!isCompressed(scope)) return now;
+  // Who was held up catches up in order, or a late return would overtake the payment that it returns; in strides much
+  // shorter than the way, because a file for every millisecond would be too many.
+  const stride = Math.max(1, Math.floor(sandboxMs / STRIDES_PER_WAY));
+  return new Date(Math.min(now.getTime(), Math.ceil(due.getTime() / stride) * stride));
+}
+
+async function nextDueAt(context: AchContext, scope: AchScope): Promise<Date | null> {
+  const entry = await nextEntryAt(context.database, scope);
+  const answer = await connectionFor(context, scope).nextAnswerAt();
+  if (entry === null || answer === null) return entry ?? answer;
+  return new Date(Math.min(entry.getTime(), answer.getTime()));
+}
+
+/**
+ * What comes back at an hour is read before what settles at that hour, and both before the next file leaves. Another
+ * worker may send a file meanwhile, whose answers this one has not fetched: it settles in the next step.
+ */
+async function takeStep(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
+  const fileIds = await findFilesToSettle(context.database, { scope, asOf });
+  await readAnswers(context, scope, asOf);
+  if (fileIds.length > 0) await inBites(() => settleDue(context, { scope, asOf, fileIds }));
+  await inBites(() => fileDue(context, scope, asOf));
+}
+
+async function inBites(bite: () => Promise<number>): Promise<void> {
+  for (let count = 0; count < BITES_PER_STEP_MAX; count += 1) {
+    if ((await bite()) === 0) return;
+  }
+}
+
+function wakeAt(scope: AchScope, at: Date | null, now: Date): Date | null {
+  if (at === null || !isCompressed(scope)) return at;
+  return new Date(Math.max(at.getTime(), now.getTime() + SHARED_PAUSE_MS));
+}

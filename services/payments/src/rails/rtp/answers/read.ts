@@ -1,0 +1,236 @@
+import type { Queryable } from '@libs/db';
+import { completeJobs, type Handler, type Job } from '@libs/jobs';
+import type { TenantTimes } from '../../../clock/service.ts';
+import type { WholeQuarantined } from '../../../quarantine/quarantine.ts';
+import type { Mode } from '../../../tenant.ts';
+import type { RailOutcome } from '../../rail.ts';
+import { keepMessages, openReports } from '../kept/kept-messages.ts';
+import type { NetworkMessage } from '../kept/message-store.ts';
+import { readStatusReport } from '../messages/read.ts';
+import type { StatusReport } from '../messages/status-report.ts';
+import { lockByReference, type StoredSubmission, updateSubmissions } from '../submissions/store.ts';
+import {
+  LIVE_POLICY,
+  mayTryElsewhere,
+  nextSubmission,
+  outcomeOf,
+  type Submission,
+  type Transition,
+} from '../submissions/submission.ts';
+import { ATTEMPTS_WITHOUT_END, type RtpWorkerDependencies, retryDelayMs } from '../work/context.ts';
+import { READ_JOB, type ReadPayload } from '../work/jobs.ts';
+import { faultOf, type Received, type ReceivedReport, readReports } from './reports.ts';
+import { railVerdict } from './sign-off.ts';
+
+/**
+ * Reads what the network sent. Everything that follows from a batch commits with the batch: messages kept, payments
+ * moved, jobs done. What cannot be read, matched or believed is put aside whole and touches nothing.
+ */
+export function createReadHandler(deps: RtpWorkerDependencies): Handler {
+  return {
+    name: READ_JOB,
+    batchMax: 4,
+    concurrency: 2,
+    attemptsMax: ATTEMPTS_WITHOUT_END,
+    retryDelayMs,
+    async handle(jobs) {
+      const afterCommit = await deps.database.transaction(async (tx) => {
+        const later = await readReceived(deps, tx, receivedIn(jobs));
+        await completeJobs(tx, jobs);
+        return later;
+      });
+      await afterCommit();
+    },
+  };
+}
+
+/** Takes messages in, in the caller's transaction; gives back what is to be done after the commit. */
+export async function readReceived(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  received: readonly Received[],
+): Promise<() => Promise<void>> {
+  const { reports, unreadable } = readReports(received);
+  const work = await takeReports(deps, tx, reports);
+  for (const one of unreadable) work.putAside(one, one.reason);
+  await work.write(tx);
+  return async () => {
+    work.raiseAlerts();
+    await reportVerdicts(deps, work.decided);
+  };
+}
+
+function receivedIn(jobs: readonly Job[]): Received[] {
+  return jobs.flatMap((job) => {
+    const { mode, messages } = job.payload as ReadPayload;
+    return messages.map((xml) => ({ mode, xml }));
+  });
+}
+
+async function takeReports(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  reports: readonly ReceivedReport[],
+): Promise<ReadWork> {
+  const references = new Set(reports.map(({ report }) => report.original.instructionId));
+  const stored = references.size === 0 ? [] : await lockByReference(tx, [...references]);
+  const times = await deps.clocks.timesOf(
+    tx,
+    stored.map((one) => one.tenantId),
+  );
+  const byReference = new Map(stored.map((one) => [one.instructionId, one]));
+  const work = new ReadWork(deps, times, await findSeen(deps, tx, { reports, byReference }));
+  for (const received of reports) {
+    const found = byReference.get(received.report.original.instructionId);
+    const fault = faultOf(received, found, deps.connections[received.mode]?.identity);
+    if (fault !== null || !found?.submission) work.putAside(received, fault ?? 'unmatched');
+    else work.take(received, found, work.current(found, found.submission));
+  }
+  return work;
+}
+
+interface Reports {
+  reports: readonly ReceivedReport[];
+  byReference: ReadonlyMap<string, StoredSubmission>;
+}
+
+/**
+ * The ids of reports that came before, for those that are not simply the first answer to a transfer: the one repeats
+ * an old report word for word, which a network does not do, the other is a second report with its own id.
+ */
+async function findSeen(
+  { vault }: RtpWorkerDependencies,
+  tx: Queryable,
+  { reports, byReference }: Reports,
+): Promise<Set<string>> {
+  const later = reports.flatMap(({ report }) => {
+    const found = byReference.get(report.original.instructionId);
+    const isFirst = found?.submission?.state === 'sent' && report.status !== 'RCVD';
+    return found && !isFirst ? [found] : [];
+  });
+  const seen = new Set<string>();
+  for (const xml of await openReports(tx, vault, later)) {
+    const reading = readStatusReport(xml);
+    if (reading.ok) seen.add(reading.message.messageId);
+  }
+  return seen;
+}
+
+interface Decided {
+  mode: Mode;
+  rejectCode: string | null;
+}
+
+/** What a batch of reports changes, gathered so that each table is written once. */
+class ReadWork {
+  readonly decided: Decided[] = [];
+  readonly #deps: RtpWorkerDependencies;
+  readonly #times: TenantTimes;
+  readonly #seen: Set<string>;
+  readonly #changed = new Map<string, StoredSubmission & { submission: Submission }>();
+  readonly #outcomes: RailOutcome[] = [];
+  readonly #messages: NetworkMessage[] = [];
+  readonly #aside: WholeQuarantined[] = [];
+
+  constructor(deps: RtpWorkerDependencies, times: TenantTimes, seen: Set<string>) {
+    this.#deps = deps;
+    this.#times = times;
+    this.#seen = seen;
+  }
+
+  /** The submission with what this batch has changed in it so far. */
+  current(stored: StoredSubmission, submission: Submission): Submission {
+    return this.#changed.get(stored.instructionId)?.submission ?? submission;
+  }
+
+  putAside({ xml }: Received, reason: string): void {
+    const { newId, now } = this.#deps;
+    this.#aside.push({ id: newId('qrt'), rail: 'rtp', content: xml, reason, receivedAt: now() });
+  }
+
+  take(received: ReceivedReport, stored: StoredSubmission, submission: Submission): void {
+    const { report, mode } = received;
+    const event = { type: 'reported', outcome: outcomeOf(report) } as const;
+    const next = nextSubmission(submission, event, this.#deps.connections[mode]?.policy ?? LIVE_POLICY);
+    if (this.#seen.has(report.messageId)) {
+      this.putAside(received, 'replayed: this report came before');
+    } else if (next.step.do === 'nothing' && next.step.why === 'contradicts') {
+      this.putAside(received, `contradicts: the instruction was ${submission.state} before`);
+    } else {
+      this.#seen.add(report.messageId);
+      this.#apply(received, stored, next);
+    }
+  }
+
+  #apply(received: ReceivedReport, stored: StoredSubmission, next: Transition): void {
+    this.#keep(received, stored);
+    this.#changed.set(stored.instructionId, { ...stored, submission: next.submission });
+    const outcome = this.#outcomeOf(stored, received.report, next);
+    if (!outcome) return;
+    this.#outcomes.push(outcome);
+    this.decided.push({ mode: received.mode, rejectCode: next.submission.rejectCode });
+  }
+
+  #keep({ xml }: Received, { tenantId, paymentId }: StoredSubmission): void {
+    this.#messages.push({
+      tenantId,
+      paymentId,
+      id: this.#deps.newId('msg'),
+      direction: 'in',
+      kind: 'pacs.002',
+      content: xml,
+      createdAt: this.#times.at(tenantId),
+    });
+  }
+
+  #outcomeOf(
+    { tenantId, paymentId, attemptId }: StoredSubmission,
+    report: StatusReport,
+    { submission, step }: Transition,
+  ): RailOutcome | null {
+    const key = { tenantId, paymentId, attemptId };
+    if (step.do === 'settle') return { ...key, kind: 'settled', at: this.#times.at(tenantId) };
+    if (step.do !== 'fail') return null;
+    const { reason } = step;
+    const text = report.reason?.text;
+    return {
+      ...key,
+      kind: 'rejected',
+      networkCode: reason.code === '' ? null : reason.code,
+      code: reason.failureCode,
+      detail: text ? `${reason.title} (${text})` : reason.title,
+      mayWorkElsewhere: mayTryElsewhere(submission),
+    };
+  }
+
+  async write(tx: Queryable): Promise<void> {
+    await updateSubmissions(tx, [...this.#changed.values()]);
+    await keepMessages(tx, this.#deps.vault, this.#messages);
+    await this.#deps.quarantine.putAside(tx, this.#aside);
+    await this.#deps.applyOutcomes(tx, this.#outcomes);
+  }
+
+  raiseAlerts(): void {
+    for (const { id, reason } of this.#aside) {
+      this.#deps.log.error(
+        { alert: 'rail_quarantine', rail: 'rtp', quarantine: id, reason },
+        'a message was put aside',
+      );
+    }
+  }
+}
+
+/** The sandbox's rejects are wishes of its users: they say nothing about the rail. */
+async function reportVerdicts(deps: RtpWorkerDependencies, decided: readonly Decided[]): Promise<void> {
+  for (const { mode, rejectCode } of decided) {
+    if (mode === 'test') continue;
+    const verdict = railVerdict(rejectCode);
+    if (verdict === 'works') {
+      await deps.health.reportSuccess('rtp', mode, 'network');
+    } else {
+      const detail = `the network answered ${rejectCode}`;
+      const failure = { cause: 'signed_off', detail, decisive: verdict === 'out' } as const;
+      await deps.health.reportFailure('rtp', mode, failure);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** What the rail says of a payment before it carries it. */
+import { createSealer } from '@libs/seal';
+import { describe, expect, test } from 'vitest';
+import { createMessageVault } from '../../message-vault.ts';
+import type { RailRequest } from '../../rail.ts';
+import { railVerdict } from '../answers/sign-off.ts';
+import { SANDBOX_IDENTITY, sandboxConnection } from '../lines/connection.ts';
+import { RTP_TERMS } from '../terms.ts';
+import { createRtpCarrier } from './orders.ts';
+
+const transport = { inFlightMax: 1, answerJobs: [], send: async () => [] };
+
+const rail = createRtpCarrier({
+  terms: RTP_TERMS,
+  connections: { test: sandboxConnection(transport), live: null },
+  openAccountNumber: () => '1',
+  newId: () => 'msg_1',
+  vault: createMessageVault(createSealer({ keys: [Buffer.alloc(32, 7)] })),
+  log: { error: () => {}, warn: () => {} },
+});
+
+const bank = { type: 'bank_account', railsSend: ['rtp', 'ach'], railsReceive: ['rtp', 'ach'] } as const;
+const balance = { type: 'balance', railsSend: [], railsReceive: [] } as const;
+const request: RailRequest = {
+  mode: 'test',
+  amount: 10_000_000_00,
+  source: bank,
+  destination: bank,
+  at: new Date('2026-11-15T12:00:00Z'),
+};
+
+describe('possible', () => {
+  test('a payment within the limits, at its price and five seconds', () => {
+    expect(rail.possible(request)).toEqual({
+      rail: 'rtp',
+      obstacles: [],
+      options: [{ fee: 45, settlesAt: new Date('2026-11-15T12:00:05Z'), sameDay: false }],
+    });
+  });
+
+  test.each([
+    ['the source cannot send', { source: { ...bank, railsSend: ['ach'] } }, ['source_cannot_send']],
+    [
+      'the destination cannot receive',
+      { destination: { ...bank, railsReceive: ['ach'] } },
+      ['destination_cannot_receive'],
+    ],
+    ['a cent too much', { amount: 10_000_000_01 }, ['amount_over_limit']],
+    ['live without a gateway', { mode: 'live' }, ['not_configured']],
+    ['money held here goes out', { source: balance }, []],
+    ['and comes in', { destination: balance }, []],
+    [
+      'but does not leave the house for another balance',
+      { source: balance, destination: balance },
+      ['not_between_balances'],
+    ],
+    [
+      'everything at once',
+      {
+        mode: 'live',
+        amount: 99_999_999_99,
+        source: { ...bank, railsSend: [] },
+        destination: { ...bank, railsReceive: [] },
+      },
+      ['source_cannot_send', 'destination_cannot_receive', 'amount_over_limit', 'not_configured'],
+    ],
+  ] as const)('%s', (_name, changes, obstacles) => {
+    expect(rail.possible({ ...request, ...(changes as Partial<RailRequest>) }).obstacles).toEqual(obstacles);
+  });
+});
+
+test('the sandbox has an identity that the network accepts', () => {
+  expect(SANDBOX_IDENTITY.participant).toMatch(/^[A-Z0-9]{11}$/);
+});
+
+test('only the network or our own bank being out takes the rail down at once', () => {
+  expect(['9909', '9948', '9934'].map(railVerdict)).toEqual(['out', 'out', 'out']);
+  expect(['9910', '9912'].map(railVerdict)).toEqual(['doubtful', 'doubtful']);
+  expect([null, 'AC04', 'RC04', 'ZZZZ'].map(railVerdict)).toEqual(['works', 'works', 'works', 'works']);
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import type { Queryable } from '@libs/db';
+import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { Mode } from '../../../tenant.ts';
+import type { RailOutcome } from '../../rail.ts';
+import { keepMessages, openMessages } from '../kept/kept-messages.ts';
+import type { RtpConnection } from '../lines/connection.ts';
+import type { Delivery } from '../lines/transport.ts';
+import { markAsDuplicate } from '../messages/envelope.ts';
+import {
+  type ChangedSubmission,
+  lockOpen,
+  type StoredSubmission,
+  type SubmissionKey,
+  updateSubmissions,
+} from '../submissions/store.ts';
+import {
+  type InquiryPolicy,
+  mayTryElsewhere,
+  nextSubmission,
+  type Submission,
+  startSubmission,
+} from '../submissions/submission.ts';
+import {
+  ATTEMPTS_WITHOUT_END,
+  connectionOf,
+  inChunks,
+  type RtpWorkerDependencies,
+  reportDeliveries,
+  retryDelayMs,
+} from '../work/context.ts';
+import { askJob, readJobs, SEND_JOB, type SendPayload, toPairs } from '../work/jobs.ts';
+
+/**
+ * Between the commit that says "handed over" and the handing over itself a process may be held up. After this long it
+ * gives up and lets the job come again, which sends a marked duplicate, rather than send as if nothing had happened.
+ */
+const HAND_OVER_MS_MAX = 10_000;
+
+interface Waiting extends SubmissionKey {
+  clockIsSet: boolean;
+}
+
+/** A message that is handed over now. */
+interface Sent extends ChangedSubmission {
+  xml: string;
+  clockIsSet: boolean;
+}
+
+/**
+ * Sends what `submit` has stored. Each message is noted as handed over before it is, so whatever happens in between,
+ * it is asked after; and a job that comes again sends the identical message, marked as a duplicate.
+ */
+export function createSendHandler(deps: RtpWorkerDependencies): Handler {
+  return {
+    name: SEND_JOB,
+    batchMax: 20,
+    concurrency: 2,
+    attemptsMax: ATTEMPTS_WITHOUT_END,
+    retryDelayMs,
+    async handle(jobs) {
+      for (const [mode, waiting] of waitingByMode(jobs)) {
+        const connection = connectionOf(deps, mode);
+        for (const chunk of inChunks(waiting, connection.transport.inFlightMax)) {
+          await sendChunk(deps, { mode, connection, chunk });
+        }
+      }
+    },
+  };
+}
+
+function waitingByMode(jobs: readonly Job[]): Map<Mode, Waiting[]> {
+  const byMode = new Map<Mode, Waiting[]>();
+  for (const job of jobs) {
+    const { mode, messages } = job.payload as SendPayload;
+    const waiting = byMode.get(mode) ?? [];
+    for (const [tenantId, instructionId, clock] of messages) {
+      waiting.push({ tenantId, instructionId, clockIsSet: clock === 1 });
+    }
+    byMode.set(mode, waiting);
+  }
+  return byMode;
+}
+
+interface Chunk {
+  mode: Mode;
+  connection: RtpConnection;
+  chunk: readonly Waiting[];
+}
+
+async function sendChunk(deps: RtpWorkerDependencies, { mode, connection, chunk }: Chunk): Promise<void> {
+  const at = deps.now();
+  const sent = await noteHandOver(deps, { mode, connection, chunk, at });
+  if (sent.length === 0) return;
+  if (deps.now().getTime() - at.getTime() > HAND_OVER_MS_MAX) {
+    throw new Error('too much time has passed since the messages were noted as handed over');
+  }
+  const deliveries = await connection.transport.send(sent);
+  await takeDeliveries(deps, { mode, connection, sent, deliveries });
+  await reportDeliveries(deps, mode, deliveries);
+}
+
+async function noteHandOver(
+  deps: RtpWorkerDependencies,
+  { mode, connection, chunk, at }: Chunk & { at: Date },
+): Promise<Sent[]> {
+  const { policy } = connection;
+  const clocks = new Map(chunk.map((one) => [one.instructionId, one.clockIsSet]));
+  return deps.database.transaction(async (tx) => {
+    const handed = (await lockOpen(tx, chunk)).flatMap((stored) => {
+      const submission = handOver(stored.submission, at, policy);
+      return submission ? [{ ...stored, submission }] : [];
+    });
+    if (handed.length === 0) return [];
+    const contents = await openMessages(tx, deps.vault, handed.map(messageKey));
+    const sent = handed.map((stored): Sent => {
+      const xml = contents.get(stored.storedMessageId);
+      assert(xml, 'the text of a message is stored with its submission');
+      return {
+        ...stored,
+        xml: isRepeat(stored) ? markAsDuplicate(xml) : xml,
+        clockIsSet: clocks.get(stored.instructionId) ?? false,
+      };
+    });
+    await updateSubmissions(tx, sent);
+    await keepCopies(deps, tx, sent.filter(isRepeat));
+    const first = sent.filter((one) => !isRepeat(one));
+    if (first.length > 0) {
+      const dueAt = new Date(at.getTime() + policy.inquireAfterMs);
+      const ask = askJob({ mode, submissions: toPairs(first) }, dueAt);
+      await enqueueJobs(tx, deps.database.schema, [ask]);
+    }
+    return sent;
+  });
+}
+
+const isRepeat = ({ submission }: ChangedSubmission) => submission.resends > 0;
+
+/** Null for what was sent before and must not be again: too often, or too long ago for the network to remember. */
+function handOver(before: Submission | null, at: Date, policy: InquiryPolicy): Submission | null {
+  if (before === null) return startSubmission(at, policy);
+  const isFresh = at.getTime() - before.firstSentAt.getTime() <= policy.resendWithinMs;
+  return isFresh && before.resends < policy.resendsMax ? { ...before, resends: before.resends + 1 } : null;
+}
+
+function messageKey({ tenantId, paymentId, storedMessageId }: StoredSubmission) {
+  return { tenantId, paymentId, id: storedMessageId };
+}
+
+async function keepCopies(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  repeated: readonly Sent[],
+): Promise<void> {
+  if (repeated.length === 0) return;
+  const times = await deps.clocks.timesOf(
+    tx,
+    repeated.map((one) => one.tenantId),
+  );
+  const copies = repeated.map(({ tenantId, paymentId, xml }) => ({
+    tenantId,
+    paymentId,
+    id: deps.newId('msg'),
+    direction: 'out' as const,
+    kind: 'pacs.008' as const,
+    content: xml,
+    createdAt: times.at(tenantId),
+  }));
+  await keepMessages(tx, deps.vault, copies);
+}
+
+interface Taken {
+  mode: Mode;
+  connection: RtpConnection;
+  sent: readonly Sent[];
+  deliveries: readonly Delivery[];
+}
+
+/** Answers that came at once are read by a job of their own; what never left is given back to the payments. */
+async function takeDeliveries(deps: RtpWorkerDependencies, taken: Taken): Promise<void> {
+  const { mode, sent, deliveries } = taken;
+  const answers = deliveries.flatMap((delivery) => (delivery.kind === 'delivered' ? delivery.answers : []));
+  // Only at the first attempt: later, an earlier one may have arrived.
+  const neverLeft = sent.filter((one, index) => deliveries[index]?.kind === 'never_left' && !isRepeat(one));
+  if (answers.length === 0 && neverLeft.length === 0) return;
+  await deps.database.transaction(async (tx) => {
+    const locked = neverLeft.length === 0 ? [] : await lockOpen(tx, neverLeft);
+    const changed = [];
+    const outcomes: RailOutcome[] = [];
+    for (const stored of locked) {
+      // Another worker may have taken the job over meanwhile and sent it.
+      if (!stored.submission || stored.submission.resends > 0) continue;
+      const { submission, step } = nextSubmission(
+        stored.submission,
+        { type: 'never_left' },
+        taken.connection.policy,
+      );
+      if (step.do !== 'give_back') continue;
+      changed.push({ ...stored, submission });
+      outcomes.push({
+        tenantId: stored.tenantId,
+        paymentId: stored.paymentId,
+        attemptId: stored.attemptId,
+        kind: 'rejected',
+        networkCode: null,
+        code: 'network_unavailable',
+        detail: 'The instant network could not be reached, and nothing was sent.',
+        mayWorkElsewhere: mayTryElsewhere(submission),
+      });
+    }
+    await updateSubmissions(tx, changed);
+    await deps.applyOutcomes(tx, outcomes);
+    await enqueueJobs(tx, deps.database.schema, readJobs(mode, answers));
+  });
+}

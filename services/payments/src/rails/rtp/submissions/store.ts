@@ -1,0 +1,228 @@
+import {
+  byteaArray,
+  int8Array,
+  type PreparedStatement,
+  type Queryable,
+  textArray,
+  timestamptzArray,
+} from '@libs/db';
+import type { NetworkDate } from '../../iso20022/network-time.ts';
+import type { Submission, SubmissionState } from './submission.ts';
+
+export interface SubmissionKey {
+  tenantId: string;
+  instructionId: string;
+}
+
+/** An instruction as it is written down before anything is sent. */
+export interface NewSubmission extends SubmissionKey {
+  paymentId: string;
+  attemptId: string;
+  storedMessageId: string;
+  messageId: string;
+  amountCents: number;
+  settlementDate: NetworkDate;
+  contentSealed: Buffer;
+  createdAt: Date;
+}
+
+export interface StoredSubmission extends SubmissionKey {
+  paymentId: string;
+  attemptId: string;
+  storedMessageId: string;
+  messageId: string;
+  amountCents: number;
+  settlementDate: NetworkDate;
+  /** Null while the message was never handed over. */
+  submission: Submission | null;
+}
+
+interface SubmissionRow {
+  tenant_id: string;
+  instruction_id: string;
+  payment_id: string;
+  attempt_id: string;
+  stored_message_id: string;
+  message_id: string;
+  amount: number;
+  settlement_date: NetworkDate;
+  state: SubmissionState;
+  first_sent_at: Date | null;
+  due_at: Date | null;
+  inquiries: number;
+  resends: number;
+  reject_code: string | null;
+}
+
+function fromRow(row: SubmissionRow): StoredSubmission {
+  return {
+    tenantId: row.tenant_id,
+    instructionId: row.instruction_id,
+    paymentId: row.payment_id,
+    attemptId: row.attempt_id,
+    storedMessageId: row.stored_message_id,
+    messageId: row.message_id,
+    amountCents: row.amount,
+    settlementDate: row.settlement_date,
+    submission: row.first_sent_at && {
+      state: row.state,
+      firstSentAt: row.first_sent_at,
+      inquiries: row.inquiries,
+      resends: row.resends,
+      dueAt: row.due_at,
+      rejectCode: row.reject_code,
+    },
+  };
+}
+
+export async function drawSerials(tx: Queryable, count: number): Promise<number[]> {
+  const { rows } = await tx.query<{ serial: number }>(
+    { name: 'rtp.serials', text: `select nextval('rtp_serials') as serial from generate_series(1, $1::int)` },
+    [count],
+  );
+  return rows.map((row) => row.serial);
+}
+
+/** The instruction, its text and the reference by which the network will answer, for many payments at once. */
+export async function insertSubmissions(tx: Queryable, submissions: readonly NewSubmission[]): Promise<void> {
+  if (submissions.length === 0) return;
+  await tx.query({ name: 'rtp.submit', text: INSERT_SUBMISSIONS }, [
+    textArray(submissions.map((one) => one.tenantId)),
+    textArray(submissions.map((one) => one.instructionId)),
+    textArray(submissions.map((one) => one.paymentId)),
+    textArray(submissions.map((one) => one.attemptId)),
+    textArray(submissions.map((one) => one.storedMessageId)),
+    textArray(submissions.map((one) => one.messageId)),
+    int8Array(submissions.map((one) => one.amountCents)),
+    submissions.map((one) => one.settlementDate),
+    byteaArray(submissions.map((one) => one.contentSealed)),
+    timestamptzArray(submissions.map((one) => one.createdAt)),
+  ]);
+}
+
+const INSERT_SUBMISSIONS = `
+with input as (
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[],
+    $9::bytea[], $10::timestamptz[])
+  as input (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount, settlement_date,
+    content_sealed, created_at)
+), kept as (
+  insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content_sealed, created_at)
+  select tenant_id, stored_message_id, payment_id, 'rtp', 'out', 'pacs.008', content_sealed, created_at from input
+), referenced as (
+  insert into rail_references (reference, tenant_id, payment_id, attempt_id)
+  select instruction_id, tenant_id, payment_id, attempt_id from input
+)
+insert into rtp_submissions (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount,
+  settlement_date, state, inquiries, resends)
+select tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount, settlement_date, 'sent',
+  0, 0
+from input`;
+
+/*
+ * Rows are looked up by key, one by one and inside one statement: `lateral … limit 1` leaves the planner no other way.
+ * A join would be planned when the tables are small, by reading them whole, and that plan would stay while they grow.
+ * Everyone locks in the order of the instructions, so that two workers never wait for each other in a ring.
+ */
+function inOrder<Key extends SubmissionKey>(keys: readonly Key[]): Key[] {
+  return keys.toSorted((a, b) => (a.instructionId < b.instructionId ? -1 : 1));
+}
+
+/** The submissions that these references of the network belong to, locked. */
+export async function lockByReference(
+  tx: Queryable,
+  references: readonly string[],
+): Promise<StoredSubmission[]> {
+  const { rows } = await tx.query<SubmissionRow>({ name: 'rtp.lock_by_reference', text: LOCK_BY_REFERENCE }, [
+    textArray(references.toSorted()),
+  ]);
+  return rows.map(fromRow);
+}
+
+const LOCK_BY_REFERENCE = `
+select s.* from unnest($1::text[]) as wanted (reference)
+cross join lateral (select tenant_id from rail_references r where r.reference = wanted.reference limit 1) as r
+cross join lateral (select * from rtp_submissions s
+  where s.tenant_id = r.tenant_id and s.instruction_id = wanted.reference limit 1 for update) as s`;
+
+/** Those of these submissions whose outcome is still open, locked. */
+export function lockOpen(tx: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
+  return selectOpen(tx, keys, { name: 'rtp.lock_open', text: openSubmissions('for update') });
+}
+
+/** The same without a lock: who only looks must not wait for those who are just reading the answers. */
+export function findOpen(db: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
+  return selectOpen(db, keys, { name: 'rtp.find_open', text: openSubmissions('') });
+}
+
+async function selectOpen(
+  db: Queryable,
+  keys: readonly SubmissionKey[],
+  statement: PreparedStatement,
+): Promise<StoredSubmission[]> {
+  const ordered = inOrder(keys);
+  const { rows } = await db.query<SubmissionRow>(statement, [
+    textArray(ordered.map((key) => key.tenantId)),
+    textArray(ordered.map((key) => key.instructionId)),
+  ]);
+  return rows.map(fromRow);
+}
+
+function openSubmissions(lock: 'for update' | ''): string {
+  return `
+    select s.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
+    cross join lateral (select * from rtp_submissions s
+      where s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
+        and s.state in ('sent', 'unknown') limit 1 ${lock}) as s`;
+}
+
+export interface ChangedSubmission extends StoredSubmission {
+  submission: Submission;
+}
+
+/** Writes submissions that are locked, so their place in the table stands still and is what finds them. */
+export async function updateSubmissions(tx: Queryable, changed: readonly ChangedSubmission[]): Promise<void> {
+  if (changed.length === 0) return;
+  await tx.query({ name: 'rtp.update', text: UPDATE_SUBMISSIONS }, [
+    textArray(changed.map((one) => one.tenantId)),
+    textArray(changed.map((one) => one.instructionId)),
+    textArray(changed.map(({ submission }) => submission.state)),
+    timestamptzArray(changed.map(({ submission }) => submission.firstSentAt)),
+    changed.map(({ submission }) => submission.dueAt),
+    changed.map(({ submission }) => submission.inquiries),
+    changed.map(({ submission }) => submission.resends),
+    textArray(changed.map(({ submission }) => submission.rejectCode)),
+  ]);
+}
+
+const UPDATE_SUBMISSIONS = `
+update rtp_submissions s set state = c.state, first_sent_at = c.first_sent_at, due_at = c.due_at,
+  inquiries = c.inquiries, resends = c.resends, reject_code = c.reject_code
+from (
+  select wanted.*, found.place
+  from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::smallint[], $7::smallint[],
+      $8::text[])
+    as wanted (tenant_id, instruction_id, state, first_sent_at, due_at, inquiries, resends, reject_code)
+  cross join lateral (select stored.ctid as place from rtp_submissions stored
+    where stored.tenant_id = wanted.tenant_id and stored.instruction_id = wanted.instruction_id limit 1) as found
+) as c
+where s.ctid = c.place`;
+
+/**
+ * By name, when the oldest of these jobs was made that waits or is under way. One that has failed before is left out:
+ * it may never end.
+ */
+export async function oldestWaiting(
+  db: Queryable,
+  jobNames: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const { rows } = await db.query<{ name: string; oldest: Date }>(
+    {
+      name: 'rtp.oldest_waiting',
+      text: `select name, min(created_at) as oldest from jobs
+        where name = any($1) and failed_at is null and attempts <= 1 group by name`,
+    },
+    [jobNames],
+  );
+  return new Map(rows.map((row) => [row.name, row.oldest]));
+}
