@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { rules } from './tidy/rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const ARCHITECTURE_LINES_MAX = 250;
@@ -30,6 +31,18 @@ test('every page has exactly one title', () => {
 test('ARCHITECTURE.md stays short enough to be read', () => {
   const { length } = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n');
   expect(length).toBeLessThanOrEqual(ARCHITECTURE_LINES_MAX);
+});
+
+test('CONTRIBUTING.md states every rule that the tidy test holds', () => {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  expect(rules.map(({ says }) => says).filter((says) => !text.includes(`- ${says}\n`))).toEqual([]);
+});
+
+test('every feature has a page', () => {
+  const features = new Set(
+    files.flatMap((file) => /^(services\/[^/]+\/src\/[^/]+)\/.*\.ts$/.exec(file)?.[1] ?? []),
+  );
+  expect([...features].filter((feature) => !files.includes(`${feature}/README.md`))).toEqual([]);
 });
 
 /** `payments/states.ts` names a file by the end of its path, from the root or from the page's own folder. */

@@ -223,7 +223,7 @@ export const requirements: readonly Requirement[] = [
   { id: 'TH-13.9', text: 'Bodies beyond their limit are 413, before they are parsed.' },
   {
     id: 'TH-13.10',
-    text: 'Limits of /api per customer (TOOLHUB_RATE_API), and of its dear calls.',
+    text: 'Limits of /api per customer (TOOLHUB_RATE_API), and of its costly calls.',
     deferred: 'not built yet',
   },
 ];

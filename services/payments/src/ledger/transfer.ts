@@ -49,7 +49,7 @@ const effects = {
   fund: { debit: { posted: 0, held: 0, incoming: 0 }, credit: { posted: 1, held: 0, incoming: 0 } },
 } as const;
 
-/** The changes of many transfers, one per balance, in an order that every writer keeps so that none waits in a ring. */
+/** The changes of many transfers, one per balance, in an order that every writer keeps, so that no two wait for each other. */
 export function balanceChanges(transfers: readonly Transfer[]): BalanceChange[] {
   const changes = new Map<string, BalanceChange>();
   const add = (transfer: Transfer, side: 'debit' | 'credit') => {

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Outcome } from '../audit/entry.ts';
 
-/** Counts tool calls by platform and outcome. The series are looked up once, since labels are dear to hash. */
+/** Counts tool calls by platform and outcome. The series are looked up once, since hashing labels is costly. */
 export interface CallMetrics {
   count(platform: string | null, outcome: Outcome): void;
 }

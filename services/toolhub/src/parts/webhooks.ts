@@ -23,7 +23,7 @@ export function addWebhooks(
   const webhooks = createWebhooks({
     ...{ database, sealer, newId, randomBytes, now },
     egressAllow: config.egressAllow,
-    onError: (error) => app.log.error({ err: error }, 'webhooks stumbled'),
+    onError: (error) => app.log.error({ err: error }, 'webhooks failed for a moment'),
     ...options,
   });
   registerWebhookRoutes(app, { webhooks, access, audit, customers });

@@ -77,7 +77,7 @@ export type Versions = ReadonlyMap<string, number>;
 /**
  * Accepts many payments in one statement: claims their keys, and for each key that was free writes the payment, its
  * event and its hold, and one job for all of them. Keys are claimed in one order, so that two processes with the same
- * keys wait for each other in line and not in a ring.
+ * keys wait in line, and never for each other.
  *
  * The versions are read with a lock that lasts until the commit: who changes a tenant waits for the payments that were
  * accepted by what it was, and sees them. A payment method is deleted before the payment or refused for it, never both.

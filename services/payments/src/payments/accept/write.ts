@@ -130,7 +130,7 @@ async function writeCarefully(
 
 const nothingClaimed: Claims = { claimed: new Set(), stale: new Set() };
 
-/** In one order, whoever writes, so that two batches with the same new methods never wait in a ring. */
+/** In one order, whoever writes, so that two batches with the same new methods never wait for each other. */
 function distinctMethods(drafts: readonly PlacedDraft[]): PaymentMethod[] {
   const methods = new Map<string, PaymentMethod>();
   for (const { newMethods } of drafts) {

@@ -168,7 +168,7 @@ interface AnswerPayload {
   answers: Answer[];
 }
 
-/** So that one job stays a bite: giving its answers is one transaction, which locks all of their payments. */
+/** So that one job stays small: giving its answers is one transaction, which locks all of their payments. */
 const ANSWERS_PER_JOB_MAX = 250;
 const ANSWER_JOBS_AT_ONCE = 4;
 

@@ -122,7 +122,7 @@ from input`;
 /*
  * Rows are looked up by key, one by one and inside one statement: `lateral … limit 1` leaves the planner no other way.
  * A join would be planned when the tables are small, by reading them whole, and that plan would stay while they grow.
- * Everyone locks in the order of the instructions, so that two workers never wait for each other in a ring.
+ * Everyone locks in the order of the instructions, so that two workers never wait for each other.
  */
 function inOrder<Key extends SubmissionKey>(keys: readonly Key[]): Key[] {
   return keys.toSorted((a, b) => (a.instructionId < b.instructionId ? -1 : 1));

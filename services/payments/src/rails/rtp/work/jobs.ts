@@ -7,7 +7,7 @@ export const SEND_JOB = 'rtp.send';
 export const READ_JOB = 'rtp.read';
 export const ASK_JOB = 'rtp.ask';
 
-/** So that one job stays a bite: reading it is one transaction, which locks all of its payments. */
+/** So that one job stays small: reading it is one transaction, which locks all of its payments. */
 const MESSAGES_PER_READ_MAX = 250;
 
 export interface SendPayload {
