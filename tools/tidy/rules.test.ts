@@ -87,6 +87,14 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
     /called …Dependencies/,
   ],
   [
+    'a type of two rails',
+    {
+      [`${src}/rails/a/one.ts`]: 'export type Reading = 1;',
+      [`${src}/rails/b/two.ts`]: 'export interface Reading {',
+    },
+    /Reading is also a name of/,
+  ],
+  [
     'a name used twice',
     { [`${src}/a/a.ts`]: 'export interface Row {', [`${src}/b/b.ts`]: 'export const Row = 1;' },
     /Row is also a name of .*a\/a\.ts/,
@@ -105,7 +113,16 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
     /it needs Postgres/,
   ],
   ['a database test that is none', { [`${src}/a/a.db.test.ts`]: '' }, /it needs no Postgres/],
-  ['a test among the rigs', { [`${src}/a/test/a.test.ts`]: '' }, /test\/ holds rigs/],
+  [
+    'a test of one file among the rigs',
+    { [`${src}/a/a.ts`]: '', [`${src}/a/test/a.test.ts`]: '' },
+    /it tests .*a\/a\.ts: put it beside/,
+  ],
+  [
+    'the same of a library',
+    { 'libs/db/src/a.ts': '', 'libs/db/test/a.property.test.ts': '' },
+    /it tests libs\/db\/src\/a\.ts/,
+  ],
   ['a name that says nothing', { [`${src}/utils.ts`]: '' }, /say nothing/],
   ['a folder that says nothing', { [`${src}/common/money.ts`]: '' }, /say nothing/],
   ['a note for later', { [`${src}/a.ts`]: `// ${'TO'}DO later` }, /finish it/],
@@ -136,6 +153,14 @@ describe('what is allowed passes', () => {
       'one name in two services',
       { [`${src}/a.ts`]: 'export type Row = 1;', 'services/toolhub/src/a.ts': 'export type Row = 1;' },
     ],
+    [
+      'one value of two rails',
+      {
+        [`${src}/rails/a/rail.ts`]: 'export function createRail() {}',
+        [`${src}/rails/b/rail.ts`]: 'export const createRail = 1;',
+      },
+    ],
+    ['a test of a whole feature', { [`${src}/a/a.ts`]: '', [`${src}/a/test/flow.test.ts`]: '' }],
     ['options of a call', { [`${src}/a/a.ts`]: 'export function findA(options: FindOptions): A {' }],
     [
       'a rig that makes databases',

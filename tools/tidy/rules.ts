@@ -51,8 +51,13 @@ const LEFTOVER = new RegExp(
 );
 const FACTORY =
   /\bfunction (?:create|build|start|open|add|register)\w*\(\s*(?:\w+|\{[^}]*\}): (\w+(?:Options|Deps|Params))\b/;
+/** A value by the first group, a type by the second. */
 const EXPORTED =
-  /^export (?:declare )?(?:abstract )?(?:async )?(?:type|interface|class|function|const) (\w+)/gm;
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:(?:function|const) (\w+)|(?:type|interface|class) (\w+))/gm;
+/** Rails and platforms are variants of one thing: the same name in two of them means the same. */
+const variantOf = (path: string) => /\/(?:rails|connectors)\/([\w-]+)\//.exec(path)?.[1];
+const areSiblings = (one: string, other: string) =>
+  variantOf(one) !== undefined && variantOf(other) !== undefined && variantOf(one) !== variantOf(other);
 const TEST_DATABASE = 'libs/db/src/testing.ts';
 const DATABASE_TEST = /\.db\.(property\.)?test\.ts$/;
 
@@ -180,18 +185,19 @@ export const rules: readonly Rule[] = [
     ),
   },
   {
-    says: 'Two exported things of a service never share a name.',
+    says: 'Two exported things of a service never share a name, but for values of sibling rails or platforms.',
     check: (codebase) => {
       const first = new Map<string, string>();
       return codebase.files
         .filter(({ path }) => inServices(path) && !path.endsWith('.d.ts'))
         .flatMap((file) =>
           [...file.text.matchAll(EXPORTED)].flatMap((match) => {
-            const name = match[1] as string;
+            const name = (match[1] ?? match[2]) as string;
             const key = `${serviceOf(file.path)} ${name}`;
             const before = first.get(key);
             first.set(key, before ?? file.path);
             if (before === undefined || before === file.path) return [];
+            if (match[1] !== undefined && areSiblings(before, file.path)) return [];
             const line = file.text.slice(0, match.index).split('\n').length;
             return [
               { file: file.path, line, message: `${name} is also a name of ${before}: say what differs` },
@@ -214,18 +220,16 @@ export const rules: readonly Rule[] = [
     }),
   },
   {
-    says: 'Tests lie beside what they test; `test/` holds the rigs, `tests/` what concerns a whole product.',
-    check: forEachFile((file) =>
-      isTestFile(file.path) && /\/test\//.test(file.path)
-        ? [
-            {
-              file: file.path,
-              line: 1,
-              message: 'test/ holds rigs: put the test beside the code, or into tests/',
-            },
-          ]
-        : [],
-    ),
+    says: 'A test of one file lies beside it; `test/` holds rigs and tests of a whole feature, `tests/` those of a product.',
+    check: (codebase) => {
+      const paths = new Set(codebase.files.map(({ path }) => path));
+      return codebase.files.flatMap(({ path }) => {
+        const [, folder, name] = /^((?:libs|services)\/.*)\/test\/([\w-]+)\.[\w.]*test\.ts$/.exec(path) ?? [];
+        const tested = [`${folder}/${name}.ts`, `${folder}/src/${name}.ts`].find((file) => paths.has(file));
+        if (tested === undefined) return [];
+        return [{ file: path, line: 1, message: `it tests ${tested}: put it beside that file` }];
+      });
+    },
   },
   {
     says: 'No file or folder is called `utils`, `helpers`, `manager` or `common`.',

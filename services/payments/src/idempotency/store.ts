@@ -6,7 +6,7 @@ export interface KeyPlace {
   readonly key: string;
 }
 
-export interface StoredResponse {
+export interface KeyedResponse {
   fingerprint: Buffer;
   status: number;
   responseSealed: Buffer;
@@ -19,8 +19,8 @@ export async function lockPlace(tx: Queryable, place: KeyPlace): Promise<void> {
   ]);
 }
 
-export async function findResponse(db: Queryable, place: KeyPlace): Promise<StoredResponse | undefined> {
-  const { rows } = await db.query<StoredResponse>(
+export async function findResponse(db: Queryable, place: KeyPlace): Promise<KeyedResponse | undefined> {
+  const { rows } = await db.query<KeyedResponse>(
     `select fingerprint, status, response_sealed as "responseSealed" from idempotency_keys
      where tenant_id = $1 and path = $2 and key = $3`,
     [place.tenantId, place.path, place.key],
@@ -31,7 +31,7 @@ export async function findResponse(db: Queryable, place: KeyPlace): Promise<Stor
 export async function insertResponse(
   tx: Queryable,
   place: KeyPlace,
-  answer: StoredResponse & { createdAt: Date },
+  answer: KeyedResponse & { createdAt: Date },
 ): Promise<void> {
   await tx.query(
     `insert into idempotency_keys (tenant_id, path, key, fingerprint, status, response_sealed, created_at)

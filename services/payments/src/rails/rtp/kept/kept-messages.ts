@@ -5,8 +5,8 @@ import {
   findContents,
   findReports,
   insertMessages,
-  type MessageKey,
   type NetworkMessage,
+  type RtpMessageKey,
 } from './message-store.ts';
 import { findShown } from './shown-store.ts';
 
@@ -27,10 +27,10 @@ export async function keepMessages(
 export async function openMessages(
   db: Queryable,
   vault: MessageVault,
-  keys: readonly MessageKey[],
+  keys: readonly RtpMessageKey[],
 ): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  const absent: MessageKey[] = [];
+  const absent: RtpMessageKey[] = [];
   for (const key of keys) {
     const text = vault.recall(key.id);
     if (text === undefined) absent.push(key);
@@ -45,7 +45,7 @@ export async function openMessages(
 export async function openReports(
   db: Queryable,
   vault: MessageVault,
-  payments: readonly Omit<MessageKey, 'id'>[],
+  payments: readonly Omit<RtpMessageKey, 'id'>[],
 ): Promise<string[]> {
   return (await findReports(db, payments)).map((kept) => vault.open(kept, kept));
 }

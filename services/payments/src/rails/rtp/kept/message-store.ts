@@ -39,13 +39,13 @@ export async function insertMessages(tx: Queryable, messages: readonly KeptMessa
   );
 }
 
-export interface MessageKey {
+export interface RtpMessageKey {
   tenantId: string;
   paymentId: string;
   id: string;
 }
 
-export type FoundContent = Pick<MessageKey, 'tenantId' | 'id'> & KeptContent;
+export type FoundContent = Pick<RtpMessageKey, 'tenantId' | 'id'> & KeptContent;
 
 interface ContentRow {
   tenant_id: string;
@@ -63,7 +63,7 @@ function fromRow(row: ContentRow): FoundContent {
   };
 }
 
-export async function findContents(db: Queryable, keys: readonly MessageKey[]): Promise<FoundContent[]> {
+export async function findContents(db: Queryable, keys: readonly RtpMessageKey[]): Promise<FoundContent[]> {
   const { rows } = await db.query<ContentRow>(
     {
       name: 'rtp.contents',
@@ -81,7 +81,7 @@ const REPORTS_PER_PAYMENT_MAX = 50;
 
 export async function findReports(
   db: Queryable,
-  payments: readonly Omit<MessageKey, 'id'>[],
+  payments: readonly Omit<RtpMessageKey, 'id'>[],
 ): Promise<FoundContent[]> {
   if (payments.length === 0) return [];
   const { rows } = await db.query<ContentRow>(

@@ -6,7 +6,7 @@ import { readStatusReportDocument, type StatusReport } from './status-report.ts'
 import { readStatusRequestDocument, type StatusRequest } from './status-request.ts';
 
 /** A received message, or why it is none. `header` is null where the sender left it blank. */
-export type Reading<T> =
+export type MessageReading<T> =
   | { readonly ok: true; readonly header: BusinessHeader | null; readonly message: T }
   | { readonly ok: false; readonly refusal: Refusal };
 
@@ -16,7 +16,7 @@ export type AnyMessage =
   | { readonly kind: 'pacs.028'; readonly request: StatusRequest };
 
 /** For a receiver that takes several kinds, as the network does. */
-export function readMessage(xml: string): Reading<AnyMessage> {
+export function readMessage(xml: string): MessageReading<AnyMessage> {
   const asWritten = readTransferAsWritten(xml);
   if (asWritten) {
     return { ok: true, header: asWritten.header, message: { kind: 'pacs.008', transfer: asWritten.message } };
@@ -28,20 +28,20 @@ export function readMessage(xml: string): Reading<AnyMessage> {
   });
 }
 
-export function readCreditTransfer(xml: string): Reading<CreditTransfer> {
+export function readCreditTransfer(xml: string): MessageReading<CreditTransfer> {
   return read(xml, { 'pacs.008': readCreditTransferDocument });
 }
 
-export function readStatusReport(xml: string): Reading<StatusReport> {
+export function readStatusReport(xml: string): MessageReading<StatusReport> {
   const asWritten = readReportAsWritten(xml);
   return asWritten ? { ok: true, ...asWritten } : read(xml, { 'pacs.002': readStatusReportDocument });
 }
 
-export function readStatusRequest(xml: string): Reading<StatusRequest> {
+export function readStatusRequest(xml: string): MessageReading<StatusRequest> {
   return read(xml, { 'pacs.028': readStatusRequestDocument });
 }
 
-function read<T>(xml: string, readers: DocumentReaders<T>): Reading<T> {
+function read<T>(xml: string, readers: DocumentReaders<T>): MessageReading<T> {
   try {
     return { ok: true, ...readEnvelope(xml, readers) };
   } catch (error) {

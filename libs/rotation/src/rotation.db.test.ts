@@ -10,7 +10,7 @@ import {
   resealEverything,
   type SealedColumn,
   sealedColumn,
-} from '../src/index.ts';
+} from './index.ts';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
