@@ -9,8 +9,8 @@ export interface Period {
 
 /** Autumn has the end of summer time and Thanksgiving, winter has Christmas and the year's end. */
 export const PERIODS: readonly Period[] = [
-  { name: 'autumn', from: '2082-10-26', days: 36 },
-  { name: 'winter', from: '2082-12-14', days: 33 },
+  { name: 'autumn', from: '2034-10-25', days: 36 },
+  { name: 'winter', from: '2034-12-13', days: 33 },
 ];
 
 export function daysOf({ from, days }: Period): CivilDate[] {

@@ -18,6 +18,10 @@ const tables = {
   },
   api_keys: { placement: 'managed local', why: 'few; looked up by hash, before the tenant is known' },
   tenant_versions: byTenant,
+  closed_tenants: {
+    placement: 'managed local',
+    why: 'few; asked by the trigger that lets rows of a closed tenant go',
+  },
   payment_methods: byTenant,
   payments: byTenant,
   idempotency_keys: byTenant,

@@ -8,7 +8,7 @@ import { addPayments, type PaymentsPart } from './parts/payments.ts';
 import { addRotation } from './parts/rotation.ts';
 import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
 import type { Carrier } from './rails/rail.ts';
-import { createRetention } from './retention/service.ts';
+import { createRetention, type Sweep } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
@@ -35,10 +35,10 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const offers = createDeliveryOffers();
   const base = await createBase(options);
   const access = await addAccess(base);
-  const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
+  const webhooks = addWebhooks(base, { ...options.webhooks, offers });
   const methods = addPaymentMethods(base, { webhooks });
   const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
-  const retention = addRetention({ access, webhooks });
+  const retention = addRetention([access.idempotency.sweep, webhooks.events.sweep, payments.resetting.sweep]);
   // In the order in which they end: what others lean on comes last.
   const parts: Part[] = [payments, methods, webhooks, retention, addRotation(base), access];
   if (base.config.role !== 'worker') registerRoutes(base.app, { access, parts });
@@ -85,7 +85,7 @@ function registerRoutes(app: App, { access, parts }: { access: AccessPart; parts
 }
 
 /** What is kept for a promised time only. */
-function addRetention({ access, webhooks }: { access: AccessPart; webhooks: WebhooksPart }): Part {
-  const { handler, cron } = createRetention([access.idempotency.sweep, webhooks.events.sweep]);
+function addRetention(sweeps: readonly Sweep[]): Part {
+  const { handler, cron } = createRetention(sweeps);
   return { handlers: [handler], cron: [cron], close: () => Promise.resolve() };
 }

@@ -140,6 +140,12 @@ export const errors = defineErrors({
     title: 'Clock backwards',
     detail: 'The sandbox clock only goes forward.',
   },
+  clock_too_far: {
+    kind: 'refused',
+    title: 'Clock too far',
+    detail: 'The sandbox clock may be at most ten years ahead of real time.',
+    help: '`latest` says how far it may go.',
+  },
   state_conflict: {
     kind: 'conflict',
     title: 'State conflict',

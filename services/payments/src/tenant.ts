@@ -3,18 +3,28 @@ export type Mode = 'test' | 'live';
 /** One for each mode, where test and live work must not share what one of them can use up. */
 export type ByMode<Value> = Readonly<Record<Mode, Value>>;
 
-/** An organisation in one mode: the owner of every row. Test and live are two tenants that share nothing. */
+/**
+ * An organisation in one mode: the owner of every row. Test and live are two tenants that share nothing, and so are the
+ * test mode before a reset of the sandbox and after it: each reset opens the next epoch, a tenant of its own.
+ */
 export interface Tenant {
   readonly id: string;
   readonly organisationId: string;
   readonly mode: Mode;
+  /** How often the sandbox was reset before; always 0 in live mode. */
+  readonly epoch: number;
 }
 
-export function tenantOf(organisationId: string, mode: Mode): Tenant {
-  return { id: `${organisationId}.${mode}`, organisationId, mode };
+export function tenantOf(organisationId: string, mode: Mode, epoch = 0): Tenant {
+  const id = epoch === 0 ? `${organisationId}.${mode}` : `${organisationId}.${mode}.${epoch}`;
+  return { id, organisationId, mode, epoch };
 }
 
 export function parseTenantId(id: string): Tenant {
   const dot = id.lastIndexOf('.');
-  return tenantOf(id.slice(0, dot), id.slice(dot + 1) === 'live' ? 'live' : 'test');
+  const last = id.slice(dot + 1);
+  if (last === 'test' || last === 'live')
+    return { id, organisationId: id.slice(0, dot), mode: last, epoch: 0 };
+  const organisationId = id.slice(0, id.lastIndexOf('.', dot - 1));
+  return { id, organisationId, mode: 'test', epoch: Number(last) };
 }

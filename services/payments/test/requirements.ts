@@ -205,6 +205,19 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'P-7.5', text: 'Everything under the sandbox is 403 for live keys.' },
 
+  {
+    id: 'P-7.6',
+    text: 'A reset begins test mode anew at once and in every process: only keys and webhook endpoints stay, and the first request works again.',
+  },
+  {
+    id: 'P-7.7',
+    text: 'What a reset left behind is removed later in bounded turns; nothing else of the ledger can be removed.',
+  },
+  {
+    id: 'P-7.8',
+    text: 'The clock is at most ten years ahead of real time: clock_too_far; an earlier time is clock_backwards.',
+  },
+
   // Webhooks and events
   {
     id: 'P-8.1',

@@ -1,7 +1,7 @@
-import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
 import { ID_LENGTH_MAX, IdParams, ModeSchema, oneOfStrings, sendJsonText, Timestamp } from '../api-schema.ts';
-import type { Access } from '../keys/access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import { eventTypes } from './event.ts';
 import { eventToJson } from './event-json.ts';
 import type { EventService } from './service.ts';
@@ -22,15 +22,18 @@ const EventSchema = Type.Object({
   data: Type.Unknown({ description: 'The object concerned, as it was then.' }),
 });
 
-export function registerEventRoutes(app: App, options: { events: EventService; access: Access }): void {
-  const { events, access } = options;
+export function registerEventRoutes(routes: PaymentsRoutes, { events }: { events: EventService }): void {
   const tags = ['Events'];
 
-  app.get(
+  routes.get(
     '/v1/events',
     {
-      ...access('events:read'),
+      access: 'events:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'events.list',
         tags,
         summary: 'List events, newest first; they are kept for 90 days',
         querystring: listQuery({
@@ -61,11 +64,15 @@ export function registerEventRoutes(app: App, options: { events: EventService; a
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/events/:id',
     {
-      ...access('events:read'),
+      access: 'events:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'events.get',
         tags,
         summary: 'Get an event',
         params: IdParams,

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import type { Transaction } from '@libs/db';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJsonText } from '../api-schema.ts';
 import { parseIdempotencyKey } from './key.ts';
@@ -14,7 +14,7 @@ export interface RouteAnswer {
 export type ReplyOnce = (
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Queryable) => Promise<RouteAnswer>,
+  work: (tx: Transaction) => Promise<RouteAnswer>,
 ) => Promise<FastifyReply>;
 
 /** The tenant id of what belongs to the operator and to no organisation. */

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '@libs/db';
+import type { Database, Transaction } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
@@ -29,7 +29,7 @@ export interface Idempotency {
    */
   once(
     request: IdempotentRequest,
-    work: (tx: Queryable) => Promise<KeptResponse>,
+    work: (tx: Transaction) => Promise<KeptResponse>,
   ): Promise<KeptResponse & { replayed: boolean }>;
   /** Forgets a bounded number of keys that are older than promised; answers how many. */
   sweep(limit: number): Promise<number>;

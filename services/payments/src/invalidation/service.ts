@@ -9,7 +9,8 @@ import { notify } from './store.ts';
 const BEAT_MS = 250;
 const SILENCE_MS_MAX = 700;
 
-export type Topic = 'key';
+/** A key by its id, or the test mode of an organisation by the organisation's. */
+export type Topic = 'key' | 'sandbox';
 
 /** `null` means: anything may have changed, forget everything. */
 export type InvalidationHandler = (id: string | null) => void;

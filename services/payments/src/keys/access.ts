@@ -1,71 +1,27 @@
 import type { RateLimit, RouteRules } from '@libs/http';
 import { equalSecrets } from '@libs/seal';
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
+import type { ByMode } from '../tenant.ts';
 import type { Caller, Scope } from './key.ts';
 import type { KeyService } from './service.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sent the request; set on every route that has `access(…)`. */
+    /** Who sent the request; set on every route but the public ones and the operator's. */
     caller: Caller;
   }
 }
-
-/** Route options that let in callers with the scope: `app.get(path, { ...access('payments:read'), schema }, …)`. */
-export type Access = (
-  scope: Scope,
-  options?: { sandboxOnly?: boolean },
-) => { onRequest: onRequestHookHandler };
 
 interface Needs {
   readonly scope: Scope;
   readonly sandboxOnly: boolean;
 }
 
-export interface AccessDependencies {
-  keys: KeyService;
-  rates: { live: RateLimit; test: RateLimit };
-}
-
-/**
- * Runs before the body is read: a stranger's body costs nothing. A known key is let in without a promise, so that the
- * hot path pays a map look-up and no turn of the event loop.
- */
-export function createAccess({ keys, rates }: AccessDependencies): Access {
-  function admit(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    caller: Caller | undefined,
-    needs: Needs,
-  ): void | Promise<void> {
-    if (caller === undefined) throw unauthorized();
-    request.caller = caller;
-    const limited = rates[caller.tenant.mode].enforce(caller.keyId, reply);
-    if (limited instanceof Promise) return limited.then(() => checkNeeds(caller, needs));
-    return checkNeeds(caller, needs);
-  }
-
-  return (scope, { sandboxOnly = false } = {}) => {
-    const needs = { scope, sandboxOnly };
-    return {
-      onRequest(request, reply, done) {
-        try {
-          const token = bearerToken(request.headers.authorization);
-          if (token === undefined) throw unauthorized();
-          const caller = keys.authenticate(token);
-          const admitted =
-            caller instanceof Promise
-              ? caller.then((found) => admit(request, reply, found, needs))
-              : admit(request, reply, caller, needs);
-          if (admitted === undefined) done();
-          else admitted.then(() => done(), done);
-        } catch (error) {
-          done(error as Error);
-        }
-      },
-    };
-  };
+export interface GatesDependencies {
+  keys: Pick<KeyService, 'authenticate'>;
+  rates: ByMode<Pick<RateLimit, 'enforce'>>;
+  adminToken: string;
 }
 
 function checkNeeds(caller: Caller, { scope, sandboxOnly }: Needs): void {
@@ -88,7 +44,7 @@ export type Gates = Pick<RouteRules<RouteAccess, RouteRate, never>, 'identify' |
  * What declared routes ask of a caller, before the body is read: a stranger's body costs nothing. A known key is let in
  * without a promise, so that the hot path pays a map look-up and no turn of the event loop.
  */
-export function createGates({ keys, rates, adminToken }: AccessDependencies & { adminToken: string }): Gates {
+export function createGates({ keys, rates, adminToken }: GatesDependencies): Gates {
   function remember(request: FastifyRequest, caller: Caller | undefined): void {
     if (caller === undefined) throw unauthorized();
     request.caller = caller;
@@ -122,22 +78,6 @@ export function createGates({ keys, rates, adminToken }: AccessDependencies & { 
       const sandboxOnly = need.startsWith('test:');
       const scope = (sandboxOnly ? need.slice('test:'.length) : need) as Scope;
       return ({ caller }) => checkNeeds(caller, { scope, sandboxOnly });
-    },
-  };
-}
-
-/** Route options that let in the operator alone. */
-export interface AdminAccess {
-  onRequest: onRequestHookHandler;
-}
-
-export function createAdminAccess(adminToken: string): AdminAccess {
-  return {
-    onRequest(request, _reply, done) {
-      const token = bearerToken(request.headers.authorization);
-      if (token === undefined) done(unauthorized());
-      else if (equalSecrets(token, adminToken)) done();
-      else done(errors.forbidden());
     },
   };
 }

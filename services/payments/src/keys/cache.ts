@@ -67,6 +67,14 @@ export class KeyCache {
     if (token !== undefined) this.#remove(token);
   }
 
+  /** Rare, and there are few enough of all to look through. */
+  forgetOrganisation(organisationId: string): void {
+    this.#changes += 1;
+    for (const [token, { caller }] of this.#entries) {
+      if (caller.tenant.organisationId === organisationId) this.#remove(token);
+    }
+  }
+
   #remove(token: string): void {
     const entry = this.#entries.get(token);
     if (entry === undefined) return;

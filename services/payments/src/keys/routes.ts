@@ -1,4 +1,4 @@
-import type { App } from '@libs/http';
+import { noteAudit } from '@libs/http';
 import Type from 'typebox';
 import {
   closed,
@@ -10,8 +10,7 @@ import {
   Timestamp,
 } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import type { ReplyOnce } from '../idempotency/reply.ts';
-import type { AdminAccess } from './access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import { type ApiKey, scopes } from './key.ts';
 import type { KeyService, NewKey, NewOrganisation } from './service.ts';
 
@@ -79,25 +78,27 @@ function futureTime(text: string, now: Date): Date {
 
 export interface AdminRouteOptions {
   keys: KeyService;
-  admin: AdminAccess;
-  replyOnce: ReplyOnce;
   now: () => Date;
 }
 
 /** The operator's endpoints. */
-export function registerAdminRoutes(app: App, options: AdminRouteOptions): void {
-  registerOrganisationRoutes(app, options);
-  registerKeyRoutes(app, options);
+export function registerAdminRoutes(routes: PaymentsRoutes, options: AdminRouteOptions): void {
+  registerOrganisationRoutes(routes, options);
+  registerKeyRoutes(routes, options);
 }
 
-const shared = { tags: ['Admin'], security: [{ adminToken: [] }] };
+const shared = { tags: ['Admin'] };
 
-function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminRouteOptions): void {
-  app.post(
+function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRouteOptions): void {
+  routes.post(
     '/v1/admin/organisations',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'organisation.created' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'admin.create_organisation',
         ...shared,
         summary: 'Create an organisation with a test and a live key',
         headers: IdempotencyHeaders,
@@ -111,18 +112,21 @@ function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminR
         },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => ({
-        status: 201,
-        body: organisationToApi(await keys.createOrganisation(tx, request.body.name)),
-      })),
+    async (request, tx) => ({
+      status: 201,
+      body: organisationToApi(await keys.createOrganisation(tx, request.body.name)),
+    }),
   );
 
-  app.get(
+  routes.get(
     '/v1/admin/organisations/:id/keys',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_keys',
         ...shared,
         summary: 'List the keys of an organisation',
         params: IdParams,
@@ -136,12 +140,16 @@ function registerOrganisationRoutes(app: App, { keys, admin, replyOnce }: AdminR
   );
 }
 
-function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRouteOptions): void {
-  app.post(
+function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOptions): void {
+  routes.post(
     '/v1/admin/organisations/:id/keys',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'key.created' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'admin.create_key',
         ...shared,
         summary: 'Create a key',
         params: IdParams,
@@ -164,26 +172,29 @@ function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRoute
         response: { 201: apiKeyWithToken },
       },
     },
-    async (request, reply) => {
+    async (request, tx) => {
       const { mode, expires_at: expiresAt } = request.body;
-      return replyOnce(request, reply, async (tx) => {
-        const added = await keys.createKey(tx, {
-          organisationId: request.params.id,
-          mode,
-          name: request.body.name ?? 'unnamed',
-          scopes: request.body.scopes ?? scopes,
-          expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
-        });
-        return { status: 201, body: toApiWithToken(added) };
+      const added = await keys.createKey(tx, {
+        organisationId: request.params.id,
+        mode,
+        name: request.body.name ?? 'unnamed',
+        scopes: request.body.scopes ?? scopes,
+        expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
       });
+      noteAudit(request, { target: added.key.id });
+      return { status: 201, body: toApiWithToken(added) };
     },
   );
 
-  app.post(
+  routes.post(
     '/v1/admin/keys/:id/roll',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'key.rolled', targetParam: 'id' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'admin.roll_key',
         ...shared,
         summary: 'Replace a key by a new one; the old one works on for the overlap',
         params: IdParams,
@@ -195,18 +206,26 @@ function registerKeyRoutes(app: App, { keys, admin, replyOnce, now }: AdminRoute
         response: { 201: apiKeyWithToken },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => {
-        const added = await keys.rollKey(tx, request.params.id, request.body.overlap_seconds);
-        return { status: 201, body: toApiWithToken(added) };
-      }),
+    async (request, tx) => {
+      const added = await keys.rollKey(tx, request.params.id, request.body.overlap_seconds);
+      return { status: 201, body: toApiWithToken(added) };
+    },
   );
 
-  app.delete(
+  routes.delete(
     '/v1/admin/keys/:id',
     {
-      ...admin,
-      schema: { ...shared, summary: 'Revoke a key', params: IdParams, response: { 204: Type.Null() } },
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'key.revoked', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'admin.revoke_key',
+        ...shared,
+        summary: 'Revoke a key',
+        params: IdParams,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       await keys.revokeKey(request.params.id);

@@ -1,8 +1,8 @@
-import type { Database, Queryable } from '@libs/db';
+import type { Database, Queryable, Transaction } from '@libs/db';
 import { hashToken, type NewId, newToken, type RandomBytes } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { Invalidations } from '../invalidation/service.ts';
-import { type Mode, tenantOf } from '../tenant.ts';
+import { type Mode, type Tenant, tenantOf } from '../tenant.ts';
 import { KeyCache, type KnownKey } from './cache.ts';
 import {
   type ApiKey,
@@ -24,6 +24,7 @@ import {
   listKeys,
   lockKey,
   organisationExists,
+  raiseTestEpoch,
 } from './store.ts';
 
 const HINT_CHARACTERS = 4;
@@ -69,6 +70,8 @@ export interface KeyService {
   rollKey(tx: Queryable, id: string, overlapSeconds: number): Promise<NewKey>;
   revokeKey(id: string): Promise<void>;
   listKeys(organisationId: string): Promise<ApiKey[]>;
+  /** The organisation's test mode goes on as another tenant, for all of its keys and in every process. */
+  openNextEpoch(tx: Transaction, organisationId: string): Promise<{ closed: Tenant; opened: Tenant }>;
   /** Makes the published sandbox key work, where the sandbox is on. */
   ensureSandbox(): Promise<void>;
 }
@@ -77,6 +80,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
   const { database, invalidations, now, newId } = options;
   const cache = new KeyCache({ isLive: invalidations.isLive, nowMs: options.nowMs });
   invalidations.on('key', (id) => cache.forget(id));
+  invalidations.on('sandbox', (id) => (id === null ? cache.forget(null) : cache.forgetOrganisation(id)));
   const authenticate = createAuthenticate(options, cache);
 
   async function addKey(tx: Queryable, request: KeyRequest): Promise<NewKey> {
@@ -139,6 +143,17 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       return listKeys(database, organisationId, KEYS_LISTED_MAX);
     },
 
+    async openNextEpoch(tx, organisationId) {
+      const epoch = await raiseTestEpoch(tx, organisationId);
+      await invalidations.publish(tx, 'sandbox', organisationId);
+      // Here it holds before the answer goes out; the message is for the other processes.
+      tx.afterCommit(() => cache.forgetOrganisation(organisationId));
+      return {
+        closed: tenantOf(organisationId, 'test', epoch - 1),
+        opened: tenantOf(organisationId, 'test', epoch),
+      };
+    },
+
     async ensureSandbox() {
       if (!options.sandboxOn) return;
       const createdAt = now();
@@ -183,11 +198,12 @@ function createAuthenticate(options: KeyServiceDependencies, cache: KeyCache): K
 
   async function load(token: string): Promise<KnownKey | undefined> {
     const begun = cache.begin();
-    const key = await findKeyByHash(database, hashToken(token));
-    if (key === undefined || key.revokedAt !== null) return undefined;
+    const found = await findKeyByHash(database, hashToken(token));
+    if (found === undefined || found.key.revokedAt !== null) return undefined;
+    const { key, testEpoch } = found;
     const known: KnownKey = {
       caller: {
-        tenant: tenantOf(key.organisationId, key.mode),
+        tenant: tenantOf(key.organisationId, key.mode, key.mode === 'test' ? testEpoch : 0),
         keyId: key.id,
         scopes: new Set(key.scopes),
       },

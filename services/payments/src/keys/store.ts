@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
 import type { ApiKey, Organisation } from './key.ts';
 
@@ -62,12 +63,30 @@ export async function insertKey(tx: Queryable, key: ApiKey, hash: Buffer): Promi
   );
 }
 
-export async function findKeyByHash(db: Queryable, hash: Buffer): Promise<ApiKey | undefined> {
-  const { rows } = await db.query<KeyRow>(
-    { name: 'keys.find', text: `select ${COLUMNS} from api_keys where hash = $1` },
+/** With the epoch that the test mode of its organisation has come to. */
+export async function findKeyByHash(
+  db: Queryable,
+  hash: Buffer,
+): Promise<{ key: ApiKey; testEpoch: number } | undefined> {
+  const { rows } = await db.query<KeyRow & { test_epoch: number }>(
+    {
+      name: 'keys.find',
+      text: `select ${COLUMNS}, (select test_epoch from organisations o where o.id = organisation_id) as test_epoch
+        from api_keys where hash = $1`,
+    },
     [hash],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && { key: fromRow(rows[0]), testEpoch: rows[0].test_epoch };
+}
+
+/** Answers the epoch that begins. */
+export async function raiseTestEpoch(tx: Queryable, organisationId: string): Promise<number> {
+  const { rows } = await tx.query<{ test_epoch: number }>(
+    'update organisations set test_epoch = test_epoch + 1 where id = $1 returning test_epoch',
+    [organisationId],
+  );
+  assert(rows[0], `there is no organisation ${organisationId}`);
+  return rows[0].test_epoch;
 }
 
 /** Locks the key, so that it is rolled once even when two ask at the same time. */

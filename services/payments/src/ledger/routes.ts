@@ -1,12 +1,12 @@
 import type { Database } from '@libs/db';
-import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import type { Access } from '../keys/access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
+import type { ByMode } from '../tenant.ts';
 import { accountsOf, checkLedger, entriesOf, feesOf } from './service.ts';
 
 export interface LedgerRouteDependencies {
-  database: Database;
-  access: Access;
+  databases: ByMode<Database>;
   now: () => Date;
 }
 
@@ -69,12 +69,19 @@ const Fees = Type.Object(
 const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 255 })]));
 const entryCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 })]));
 
-export function registerLedgerRoutes(app: App, { database, access, now }: LedgerRouteDependencies): void {
-  app.get(
+export function registerLedgerRoutes(
+  routes: PaymentsRoutes,
+  { databases, now }: LedgerRouteDependencies,
+): void {
+  routes.get(
     '/v1/ledger/accounts',
     {
-      ...access('ledger:read'),
+      access: 'ledger:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'ledger.accounts',
         summary: 'List ledger accounts',
         tags: ['Ledger'],
         querystring: listQuery(),
@@ -83,17 +90,24 @@ export function registerLedgerRoutes(app: App, { database, access, now }: Ledger
     },
     async ({ query, caller }) => {
       const afterId = accountCursor.decode(query.cursor)?.[0] ?? null;
-      const rows = await accountsOf(database, caller.tenant, { afterId, limit: query.limit + 1 });
+      const rows = await accountsOf(databases[caller.tenant.mode], caller.tenant, {
+        afterId,
+        limit: query.limit + 1,
+      });
       const page = toPage(rows, { limit: query.limit, cursorOf: (last) => accountCursor.encode([last.id]) });
       return { object: 'list' as const, ...page };
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/ledger/entries',
     {
-      ...access('ledger:read'),
+      access: 'ledger:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'ledger.entries',
         summary: 'List ledger entries',
         tags: ['Ledger'],
         querystring: listQuery({
@@ -104,7 +118,7 @@ export function registerLedgerRoutes(app: App, { database, access, now }: Ledger
       },
     },
     async ({ query, caller }) => {
-      const rows = await entriesOf(database, caller.tenant, {
+      const rows = await entriesOf(databases[caller.tenant.mode], caller.tenant, {
         paymentId: query.payment_id ?? null,
         accountId: query.account_id ?? null,
         before: entryCursor.decode(query.cursor) ?? null,
@@ -118,11 +132,15 @@ export function registerLedgerRoutes(app: App, { database, access, now }: Ledger
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/fees',
     {
-      ...access('ledger:read'),
+      access: 'ledger:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'fees.get',
         summary: 'What the completed payments of a month cost',
         tags: ['Ledger'],
         querystring: Type.Object(
@@ -137,15 +155,23 @@ export function registerLedgerRoutes(app: App, { database, access, now }: Ledger
         response: { 200: Fees },
       },
     },
-    ({ query, caller }) => feesOf(database, caller.tenant, query.month),
+    ({ query, caller }) => feesOf(databases[caller.tenant.mode], caller.tenant, query.month),
   );
 
-  app.get(
+  routes.get(
     '/v1/ledger/check',
     {
-      ...access('ledger:read'),
-      schema: { summary: 'Prove the ledger', tags: ['Ledger'], response: { 200: Check } },
+      access: 'ledger:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'ledger.check',
+        summary: 'Prove the ledger',
+        tags: ['Ledger'],
+        response: { 200: Check },
+      },
     },
-    ({ caller }) => checkLedger(database, caller.tenant, now()),
+    ({ caller }) => checkLedger(databases[caller.tenant.mode], caller.tenant, now()),
   );
 }

@@ -1,21 +1,12 @@
 import { createReplyOnce, type ReplyOnce } from '../idempotency/reply.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/service.ts';
 import { createInvalidations } from '../invalidation/service.ts';
-import {
-  type Access,
-  type AdminAccess,
-  createAccess,
-  createAdminAccess,
-  createGates,
-  type Gates,
-} from '../keys/access.ts';
+import { createGates, type Gates } from '../keys/access.ts';
 import { registerAdminRoutes } from '../keys/routes.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
 import type { Base, Part } from './base.ts';
 
 export type AccessPart = Part & {
-  access: Access;
-  admin: AdminAccess;
   /** What declared routes ask of a caller. */
   gates: Gates;
   keys: KeyService;
@@ -40,14 +31,12 @@ export async function addAccess(base: Base): Promise<AccessPart> {
     live: rates.limit({ name: 'live', limit: config.rates.live }),
     test: rates.limit({ name: 'test', limit: config.rates.test }),
   };
-  const access = createAccess({ keys, rates: limits });
   const gates = createGates({ keys, rates: limits, adminToken });
-  const admin = createAdminAccess(adminToken);
   const idempotency = createIdempotency({ database, sealer, now });
   const replyOnce = createReplyOnce(idempotency);
   return {
-    ...{ access, admin, gates, keys, idempotency, replyOnce },
-    routes: (app) => registerAdminRoutes(app, { keys, admin, replyOnce, now }),
+    ...{ gates, keys, idempotency, replyOnce },
+    routes: (_app, routes) => registerAdminRoutes(routes, { keys, now }),
     handlers: [],
     cron: [],
     close: () => invalidations.close(),

@@ -5,7 +5,7 @@ import { methodToApi } from '../payment-methods/method.ts';
 import { createAcceptance } from '../payments/accept/accept.ts';
 import { createProcessing, type Processing } from '../payments/processing.ts';
 import { createRefunds } from '../payments/refunds.ts';
-import { registerPaymentRoutes } from '../payments/routes.ts';
+import { decoratePaymentRequests, registerPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
@@ -16,6 +16,7 @@ import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, withBooks } from '../reconciliation/service.ts';
 import { createRouting } from '../routing/service.ts';
 import { ROUTING_TERMS } from '../routing/terms.ts';
+import { createSandboxReset, type SandboxReset } from '../sandbox/reset.ts';
 import { registerSandboxRoutes } from '../sandbox/routes.ts';
 import { createSandboxService } from '../sandbox/service.ts';
 import type { AccessPart } from './access.ts';
@@ -23,7 +24,11 @@ import type { Base, Part } from './base.ts';
 import type { PaymentMethodsPart } from './payment-methods.ts';
 import type { WebhooksPart } from './webhooks.ts';
 
-export type PaymentsPart = Part & { payments: PaymentsService; processing: Processing };
+export type PaymentsPart = Part & {
+  payments: PaymentsService;
+  processing: Processing;
+  resetting: SandboxReset;
+};
 
 interface Needs {
   access: AccessPart;
@@ -36,7 +41,6 @@ interface Needs {
 /** What moves money: payments, the rails that carry them, the books behind them, and the sandbox that plays with all. */
 export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPart> {
   const { database, log, now, newId } = base;
-  const { access, admin, replyOnce } = needs.access;
   const { events, subscriptions } = needs.webhooks;
   const { paymentMethods, reading } = needs.methods;
   const clocks = createClocks({ now });
@@ -64,16 +68,20 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
       return method;
     },
   });
+  const resetting = createSandboxReset({
+    ...{ database, clocks, now, keys: needs.access.keys, webhooks: needs.webhooks.webhooks },
+  });
   return {
-    ...{ payments, processing },
-    routes(app) {
-      registerPaymentRoutes(app, { payments, refunds, access, replyOnce });
-      registerQuarantineRoutes(app, { admin, quarantine });
-      registerReconciliationRoutes(app, { admin, reconciliation });
-      registerRailRoutes(app, { access, getPayment: payments.get, messages: rails.messages });
-      registerLedgerRoutes(app, { database, access, now });
-      registerSandboxRoutes(app, {
-        ...{ sandbox, access, replyOnce },
+    ...{ payments, processing, resetting },
+    routes(app, routes) {
+      decoratePaymentRequests(app);
+      registerPaymentRoutes(routes, { payments, refunds });
+      registerQuarantineRoutes(routes, quarantine);
+      registerReconciliationRoutes(routes, reconciliation);
+      registerRailRoutes(routes, { getPayment: payments.get, messages: rails.messages });
+      registerLedgerRoutes(routes, { databases: base.databases, now });
+      registerSandboxRoutes(routes, {
+        ...{ sandbox, resetting },
         showMethod: async (tx, tenant, id) => {
           const { method, balance } = await paymentMethods.get(tenant, id, tx);
           return methodToApi(method, balance);

@@ -7,9 +7,8 @@ import type { DeliveryOffers } from '../webhooks/offers.ts';
 import { registerWebhookRoutes } from '../webhooks/routes.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules } from '../webhooks/rules.ts';
 import { createSecretVault } from '../webhooks/secrets.ts';
-import { createWebhooks } from '../webhooks/service.ts';
+import { createWebhooks, type Webhooks } from '../webhooks/service.ts';
 import { createSubscriptionService, type SubscriptionService } from '../webhooks/subscriptions.ts';
-import type { AccessPart } from './access.ts';
 import type { Base, Part } from './base.ts';
 
 /** How webhooks are looked up and retried; as the contract says unless told otherwise. */
@@ -19,12 +18,15 @@ export interface WebhookOptions {
   rules?: Partial<DeliveryRules>;
 }
 
-export type WebhooksPart = Part & { events: EventService; subscriptions: SubscriptionService };
+export type WebhooksPart = Part & {
+  events: EventService;
+  subscriptions: SubscriptionService;
+  webhooks: Webhooks;
+};
 
 /** Events, and the webhooks that tell of them. */
 export function addWebhooks(
   base: Base,
-  { access, replyOnce }: AccessPart,
   { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
 ): WebhooksPart {
   const { config, database, sealer, newId, randomBytes, random, now } = base;
@@ -44,10 +46,10 @@ export function addWebhooks(
     onError: (error) => base.onError(error, { where: 'webhooks' }),
   });
   return {
-    ...{ events, subscriptions },
-    routes(app) {
-      registerEventRoutes(app, { events, access });
-      registerWebhookRoutes(app, { webhooks, access, replyOnce });
+    ...{ events, subscriptions, webhooks },
+    routes(_app, routes) {
+      registerEventRoutes(routes, { events });
+      registerWebhookRoutes(routes, webhooks);
     },
     handlers: [],
     cron: [],

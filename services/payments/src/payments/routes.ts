@@ -4,8 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
-import type { ReplyOnce } from '../idempotency/reply.ts';
-import type { Access } from '../keys/access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
 import { ACCEPT_PATH } from './accept/path.ts';
 import { exportCsv } from './export.ts';
@@ -27,8 +26,6 @@ import type { PaymentFilter } from './store.ts';
 export interface PaymentRouteDependencies {
   payments: PaymentsService;
   refunds: Refunds;
-  access: Access;
-  replyOnce: ReplyOnce;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -65,18 +62,26 @@ async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
   request.metadataFilter = parseMetadataFilter(request.query as Record<string, unknown>);
 }
 
-export function registerPaymentRoutes(
-  app: App,
-  { payments, refunds, access, replyOnce }: PaymentRouteDependencies,
-): void {
+/** What the hooks below put into requests; once for an app. */
+export function decoratePaymentRequests(app: App): void {
   app.decorateRequest('metadataFilter', null);
   app.decorateRequest('idempotencyKey', '');
+}
 
-  app.post(
+export function registerPaymentRoutes(
+  routes: PaymentsRoutes,
+  { payments, refunds }: PaymentRouteDependencies,
+): void {
+  routes.post(
     ACCEPT_PATH,
     {
-      ...access('payments:write'),
+      access: 'payments:write',
+      rate: 'key',
+      // Every payment has its first event: a line of the audit log would say the same again.
+      audit: 'none',
+      idempotency: 'keyed_by_handler',
       schema: {
+        operationId: 'payments.create',
         summary: 'Create a payment',
         tags: ['Payments'],
         headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
@@ -100,40 +105,47 @@ export function registerPaymentRoutes(
     },
   );
 
-  app.post(
+  routes.post(
     '/v1/payments/quote',
     {
-      ...access('payments:write'),
+      access: 'payments:write',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'keyed',
       schema: {
+        operationId: 'payments.quote',
         summary: 'Ask which rail a payment would take',
         tags: ['Payments'],
         body: QuoteBody,
         response: { 200: QuoteSchema },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => {
-        const input = inputFromBody(request.body);
-        const { decision, option } = await payments.quote(tx, request.caller.tenant, input);
-        const quote = {
-          object: 'quote',
-          amount: input.amount,
-          currency: input.currency,
-          rail_selected: decision.chosen,
-          fee: { amount: option.fee, currency: 'USD' },
-          estimated_settlement_at: option.settlesAt.toISOString(),
-          rail_decision: decision,
-        };
-        return { status: 200, body: quote };
-      }),
+    async (request, tx) => {
+      const input = inputFromBody(request.body);
+      const { decision, option } = await payments.quote(tx, request.caller.tenant, input);
+      const quote = {
+        object: 'quote',
+        amount: input.amount,
+        currency: input.currency,
+        rail_selected: decision.chosen,
+        fee: { amount: option.fee, currency: 'USD' },
+        estimated_settlement_at: option.settlesAt.toISOString(),
+        rail_decision: decision,
+      };
+      return { status: 200, body: quote };
+    },
   );
 
-  app.get(
+  routes.get(
     '/v1/payments',
     {
-      ...access('payments:read'),
+      access: 'payments:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       preValidation: takeMetadataFilter,
       schema: {
+        operationId: 'payments.list',
         summary: 'List payments',
         tags: ['Payments'],
         querystring: listQuery(paymentFilters),
@@ -155,12 +167,16 @@ export function registerPaymentRoutes(
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/payments/export',
     {
-      ...access('payments:read'),
+      access: 'payments:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       preValidation: takeMetadataFilter,
       schema: {
+        operationId: 'payments.export',
         summary: 'Export payments as CSV',
         tags: ['Payments'],
         querystring: Type.Object(
@@ -183,11 +199,15 @@ export function registerPaymentRoutes(
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/payments/:id',
     {
-      ...access('payments:read'),
+      access: 'payments:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'payments.get',
         summary: 'Get a payment',
         tags: ['Payments'],
         params: IdParams,
@@ -200,11 +220,15 @@ export function registerPaymentRoutes(
     },
   );
 
-  app.post(
+  routes.post(
     '/v1/payments/:id/refunds',
     {
-      ...access('payments:write'),
+      access: 'payments:write',
+      rate: 'key',
+      audit: { action: 'payment.refunded', targetParam: 'id' },
+      idempotency: 'keyed_by_handler',
       schema: {
+        operationId: 'payments.refund',
         summary: 'Refund a completed payment, whole or in part',
         tags: ['Payments'],
         params: IdParams,
@@ -227,22 +251,25 @@ export function registerPaymentRoutes(
     },
   );
 
-  app.post(
+  routes.post(
     '/v1/payments/:id/cancel',
     {
-      ...access('payments:write'),
+      access: 'payments:write',
+      rate: 'key',
+      audit: { action: 'payment.canceled', targetParam: 'id' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'payments.cancel',
         summary: 'Cancel a pending payment',
         tags: ['Payments'],
         params: IdParams,
         response: { 200: PaymentSchema },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => ({
-        status: 200,
-        body: toApi(await payments.cancel(tx, request.caller.tenant, request.params.id)),
-      })),
+    async (request, tx) => ({
+      status: 200,
+      body: toApi(await payments.cancel(tx, request.caller.tenant, request.params.id)),
+    }),
   );
 }
 

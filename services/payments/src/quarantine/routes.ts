@@ -1,16 +1,10 @@
-import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
-import type { onRequestHookHandler } from 'fastify';
+import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
 import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Quarantined } from './quarantine.ts';
 import type { Quarantine } from './service.ts';
-
-export interface QuarantineRouteDependencies {
-  /** Lets in the operator alone. */
-  admin: { onRequest: onRequestHookHandler };
-  quarantine: Quarantine;
-}
 
 const Rail = oneOfStrings(RAIL_IDS);
 
@@ -32,14 +26,18 @@ const cursor = cursorCodec(
   Type.Tuple([Type.String({ format: 'date-time', maxLength: 64 }), Type.String({ maxLength: 64 })]),
 );
 
-export function registerQuarantineRoutes(app: App, { admin, quarantine }: QuarantineRouteDependencies): void {
-  const shared = { tags: ['Admin'], security: [{ adminToken: [] }] };
+export function registerQuarantineRoutes(routes: PaymentsRoutes, quarantine: Quarantine): void {
+  const shared = { tags: ['Admin'] };
 
-  app.get(
+  routes.get(
     '/v1/admin/quarantine',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'quarantine.listed' },
+      idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_quarantine',
         ...shared,
         summary: 'List what the networks sent that could not be believed, newest first',
         querystring: listQuery({ rail: Type.Optional(Rail) }),
@@ -61,11 +59,15 @@ export function registerQuarantineRoutes(app: App, { admin, quarantine }: Quaran
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/admin/quarantine/:id',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'quarantine.read', targetParam: 'id' },
+      idempotency: 'safe',
       schema: {
+        operationId: 'admin.get_quarantine',
         ...shared,
         summary: 'Read a file or message that was put aside',
         params: IdParams,

@@ -3,12 +3,13 @@ import { type App, createApp } from '@libs/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../clock/new-york.ts';
 import { errors } from '../errors.ts';
-import { createAdminAccess } from '../keys/access.ts';
-import type { Caller } from '../keys/key.ts';
+import { createGates } from '../keys/access.ts';
+import { type Caller, scopes } from '../keys/key.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, type Reconciliation, reconcile } from '../reconciliation/service.ts';
+import { createPaymentsRoutes } from '../route-rules.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
 import { achBooks } from './ach/books/books.ts';
 import { readNacha } from './ach/nacha/read.ts';
@@ -23,6 +24,16 @@ const rails = [
   { id: 'ach', books: achBooks },
   { id: 'rtp', books: rtpBooks },
 ] as const;
+
+/** Who calls is another feature's matter: here the token is the organisation. */
+const whoeverTheTokenNames = {
+  authenticate: (token: string): Caller => ({
+    tenant: tenantOf(token, 'test'),
+    keyId: 'key_any',
+    scopes: new Set(scopes),
+  }),
+};
+const unlimited = { enforce: () => {} };
 
 let house: House;
 let app: App;
@@ -45,20 +56,17 @@ beforeAll(async () => {
     defaultMetrics: false,
   });
   app.decorateRequest('caller', null as never);
-  registerRailRoutes(app, {
-    // Who calls is another feature's matter; here the header says it.
-    access: () => ({
-      onRequest(request, _reply, done) {
-        request.caller = { tenant: tenantOf(String(request.headers['x-org']), 'test') } as Caller;
-        done();
-      },
+  const routes = createPaymentsRoutes(app, {
+    gates: createGates({
+      keys: whoeverTheTokenNames,
+      rates: { live: unlimited, test: unlimited },
+      adminToken: ADMIN,
     }),
-    getPayment: house.payments.get,
-    messages: house.messages,
+    replyOnce: () => Promise.reject(new Error('nothing here is written')),
   });
-  registerReconciliationRoutes(app, { admin: createAdminAccess(ADMIN), reconciliation });
-  const quarantine = createQuarantine({ database, sealer: context.sealer });
-  registerQuarantineRoutes(app, { admin: createAdminAccess(ADMIN), quarantine });
+  registerRailRoutes(routes, { getPayment: house.payments.get, messages: house.messages });
+  registerReconciliationRoutes(routes, reconciliation);
+  registerQuarantineRoutes(routes, createQuarantine({ database, sealer: context.sealer }));
 });
 afterAll(async () => {
   await app.close();
@@ -77,7 +85,7 @@ describe('GET /v1/payments/:id/messages', () => {
     await house.idle();
     await house.moveClock(tenant, fromNewYork('2083-03-03', '09:00'));
     const url = `/v1/payments/${id}/messages`;
-    const { status, body } = await get(url, { 'x-org': 'org_routes' });
+    const { status, body } = await get(url, { authorization: 'Bearer org_routes' });
     expect(status).toBe(200);
     expect(body).toEqual({
       object: 'list',
@@ -96,9 +104,11 @@ describe('GET /v1/payments/:id/messages', () => {
       const read = readNacha(content);
       expect(read.ok && read.file.batches.flatMap((batch) => batch.entries)).toHaveLength(1);
     }
-    const first = await get(`${url}?limit=2`, { 'x-org': 'org_routes' });
+    const first = await get(`${url}?limit=2`, { authorization: 'Bearer org_routes' });
     expect(first.body.data).toEqual(body.data.slice(0, 2));
-    const second = await get(`${url}?limit=2&cursor=${first.body.next_cursor}`, { 'x-org': 'org_routes' });
+    const second = await get(`${url}?limit=2&cursor=${first.body.next_cursor}`, {
+      authorization: 'Bearer org_routes',
+    });
     expect(second.body).toEqual({ object: 'list', data: body.data.slice(2), next_cursor: null });
   });
 
@@ -108,15 +118,15 @@ describe('GET /v1/payments/:id/messages', () => {
       status,
       body: { ...body, request_id: '' },
     });
-    const foreign = await get(`/v1/payments/${id}/messages`, { 'x-org': 'org_other' });
-    const unknown = await get('/v1/payments/pay_nothing/messages', { 'x-org': 'org_other' });
+    const foreign = await get(`/v1/payments/${id}/messages`, { authorization: 'Bearer org_other' });
+    const unknown = await get('/v1/payments/pay_nothing/messages', { authorization: 'Bearer org_other' });
     expect(foreign.status).toBe(404);
     expect(without(foreign)).toEqual(without(unknown));
   });
 
   test('a payment that has not left yet has none', async () => {
     const id = await house.pay(tenant);
-    const { body } = await get(`/v1/payments/${id}/messages`, { 'x-org': 'org_routes' });
+    const { body } = await get(`/v1/payments/${id}/messages`, { authorization: 'Bearer org_routes' });
     expect(body.data).toEqual([]);
   });
 });

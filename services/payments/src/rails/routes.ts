@@ -1,14 +1,13 @@
-import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
 import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
-import type { Access } from '../keys/access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Tenant } from '../tenant.ts';
 import type { RailMessages } from './messages.ts';
 import type { RailMessage } from './rail.ts';
 import { RAIL_IDS } from './rail-ids.ts';
 
 export interface RailRouteDependencies {
-  access: Access;
   /** Throws where the tenant has no such payment. */
   getPayment: (tenant: Tenant, id: string) => Promise<unknown>;
   messages: RailMessages;
@@ -34,12 +33,19 @@ function messageSchema(kinds: readonly string[]) {
 
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 
-export function registerRailRoutes(app: App, { access, getPayment, messages }: RailRouteDependencies): void {
-  app.get(
+export function registerRailRoutes(
+  routes: PaymentsRoutes,
+  { getPayment, messages }: RailRouteDependencies,
+): void {
+  routes.get(
     '/v1/payments/:id/messages',
     {
-      ...access('payments:read'),
+      access: 'payments:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'payments.messages',
         summary: 'Read what went over the rails for a payment',
         tags: ['Payments'],
         params: IdParams,

@@ -1,16 +1,9 @@
-import type { App } from '@libs/http';
-import type { onRequestHookHandler } from 'fastify';
 import Type from 'typebox';
 import { ModeSchema, nullable, oneOfStrings } from '../api-schema.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import { DIFFERENCE_KINDS, type Difference, type ReconciliationReport } from './reconciliation.ts';
 import type { Reconciliation } from './service.ts';
-
-export interface ReconciliationRouteDependencies {
-  /** Lets in the operator alone. */
-  admin: { onRequest: onRequestHookHandler };
-  reconciliation: Reconciliation;
-}
 
 const Sum = Type.Object({ count: Type.Integer(), amount: Type.Integer() });
 const Totals = Type.Object({ debits: Sum, credits: Sum, returns: Sum });
@@ -45,18 +38,18 @@ const Query = Type.Object(
   { additionalProperties: false },
 );
 
-export function registerReconciliationRoutes(
-  app: App,
-  { admin, reconciliation }: ReconciliationRouteDependencies,
-): void {
-  app.get(
+export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliation: Reconciliation): void {
+  routes.get(
     '/v1/admin/reconciliation',
     {
-      ...admin,
+      access: 'operator',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'admin.reconciliation',
         summary: 'Compare a day of the rails with the ledger',
         tags: ['Admin'],
-        security: [{ adminToken: [] }],
         querystring: Query,
         response: {
           200: Type.Object({

@@ -1,21 +1,19 @@
 import type { Queryable } from '@libs/db';
-import type { App } from '@libs/http';
 import Type from 'typebox';
 import type { SandboxClock } from '../clock/clock.ts';
 import { errors } from '../errors.ts';
-import type { ReplyOnce } from '../idempotency/reply.ts';
-import type { Access } from '../keys/access.ts';
 import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
 import { FORCED_OUTCOMES } from '../rails/rail.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Tenant } from '../tenant.ts';
+import type { SandboxReset } from './reset.ts';
 import type { SandboxService } from './service.ts';
 
 export interface SandboxRouteDependencies {
   sandbox: SandboxService;
-  access: Access;
-  replyOnce: ReplyOnce;
+  resetting: Pick<SandboxReset, 'reset'>;
   showMethod: (tx: Queryable, tenant: Tenant, id: string) => Promise<unknown>;
 }
 
@@ -50,6 +48,11 @@ const ForceBody = Type.Object(
 const FundBody = Type.Object({ amount: Type.Integer({ minimum: 1 }) }, { additionalProperties: false });
 const IdParams = Type.Object({ id: Type.String({ maxLength: 255 }) });
 
+const Reset = Type.Object(
+  { object: Type.Literal('sandbox_reset'), reset_at: Type.String({ format: 'date-time' }) },
+  { title: 'SandboxReset' },
+);
+
 function clockToApi({ clock, now }: { clock: SandboxClock; now: Date }) {
   return { object: 'sandbox_clock' as const, state: clock.state, now: now.toISOString() };
 }
@@ -70,34 +73,58 @@ function parseMove(body: Type.Static<typeof ClockBody>): { now: Date } | { advan
 }
 
 export function registerSandboxRoutes(
-  app: App,
-  { sandbox, access, replyOnce, showMethod }: SandboxRouteDependencies,
+  routes: PaymentsRoutes,
+  { sandbox, resetting, showMethod }: SandboxRouteDependencies,
 ): void {
-  const write = access('payments:write', { sandboxOnly: true });
-
-  app.get(
+  routes.get(
     '/v1/sandbox/clock',
     {
-      ...access('payments:read', { sandboxOnly: true }),
-      schema: { summary: 'Read the clock', tags, response: { 200: Clock } },
+      access: 'test:payments:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'sandbox.get_clock',
+        summary: 'Read the clock',
+        tags,
+        response: { 200: Clock },
+      },
     },
     async ({ caller }) => clockToApi(await sandbox.readClock(caller.tenant)),
   );
-  app.post(
+  routes.post(
     '/v1/sandbox/clock',
     {
-      ...write,
-      schema: { summary: 'Freeze or advance the clock', tags, body: ClockBody, response: { 200: Clock } },
+      access: 'test:payments:write',
+      rate: 'key',
+      audit: { action: 'sandbox.clock_moved' },
+      idempotency: 'keyed',
+      schema: {
+        operationId: 'sandbox.set_clock',
+        summary: 'Freeze or advance the clock',
+        tags,
+        body: ClockBody,
+        response: { 200: Clock },
+      },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => ({
-        status: 200,
-        body: clockToApi(await sandbox.moveClock(tx, request.caller.tenant, parseMove(request.body))),
-      })),
+    async (request, tx) => ({
+      status: 200,
+      body: clockToApi(await sandbox.moveClock(tx, request.caller.tenant, parseMove(request.body))),
+    }),
   );
-  app.delete(
+  routes.delete(
     '/v1/sandbox/clock',
-    { ...write, schema: { summary: 'Let the clock run on', tags } },
+    {
+      access: 'test:payments:write',
+      rate: 'key',
+      audit: { action: 'sandbox.clock_freed' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'sandbox.free_clock',
+        summary: 'Let the clock run on',
+        tags,
+      },
+    },
     async ({ caller }, reply) => {
       await sandbox.releaseClock(caller.tenant);
       return reply.code(204).send();
@@ -105,11 +132,15 @@ export function registerSandboxRoutes(
   );
 
   for (const outcome of FORCED_OUTCOMES) {
-    app.post(
+    routes.post(
       `/v1/sandbox/payments/:id/${outcome}`,
       {
-        ...write,
+        access: 'test:payments:write',
+        rate: 'key',
+        audit: { action: `sandbox.${outcome}`, targetParam: 'id' },
+        idempotency: 'keyed',
         schema: {
+          operationId: `sandbox.${outcome}`,
           summary: `Force an outcome: ${outcome}`,
           tags,
           params: IdParams,
@@ -117,28 +148,56 @@ export function registerSandboxRoutes(
           response: { 200: PaymentSchema },
         },
       },
-      async (request, reply) =>
-        replyOnce(request, reply, async (tx) => {
-          const wanted = { outcome, code: request.body?.code ?? null };
-          return {
-            status: 200,
-            body: toApi(await sandbox.force(tx, request.caller.tenant, request.params.id, wanted)),
-          };
-        }),
+      async (request, tx) => {
+        const wanted = { outcome, code: request.body?.code ?? null };
+        return {
+          status: 200,
+          body: toApi(await sandbox.force(tx, request.caller.tenant, request.params.id, wanted)),
+        };
+      },
     );
   }
 
-  app.post(
+  routes.post(
     '/v1/sandbox/payment_methods/:id/fund',
     {
-      ...write,
-      schema: { summary: 'Put test money into a balance', tags, params: IdParams, body: FundBody },
+      access: 'test:payments:write',
+      rate: 'key',
+      audit: { action: 'sandbox.funded', targetParam: 'id' },
+      idempotency: 'keyed',
+      schema: {
+        operationId: 'sandbox.fund',
+        summary: 'Put test money into a balance',
+        tags,
+        params: IdParams,
+        body: FundBody,
+      },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => {
-        const { tenant } = request.caller;
-        await sandbox.fund(tx, tenant, request.params.id, request.body.amount);
-        return { status: 200, body: await showMethod(tx, tenant, request.params.id) };
-      }),
+    async (request, tx) => {
+      const { tenant } = request.caller;
+      await sandbox.fund(tx, tenant, request.params.id, request.body.amount);
+      return { status: 200, body: await showMethod(tx, tenant, request.params.id) };
+    },
+  );
+
+  routes.post(
+    '/v1/sandbox/reset',
+    {
+      access: 'test:payments:write',
+      rate: 'key',
+      audit: { action: 'sandbox.reset' },
+      idempotency: 'keyed',
+      schema: {
+        operationId: 'sandbox.reset',
+        summary: 'Begin test mode anew; keys and webhook endpoints stay',
+        tags,
+        body: Type.Object({}, { additionalProperties: false }),
+        response: { 200: Reset },
+      },
+    },
+    async (request, tx) => {
+      const { at } = await resetting.reset(tx, request.caller.tenant);
+      return { status: 200, body: { object: 'sandbox_reset', reset_at: at.toISOString() } };
+    },
   );
 }

@@ -1,10 +1,9 @@
-import { type App, cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
 import { closed, IdempotencyHeaders, IdParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { eventTypes } from '../events/event.ts';
-import type { ReplyOnce } from '../idempotency/reply.ts';
-import type { Access } from '../keys/access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import { endpointToApi, eventChoices } from './endpoint.ts';
 import type { EndpointPatch, Webhooks } from './service.ts';
 
@@ -85,47 +84,49 @@ function deliveryToApi(delivery: Delivery) {
   };
 }
 
-export interface WebhookRouteOptions {
-  webhooks: Webhooks;
-  access: Access;
-  replyOnce: ReplyOnce;
-}
-
-export function registerWebhookRoutes(app: App, options: WebhookRouteOptions): void {
-  registerEndpointRoutes(app, options);
-  registerEndpointActions(app, options);
+export function registerWebhookRoutes(routes: PaymentsRoutes, webhooks: Webhooks): void {
+  registerEndpointRoutes(routes, webhooks);
+  registerEndpointActions(routes, webhooks);
 }
 
 const tags = ['Webhooks'];
 
-function registerEndpointRoutes(app: App, { webhooks, access, replyOnce }: WebhookRouteOptions): void {
-  app.post(
+function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): void {
+  routes.post(
     '/v1/webhook_endpoints',
     {
-      ...access('webhooks:write'),
+      access: 'webhooks:write',
+      rate: 'key',
+      audit: { action: 'webhook_endpoint.created' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'webhook_endpoints.create',
         tags,
         summary: 'Register an address for webhooks',
         headers: IdempotencyHeaders,
         body: CreateEndpoint,
         response: { 201: EndpointWithSecret },
       },
+      // Names are looked up before there is a transaction to wait for them.
+      preHandler: ({ body }) => webhooks.checkUrl((body as { url: string }).url),
     },
-    async (request, reply) => {
+    async (request, tx) => {
       const { url, events = null, description = null } = request.body;
-      await webhooks.checkUrl(url);
-      return replyOnce(request, reply, async (tx) => {
-        const created = await webhooks.create(tx, request.caller.tenant, { url, events, description });
-        return { status: 201, body: { ...endpointToApi(created.endpoint), secret: created.secret } };
-      });
+      const created = await webhooks.create(tx, request.caller.tenant, { url, events, description });
+      noteAudit(request, { target: created.endpoint.id });
+      return { status: 201, body: { ...endpointToApi(created.endpoint), secret: created.secret } };
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/webhook_endpoints',
     {
-      ...access('webhooks:read'),
+      access: 'webhooks:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'webhook_endpoints.list',
         tags,
         summary: 'List webhook endpoints',
         querystring: listQuery(),
@@ -141,11 +142,15 @@ function registerEndpointRoutes(app: App, { webhooks, access, replyOnce }: Webho
     },
   );
 
-  app.get(
+  routes.get(
     '/v1/webhook_endpoints/:id',
     {
-      ...access('webhooks:read'),
+      access: 'webhooks:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'webhook_endpoints.get',
         tags,
         summary: 'Get a webhook endpoint',
         params: IdParams,
@@ -155,11 +160,15 @@ function registerEndpointRoutes(app: App, { webhooks, access, replyOnce }: Webho
     async (request) => endpointToApi(await webhooks.get(request.caller.tenant, request.params.id)),
   );
 
-  app.patch(
+  routes.patch(
     '/v1/webhook_endpoints/:id',
     {
-      ...access('webhooks:write'),
+      access: 'webhooks:write',
+      rate: 'key',
+      audit: { action: 'webhook_endpoint.changed', targetParam: 'id' },
+      idempotency: 'natural',
       schema: {
+        operationId: 'webhook_endpoints.update',
         tags,
         summary: 'Change a webhook endpoint',
         params: IdParams,
@@ -178,11 +187,15 @@ function registerEndpointRoutes(app: App, { webhooks, access, replyOnce }: Webho
     },
   );
 
-  app.delete(
+  routes.delete(
     '/v1/webhook_endpoints/:id',
     {
-      ...access('webhooks:write'),
+      access: 'webhooks:write',
+      rate: 'key',
+      audit: { action: 'webhook_endpoint.deleted', targetParam: 'id' },
+      idempotency: 'natural',
       schema: {
+        operationId: 'webhook_endpoints.delete',
         tags,
         summary: 'Delete a webhook endpoint',
         params: IdParams,
@@ -196,12 +209,16 @@ function registerEndpointRoutes(app: App, { webhooks, access, replyOnce }: Webho
   );
 }
 
-function registerEndpointActions(app: App, { webhooks, access, replyOnce }: WebhookRouteOptions): void {
-  app.post(
+function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): void {
+  routes.post(
     '/v1/webhook_endpoints/:id/rotate_secret',
     {
-      ...access('webhooks:write'),
+      access: 'webhooks:write',
+      rate: 'key',
+      audit: { action: 'webhook_endpoint.secret_rotated', targetParam: 'id' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'webhook_endpoints.rotate_secret',
         tags,
         summary: 'Make a new secret; the old one signs along for 24 hours',
         headers: IdempotencyHeaders,
@@ -209,18 +226,21 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
         response: { 200: EndpointWithSecret },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => {
-        const rotated = await webhooks.rotateSecret(tx, request.caller.tenant, request.params.id);
-        return { status: 200, body: { ...endpointToApi(rotated.endpoint), secret: rotated.secret } };
-      }),
+    async (request, tx) => {
+      const rotated = await webhooks.rotateSecret(tx, request.caller.tenant, request.params.id);
+      return { status: 200, body: { ...endpointToApi(rotated.endpoint), secret: rotated.secret } };
+    },
   );
 
-  app.post(
+  routes.post(
     '/v1/webhook_endpoints/:id/test',
     {
-      ...access('webhooks:write'),
+      access: 'webhooks:write',
+      rate: 'key',
+      audit: { action: 'webhook_endpoint.tested', targetParam: 'id' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'webhook_endpoints.test',
         tags,
         summary: 'Send a test event to this endpoint',
         headers: IdempotencyHeaders,
@@ -228,18 +248,21 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
         response: { 202: DeliverySchema },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => {
-        const delivery = await webhooks.sendTest(tx, request.caller.tenant, request.params.id);
-        return { status: 202, body: deliveryToApi(delivery) };
-      }),
+    async (request, tx) => {
+      const delivery = await webhooks.sendTest(tx, request.caller.tenant, request.params.id);
+      return { status: 202, body: deliveryToApi(delivery) };
+    },
   );
 
-  app.get(
+  routes.get(
     '/v1/webhook_endpoints/:id/deliveries',
     {
-      ...access('webhooks:read'),
+      access: 'webhooks:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
+        operationId: 'webhook_endpoints.deliveries',
         tags,
         summary: 'List what was sent to an endpoint',
         params: IdParams,
@@ -259,11 +282,15 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
     },
   );
 
-  app.post(
+  routes.post(
     '/v1/webhook_deliveries/:id/retry',
     {
-      ...access('webhooks:write'),
+      access: 'webhooks:write',
+      rate: 'key',
+      audit: { action: 'webhook_delivery.retried', targetParam: 'id' },
+      idempotency: 'keyed',
       schema: {
+        operationId: 'webhook_deliveries.retry',
         tags,
         summary: 'Try a delivery again now',
         headers: IdempotencyHeaders,
@@ -271,10 +298,9 @@ function registerEndpointActions(app: App, { webhooks, access, replyOnce }: Webh
         response: { 202: DeliverySchema },
       },
     },
-    async (request, reply) =>
-      replyOnce(request, reply, async (tx) => {
-        const delivery = await webhooks.retry(tx, request.caller.tenant, request.params.id);
-        return { status: 202, body: deliveryToApi(delivery) };
-      }),
+    async (request, tx) => {
+      const delivery = await webhooks.retry(tx, request.caller.tenant, request.params.id);
+      return { status: 202, body: deliveryToApi(delivery) };
+    },
   );
 }

@@ -29,7 +29,9 @@ import {
   insertEndpoint,
   listEndpoints,
   lockEndpoint,
+  lockEndpoints,
   lockEndpointsOf,
+  moveEndpoint,
   updateEndpoint,
 } from './store.ts';
 
@@ -202,6 +204,15 @@ export function createWebhooks(deps: WebhooksDependencies) {
       if (endpoint === undefined) throw errors.state_conflict({ detail: 'The endpoint was deleted.' });
       refuseDisabled(endpoint);
       return found(await queue.retry(tx, key));
+    },
+
+    /** They stay what they are, under another owner; what was on its way to them is left behind and reaches nobody. */
+    async moveEndpoints(tx: Queryable, from: Tenant, to: Tenant): Promise<void> {
+      for (const endpoint of await lockEndpoints(tx, from.id)) {
+        const moved = { tenantId: to.id, id: endpoint.id };
+        const secretsSealed = vault.seal(moved, vault.open(endpoint, endpoint.secretsSealed));
+        await moveEndpoint(tx, endpoint, { tenantId: to.id, secretsSealed });
+      }
     },
 
     /** The dispatcher gave up on an endpoint: switches it off and tells the others. */

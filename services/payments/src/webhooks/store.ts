@@ -114,6 +114,26 @@ export async function updateEndpoint(tx: Queryable, endpoint: WebhookEndpoint): 
   );
 }
 
+/** All that a tenant has: their number is bounded. */
+export async function lockEndpoints(tx: Queryable, tenantId: string): Promise<WebhookEndpoint[]> {
+  const { rows } = await tx.query<EndpointRow>(
+    `select ${COLUMNS} from webhook_endpoints where tenant_id = $1 order by id for update`,
+    [tenantId],
+  );
+  return rows.map(fromRow);
+}
+
+export async function moveEndpoint(
+  tx: Queryable,
+  key: EndpointKey,
+  to: { tenantId: string; secretsSealed: Buffer },
+): Promise<void> {
+  await tx.query(
+    'update webhook_endpoints set tenant_id = $3, secrets_sealed = $4 where tenant_id = $1 and id = $2',
+    [key.tenantId, key.id, to.tenantId, to.secretsSealed],
+  );
+}
+
 export async function deleteEndpoint(tx: Queryable, key: EndpointKey): Promise<void> {
   await tx.query('delete from webhook_endpoints where tenant_id = $1 and id = $2', [key.tenantId, key.id]);
 }

@@ -6,7 +6,7 @@ import type { ByMode } from '../../tenant.ts';
 import { lockPayments } from '../store.ts';
 import { TenantContexts } from './context.ts';
 import { lockVersions } from './context-store.ts';
-import { type AcceptRequest, type DraftDependencies, draftPayment } from './draft.ts';
+import { type AcceptRequest, type DraftDependencies, draftPayment, TenantMoved } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import { RecentResponses } from './recent.ts';
 import { ACCEPT_STATUS, findResponses, type StoredResponse } from './store.ts';
@@ -55,10 +55,28 @@ function createLane(deps: DraftDependencies & WriteDependencies): Accept {
     const atMs = deps.now().getTime();
     const given = recent.get(key, atMs);
     if (given) return replay(given, given.canonicalBody === request.canonicalBody);
-    const response = await accept(request);
+    const response = await accept(request).catch((error: unknown) => acceptMoved(accept, request, error));
     if (response.replayed) recent.set(key, { ...response, canonicalBody: request.canonicalBody }, atMs);
     return response;
   };
+}
+
+/** How often a sandbox may be reset while one payment waits. */
+const MOVES_MAX = 10;
+
+/** Accepts the payment for what test mode has become since the caller was recognised; throws any other error again. */
+async function acceptMoved(accept: Accept, request: AcceptRequest, first: unknown): Promise<AcceptResponse> {
+  let error = first;
+  for (let move = 0; move < MOVES_MAX && error instanceof TenantMoved; move += 1) {
+    // What it would refund is out of sight.
+    if (request.refundOf !== null) throw errors.not_found({ detail: 'There is no such payment.' });
+    try {
+      return await accept({ ...request, tenant: error.tenant });
+    } catch (next) {
+      error = next;
+    }
+  }
+  throw error instanceof TenantMoved ? errors.overloaded({ retryAfterSeconds: 1 }) : error;
 }
 
 type Accepting = DraftDependencies & WriteDependencies & { contexts: TenantContexts };

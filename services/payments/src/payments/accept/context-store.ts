@@ -7,6 +7,7 @@ import type { ContextQuestion, KnownTenant } from './known-tenant.ts';
 interface ContextRow {
   tenant_id: string;
   version: number | null;
+  test_epoch: number | null;
   clock_frozen_at: Date | null;
   clock_offset_ms: number | null;
   endpoints: { i: string; e: string[] }[] | null;
@@ -61,6 +62,7 @@ function toKnown(row: ContextRow): KnownTenant {
   }));
   return {
     version: row.version ?? FIRST_VERSION,
+    testEpoch: row.test_epoch ?? 0,
     clock: toClock(row.clock_frozen_at, row.clock_offset_ms),
     subscriptions: (row.endpoints ?? []).map(({ i, e }) => ({ endpointId: i, events: e })),
     methods: new Map(methods.map((method) => [method.id, method])),
@@ -69,7 +71,7 @@ function toKnown(row: ContextRow): KnownTenant {
 
 // `lateral … limit 1` keeps each look-up a look-up: as a plain join, a plan made early reads the growing side whole.
 const CONTEXT = `
-select asked.tenant_id, organisations.clock_frozen_at, organisations.clock_offset_ms,
+select asked.tenant_id, organisations.test_epoch, organisations.clock_frozen_at, organisations.clock_offset_ms,
   (select version from tenant_versions known where known.tenant_id = asked.tenant_id) as version,
   (select json_agg(json_build_object('i', id, 'e', events))
    from webhook_endpoints endpoint where endpoint.tenant_id = asked.tenant_id and status = 'enabled') as endpoints,

@@ -6,7 +6,7 @@ import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
 import type { Decided, Preference } from '../../routing/decision.ts';
 import type { Routing } from '../../routing/service.ts';
-import type { Tenant } from '../../tenant.ts';
+import { type Tenant, tenantOf } from '../../tenant.ts';
 import { eventOf, transferOf } from '../moves.ts';
 import { newAttempt } from '../outcomes.ts';
 import { type Payment, type RailChoice, toApi } from '../payment.ts';
@@ -51,9 +51,23 @@ export interface Draft {
   newMethods: readonly PaymentMethod[];
 }
 
+/** The sandbox was reset after the caller was recognised: the payment belongs to the tenant that test mode is now. */
+export class TenantMoved extends Error {
+  override readonly name = 'TenantMoved';
+  readonly tenant: Tenant;
+
+  constructor(tenant: Tenant) {
+    super(`test mode goes on as ${tenant.id}`);
+    this.tenant = tenant;
+  }
+}
+
 /** The decided payment with its event and its hold; throws the refusal where it cannot be accepted. */
 export function draftPayment(deps: DraftDependencies, request: AcceptRequest, known: KnownTenant): Draft {
   const { tenant, input, refundOf } = request;
+  if (tenant.mode === 'test' && tenant.epoch !== known.testEpoch) {
+    throw new TenantMoved(tenantOf(tenant.organisationId, 'test', known.testEpoch));
+  }
   const refusal = refundOf && refundRefusal(refundOf, input.amount);
   if (refusal) throw refusal;
   const realNow = deps.now();

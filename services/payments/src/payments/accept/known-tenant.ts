@@ -14,6 +14,8 @@ export interface MethodSummary extends MethodKey {
 /** What accepting remembers of a tenant, as of one version of it. */
 export interface KnownTenant {
   readonly version: number;
+  /** What the organisation's test mode has come to; a tenant of an earlier epoch takes no payments. */
+  readonly testEpoch: number;
   readonly clock: SandboxClock;
   readonly subscriptions: readonly Subscription[];
   /** Those that were asked for, by id. That a method is missing is never remembered. */
