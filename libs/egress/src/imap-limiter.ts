@@ -20,6 +20,8 @@ export interface ImapLimits {
   /** What one command may be answered with, in all. */
   commandBytes: number;
   commandItems: number;
+  /** The same for commands that do not list folders: what they ask for is counted before. */
+  otherItems: number;
 }
 
 const KIB = 1024;
@@ -34,6 +36,7 @@ export const IMAP_LIMITS: ImapLimits = {
   literalsPerAnswer: 1_000,
   commandBytes: 32 * KIB * KIB,
   commandItems: 10_000,
+  otherItems: 2_000,
 };
 
 export class ImapLimitExceeded extends Error {
@@ -66,6 +69,8 @@ const LITERAL_MARKER = /\{(\d+)\}\r?\n$/;
 /** A marker that begins before what was kept of a line. */
 const CUT_MARKER = /^\d+\}\r?\n$/;
 
+const LISTING: ReadonlySet<string> = new Set(['LIST', 'LSUB', 'XLIST']);
+
 /** One answer as it comes: lines, each but the last of which announces a literal. */
 interface Answer {
   pieces: Buffer[];
@@ -92,14 +97,18 @@ export class ImapLimiter {
   #literalLeft = 0;
   #commandBytes = 0;
   #commandItems = 0;
+  #itemsMax: number;
   #skipped: { kind: SkippableAnswer; reason: string }[] = [];
 
   constructor(limits: ImapLimits = IMAP_LIMITS) {
     this.#limits = limits;
+    this.#itemsMax = limits.otherItems;
   }
 
   /** Budgets are per command. Only we begin one: nothing that the server says gives it more. */
-  beginCommand(): void {
+  beginCommand(name: string): void {
+    const { commandItems, otherItems } = this.#limits;
+    this.#itemsMax = LISTING.has(name.toUpperCase()) ? commandItems : otherItems;
     this.#commandBytes = 0;
     this.#commandItems = 0;
     this.#skipped = [];
@@ -188,8 +197,8 @@ export class ImapLimiter {
     const answer = this.#answer;
     this.#answer = newAnswer();
     this.#commandItems += 1;
-    if (this.#commandItems > this.#limits.commandItems) {
-      throw new ImapLimitExceeded(`more than ${this.#limits.commandItems} answers to one command`);
+    if (this.#commandItems > this.#itemsMax) {
+      throw new ImapLimitExceeded(`more than ${this.#itemsMax} answers to one command`);
     }
     if (answer.skippedFor !== null) {
       const kind = SKIPPABLE.exec(answer.head)?.[1]?.toUpperCase() as SkippableAnswer;

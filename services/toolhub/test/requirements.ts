@@ -226,4 +226,9 @@ export const requirements: readonly Requirement[] = [
     text: 'Limits of /api per customer (TOOLHUB_RATE_API), and of its costly calls.',
     deferred: 'not built yet',
   },
+  {
+    id: 'TH-13.20',
+    text: 'What a mail server or a stranger’s mail sends is bounded before it is parsed, holds up nobody for 100 ms, and ends in an error that names the platform.',
+  },
+  { id: 'TH-13.21', text: 'One customer holds at most 8 mail connections and a fair share of the rest.' },
 ];

@@ -29,6 +29,8 @@ export interface OutgoingMail {
   references?: readonly string[];
   date: Date;
   newMessageId: (domain: string) => string;
+  /** What is not sent yet may lack what sending needs. */
+  isDraft?: true;
 }
 
 function refuse(message: string): never {
@@ -42,10 +44,11 @@ export function composeMail(mail: OutgoingMail): SendMailOptions {
   const cc = parseRecipients(mail.cc ?? [], 'cc');
   const bcc = parseRecipients(mail.bcc ?? [], 'bcc');
   const count = to.length + cc.length + bcc.length;
-  if (count === 0) refuse('a message needs at least one recipient');
+  if (count === 0 && !mail.isDraft) refuse('a message needs at least one recipient');
   if (count > RECIPIENTS_MAX) refuse(`more than ${RECIPIENTS_MAX} recipients`);
   if (hasControlCharacters(mail.subject)) refuse('the subject must be one line');
-  if (mail.text === undefined && mail.html === undefined) refuse('a message needs text or html');
+  if (mail.text === undefined && mail.html === undefined && !mail.isDraft)
+    refuse('a message needs text or html');
   return {
     from,
     to,

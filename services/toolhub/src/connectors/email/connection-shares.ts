@@ -19,7 +19,7 @@ export const SHARE_LIMITS: ShareLimits = {
   modestOwner: 2,
   waiters: 2_000,
   waitersPerOwner: 50,
-  waitMs: 20_000,
+  waitMs: 10_000,
 };
 
 export interface ConnectionShares {

@@ -23,6 +23,7 @@ import {
   type MailSetup,
   plainMail,
 } from './test/scenarios.ts';
+import { itKeepsTheMailboxTidy } from './test/tidying-scenarios.ts';
 
 const USERS = { 'alice@mail.test': 'pass-a', 'bob@mail.test': 'pass-b' };
 
@@ -78,6 +79,7 @@ describe('e-mail in this process', () => {
 
   itDoesTheRoundTrip(() => setup);
   itReadsMime(() => setup);
+  itKeepsTheMailboxTidy(() => setup);
 });
 
 describe('e-mail on a bad day', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Connector, defineConnector, type ToolContext } from '../connector.ts';
+import type { ImapFlow } from 'imapflow';
+import { type Connector, ConnectorError, defineConnector, type ToolContext } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
 import { createConnectionShares } from './connection-shares.ts';
 import {
@@ -22,6 +23,14 @@ export interface EmailConnectorDependencies {
   providers?: readonly MailProvider[];
 }
 
+/** A command that needs a login; the library reports its failure by hanging up alone. */
+async function signOfLife(client: ImapFlow): Promise<void> {
+  await client.noop();
+  if (!client.usable) {
+    throw new ConnectorError('platform_unavailable', 'the IMAP server hung up after the login');
+  }
+}
+
 export function createEmailConnector(options: EmailConnectorDependencies = {}): Connector {
   const shares = options.pool?.shares ?? createConnectionShares();
   const pool = createImapPool({ ...options.pool, shares });
@@ -30,7 +39,7 @@ export function createEmailConnector(options: EmailConnectorDependencies = {}): 
 
   /** Both servers are asked at once, each with a login of its own; nothing is read or sent. */
   async function logIn(context: ToolContext<EmailCredential>): Promise<void> {
-    await Promise.all([pool.use(context, (client) => client.noop()), checkSmtp(shares, context)]);
+    await Promise.all([pool.use(context, signOfLife), checkSmtp(shares, context)]);
   }
 
   return defineConnector<EmailCredential>({

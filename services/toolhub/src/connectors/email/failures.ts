@@ -69,6 +69,13 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
       cause: error,
     });
   }
+  // The library takes the kind of some things for granted; a server that sends another kind meets it here.
+  if (error instanceof TypeError || error instanceof RangeError) {
+    return new ConnectorError('platform_error', 'the IMAP server sent what cannot be read', {
+      platformCode: 'ANSWER_UNREADABLE',
+      cause: error,
+    });
+  }
   return new ConnectorError(
     'platform_unavailable',
     `the IMAP server does not answer (${failure.code ?? 'no code'})`,

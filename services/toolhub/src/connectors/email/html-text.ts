@@ -7,7 +7,7 @@ export const TEXT_LENGTH_MAX = 256 * 1024;
 const DEPTH_SHOWN_MAX = 8;
 const LISTS_MAX = 100;
 /** Read in one go; in between, everything else that this process does gets its turn. */
-const TURN_LENGTH = 32 * 1024;
+const TURN_LENGTH = 8 * 1024;
 const ADDRESS_LENGTH_MAX = 2_000;
 const LIST_START_MAX = 1_000_000;
 

@@ -68,9 +68,14 @@ export async function connectImap(
   } catch (error) {
     client.close();
     if (isLate) throw new ConnectorError('platform_unavailable', 'the IMAP server took too long to log in');
-    throw imapGuard.failure ?? error;
+    throw imapGuard.failure === null ? error : beforeLogin(imapGuard.failure);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
+}
+
+/** Nothing has been asked for yet, so nothing can have been done. */
+function beforeLogin({ code, message, platformCode }: ConnectorError): ConnectorError {
+  return new ConnectorError(code, message, platformCode === null ? {} : { platformCode });
 }

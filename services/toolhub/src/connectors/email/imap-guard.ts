@@ -12,9 +12,9 @@ import { ConnectorError } from '../connector.ts';
 
 /** How long one command may take, however busy the server looks meanwhile. */
 const COMMAND_MS_MAX = 30_000;
-/** Bytes that go to the parser before others get their turn. */
-const TURN_BYTES = 16 * 1024;
-const TURN_ANSWERS = 20;
+/** A command that has taken longer than this to parse goes on at half the speed: the other half is for others. */
+const EAGER_MS_MAX = 100;
+const PAUSE_MS = 5;
 
 /** The insides of the client that the guard stands between; a test fails when a new version lacks them. */
 interface ClientInsides {
@@ -55,6 +55,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
   const commandMsMax = options.commandMsMax ?? COMMAND_MS_MAX;
   let failure: ConnectorError | null = null;
   let isUpgrading = false;
+  const spent = { ms: 0, sincePauseMs: 0 };
 
   function fail(error: ConnectorError): void {
     failure ??= error;
@@ -80,12 +81,13 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
       );
       return done();
     }
-    return passOn(answers, { parse, encoding, done });
+    return passOn(answers, { parse, encoding, done, spent });
   };
 
   const exec = insides.exec.bind(client);
   insides.exec = (command, attributes, execOptions) => {
-    limiter.beginCommand();
+    limiter.beginCommand(command);
+    spent.ms = 0;
     isUpgrading = command.toUpperCase() === 'STARTTLS';
     const timer = setTimeout(
       () =>
@@ -93,6 +95,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
           new ConnectorError(
             'platform_unavailable',
             `the IMAP server took more than ${commandMsMax / 1_000} s to answer`,
+            { outcomeOpen: true },
           ),
         ),
       commandMsMax,
@@ -119,6 +122,8 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
 export function tooLarge(detail: string): ConnectorError {
   return new ConnectorError('platform_error', `the IMAP server sent ${detail}`, {
     platformCode: 'ANSWER_TOO_LARGE',
+    // The command had left; whether it was done is not known.
+    outcomeOpen: true,
   });
 }
 
@@ -131,24 +136,27 @@ interface Passing {
   parse: ClientInsides['streamer']['_transform'];
   encoding: BufferEncoding;
   done: TransformCallback;
+  /** What parsing has taken since the command began, and since it last paused. */
+  spent: { ms: number; sincePauseMs: number };
 }
 
-/** A little at a time: between two turns, everything else that this process does gets its own. */
-function passOn(answers: readonly Buffer[], { parse, encoding, done }: Passing): void {
-  if (answers.length === 0) {
-    done();
+/** One answer at a time: between two of them, everything else that this process does gets its turn. */
+function passOn(answers: readonly Buffer[], passing: Passing, index = 0): void {
+  const answer = answers[index];
+  if (answer === undefined) {
+    passing.done();
     return;
   }
-  let count = 0;
-  let bytes = 0;
-  while (count < answers.length && count < TURN_ANSWERS && (count === 0 || bytes < TURN_BYTES)) {
-    bytes += (answers[count] as Buffer).length;
-    count += 1;
-  }
-  const turn = count === 1 ? (answers[0] as Buffer) : Buffer.concat(answers.slice(0, count));
-  const rest = answers.slice(count);
-  parse(turn, encoding, (error) => {
-    if (error || rest.length === 0) return done(error);
-    setImmediate(() => passOn(rest, { parse, encoding, done }));
+  const startedMs = performance.now();
+  passing.parse(answer, passing.encoding, (error) => {
+    if (error) return passing.done(error);
+    const { spent } = passing;
+    const tookMs = performance.now() - startedMs;
+    spent.ms += tookMs;
+    spent.sincePauseMs += tookMs;
+    const next = () => passOn(answers, passing, index + 1);
+    if (spent.ms < EAGER_MS_MAX || spent.sincePauseMs < PAUSE_MS) return setImmediate(next);
+    spent.sincePauseMs = 0;
+    return setTimeout(next, PAUSE_MS);
   });
 }

@@ -25,7 +25,7 @@ export interface ImapPoolLimits {
 const LIMITS: ImapPoolLimits = {
   perAccount: 3,
   waitersPerAccount: 50,
-  waitMs: 20_000,
+  waitMs: 10_000,
   idleMs: 60_000,
   freshMs: 15_000,
 };
@@ -239,6 +239,9 @@ export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
     try {
       signal.throwIfAborted();
       const result = await work(client);
+      // The library takes some commands that were cut short for done.
+      const failure = guardOf(client)?.failure ?? null;
+      if (failure !== null) throw failure;
       isIntact = true;
       return result;
     } catch (error) {

@@ -28,6 +28,20 @@ export async function hasFolder(client: ImapFlow, path: string): Promise<boolean
   return folders.some((folder) => folder.path === path || (isInbox(path) && isInbox(folder.path)));
 }
 
+export type SpecialUse = 'Sent' | 'Drafts' | 'Trash';
+
+/** The folder that the server itself names for this (RFC 6154), else, where that does no harm, one that is called so. */
+export async function findSpecialFolder(
+  client: ImapFlow,
+  use: SpecialUse,
+  { byName }: { byName: boolean },
+): Promise<string | null> {
+  const folders = await client.list();
+  const candidates = folders.filter(({ specialUse }) => specialUse === `\\${use}`);
+  const named = candidates.find(({ specialUseSource }) => specialUseSource === 'extension');
+  return (named ?? (byName ? candidates[0] : undefined))?.path ?? null;
+}
+
 function isInbox(path: string): boolean {
   return path.toUpperCase() === 'INBOX';
 }

@@ -7,6 +7,7 @@ import type { ImapPool } from './imap-pool.ts';
 import {
   checkFolderName,
   expectDone,
+  findSpecialFolder,
   hasFolder,
   noSuchFolder,
   openFolder,
@@ -158,6 +159,65 @@ export function moveMessages(
       moved: present.map((uid) => ({ uid, new_uid: newUids.get(uid) ?? null })),
       missing: args.uids.filter((uid) => !present.includes(uid)),
     };
+  });
+}
+
+export interface DeleteOutcome {
+  folder: string;
+  trash_folder: string;
+  deleted: { uid: number; new_uid: number | null }[];
+  missing: number[];
+}
+
+/** Into the trash, from which a person can take them back; nothing is destroyed. */
+export function deleteMessages(
+  pool: ImapPool,
+  args: { folder: string; uids: number[] },
+  context: EmailContext,
+): Promise<DeleteOutcome> {
+  return pool.use(context, async (client) => {
+    const trash = await findSpecialFolder(client, 'Trash', { byName: true });
+    if (trash === null) throw missingFolder('trash');
+    await openFolder(client, args.folder, { readOnly: false });
+    if (client.mailbox !== false && client.mailbox.path === trash) {
+      throw new ConnectorError('invalid_arguments', 'these messages are in the trash already');
+    }
+    const present = await findPresent(client, args.uids);
+    const newUids = present.length > 0 ? await moveOrCopy(client, present, trash) : new Map();
+    return {
+      folder: args.folder,
+      trash_folder: trash,
+      deleted: present.map((uid) => ({ uid, new_uid: newUids.get(uid) ?? null })),
+      missing: args.uids.filter((uid) => !present.includes(uid)),
+    };
+  });
+}
+
+export function missingFolder(purpose: string): ConnectorError {
+  const message = `the mailbox has no folder that its server names for ${purpose}; email_create_folder makes one`;
+  return new ConnectorError('platform_error', message, { platformCode: 'NONEXISTENT' });
+}
+
+export function createFolder(
+  pool: ImapPool,
+  { name, parent_folder }: { name: string; parent_folder?: string },
+  context: EmailContext,
+): Promise<{ path: string; created: boolean }> {
+  return pool.use(context, async (client) => {
+    const folders = await client.list({ listOnly: true });
+    const parent = folders.find(({ path }) => path === parent_folder);
+    if (parent_folder !== undefined && parent === undefined) throw noSuchFolder(parent_folder);
+    const delimiter = (parent ?? folders[0])?.delimiter || '/';
+    // The server would make folders in folders of it, or refuse, each in its own way.
+    if (name.includes(delimiter) || /[*%]/.test(name) || name !== name.trim()) {
+      throw new ConnectorError('invalid_arguments', 'the name is not one that a folder can have here');
+    }
+    const path = parent === undefined ? name : `${parent.path}${delimiter}${name}`;
+    checkFolderName(path);
+    // Not every server has a code that tells this refusal from others.
+    if (folders.some((folder) => folder.path === path)) return { path, created: false };
+    const made = await client.mailboxCreate(path);
+    return { path: made.path, created: made.created };
   });
 }
 

@@ -18,6 +18,7 @@ import {
   itReadsMime,
   plainMail,
 } from './test/scenarios.ts';
+import { itKeepsTheMailboxTidy } from './test/tidying-scenarios.ts';
 
 const missing = missingForRealMail();
 if (missing === null) describe('e-mail over Dovecot and OpenSMTPD', runAll);
@@ -71,6 +72,7 @@ function runAll(): void {
 
   itDoesTheRoundTrip(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
   itReadsMime(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
+  itKeepsTheMailboxTidy(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
 
   it('never shows one account the other one’s mail', async () => {
     const call = callerOf(connector);

@@ -22,7 +22,7 @@ type EmailContext = ToolContext<EmailCredential>;
 /** Threads grow without end; clients need the root and the nearest messages only (RFC 5322 3.6.4). */
 const REFERENCES_MAX = 20;
 const HEADERS_READ_MAX = 64 * 1024;
-const MESSAGE_ID = /<[^<>\s]{1,250}>/g;
+export const MESSAGE_ID = /<[^<>\s]{1,250}>/g;
 
 export async function replyToMessage(
   pool: ImapPool,
@@ -123,7 +123,7 @@ function threadOf({ envelope, headers }: FetchMessageObject): { inReplyTo?: stri
 }
 
 /** Header fields by lower-case name, folded lines joined (RFC 5322 2.2.3). */
-function unfold(block: string): Map<string, string> {
+export function unfold(block: string): Map<string, string> {
   const lines = block.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
   return new Map(
     lines.flatMap((line) => {

@@ -10,9 +10,10 @@ import { FOLDER_LENGTH_MAX } from './mailbox.ts';
 import { attachmentSchema, flagSchema } from './message.ts';
 import { ATTACHMENT_PAGE_BYTES_MAX } from './read.ts';
 
-const UIDS_MAX = 500;
+export const UIDS_MAX = 500;
 const UID_MAX = 2 ** 32 - 1;
 const SEARCH_TEXT_MAX = 500;
+const FOLDER_NAME_LENGTH_MAX = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would start another command or header.
 const ONE_LINE = /^[^\u0000-\u001f\u007f]*$/.source;
 
@@ -83,6 +84,83 @@ export const sendInput = closed({
       { maxItems: ATTACHMENTS_MAX },
     ),
   ),
+});
+
+const draftRecipients = (description: string) => Type.Optional(recipients(description));
+
+export const draftInput = closed({
+  to: draftRecipients('Each `a@example.com` or `Name <a@example.com>`; may be left open.'),
+  cc: draftRecipients('Copies.'),
+  bcc: draftRecipients('Blind copies.'),
+  subject: Type.Optional(sendInput.properties.subject),
+  ...body,
+  attachments: sendInput.properties.attachments,
+});
+
+export const draftOutput = closed({
+  folder: Type.String({ description: 'The folder for drafts.' }),
+  uid: Type.Union([Type.Integer(), Type.Null()], { description: 'Null where the server does not tell.' }),
+  message_id: Type.String(),
+});
+
+export const threadsInput = closed({
+  folder: Type.Optional(folder),
+  query: searchInput.properties.query,
+  from: searchInput.properties.from,
+  to: searchInput.properties.to,
+  subject: searchInput.properties.subject,
+  since: searchInput.properties.since,
+  before: searchInput.properties.before,
+  unseen: searchInput.properties.unseen,
+});
+
+export const threadSchema = closed({
+  thread_id: Type.String({
+    description: 'The server’s own number of the thread, else the Message-ID it began with.',
+  }),
+  subject: Type.String(),
+  participants: Type.Array(Type.String()),
+  last_date: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  unseen: Type.Integer({ description: 'How many of the messages shown are unread.' }),
+  messages: Type.Array(
+    closed({
+      uid: Type.Integer(),
+      message_id: Type.Union([Type.String(), Type.Null()]),
+      from: Type.Union([Type.String(), Type.Null()]),
+      date: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+      flags: Type.Array(flagSchema),
+    }),
+    { description: 'Newest first. Older messages of the thread may come with a later page.' },
+  ),
+});
+
+export const deleteOutput = closed({
+  folder: Type.String(),
+  trash_folder: Type.String(),
+  deleted: Type.Array(
+    closed({
+      uid: Type.Integer(),
+      new_uid: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'The number in the trash; null where the server does not tell.',
+      }),
+    }),
+  ),
+  missing: Type.Array(Type.Integer(), { description: 'Numbers that the folder does not have.' }),
+});
+
+export const createFolderInput = closed({
+  name: Type.String({
+    minLength: 1,
+    maxLength: FOLDER_NAME_LENGTH_MAX,
+    pattern: ONE_LINE,
+    description: 'Name of the new folder, without a path.',
+  }),
+  parent_folder: Type.Optional(folder),
+});
+
+export const createFolderOutput = closed({
+  path: Type.String(),
+  created: Type.Boolean({ description: 'False where the folder was there already.' }),
 });
 
 export const replyInput = closed({

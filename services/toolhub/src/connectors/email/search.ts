@@ -175,7 +175,7 @@ function toSummary(message: FetchMessageObject, folder: string): MessageSummary 
   };
 }
 
-function criteriaOf(args: SearchArguments): SearchObject {
+export function criteriaOf(args: Omit<SearchArguments, 'has_attachment'>): SearchObject {
   return {
     ...(args.query === undefined ? {} : { text: args.query }),
     ...(args.from === undefined ? {} : { from: args.from }),

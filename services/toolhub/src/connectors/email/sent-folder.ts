@@ -3,7 +3,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { openFolder, searchUids } from './mailbox.ts';
+import { findSpecialFolder, openFolder, searchUids } from './mailbox.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
 
@@ -48,22 +48,23 @@ export async function fileCopy(
 async function sentFolderOf(client: ImapFlow): Promise<string | null> {
   // Gmail files by itself, under whatever name the server is reached.
   if (client.capabilities.has('X-GM-EXT-1')) return null;
-  const folders = await client.list();
-  const sent = folders.find(
-    ({ specialUse, specialUseSource }) => specialUse === '\\Sent' && specialUseSource === 'extension',
-  );
-  return sent?.path ?? null;
+  return findSpecialFolder(client, 'Sent', { byName: false });
 }
 
 async function holdsMessage(client: ImapFlow, folder: string, messageId: string): Promise<boolean> {
   // Not read-only: in a folder that is, the library takes no flag for one that may be set.
   await openFolder(client, folder, { readOnly: false });
+  return (await findByMessageId(client, messageId)) !== null;
+}
+
+/** The number of the message in the open folder, or null. */
+export async function findByMessageId(client: ImapFlow, messageId: string): Promise<number | null> {
   const found = await searchUids(client, { header: { 'message-id': messageId } });
-  return found.length > 0;
+  return found.at(-1) ?? null;
 }
 
 /** As it was sent, but with those who got it unseen by the others: the sender wants to know. */
-async function bytesOf(mail: SendMailOptions): Promise<Buffer> {
+export async function bytesOf(mail: SendMailOptions): Promise<Buffer> {
   const writer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const { message } = await writer.sendMail(mail);
   return message as Buffer;

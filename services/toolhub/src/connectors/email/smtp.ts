@@ -67,12 +67,14 @@ async function withConnection<T>(
   try {
     const socket = await opened.connected;
     const connection = new SmtpConnection(connectionOptions(credential.smtp, place, socket));
+    let isAtWork = false;
     limit(connection, ({ message, code }) => {
-      const options = { platformCode: code };
+      const options = { platformCode: code, outcomeOpen: isAtWork };
       refusal.reject(new ConnectorError('platform_error', `the SMTP server sent ${message}`, options));
       opened.close();
     });
     await Promise.race([loggedIn(connection, credential.smtp), refusal.promise]);
+    isAtWork = true;
     return await Promise.race([work(connection), refusal.promise]);
   } catch (error) {
     signal.throwIfAborted();

@@ -3,15 +3,17 @@ import { defineTool, pageOf, type ToolContext, type ToolDefinition } from '../co
 import { composeMail } from './compose.ts';
 import type { ConnectionShares } from './connection-shares.ts';
 import type { EmailCredential } from './credential.ts';
+import { createDraft } from './draft.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { messageSchema, messageSummarySchema } from './message.ts';
-import { listFolders, moveMessages, updateFlags } from './organise.ts';
+import { createFolder, deleteMessages, listFolders, moveMessages, updateFlags } from './organise.ts';
 import { getAttachment, getMessage } from './read.ts';
 import { replyToMessage } from './reply.ts';
 import * as schemas from './schemas.ts';
 import { searchMessages } from './search.ts';
 import { afterSending, fileCopy } from './sent-folder.ts';
 import { sendMail } from './smtp.ts';
+import { listThreads } from './threads.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
 
@@ -49,6 +51,18 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       list: true,
       untrusted: true,
       run: (args, context: EmailContext) => searchMessages(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_list_threads',
+      title: 'List threads',
+      description:
+        'Lists conversations of a folder (INBOX by default), newest first, each with its messages in that folder.',
+      class: 'R',
+      inputSchema: schemas.threadsInput,
+      outputSchema: pageOf(schemas.threadSchema),
+      list: true,
+      untrusted: true,
+      run: (args, context: EmailContext) => listThreads(pool, args, context),
     }),
     defineTool({
       name: 'email_get_message',
@@ -105,6 +119,21 @@ function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefini
       },
     }),
     defineTool({
+      name: 'email_create_draft',
+      title: 'Create a draft',
+      description: 'Puts a message into the folder for drafts, to be looked over and sent by a person.',
+      class: 'W',
+      inputSchema: schemas.draftInput,
+      outputSchema: schemas.draftOutput,
+      run(args, context: EmailContext) {
+        const { from } = context.credential;
+        const { to = [], subject = '', ...rest } = args;
+        const date = context.now();
+        const mail = composeMail({ ...rest, to, subject, from, date, newMessageId, isDraft: true });
+        return createDraft(pool, mail, context);
+      },
+    }),
+    defineTool({
       name: 'email_reply_message',
       title: 'Reply to a message',
       description:
@@ -154,6 +183,24 @@ function organisingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       }),
       outputSchema: schemas.moveOutput,
       run: (args, context: EmailContext) => moveMessages(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_delete_messages',
+      title: 'Delete messages',
+      description: 'Moves messages to the trash, from which they can be taken back.',
+      class: 'D',
+      inputSchema: schemas.closed({ folder: schemas.folder, uids: schemas.uids }),
+      outputSchema: schemas.deleteOutput,
+      run: (args, context: EmailContext) => deleteMessages(pool, args, context),
+    }),
+    defineTool({
+      name: 'email_create_folder',
+      title: 'Create a folder',
+      description: 'Makes a folder, beside the others or in one of them.',
+      class: 'I',
+      inputSchema: schemas.createFolderInput,
+      outputSchema: schemas.createFolderOutput,
+      run: (args, context: EmailContext) => createFolder(pool, args, context),
     }),
   ];
 }

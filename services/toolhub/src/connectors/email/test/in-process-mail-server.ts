@@ -56,6 +56,8 @@ function storage(hasSent: boolean) {
       // The second is `Entwürfe & Co` in IMAP's own encoding.
       folders: {
         Archive: { 'special-use': '\\Archive' },
+        Drafts: { 'special-use': '\\Drafts' },
+        Trash: { 'special-use': '\\Trash' },
         'Entw&APw-rfe &- Co': {},
         ...(hasSent ? { Gesendet: { 'special-use': '\\Sent' } } : { Sent: {} }),
       },

@@ -106,6 +106,14 @@ namespace inbox {
     auto = create
     special_use = \\Sent
   }
+  mailbox Drafts {
+    auto = create
+    special_use = \\Drafts
+  }
+  mailbox Trash {
+    auto = create
+    special_use = \\Trash
+  }
 }
 submission_relay_host = 127.0.0.1
 submission_relay_port = ${ports.smtp}

@@ -1,0 +1,49 @@
+// The README is what people and models rely on: every tool is in it, with its class, and its limits are those of the code.
+import { readFileSync } from 'node:fs';
+import { IMAP_LIMITS, SMTP_LIMITS } from '@libs/egress';
+import { describe, expect, it } from 'vitest';
+import { ATTACHMENT_BYTES_TOTAL_MAX, RECIPIENTS_MAX } from './compose.ts';
+import { SHARE_LIMITS } from './connection-shares.ts';
+import { createEmailConnector } from './connector.ts';
+import { TEXT_LENGTH_MAX } from './html-text.ts';
+import { ATTACHMENT_PAGE_BYTES_MAX } from './read.ts';
+import { UIDS_MAX } from './schemas.ts';
+
+const readme = readFileSync(new URL('./README.md', import.meta.url), 'utf8');
+
+describe('the fact sheet of e-mail', () => {
+  it('names every tool and no other', () => {
+    const rows = [...readme.matchAll(/^\| `(email_\w+)` +\| ([RWIUD]) /gm)].map(([, name, kind]) => [
+      name,
+      kind,
+    ]);
+    const tools = createEmailConnector().tools.map((tool) => [tool.name, tool.class]);
+    expect(rows.toSorted()).toEqual(tools.toSorted());
+  });
+
+  it('has the limits of the code', () => {
+    const limits = Object.fromEntries(
+      [...readme.matchAll(/^\| ([^|]+?) +\| ([\d,]+) +\|$/gm)].map(([, name, value]) => [
+        name,
+        Number(value?.replaceAll(',', '')),
+      ]),
+    );
+    expect(limits).toEqual({
+      'IMAP: bytes of an answer without literals': IMAP_LIMITS.lineBytes,
+      'IMAP: bytes of a literal': IMAP_LIMITS.literalBytes,
+      'IMAP: bytes of the answers to a command': IMAP_LIMITS.commandBytes,
+      'IMAP: answers to a command that lists': IMAP_LIMITS.commandItems,
+      'IMAP: answers to another command': IMAP_LIMITS.otherItems,
+      'IMAP: nesting of lists': IMAP_LIMITS.nesting,
+      'SMTP: bytes of a line': SMTP_LIMITS.lineBytes,
+      'SMTP: bytes of a connection': SMTP_LIMITS.bytes,
+      'connections of all customers': SHARE_LIMITS.total,
+      'connections of one customer, IMAP or SMTP': SHARE_LIMITS.perOwner,
+      'text or HTML of a message, bytes': TEXT_LENGTH_MAX,
+      'page of an attachment, bytes': ATTACHMENT_PAGE_BYTES_MAX,
+      'attachments that are sent, bytes': ATTACHMENT_BYTES_TOTAL_MAX,
+      'recipients of a message': RECIPIENTS_MAX,
+      'messages that one call changes': UIDS_MAX,
+    });
+  });
+});
