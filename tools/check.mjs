@@ -8,6 +8,8 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 const steps = [
   [bin('biome'), ['check', '--error-on-warnings', '.']],
   [bin('tsc'), ['-p', '.']],
+  // Nothing is exported, installed or kept that nobody uses.
+  [node, [join(root, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']],
   // The rules of the house and every test that needs no database (see "Tests" in CONTRIBUTING.md).
   [node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'unit', '--reporter=dot']],
 ];

@@ -32,6 +32,7 @@ const arguments_ = process.argv.slice(2);
 if (arguments_.length === 0) {
   count(step('format and lint', bin('biome'), ['check', '--error-on-warnings', '.']));
   count(step('types', bin('tsc'), ['-p', '.']));
+  count(step('dead code', node, [join(root, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']));
 }
 const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...arguments_];
 const ran = step('tests', node, [

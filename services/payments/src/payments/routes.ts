@@ -16,7 +16,6 @@ import {
   PaymentList,
   PaymentSchema,
   paymentFilters,
-  QuoteBody,
   QuoteSchema,
   RefundBody,
 } from './schemas.ts';
@@ -116,7 +115,8 @@ export function registerPaymentRoutes(
         operationId: 'payments.quote',
         summary: 'Ask which rail a payment would take',
         tags: ['Payments'],
-        body: QuoteBody,
+        // A quote takes what a payment takes, so that the same body can be sent to both.
+        body: CreatePayment,
         response: { 200: QuoteSchema },
       },
     },

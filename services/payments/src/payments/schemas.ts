@@ -84,9 +84,6 @@ export const RefundBody = Type.Object(
   closed,
 );
 
-/** A quote takes what a payment takes, so that the same body can be sent to both. */
-export const QuoteBody = CreatePayment;
-
 const Money = Type.Object({ amount: Type.Integer(), currency: Type.String() });
 const Rail = oneOf(RAIL_IDS);
 const Candidate = Type.Object({

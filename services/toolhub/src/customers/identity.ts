@@ -27,12 +27,6 @@ export interface InternalSession {
 
 export type BearerResolver = (token: string) => Promise<Session | InternalSession | null>;
 
-const known: ReadonlySet<string> = new Set(SCOPES);
-
-export function isScope(value: string): value is Scope {
-  return known.has(value);
-}
-
 /** Reads a space separated list as OAuth writes it; names this platform does not know grant nothing. */
 export function parseScopes(text: string): Scope[] {
   return SCOPES.filter((scope) => text.split(' ').includes(scope));

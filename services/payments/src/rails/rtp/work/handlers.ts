@@ -4,7 +4,6 @@ import { createReadHandler } from '../answers/read.ts';
 import { createSendHandler } from '../sending/send.ts';
 import type { RtpWorkerDependencies } from './context.ts';
 
-export { readReceived } from '../answers/read.ts';
 export type { RtpWorkerDependencies } from './context.ts';
 
 /** What the rail does after the commit: it sends, reads what comes back, and asks after what does not. */
