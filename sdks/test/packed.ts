@@ -61,6 +61,33 @@ export async function packedNodeSdk(): Promise<string> {
   return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz')) as string);
 }
 
+/** The folder with the wheel and the source archive of sdks/python. */
+export async function packedPythonSdk(): Promise<{ wheel: string; archive: string }> {
+  const source = join(root, 'sdks', 'python');
+  const folder = join(cache, `python-${await hashOf(source)}`);
+  await once(folder, async (beside) => {
+    const build = 'import backend, sys; backend.build_wheel(sys.argv[1]); backend.build_sdist(sys.argv[1])';
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
+    await run('python3', ['-c', build, beside], { cwd: join(source, 'build_backend'), env });
+  });
+  const names = await readdir(folder);
+  const find = (end: string) => join(folder, names.find((name) => name.endsWith(end)) as string);
+  return { wheel: find('.whl'), archive: find('.tar.gz') };
+}
+
+/** A Python of its own with nothing but the wheel in it, installed without a network. */
+export async function installedPython(): Promise<string> {
+  const { wheel } = await packedPythonSdk();
+  const folder = `${join(wheel, '..')}-installed`;
+  await once(folder, async (beside) => {
+    await run('python3', ['-m', 'venv', '--without-pip', beside]);
+    const python = join(beside, 'bin', 'python');
+    const quiet = ['--no-index', '--no-deps', '--no-compile', '--quiet', '--disable-pip-version-check'];
+    await run('python3', ['-m', 'pip', '--python', python, 'install', ...quiet, wheel]);
+  });
+  return join(folder, 'bin', 'python');
+}
+
 /** A Node of another version, from the npm package that carries its binary. */
 export async function nodeBinary(version: string): Promise<string> {
   const folder = join(cache, `node-binary-${version}`);

@@ -161,11 +161,16 @@ function checkTime(timestamp: string, options: VerifyOptions): void {
 }
 
 function parseEvent(bytes: Uint8Array): WebhookEvent {
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as WebhookEvent;
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw new SignatureInvalidError('bad_body', 'The signature fits, but the body is not JSON.');
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new SignatureInvalidError('bad_body', 'The signature fits, but the body is no event.');
+  }
+  return value as WebhookEvent;
 }
 
 /** A webhook's id is its event's, which the body names. */

@@ -45,7 +45,8 @@ describe('verify', () => {
 
   test("accepts what the service's own signer signs, and what `sign` signs, and nothing that was changed", () => {
     fc.assert(
-      fc.property(fc.json(), fc.nat(), (body, changedAt) => {
+      fc.property(fc.json(), fc.nat(), (data, changedAt) => {
+        const body = `{"id":"evt_1","data":${data}}`;
         const timestampSeconds = Math.floor(Date.now() / 1000);
         const signature = signMessage({ id: 'evt_1', timestampSeconds, body }, [decodeWebhookSecret(secret)]);
         const headers = {

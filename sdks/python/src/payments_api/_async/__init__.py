@@ -1,0 +1,1 @@
+"""Written by hand. The synchronous client in ``_sync`` is made from these files by ``tools/unasync.py``."""

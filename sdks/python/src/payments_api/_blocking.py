@@ -1,0 +1,284 @@
+"""HTTP by the standard library's own client, with connections that are kept and a bound on everything."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import select
+import socket
+import ssl
+import threading
+import time
+from dataclasses import dataclass
+from typing import Dict, List, Mapping, Optional, Tuple, Union
+from urllib.parse import unquote, urlsplit
+
+from ._settings import Settings
+
+RESPONSE_BYTES_MAX = 64 * 1024 * 1024
+READ_BYTES = 64 * 1024
+IDLE_CONNECTIONS_MAX = 16
+
+_Connection = Union[http.client.HTTPConnection, http.client.HTTPSConnection]
+
+
+@dataclass
+class WireRequest:
+    method: str
+    url: str
+    headers: Dict[str, str]
+    body: Optional[bytes]
+    timeout: float
+
+
+@dataclass
+class WireResponse:
+    status: int
+    #: Names in lower case.
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class TooLarge(Exception):
+    """The answer is larger than this client takes."""
+
+
+class CutShort(OSError):
+    """The answer ended before its end."""
+
+
+class Exchange:
+    """One request and its answer. ``cancel`` may be called from another thread, and ends it at once."""
+
+    def __init__(self, io: BlockingIo, request: WireRequest) -> None:
+        self._io = io
+        self._request = request
+        #: Held here, since a connection lets go of it when the answer is to be its last.
+        self._socket: Optional[socket.socket] = None
+        self._canceled = False
+        self._deadline = 0.0
+
+    def run(self) -> WireResponse:
+        connection, response = self._begin()
+        try:
+            body = self._read_all(response)
+        except BaseException:
+            connection.close()
+            raise
+        # Without it, the connection takes no further request, although nothing is left to read.
+        response.close()
+        if response.will_close:
+            connection.close()
+        else:
+            self._io.keep(connection)
+        return WireResponse(response.status, _headers_of(response), body)
+
+    def open(self) -> Tuple[WireResponse, Stream]:
+        """The answer while it still arrives; the body of a refusal is read, since it says why."""
+        connection, response = self._begin()
+        if response.status >= 300:
+            try:
+                body = self._read_all(response)
+            finally:
+                connection.close()
+            return WireResponse(response.status, _headers_of(response), body), Stream(None, None, None)
+        return WireResponse(response.status, _headers_of(response), b""), Stream(connection, response, self._socket)
+
+    def cancel(self) -> None:
+        self._canceled = True
+        _hang_up(self._socket)
+
+    def _begin(self) -> Tuple[_Connection, http.client.HTTPResponse]:
+        self._deadline = time.monotonic() + self._request.timeout
+        while True:
+            connection, is_used = self._io.take()
+            self._socket = connection.sock
+            try:
+                return connection, self._send(connection)
+            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+                connection.close()
+                # A kept connection that the server has given up meanwhile says nothing about the request.
+                if not is_used or self._canceled:
+                    raise
+            except BaseException:
+                connection.close()
+                raise
+
+    def _send(self, connection: _Connection) -> http.client.HTTPResponse:
+        if self._canceled:
+            raise CutShort("canceled")
+        connection.timeout = self._left()
+        if connection.sock is None:
+            connection.connect()
+        raw = connection.sock
+        assert raw is not None, "connect() has made one"
+        self._socket = raw
+        raw.settimeout(self._left())
+        request = self._request
+        connection.request(request.method, self._io.target_of(request.url), request.body, request.headers)
+        raw.settimeout(self._left())
+        return connection.getresponse()
+
+    def _read_all(self, response: http.client.HTTPResponse) -> bytes:
+        chunks: List[bytes] = []
+        size = 0
+        expected = _length_of(response) if self._request.method != "HEAD" else 0
+        while True:
+            if self._socket is not None:
+                self._socket.settimeout(self._left())
+            chunk = response.read1(READ_BYTES)
+            if not chunk:
+                break
+            size += len(chunk)
+            if size > RESPONSE_BYTES_MAX:
+                raise TooLarge()
+            chunks.append(chunk)
+        if expected is not None and size < expected:
+            raise CutShort("cut short")
+        return b"".join(chunks)
+
+    def _left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError()
+        return left
+
+
+class Stream:
+    """A body while it arrives."""
+
+    def __init__(
+        self,
+        connection: Optional[_Connection],
+        response: Optional[http.client.HTTPResponse],
+        raw: Optional[socket.socket],
+    ) -> None:
+        self._connection = connection
+        self._response = response
+        self._socket = raw
+
+    def read(self, silence_max: float) -> bytes:
+        """Some bytes; none at the end. TimeoutError when nothing comes for so long."""
+        if self._response is None or self._socket is None:
+            return b""
+        self._socket.settimeout(silence_max)
+        return self._response.read1(READ_BYTES)
+
+    def close(self) -> None:
+        """From any thread: a reader that waits meanwhile comes to the end."""
+        _hang_up(self._socket)
+        if self._connection is not None:
+            self._connection.close()
+
+
+class BlockingIo:
+    """The connections of one client. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base = urlsplit(settings.base_url)
+        self._proxy = urlsplit(settings.proxy) if settings.proxy else None
+        self._context = _context_of(settings.ca) if self._base.scheme == "https" else None
+        self._idle: List[_Connection] = []
+        self._lock = threading.Lock()
+
+    def send(self, request: WireRequest) -> WireResponse:
+        return Exchange(self, request).run()
+
+    def open(self, request: WireRequest) -> Tuple[WireResponse, Stream]:
+        return Exchange(self, request).open()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def take(self) -> Tuple[_Connection, bool]:
+        """A connection, and whether it was used before."""
+        while True:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                return self._connect(), False
+            if _is_alive(connection):
+                return connection, True
+            connection.close()
+
+    def keep(self, connection: _Connection) -> None:
+        with self._lock:
+            if len(self._idle) < IDLE_CONNECTIONS_MAX:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def target_of(self, url: str) -> str:
+        """A proxy is asked for the whole URL of a plain address; every server, for its path."""
+        if self._proxy is not None and self._base.scheme == "http":
+            return url
+        return url[len(f"{self._base.scheme}://{self._base.netloc}") :]
+
+    def _connect(self) -> _Connection:
+        host = self._base.hostname or ""
+        port = self._base.port or (443 if self._base.scheme == "https" else 80)
+        if self._proxy is None:
+            return self._to(host, port)
+        proxy_host, proxy_port = self._proxy.hostname or "", self._proxy.port or 80
+        connection = self._to(proxy_host, proxy_port)
+        if self._context is not None:
+            connection.set_tunnel(host, port, headers=self.proxy_headers())
+        return connection
+
+    def _to(self, host: str, port: int) -> _Connection:
+        if self._context is not None:
+            return http.client.HTTPSConnection(host, port, context=self._context)
+        return http.client.HTTPConnection(host, port)
+
+    def proxy_headers(self) -> Dict[str, str]:
+        if self._proxy is None or self._proxy.username is None:
+            return {}
+        pair = f"{unquote(self._proxy.username)}:{unquote(self._proxy.password or '')}"
+        return {"Proxy-Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+def _context_of(ca: Optional[str]) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if ca is not None:
+        try:
+            if "-----BEGIN CERTIFICATE-----" in ca:
+                context.load_verify_locations(cadata=ca)
+            else:
+                context.load_verify_locations(cafile=ca)
+        except (OSError, ValueError):
+            raise ValueError("ca must be certificates in PEM form, or the path of a file with them") from None
+    return context
+
+
+def _hang_up(raw: Optional[socket.socket]) -> None:
+    if raw is None:
+        return
+    try:
+        raw.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # It ended by itself meanwhile.
+
+
+def _is_alive(connection: _Connection) -> bool:
+    """Nothing was asked, so anything to read means that the server has hung up."""
+    if connection.sock is None:
+        return False
+    readable, _, _ = select.select([connection.sock], [], [], 0)
+    return not readable
+
+
+def _headers_of(response: http.client.HTTPResponse) -> Dict[str, str]:
+    return {name.lower(): value for name, value in response.getheaders()}
+
+
+def _length_of(response: http.client.HTTPResponse) -> Optional[int]:
+    text = response.getheader("content-length")
+    if text is None or response.getheader("transfer-encoding") is not None or not text.isdigit():
+        return None
+    return int(text) if response.status not in (204, 304) else 0

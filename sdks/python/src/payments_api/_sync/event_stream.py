@@ -1,0 +1,174 @@
+# Made from _async by tools/unasync.py: change it there.
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Callable, Iterator, List, Optional
+
+from .._errors import ConnectionFailedError, PaymentsError
+from .._objects import ApiObject
+from .._retry import backoff
+from .._blocking import Stream
+from ..types import Event
+from .pagination import Paged
+from .request import ApiRequest, HttpClient
+
+LINE_LENGTH_MAX = 4 * 1024 * 1024
+#: A stream that says nothing for so long, not even a comment, is taken for dead.
+SILENCE_MAX = 60.0
+#: Ids of events that were given out already, so that a server that repeats some on resuming doubles none.
+IDS_REMEMBERED_MAX = 10_000
+#: What may have happened between asking for the newest event and listening.
+CATCH_UP_MAX = 1_000
+
+ReconnectHook = Callable[[PaymentsError, float], None]
+
+
+@dataclass
+class Block:
+    """One block of a server-sent event stream; a comment has neither part, and is a sign of life."""
+
+    id: Optional[str]
+    data: Optional[str]
+
+
+class EventStreamParser:
+    """Reads the format of server-sent events, in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._id: Optional[str] = None
+        self._data: List[str] = []
+
+    def feed(self, chunk: bytes) -> Iterator[Block]:
+        self._rest += chunk
+        # A carriage return at the very end may be the first half of a line break.
+        lines = re.split(rb"\r\n|\n|\r(?!\Z)", self._rest)
+        self._rest = lines.pop()
+        if len(self._rest) > LINE_LENGTH_MAX:
+            raise ConnectionFailedError("A line of the event stream is too long.", code="invalid_response")
+        for line in lines:
+            block = self._line(line.decode("utf-8", errors="replace"))
+            if block is not None:
+                yield block
+
+    def _line(self, line: str) -> Optional[Block]:
+        if line == "":
+            block = Block(self._id, "\n".join(self._data) if self._data else None)
+            self._id, self._data = None, []
+            return None if block.id is None and block.data is None else block
+        name, _, value = line.partition(":")
+        value = value[1:] if value.startswith(" ") else value
+        if name == "id" and "\0" not in value:
+            self._id = value
+        elif name == "data":
+            self._data.append(value)
+        elif name == "":
+            return Block(None, None)
+        return None
+
+
+class Memory:
+    """Tells the first time that an id is met."""
+
+    def __init__(self) -> None:
+        self._ids: "OrderedDict[str, None]" = OrderedDict()
+
+    def is_new(self, id: str) -> bool:
+        if id in self._ids:
+            return False
+        self._ids[id] = None
+        if len(self._ids) > IDS_REMEMBERED_MAX:
+            self._ids.popitem(last=False)
+        return True
+
+
+def stream_events(
+    http_client: HttpClient,
+    newest: Callable[[], Paged[Event]],
+    last_event_id: Optional[str],
+    on_reconnect: Optional[ReconnectHook],
+) -> Iterator[Event]:
+    """The organisation's events as they happen. A lost connection is made again and goes on after the last event."""
+    memory = Memory()
+    last_id = last_event_id
+    has_begun = last_id is not None
+    failures = 0
+    while True:
+        stream: Optional[Stream] = None
+        try:
+            if not has_begun:
+                # Begin after the newest event there is, so that nothing is lost if the first connection breaks before it says a word.
+                first = (newest().page()).data
+                last_id = first[0].id if first else None
+                has_begun = True
+            request = ApiRequest(
+                "GET",
+                "/v1/events/stream",
+                headers={} if last_id is None else {"last-event-id": last_id},
+                max_retries=0,
+            )
+            response, stream = http_client.open(request, "text/event-stream")
+            _check_type(response.headers.get("content-type", "no content type"), response.status)
+            if last_id is None:
+                # No event had ever happened: whatever is listed now happened since.
+                for event in reversed(newest().to_list(limit=CATCH_UP_MAX)):
+                    last_id = event.id
+                    if memory.is_new(event.id):
+                        yield event
+            parser = EventStreamParser()
+            while True:
+                chunk = stream.read(SILENCE_MAX)
+                if not chunk:
+                    raise ConnectionFailedError(
+                        "The server ended the stream.", code="connection_failed", retryable=True
+                    )
+                for block in parser.feed(chunk):
+                    failures = 0
+                    if block.data is not None:
+                        event = _parse_event(block.data)
+                        last_id = block.id or event.id
+                        if memory.is_new(event.id):
+                            yield event
+                    elif block.id is not None:
+                        last_id = block.id
+        except (OSError, http.client.HTTPException, PaymentsError) as cause:
+            failure = _to_failure(cause)
+            if not failure.retryable:
+                raise failure from None
+            delay = backoff(failures, random.random)
+            failures += 1
+            if on_reconnect is not None:
+                on_reconnect(failure, delay)
+            http_client.sleep(delay)
+        finally:
+            # Whoever stops reading hangs up.
+            if stream is not None:
+                stream.close()
+
+
+def _check_type(kind: str, status: int) -> None:
+    if kind.startswith("text/event-stream"):
+        return
+    message = f"The server answered with {kind} instead of an event stream: is the address right?"
+    raise ConnectionFailedError(message, code="invalid_response", status=status)
+
+
+def _parse_event(data: str) -> Event:
+    try:
+        value = json.loads(data, object_hook=ApiObject)
+        return Event(value)
+    except (ValueError, TypeError):
+        raise ConnectionFailedError("An event of the stream is not JSON.", code="invalid_response") from None
+
+
+def _to_failure(cause: Exception) -> PaymentsError:
+    if isinstance(cause, PaymentsError):
+        return cause
+    if isinstance(cause, TimeoutError):
+        return ConnectionFailedError("The stream fell silent.", code="timeout", retryable=True)
+    return ConnectionFailedError("The stream was cut.", code="connection_failed", retryable=True)

@@ -1,0 +1,520 @@
+# Made from _async by tools/unasync.py: change it there.
+from __future__ import annotations
+
+import http.client
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Iterator, List, Literal, Mapping, Optional, Sequence, Union, cast
+
+from .._errors import ConnectionFailedError, PaymentsError, WaitTimeoutError
+from .._wait import judge, unexpected
+from ..types import (
+    Event,
+    EventChoice,
+    EventType,
+    Fees,
+    LedgerAccount,
+    LedgerCheck,
+    LedgerEntry,
+    NewBankAccount,
+    Payment,
+    PaymentMethod,
+    PaymentMethodReference,
+    PaymentStatus,
+    Quote,
+    Rail,
+    RailChoice,
+    RailMessage,
+    Routing,
+    SandboxClock,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEndpointWithSecret,
+)
+from .event_stream import ReconnectHook, stream_events
+from .pagination import Paged
+from .request import ApiRequest, HttpClient, given, model_of, segment, to_time
+
+WAIT_TIMEOUT = 60.0
+POLL_FIRST = 0.2
+POLL_LAST = 5.0
+POLL_GROWTH = 1.5
+SILENCE_MAX = 60.0
+
+Time = Union[str, datetime]
+
+
+class Resource:
+    def __init__(self, http: HttpClient) -> None:
+        self._http = http
+
+    def _post(
+        self,
+        path: str,
+        body: Optional[Mapping[str, Any]],
+        idempotency_key: Optional[str],
+        timeout: Optional[float],
+        max_retries: Optional[int],
+    ) -> Any:
+        return self._http.send(
+            ApiRequest(
+                "POST",
+                path,
+                body=body,
+                idempotency_key=idempotency_key,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class PaymentsResource(Resource):
+    # The types say what may be sent; what is sent is judged by the server, which names every bad field at once.
+    if TYPE_CHECKING:
+
+        def create(
+            self,
+            *,
+            amount: int,
+            currency: str,
+            source: PaymentMethodReference,
+            destination: PaymentMethodReference,
+            rail: RailChoice = ...,
+            routing: Routing = ...,
+            description: str = ...,
+            metadata: Mapping[str, str] = ...,
+            idempotency_key: Optional[str] = None,
+            timeout: Optional[float] = None,
+            max_retries: Optional[int] = None,
+        ) -> Payment:
+            ...
+
+        def quote(
+            self,
+            *,
+            amount: int,
+            currency: str,
+            source: PaymentMethodReference,
+            destination: PaymentMethodReference,
+            rail: RailChoice = ...,
+            routing: Routing = ...,
+            description: str = ...,
+            metadata: Mapping[str, str] = ...,
+            idempotency_key: Optional[str] = None,
+            timeout: Optional[float] = None,
+            max_retries: Optional[int] = None,
+        ) -> Quote:
+            ...
+
+        def refund(
+            self,
+            id: str,
+            *,
+            amount: int = ...,
+            description: str = ...,
+            metadata: Mapping[str, str] = ...,
+            idempotency_key: Optional[str] = None,
+            timeout: Optional[float] = None,
+            max_retries: Optional[int] = None,
+        ) -> Payment:
+            ...
+
+    else:
+
+        def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
+            """Accepted at once, with status ``pending``; what happens then is told by ``wait_for``, ``get``, or webhooks."""
+            return model_of(Payment, self._post("/v1/payments", body, idempotency_key, timeout, max_retries))
+
+        def quote(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
+            """Which rail this payment would take, what it would cost, and when it would settle. Moves nothing."""
+            value = self._post("/v1/payments/quote", body, idempotency_key, timeout, max_retries)
+            return model_of(Quote, value)
+
+        def refund(self, id, *, idempotency_key=None, timeout=None, max_retries=None, **body):
+            """A payment the other way, of all that is left or of ``amount``."""
+            path = f"/v1/payments/{segment(id)}/refunds"
+            return model_of(Payment, self._post(path, body, idempotency_key, timeout, max_retries))
+
+    def get(
+        self, id: str, *, timeout: Optional[float] = None, max_retries: Optional[int] = None
+    ) -> Payment:
+        request = ApiRequest("GET", f"/v1/payments/{segment(id)}", timeout=timeout, max_retries=max_retries)
+        return model_of(Payment, self._http.send(request))
+
+    def list(
+        self,
+        *,
+        status: Optional[PaymentStatus] = None,
+        rail: Optional[Rail] = None,
+        payment_method: Optional[str] = None,
+        created_after: Optional[Time] = None,
+        created_before: Optional[Time] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Paged[Payment]:
+        query = given(
+            status=status,
+            rail=rail,
+            payment_method=payment_method,
+            created_after=created_after,
+            created_before=created_before,
+            metadata=metadata,
+            limit=limit,
+            cursor=cursor,
+        )
+        return Paged(self._http, ApiRequest("GET", "/v1/payments", query=query), Payment)
+
+    def cancel(
+        self,
+        id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+        max_retries: Optional[int] = None,
+    ) -> Payment:
+        """Only while it is ``pending``; ConflictError otherwise."""
+        path = f"/v1/payments/{segment(id)}/cancel"
+        return model_of(Payment, self._post(path, None, idempotency_key, timeout, max_retries))
+
+    def messages(
+        self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
+    ) -> Paged[RailMessage]:
+        """What went over the rails for this payment."""
+        request = ApiRequest(
+            "GET", f"/v1/payments/{segment(id)}/messages", query=given(limit=limit, cursor=cursor)
+        )
+        return Paged(self._http, request, RailMessage)
+
+    def export(
+        self,
+        *,
+        status: Optional[PaymentStatus] = None,
+        rail: Optional[Rail] = None,
+        payment_method: Optional[str] = None,
+        created_after: Optional[Time] = None,
+        created_before: Optional[Time] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+    ) -> Iterator[bytes]:
+        """Payments as CSV, in pieces as they arrive."""
+        query = given(
+            format="csv",
+            status=status,
+            rail=rail,
+            payment_method=payment_method,
+            created_after=created_after,
+            created_before=created_before,
+            metadata=metadata,
+        )
+        _, stream = self._http.open(ApiRequest("GET", "/v1/payments/export", query=query), "text/csv")
+        try:
+            while True:
+                chunk = stream.read(SILENCE_MAX)
+                if not chunk:
+                    return
+                yield chunk
+        except (OSError, http.client.HTTPException):
+            raise ConnectionFailedError(
+                "The export was cut.", code="connection_failed", retryable=True
+            ) from None
+        finally:
+            stream.close()
+
+    def wait_for(
+        self,
+        id: str,
+        status: Union[PaymentStatus, Sequence[PaymentStatus]],
+        *,
+        timeout: float = WAIT_TIMEOUT,
+    ) -> Payment:
+        """The payment, once it has this status (or one of these).
+
+        WaitTimeoutError when it takes longer than ``timeout`` seconds; UnexpectedStatusError at once when it can no
+        longer get there.
+        """
+        wanted = cast("List[PaymentStatus]", [status] if isinstance(status, str) else [*status])
+        if not wanted:
+            raise ValueError("wait_for needs a status to wait for.")
+        ends = time.monotonic() + timeout
+        payment: Optional[Payment] = None
+        failure: Optional[PaymentsError] = None
+        pause = POLL_FIRST
+        while True:
+            try:
+                left = max(0.001, ends - time.monotonic())
+                payment = self.get(id, timeout=min(left, 600.0), max_retries=0)
+                failure = None
+                verdict = judge(payment, wanted)
+                if verdict == "there":
+                    return payment
+                if verdict == "pointless":
+                    raise unexpected(payment, wanted)
+            except PaymentsError as error:
+                # A server that restarts meanwhile is no reason to stop waiting; a refusal is.
+                if not error.retryable:
+                    raise
+                failure = error
+            rest = ends - time.monotonic()
+            if rest <= 0:
+                seen = "was not seen" if payment is None else f"is {payment.status}"
+                raise WaitTimeoutError(f"Payment {id} {seen} after {timeout:g} s.", payment) from failure
+            self._http.sleep(min(pause, rest))
+            pause = min(POLL_LAST, pause * POLL_GROWTH)
+
+
+class PaymentMethodsResource(Resource):
+    if TYPE_CHECKING:
+
+        def create(
+            self,
+            *,
+            type: Literal["bank_account", "balance"],
+            bank_account: NewBankAccount = ...,
+            metadata: Mapping[str, str] = ...,
+            idempotency_key: Optional[str] = None,
+            timeout: Optional[float] = None,
+            max_retries: Optional[int] = None,
+        ) -> PaymentMethod:
+            ...
+
+    else:
+
+        def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
+            """A bank account, or a balance that is held here."""
+            value = self._post("/v1/payment_methods", body, idempotency_key, timeout, max_retries)
+            return model_of(PaymentMethod, value)
+
+    def get(self, id: str) -> PaymentMethod:
+        return model_of(
+            PaymentMethod, self._http.send(ApiRequest("GET", f"/v1/payment_methods/{segment(id)}"))
+        )
+
+    def list(
+        self,
+        *,
+        type: Optional[Literal["bank_account", "balance"]] = None,
+        fingerprint: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Paged[PaymentMethod]:
+        query = given(type=type, fingerprint=fingerprint, limit=limit, cursor=cursor)
+        return Paged(self._http, ApiRequest("GET", "/v1/payment_methods", query=query), PaymentMethod)
+
+    def delete(self, id: str) -> None:
+        """ConflictError while payments of it are open, or while a balance holds money."""
+        self._http.send(ApiRequest("DELETE", f"/v1/payment_methods/{segment(id)}"))
+
+
+class WebhookEndpointsResource(Resource):
+    if TYPE_CHECKING:
+
+        def create(
+            self,
+            *,
+            url: str,
+            events: Sequence[EventChoice] = ...,
+            description: Optional[str] = ...,
+            idempotency_key: Optional[str] = None,
+            timeout: Optional[float] = None,
+            max_retries: Optional[int] = None,
+        ) -> WebhookEndpointWithSecret:
+            ...
+
+        def update(
+            self,
+            id: str,
+            *,
+            url: str = ...,
+            events: Sequence[EventChoice] = ...,
+            description: Optional[str] = ...,
+            status: Literal["enabled", "disabled"] = ...,
+        ) -> WebhookEndpoint:
+            ...
+
+    else:
+
+        def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
+            """The answer alone carries ``secret``: keep it."""
+            value = self._post("/v1/webhook_endpoints", body, idempotency_key, timeout, max_retries)
+            return model_of(WebhookEndpointWithSecret, value)
+
+        def update(self, id, **body):
+            """Changes what is given; ``description=None`` takes it away."""
+            request = ApiRequest("PATCH", f"/v1/webhook_endpoints/{segment(id)}", body=body)
+            return model_of(WebhookEndpoint, self._http.send(request))
+
+    def get(self, id: str) -> WebhookEndpoint:
+        return model_of(
+            WebhookEndpoint, self._http.send(ApiRequest("GET", f"/v1/webhook_endpoints/{segment(id)}"))
+        )
+
+    def list(
+        self, *, limit: Optional[int] = None, cursor: Optional[str] = None
+    ) -> Paged[WebhookEndpoint]:
+        request = ApiRequest("GET", "/v1/webhook_endpoints", query=given(limit=limit, cursor=cursor))
+        return Paged(self._http, request, WebhookEndpoint)
+
+    def delete(self, id: str) -> None:
+        self._http.send(ApiRequest("DELETE", f"/v1/webhook_endpoints/{segment(id)}"))
+
+    def rotate_secret(
+        self,
+        id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+        max_retries: Optional[int] = None,
+    ) -> WebhookEndpointWithSecret:
+        """A new ``secret``; the old one signs along for 24 hours."""
+        path = f"/v1/webhook_endpoints/{segment(id)}/rotate_secret"
+        value = self._post(path, None, idempotency_key, timeout, max_retries)
+        return model_of(WebhookEndpointWithSecret, value)
+
+    def test(
+        self,
+        id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+        max_retries: Optional[int] = None,
+    ) -> WebhookDelivery:
+        """Sends a test event to this endpoint."""
+        path = f"/v1/webhook_endpoints/{segment(id)}/test"
+        return model_of(WebhookDelivery, self._post(path, None, idempotency_key, timeout, max_retries))
+
+    def deliveries(
+        self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
+    ) -> Paged[WebhookDelivery]:
+        """What was sent to this endpoint."""
+        path = f"/v1/webhook_endpoints/{segment(id)}/deliveries"
+        request = ApiRequest("GET", path, query=given(limit=limit, cursor=cursor))
+        return Paged(self._http, request, WebhookDelivery)
+
+
+class WebhookDeliveriesResource(Resource):
+    def retry(
+        self,
+        id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+        max_retries: Optional[int] = None,
+    ) -> WebhookDelivery:
+        """Sends it again, now."""
+        path = f"/v1/webhook_deliveries/{segment(id)}/retry"
+        return model_of(WebhookDelivery, self._post(path, None, idempotency_key, timeout, max_retries))
+
+
+class EventsResource(Resource):
+    def get(self, id: str) -> Event:
+        return model_of(Event, self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
+
+    def list(
+        self,
+        *,
+        type: Optional[EventType] = None,
+        object_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Paged[Event]:
+        query = given(type=type, object_id=object_id, limit=limit, cursor=cursor)
+        return Paged(self._http, ApiRequest("GET", "/v1/events", query=query), Event)
+
+    def stream(
+        self,
+        *,
+        last_event_id: Optional[str] = None,
+        on_reconnect: Optional[ReconnectHook] = None,
+    ) -> Iterator[Event]:
+        """Events as they happen, for as long as it is read.
+
+        A lost connection is made again and goes on after the last event; ``last_event_id`` goes on where an earlier
+        stream ended, up to 24 hours ago.
+        """
+        return stream_events(self._http, lambda: self.list(limit=100), last_event_id, on_reconnect)
+
+
+class LedgerResource(Resource):
+    def accounts(
+        self, *, limit: Optional[int] = None, cursor: Optional[str] = None
+    ) -> Paged[LedgerAccount]:
+        request = ApiRequest("GET", "/v1/ledger/accounts", query=given(limit=limit, cursor=cursor))
+        return Paged(self._http, request, LedgerAccount)
+
+    def entries(
+        self,
+        *,
+        payment_id: Optional[str] = None,
+        account_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Paged[LedgerEntry]:
+        query = given(payment_id=payment_id, account_id=account_id, limit=limit, cursor=cursor)
+        return Paged(self._http, ApiRequest("GET", "/v1/ledger/entries", query=query), LedgerEntry)
+
+    def check(self) -> LedgerCheck:
+        """Proves that sums are zero, balances match entries, and entries match the payments' states."""
+        return model_of(LedgerCheck, self._http.send(ApiRequest("GET", "/v1/ledger/check")))
+
+
+class FeesResource(Resource):
+    def get(self, month: str) -> Fees:
+        """What the payments of a month cost: ``get("2026-11")``."""
+        return model_of(Fees, self._http.send(ApiRequest("GET", "/v1/fees", query={"month": month})))
+
+
+class SandboxResource(Resource):
+    """Test keys only: PermissionDeniedError with a live one."""
+
+    def get_clock(self) -> SandboxClock:
+        return model_of(SandboxClock, self._http.send(ApiRequest("GET", "/v1/sandbox/clock")))
+
+    def set_clock(self, now: Time, *, idempotency_key: Optional[str] = None) -> SandboxClock:
+        """Freezes the organisation's time at this moment, which must not lie before the present one."""
+        value = self._post("/v1/sandbox/clock", {"now": to_time(now)}, idempotency_key, None, None)
+        return model_of(SandboxClock, value)
+
+    def advance_clock(self, duration: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
+        """Freezes the organisation's time this much later: an ISO 8601 duration such as ``P3D``."""
+        value = self._post("/v1/sandbox/clock", {"advance": duration}, idempotency_key, None, None)
+        return model_of(SandboxClock, value)
+
+    def free_clock(self) -> None:
+        """Lets time run on from where it stands."""
+        self._http.send(ApiRequest("DELETE", "/v1/sandbox/clock"))
+
+    def fund(
+        self, payment_method_id: str, amount: int, *, idempotency_key: Optional[str] = None
+    ) -> PaymentMethod:
+        """Puts test money into a balance."""
+        path = f"/v1/sandbox/payment_methods/{segment(payment_method_id)}/fund"
+        return model_of(PaymentMethod, self._post(path, {"amount": amount}, idempotency_key, None, None))
+
+    def settle(self, payment_id: str, *, idempotency_key: Optional[str] = None) -> Payment:
+        return self._force(payment_id, "settle", None, idempotency_key)
+
+    def reject(
+        self, payment_id: str, code: Optional[str] = None, *, idempotency_key: Optional[str] = None
+    ) -> Payment:
+        """The network's refusal, with its code: ``AC04``, ``R03`` …"""
+        return self._force(payment_id, "reject", code, idempotency_key)
+
+    def return_(self, payment_id: str, code: str, *, idempotency_key: Optional[str] = None) -> Payment:
+        """The return of an ACH entry, with its code: ``R01`` …"""
+        return self._force(payment_id, "return", code, idempotency_key)
+
+    def notify_of_change(
+        self, payment_id: str, code: Optional[str] = None, *, idempotency_key: Optional[str] = None
+    ) -> Payment:
+        """A notification of change, with its code: ``C01`` …"""
+        return self._force(payment_id, "notify_of_change", code, idempotency_key)
+
+    def reset(self, *, idempotency_key: Optional[str] = None) -> None:
+        """Test mode begins anew; keys and webhook endpoints stay."""
+        self._post("/v1/sandbox/reset", None, idempotency_key, None, None)
+
+    def _force(
+        self, payment_id: str, outcome: str, code: Optional[str], idempotency_key: Optional[str]
+    ) -> Payment:
+        path = f"/v1/sandbox/payments/{segment(payment_id)}/{outcome}"
+        return model_of(Payment, self._post(path, given(code=code), idempotency_key, None, None))

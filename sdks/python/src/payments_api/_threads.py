@@ -1,0 +1,72 @@
+"""The same HTTP for asyncio: the blocking client runs in threads of its own.
+
+The standard library has no asynchronous HTTP client, and one written here would be a second, younger implementation of TLS, proxies,
+chunks and limits beside one that has been used for decades. A thread per request under way costs little next to the request
+itself, the event loop never waits, and a task that is cancelled closes its connection at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Tuple
+
+from ._blocking import BlockingIo, Exchange, Stream, WireRequest, WireResponse
+from ._settings import Settings
+
+THREADS_MAX = 64
+
+
+class ThreadStream:
+    """A body while it arrives. It has a thread of its own, since it may stay open for days."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="payments-api-stream")
+
+    async def read(self, silence_max: float) -> bytes:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._stream.read, silence_max)
+        except asyncio.CancelledError:
+            self._stream.close()
+            raise
+
+    async def close(self) -> None:
+        self._stream.close()
+        self._thread.shutdown(wait=False)
+
+
+class ThreadIo:
+    def __init__(self, settings: Settings) -> None:
+        self._blocking = BlockingIo(settings)
+        self._threads = ThreadPoolExecutor(max_workers=THREADS_MAX, thread_name_prefix="payments-api")
+
+    async def send(self, request: WireRequest) -> WireResponse:
+        exchange = Exchange(self._blocking, request)
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._threads, exchange.run)
+        except asyncio.CancelledError:
+            exchange.cancel()
+            raise
+
+    async def open(self, request: WireRequest) -> Tuple[WireResponse, ThreadStream]:
+        exchange = Exchange(self._blocking, request)
+        loop = asyncio.get_running_loop()
+        try:
+            response, stream = await loop.run_in_executor(self._threads, exchange.open)
+        except asyncio.CancelledError:
+            exchange.cancel()
+            raise
+        return response, ThreadStream(stream)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def proxy_headers(self) -> "dict[str, str]":
+        return self._blocking.proxy_headers()
+
+    async def close(self) -> None:
+        self._blocking.close()
+        self._threads.shutdown(wait=False)

@@ -1,0 +1,181 @@
+"""Standard Webhooks: HMAC-SHA256 over "id.timestamp.body", one signature per valid secret."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+import time
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._errors import SignatureInvalidError
+from ._objects import ApiObject
+from .types import WebhookEvent
+
+SECRET_PREFIX = "whsec_"
+SECRET_BYTES_MIN = 16
+SECRET_BYTES_MAX = 64
+TOLERANCE_SECONDS = 5 * 60
+SIGNATURES_READ_MAX = 16
+
+Body = Union[bytes, bytearray, memoryview, str]
+#: As a framework gives them: a mapping, or pairs of text or bytes.
+Headers = Union[Mapping[str, Any], Iterable[Tuple[Any, Any]]]
+
+
+class Webhooks:
+    def verify(
+        self,
+        body: Body,
+        headers: Headers,
+        secret: Union[str, Sequence[str]],
+        *,
+        tolerance_seconds: float = TOLERANCE_SECONDS,
+        now: Optional[float] = None,
+    ) -> WebhookEvent:
+        """The event, if the message was signed with this secret (or one of these) within the last five minutes.
+
+        Give it the body's raw bytes: JSON that was parsed and printed again has other ones. Raises
+        SignatureInvalidError otherwise.
+        """
+        raw = _to_bytes(body)
+        message_id, timestamp, signatures = _read_headers(headers)
+        secrets = [secret] if isinstance(secret, str) else list(secret or [])
+        keys = [_decode_secret(one) for one in secrets]
+        if not keys:
+            raise SignatureInvalidError("bad_secret", "No secret was given.")
+        _check_time(timestamp, tolerance_seconds, time.time() if now is None else now)
+        matches = False
+        for key in keys:
+            wanted = _digest(key, message_id, timestamp, raw)
+            for given in signatures:
+                # Every pair is compared, in a time that does not tell which part was right.
+                if hmac.compare_digest(given, wanted):
+                    matches = True
+        if not matches:
+            raise SignatureInvalidError(
+                "no_match", "No signature fits: another secret, or a body that is not byte for byte what was sent."
+            )
+        return _parse_event(raw)
+
+    def sign(
+        self,
+        body: Body,
+        secret: Union[str, Sequence[str]],
+        *,
+        id: Optional[str] = None,
+        now: Optional[float] = None,
+    ) -> Dict[str, str]:
+        """The headers of a message signed with this secret, for the tests of your own receiver."""
+        raw = _to_bytes(body)
+        message_id = id if id is not None else _id_of(raw)
+        timestamp = str(int(time.time() if now is None else now))
+        secrets = [secret] if isinstance(secret, str) else list(secret)
+        signatures = [
+            "v1," + base64.b64encode(_digest(_decode_secret(one), message_id, timestamp, raw)).decode("ascii")
+            for one in secrets
+        ]
+        return {
+            "webhook-id": message_id,
+            "webhook-timestamp": timestamp,
+            "webhook-signature": " ".join(signatures),
+        }
+
+
+webhooks = Webhooks()
+
+
+def _digest(key: bytes, message_id: str, timestamp: str, body: bytes) -> bytes:
+    signed = f"{message_id}.{timestamp}.".encode("utf-8") + body
+    return hmac.new(key, signed, hashlib.sha256).digest()
+
+
+def _to_bytes(body: Any) -> bytes:
+    if isinstance(body, str):
+        return body.encode("utf-8")
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body)
+    raise SignatureInvalidError(
+        "bad_body", "The body must be the raw text or bytes as received, not the object that was parsed from it."
+    )
+
+
+def _decode_secret(secret: Any) -> bytes:
+    if isinstance(secret, str) and secret.startswith(SECRET_PREFIX):
+        text = secret[len(SECRET_PREFIX) :].rstrip("=")
+        try:
+            key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+        except (binascii.Error, ValueError):
+            key = b""
+        if SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX:
+            return key
+    raise SignatureInvalidError("bad_secret", f"A webhook secret is {SECRET_PREFIX} and base64.")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, (list, tuple)):
+        return _text(value[0]) if value else ""
+    return str(value)
+
+
+def _read_headers(headers: Any) -> Tuple[str, str, List[bytes]]:
+    pairs = headers.items() if hasattr(headers, "items") else headers or []
+    found = {_text(name).lower(): _text(value) for name, value in pairs}
+
+    def read(name: str) -> str:
+        value = found.get(name)
+        if value:
+            return value
+        raise SignatureInvalidError(
+            "missing_header", f"The header {name} is missing: this is no signed webhook."
+        )
+
+    message_id, timestamp = read("webhook-id"), read("webhook-timestamp")
+    entries = read("webhook-signature").split(" ")[:SIGNATURES_READ_MAX]
+    return message_id, timestamp, [_decode_signature(entry[3:]) for entry in entries if entry.startswith("v1,")]
+
+
+def _decode_signature(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _check_time(timestamp: str, tolerance: float, now: float) -> None:
+    if not re.fullmatch(r"[0-9]{1,15}", timestamp):
+        raise SignatureInvalidError("bad_timestamp", "The header webhook-timestamp is not a time in seconds.")
+    age = now - int(timestamp)
+    if abs(age) <= tolerance:
+        return
+    side = "before" if age > 0 else "after"
+    raise SignatureInvalidError(
+        "too_old" if age > 0 else "too_new",
+        f"The message is from {round(abs(age))} s {side} this machine's time, and {tolerance:g} s are allowed: "
+        "an old message sent again, or a clock that is off.",
+    )
+
+
+def _parse_event(raw: bytes) -> WebhookEvent:
+    try:
+        value = json.loads(raw.decode("utf-8"), object_hook=ApiObject)
+    except ValueError:
+        raise SignatureInvalidError("bad_body", "The signature fits, but the body is not JSON.") from None
+    if not isinstance(value, dict):
+        raise SignatureInvalidError("bad_body", "The signature fits, but the body is no event.")
+    return WebhookEvent(value)
+
+
+def _id_of(raw: bytes) -> str:
+    """A webhook's id is its event's, which the body names."""
+    try:
+        value = json.loads(raw)
+        found = value.get("id")
+    except (ValueError, AttributeError):
+        found = None
+    return found if isinstance(found, str) and found else "evt_test"

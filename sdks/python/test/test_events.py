@@ -1,0 +1,78 @@
+import json
+import threading
+import unittest
+
+from payments_api import AsyncPayments, Payments, PermissionDeniedError
+from payments_api._async.event_stream import EventStreamParser
+from scripted_server import ScriptedServer, listing, problem
+from test_client import KEY
+
+
+def blocks(*chunks):
+    parser = EventStreamParser()
+    return [(one.id, one.data) for chunk in chunks for one in parser.feed(chunk)]
+
+
+class Parser(unittest.TestCase):
+    def test_reads_the_format_in_pieces_of_any_size(self):
+        raw = 'id: e1\r\ndata: {"a":\r\ndata: "ü"}\r\n\r\n: alive\nid:e2\ndata:x\n\nretry: 5\n\nid: e3\n\n'.encode()
+        expected = [("e1", '{"a":\n"ü"}'), (None, None), ("e2", "x"), ("e3", None)]
+        self.assertEqual(blocks(raw), expected)
+        self.assertEqual(blocks(*(raw[at : at + 1] for at in range(len(raw)))), expected)
+
+
+def stream(*events):
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        handler.send_header("connection", "close")
+        handler.end_headers()
+        for id in events:
+            handler.wfile.write(f"id: {id}\ndata: {json.dumps({'id': id})}\n\n".encode())
+        handler.close_connection = True
+
+    return answer
+
+
+class Stream(unittest.IsolatedAsyncioTestCase):
+    answers = (listing(["e0"]), stream("e1", "e2"), stream(), problem(503, "shutting_down"), stream("e2", "e3"))
+
+    def check(self, server, found):
+        self.assertEqual(found, ["e1", "e2", "e3"])
+        asked = [one.headers.get("last-event-id") for one in server.seen[1:]]
+        self.assertEqual(asked, ["e0", "e2", "e2", "e2"])
+
+    def test_goes_on_after_the_last_event_and_doubles_none(self):
+        with ScriptedServer(*self.answers) as server:
+            found = []
+            for event in Payments(KEY, server.url).events.stream():
+                found.append(event.id)
+                if len(found) == 3:
+                    break
+            self.check(server, found)
+
+    async def test_goes_on_with_asyncio_too(self):
+        with ScriptedServer(*self.answers) as server:
+            found = []
+            async with AsyncPayments(KEY, server.url) as client:
+                async for event in client.events.stream():
+                    found.append(event.id)
+                    if len(found) == 3:
+                        break
+            self.check(server, found)
+
+    def test_begins_where_it_is_told_and_ends_on_a_refusal(self):
+        with ScriptedServer(stream("e8"), problem(403, "insufficient_scope")) as server:
+            events = Payments(KEY, server.url).events.stream(last_event_id="e7")
+            self.assertEqual(next(events).id, "e8")
+            with self.assertRaises(PermissionDeniedError):
+                next(events)
+            self.assertEqual(server.seen[0].headers["last-event-id"], "e7")
+
+    def test_threads_end_with_the_reader(self):
+        with ScriptedServer(*self.answers) as server:
+            before = threading.active_count()
+            events = Payments(KEY, server.url).events.stream()
+            next(events)
+            events.close()
+            self.assertLessEqual(threading.active_count(), before + 2)

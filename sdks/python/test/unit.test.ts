@@ -1,0 +1,110 @@
+// The unit tests of the Python client, each counted as a test of its own.
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const here = fileURLToPath(new URL('.', import.meta.url));
+const project = join(here, '..');
+const MYPY_PATH = '/usr/bin/mypy';
+const env = { ...process.env, PYTHONPATH: join(project, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
+
+interface Listed {
+  id: string;
+  title: string;
+}
+interface Ran {
+  id: string;
+  failure: string | null;
+}
+
+const parse = <Line>(text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+const script = join(here, 'run.py');
+const listed = parse<Listed>(execFileSync('python3', [script, '--list'], { env, encoding: 'utf8' }));
+let ran: Map<string, string | null>;
+
+beforeAll(async () => {
+  const { stdout } = await run('python3', ['-W', 'ignore', script], { env, timeout: 110_000 });
+  ran = new Map(parse<Ran>(stdout).map(({ id, failure }) => [id, failure]));
+}, 120_000);
+
+test.each(listed)('$title', ({ id }) => {
+  expect(ran.get(id)).toBeNull();
+});
+
+test('the synchronous client is made from the asynchronous one, and fresh', async () => {
+  const checked = await run('python3', [join(project, 'tools', 'unasync.py'), '--check'], { env }).catch(
+    (error) => error,
+  );
+  expect(checked.stdout).toBe('');
+});
+
+test.runIf(existsSync(MYPY_PATH))(
+  'mypy --strict accepts the package and a strict user, and refuses what is wrong',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mypy-'));
+    writeFileSync(
+      join(folder, 'user.py'),
+      `
+import asyncio
+from typing import List, Optional
+
+from payments_api import AsyncPayments, Payments, PaymentsError, webhooks
+from payments_api.types import Payment, PaymentStatus
+
+
+def pay(client: Payments) -> Payment:
+    payment = client.payments.create(
+        amount=1, currency="USD", source={"payment_method_id": "a"}, destination={"payment_method_id": "b"},
+        routing={"prefer": "speed"}, metadata={"a": "b"}, idempotency_key="k",
+    )
+    status: PaymentStatus = client.payments.wait_for(payment.id, ["completed", "failed"]).status
+    ids: List[str] = [one.id for one in client.payments.list(status="failed")]
+    fee: int = payment.fee.amount
+    code: Optional[str] = payment.failure.code if payment.failure is not None else None
+    event = webhooks.verify(b"", {}, "s")
+    print(status, ids, fee, code, event.type)
+    try:
+        client.sandbox.return_(payment.id, "R01")
+    except PaymentsError as error:
+        print(error.status, error.errors[0].pointer)
+    return payment
+
+
+async def pay_async(client: AsyncPayments) -> Payment:
+    async for one in client.payments.list(status="failed"):
+        return one
+    async for event in client.events.stream():
+        print(event.data)
+    page = await client.payments.list()
+    return page.data[0]
+
+
+asyncio.run(pay_async(AsyncPayments("sk_test_x")))
+client = Payments("sk_test_x")
+client.payments.list(status="done")  # type: ignore[arg-type]
+client.payments.create(currency="USD")  # type: ignore[call-arg]
+client.payment_methods.create(type="balance", meta={})  # type: ignore[call-arg]
+pay(client).no_such_field  # type: ignore[attr-defined]
+`,
+    );
+    const cache = ['--cache-dir', join(folder, 'cache'), '--no-color-output'];
+    const options = ['--strict', '--warn-unused-ignores', ...cache];
+    const checked = await run(MYPY_PATH, [...options, join(project, 'src'), 'user.py'], {
+      cwd: folder,
+      env: { ...env, MYPYPATH: join(project, 'src') },
+    }).catch((error) => error);
+    rmSync(folder, { recursive: true, force: true });
+    expect(checked.stdout).toMatch(/^Success: no issues found/);
+  },
+  120_000,
+);
