@@ -7,6 +7,7 @@ const programs = [
   mail('/usr/lib/dovecot/lmtp', 'dovecot-lmtpd'),
   mail('/usr/lib/dovecot/submission', 'dovecot-submissiond'),
   mail('/usr/sbin/smtpd', 'opensmtpd'),
+  { path: '/usr/bin/mypy', name: 'mypy', packages: ['mypy'], used: 'the types of the Python client' },
 ];
 
 function mail(path, name) {

@@ -77,7 +77,10 @@ async function* open(context: Context, listener: Listener): AsyncGenerator<Event
     context.client().events.stream({
       lastEventId,
       signal: context.signal,
-      onConnect: ({ date }) => warnOfClock(context, date),
+      onConnect({ date }) {
+        context.err('Connected.');
+        warnOfClock(context, date);
+      },
       onReconnect: (error) => context.err(`${error.message} Trying again …`),
     });
   try {

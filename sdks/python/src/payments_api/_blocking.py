@@ -196,6 +196,11 @@ class BlockingIo:
         for connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        # A client that was let go without `close()` leaves no connection open.
+        if hasattr(self, "_lock"):
+            self.close()
+
     def take(self) -> Tuple[_Connection, bool]:
         """A connection, and whether it was used before."""
         while True:
