@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { mutate } from './mutate.ts';
+import { createRandom } from './random.ts';
+
+/** Something that reads what a stranger sends. */
+export interface Target {
+  /** Also the folder of its corpus. */
+  readonly name: string;
+  readonly words: readonly string[];
+  /** Longer inputs are refused before this parser sees them. */
+  readonly bytesMax: number;
+  /** Throws where the parser does what it must not: it fails in an unexpected way, or breaks a promise. */
+  run(input: Buffer): void | Promise<void>;
+}
+
+export interface Finding {
+  readonly target: string;
+  readonly what: string;
+  readonly input: Buffer;
+}
+
+export interface FuzzResult {
+  readonly inputs: number;
+  readonly slowestMs: number;
+  readonly finding: Finding | undefined;
+}
+
+/** Of the processor, not of the clock: a busy machine makes nothing slow. */
+export const INPUT_CPU_MS_MAX = 100;
+/** The first time may pay for compiling or for collecting garbage; a slow parser is slow every time. */
+const TRIES_WHEN_SLOW = 3;
+
+const corpusFolder = fileURLToPath(new URL('corpus', import.meta.url));
+
+export function readCorpus(target: Pick<Target, 'name'>): Buffer[] {
+  const folder = `${corpusFolder}/${target.name}`;
+  return readdirSync(folder)
+    .sort()
+    .map((file) => readFileSync(`${folder}/${file}`));
+}
+
+async function cpuMs(work: () => void | Promise<void>): Promise<number> {
+  const before = process.threadCpuUsage();
+  await work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** What is wrong with how the target takes this input; undefined when nothing is. */
+export async function tryInput(
+  target: Target,
+  input: Buffer,
+): Promise<{ slowestMs: number; finding: Finding | undefined }> {
+  const found = (what: string): Finding => ({ target: target.name, what, input });
+  let ms = Number.POSITIVE_INFINITY;
+  try {
+    for (let tries = 0; tries < TRIES_WHEN_SLOW && ms > INPUT_CPU_MS_MAX; tries += 1)
+      ms = Math.min(ms, await cpuMs(() => target.run(input)));
+  } catch (error) {
+    return {
+      slowestMs: 0,
+      finding: found(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    };
+  }
+  const what = `took ${Math.round(ms)} ms of the processor for ${input.length} bytes`;
+  return { slowestMs: ms, finding: ms > INPUT_CPU_MS_MAX ? found(what) : undefined };
+}
+
+export interface FuzzOptions {
+  readonly seed: number;
+  readonly forMs: number;
+  readonly inputsMax?: number;
+}
+
+/** The corpus as it is, then changed in ever new ways until the time is up or something is found. */
+export async function fuzz(
+  target: Target,
+  { seed, forMs, inputsMax = Number.POSITIVE_INFINITY }: FuzzOptions,
+): Promise<FuzzResult> {
+  const corpus = readCorpus(target);
+  const random = createRandom(seed);
+  const until = performance.now() + forMs;
+  let slowestMs = 0;
+  let inputs = 0;
+  const tryNext = async (input: Buffer) => {
+    inputs += 1;
+    const tried = await tryInput(target, input);
+    slowestMs = Math.max(slowestMs, tried.slowestMs);
+    return tried.finding;
+  };
+  for (const input of corpus) {
+    const finding = await tryNext(input);
+    if (finding) return { inputs, slowestMs, finding };
+  }
+  while (performance.now() < until && inputs < inputsMax) {
+    const finding = await tryNext(mutate(random, { ...target, corpus }));
+    if (finding) return { inputs, slowestMs, finding };
+  }
+  return { inputs, slowestMs, finding: undefined };
+}
+
+export function describeFinding({ target, what, input }: Finding, seed: number): string {
+  const shown =
+    input.length > 400 ? `${input.subarray(0, 400).toString('latin1')}…` : input.toString('latin1');
+  return `${target}, seed ${seed}: ${what}\n  ${input.length} bytes: ${JSON.stringify(shown)}`;
+}

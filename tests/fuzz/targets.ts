@@ -1,0 +1,413 @@
+import { strict as assert } from 'node:assert';
+import { Type } from '@fastify/type-provider-typebox';
+import { ImapLimitExceeded, ImapLimiter, SmtpLimitExceeded, SmtpLimiter } from '@libs/egress';
+import { cursorCodec, parseJson } from '@libs/http';
+import { AppError } from '@libs/runtime';
+import { decodeWebhookSecret, signMessage, verifyMessage } from '@libs/webhooks';
+import parseImap from 'imapflow/lib/handler/imap-parser.js';
+import { JSON_DEPTH_MAX } from '../../libs/http/src/json-body.ts';
+import { parseIdempotencyKey } from '../../services/payments/src/idempotency/key.ts';
+import { readNacha } from '../../services/payments/src/rails/ach/nacha/read.ts';
+import { repliesOf } from '../../services/payments/src/rails/ach/nacha/replies.ts';
+import { writeNacha } from '../../services/payments/src/rails/ach/nacha/write.ts';
+import { readMessage, readStatusReport } from '../../services/payments/src/rails/rtp/messages/read.ts';
+import { MESSAGE_CHARACTERS_MAX } from '../../services/payments/src/rails/rtp/messages/xml.ts';
+import { TEXT_LENGTH_MAX, textOfHtml } from '../../services/toolhub/src/connectors/email/html-text.ts';
+import { safeFilename } from '../../services/toolhub/src/connectors/email/mime-tree.ts';
+import { cutText, decodeText } from '../../services/toolhub/src/connectors/email/text-part.ts';
+import { createTransferDecoder } from '../../services/toolhub/src/connectors/email/transfer-decoder.ts';
+import { PayloadError, readPayload } from '../../services/toolhub/src/inbound/payload.ts';
+import { createFastReader } from '../../services/toolhub/src/mcp/fast-path.ts';
+import { calledTool, idOf, readBody } from '../../services/toolhub/src/mcp/message.ts';
+import {
+  isOwnRedirect,
+  isRegisteredRedirect,
+  redirectHost,
+  registrationFault,
+} from '../../services/toolhub/src/oauth/provider/redirects.ts';
+import type { Target } from './fuzz.ts';
+
+const KIB = 1024;
+
+/** Runs it and lets the refusals through that belong to it. */
+function expecting(refusal: new (...args: never[]) => Error, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof refusal)) throw error;
+  }
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let deepest = 0;
+  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member));
+  return deepest + 1;
+}
+
+const json: Target = {
+  name: 'json',
+  words: [
+    '{',
+    '}',
+    '[',
+    ']',
+    '"a":',
+    '"a":1,',
+    ',',
+    ':',
+    '\\u0000',
+    '\\ud83d',
+    '1e5',
+    '-1',
+    '"',
+    '\\"',
+    '{"a":',
+  ],
+  bytesMax: 64 * KIB,
+  run: (input) =>
+    expecting(AppError, () => {
+      const value = parseJson(input);
+      assert(depthOf(value) <= JSON_DEPTH_MAX, 'deeper than promised');
+      const again = JSON.stringify(value);
+      assert(
+        !/\\u0000|\\ud[89a-f]/i.test(again.replaceAll('\\\\', '')),
+        'text that cannot be stored got through',
+      );
+    }),
+};
+
+const readFast = createFastReader();
+
+const jsonRpc: Target = {
+  name: 'json-rpc',
+  words: [
+    '"jsonrpc":"2.0"',
+    '"id":1',
+    '"method":"tools/call"',
+    '"params":{',
+    '"arguments":{',
+    '"_meta":{',
+    '}',
+    '[',
+    ']',
+    ',',
+  ],
+  bytesMax: 64 * KIB,
+  run(input) {
+    const body = readBody(input);
+    if (body.kind === 'refused') return;
+    idOf(body.message);
+    calledTool(body.message);
+    for (const version of ['2026-07-28', '2025-06-18', undefined])
+      readFast(body.message, {
+        ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
+        'mcp-method': 'tools/call',
+      });
+  },
+};
+
+const CHARSETS = ['', 'utf-8', 'us-ascii', 'iso-2022-jp', 'gb18030', 'utf-16', 'x-unknown'];
+
+const mime: Target = {
+  name: 'mime',
+  words: ['=\r\n', '=3D', '=XX', '==', 'QUJD', '\r\n', '> ', '>>> ', ' \n', '-- \n', '../', '\u202e'],
+  // A part is decoded in the chunks in which it comes, and others get their turn between two of them.
+  bytesMax: 64 * KIB,
+  run(input) {
+    for (const encoding of ['base64', 'quoted-printable', '7bit']) {
+      const whole = createTransferDecoder(encoding);
+      const atOnce = Buffer.concat([whole.push(input), whole.end()]);
+      const parts = createTransferDecoder(encoding);
+      const middle = Math.floor(input.length / 3);
+      const inParts = [
+        parts.push(input.subarray(0, middle)),
+        parts.push(input.subarray(middle)),
+        parts.end(),
+      ];
+      assert(atOnce.equals(Buffer.concat(inParts)), `${encoding} depends on where chunks end`);
+    }
+    const charset = CHARSETS[input.length % CHARSETS.length] as string;
+    const text = decodeText(input, { charset, isFlowed: input.length % 2 === 0, deletesSpace: true });
+    assert(Buffer.byteLength(cutText(text, 1_000).value) <= 1_000, 'longer than asked');
+    const name = safeFilename(input.toString('utf8'));
+    assert(name === null || !/[/\\\p{Cc}]/u.test(name), 'a file name that is a path');
+  },
+};
+
+const html: Target = {
+  name: 'html',
+  words: [
+    '<blockquote>',
+    '</blockquote>',
+    '<ol start=999999999 type=i>',
+    '<li>',
+    '<table><tr><td>',
+    '<a href="',
+    '&#x0;',
+    '&amp',
+    '<!--',
+    '<![CDATA[',
+    '<script>',
+    '<p>',
+    '\u00a0',
+  ],
+  bytesMax: 128 * KIB,
+  async run(input) {
+    const { value } = await textOfHtml(input.toString('utf8'));
+    assert(value.length <= TEXT_LENGTH_MAX + 100, `${value.length} characters of text`);
+  },
+};
+
+const nacha: Target = {
+  name: 'nacha',
+  words: [
+    '101 ',
+    '5200',
+    '6',
+    '62',
+    '799',
+    '798',
+    '820',
+    '9000',
+    '9'.repeat(94),
+    '\n',
+    '\r\n',
+    ' ',
+    '0',
+    'R01',
+    'C01',
+  ],
+  bytesMax: 256 * KIB,
+  run(input) {
+    const read = readNacha(input.toString('latin1'), { linesMax: 10_000, faultsMax: 1_000 });
+    if (!read.ok) {
+      assert(read.faults.length > 0 && read.faults.length <= 1_001, `${read.faults.length} faults`);
+      return;
+    }
+    repliesOf(read.file);
+    const again = readNacha(writeNacha(read.file));
+    assert(again.ok, 'what was read cannot be written and read again');
+    assert.deepEqual(again.file, read.file);
+  },
+};
+
+const iso20022: Target = {
+  name: 'iso20022',
+  words: [
+    '<!DOCTYPE x [<!ENTITY a "b">]>',
+    '&a;',
+    '&#x10FFFF;',
+    '&#0;',
+    '<![CDATA[',
+    '<?xml ?>',
+    '<!--',
+    '-->',
+    ' xmlns:a="b"',
+    '</',
+    '/>',
+    '<a>',
+    ' a="',
+  ],
+  bytesMax: MESSAGE_CHARACTERS_MAX + KIB,
+  run(input) {
+    const xml = input.toString('utf8');
+    for (const read of [readMessage, readStatusReport]) {
+      const reading = read(xml);
+      assert(reading.ok || typeof reading.refusal.reason === 'string');
+      assert(!reading.ok || xml.length <= MESSAGE_CHARACTERS_MAX, 'longer than allowed');
+    }
+  },
+};
+
+const PUBLIC_URL = 'https://hub.example';
+const REGISTERED = [
+  'https://app.example/cb',
+  'http://127.0.0.1/cb',
+  'http://[::1]:7/cb',
+  'com.example.app:/cb',
+];
+
+const redirects: Target = {
+  name: 'redirects',
+  words: [
+    'https://',
+    'http://',
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    ':',
+    '@',
+    '\\',
+    '//',
+    '#',
+    '?',
+    '%2f',
+    '..',
+    'javascript:',
+    '.example',
+    ':99999',
+  ],
+  bytesMax: 4 * KIB,
+  run(input) {
+    const uri = input.toString('utf8');
+    if (isOwnRedirect(uri, PUBLIC_URL)) {
+      const { hostname, username, hash } = new URL(uri);
+      assert(username === '' && hash === '', 'more than an address');
+      assert(
+        [
+          'hub.example',
+          'localhost',
+          '127.0.0.1',
+          '[::1]',
+          'claude.ai',
+          'claude.com',
+          'chatgpt.com',
+          'chat.openai.com',
+        ].includes(hostname) || !/^https?:/.test(uri),
+        `the own client would be sent to ${hostname}`,
+      );
+    }
+    if (isRegisteredRedirect(uri, REGISTERED)) {
+      const { host, hostname, protocol } = new URL(uri);
+      assert(
+        REGISTERED.includes(uri) || (protocol === 'http:' && ['127.0.0.1', '[::1]'].includes(hostname)),
+        `a client would be sent to ${host}`,
+      );
+    }
+    if (registrationFault(uri) === undefined) {
+      assert(!/^(javascript|data|vbscript|file|blob):/i.test(uri), 'a script would be registered');
+      redirectHost(uri);
+    }
+  },
+};
+
+const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
+const SIGNED = { id: 'msg_1', timestampSeconds: 1_789_000_000, body: '{"type":"payment.completed"}' };
+const SIGNATURE = signMessage(SIGNED, [decodeWebhookSecret(SECRET)]);
+
+const signatures: Target = {
+  name: 'signatures',
+  words: ['v1,', 'v1a,', ' ', ',', '=', SIGNATURE, '1789000000', 'msg_1', '\n', SIGNED.body],
+  bytesMax: 16 * KIB,
+  run(input) {
+    const [id = '', timestamp = '', signature = '', ...body] = input
+      .toString('utf8')
+      .replaceAll('{signature}', SIGNATURE)
+      .split('\n');
+    const verdict = verifyMessage({
+      headers: { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature },
+      body: body.join('\n'),
+      secrets: [SECRET],
+      now: new Date(SIGNED.timestampSeconds * 1_000),
+    });
+    const isOriginal =
+      id === SIGNED.id && Number(timestamp) === SIGNED.timestampSeconds && body.join('\n') === SIGNED.body;
+    assert(!verdict.ok || isOriginal, 'a message that nobody signed was believed');
+  },
+};
+
+const imap: Target = {
+  name: 'imap',
+  words: [
+    '* ',
+    '(',
+    ')',
+    '[',
+    ']',
+    '{3}\r\nabc',
+    '"',
+    '\\',
+    '\r\n',
+    'FETCH',
+    'LIST',
+    'OK',
+    'NIL',
+    '1:3,5',
+    '\0',
+    'BODYSTRUCTURE',
+  ],
+  bytesMax: 128 * KIB,
+  async run(input) {
+    const limiter = new ImapLimiter();
+    limiter.beginCommand();
+    let answers: Buffer[];
+    try {
+      answers = limiter.push(input);
+    } catch (error) {
+      if (error instanceof ImapLimitExceeded) return;
+      throw error;
+    }
+    const whole = Buffer.concat(answers);
+    const inParts = new ImapLimiter();
+    inParts.beginCommand();
+    const parts: Buffer[] = [];
+    for (let start = 0; start < input.length; start += 1_000)
+      parts.push(...inParts.push(input.subarray(start, start + 1_000)));
+    assert(whole.equals(Buffer.concat(parts)), 'the limiter depends on where chunks end');
+    // The library refuses what is no IMAP; how it does so is its own affair, how long it takes is ours.
+    for (const answer of answers.slice(0, 20))
+      await parseImap(answer.subarray(0, answer.lastIndexOf('\n')), { literals: [] }).catch(() => undefined);
+  },
+};
+
+const smtp: Target = {
+  name: 'smtp',
+  words: ['250-', '250 ', '354 ', '\r\n', 'STARTTLS', 'AUTH LOGIN', 'x'.repeat(600)],
+  bytesMax: 512 * KIB,
+  run: (input) =>
+    expecting(SmtpLimitExceeded, () => {
+      const limiter = new SmtpLimiter();
+      for (let start = 0; start < input.length; start += 4_096)
+        limiter.check(input.subarray(start, start + 4_096));
+    }),
+};
+
+const whatsapp: Target = {
+  name: 'whatsapp',
+  words: [
+    '"entry":[',
+    '"changes":[',
+    '"value":{',
+    '"messages":[',
+    '"statuses":[',
+    '"timestamp":"',
+    '}',
+    ']',
+    ',',
+    '"id":"wamid.A"',
+  ],
+  bytesMax: 256 * KIB,
+  run: (input) => expecting(PayloadError, () => void readPayload(input, new Date(0))),
+};
+
+const cursor = cursorCodec(Type.Object({ id: Type.String() }, { additionalProperties: false }));
+
+const headers: Target = {
+  name: 'headers',
+  words: ['"', '\\"', '\\\\', 'eyJpZCI6ImEifQ', 'a', '=', ','],
+  bytesMax: 16 * KIB,
+  run(input) {
+    const text = input.toString('latin1');
+    expecting(AppError, () => {
+      const key = parseIdempotencyKey(text);
+      assert(key.length > 0 && key.length <= 255 && /^[\x20-\x7e]+$/.test(key), 'not a key');
+    });
+    expecting(AppError, () => assert(typeof cursor.decode(text).id === 'string'));
+  },
+};
+
+export const targets: readonly Target[] = [
+  json,
+  jsonRpc,
+  mime,
+  html,
+  nacha,
+  iso20022,
+  redirects,
+  signatures,
+  imap,
+  smtp,
+  whatsapp,
+  headers,
+];
