@@ -10,8 +10,8 @@ import { parseIdempotencyKey } from '../../services/payments/src/idempotency/key
 import { readNacha } from '../../services/payments/src/rails/ach/nacha/read.ts';
 import { repliesOf } from '../../services/payments/src/rails/ach/nacha/replies.ts';
 import { writeNacha } from '../../services/payments/src/rails/ach/nacha/write.ts';
+import { MESSAGE_CHARACTERS_MAX } from '../../services/payments/src/rails/iso20022/xml.ts';
 import { readMessage, readStatusReport } from '../../services/payments/src/rails/rtp/messages/read.ts';
-import { MESSAGE_CHARACTERS_MAX } from '../../services/payments/src/rails/rtp/messages/xml.ts';
 import { TEXT_LENGTH_MAX, textOfHtml } from '../../services/toolhub/src/connectors/email/html-text.ts';
 import { safeFilename } from '../../services/toolhub/src/connectors/email/mime-tree.ts';
 import { cutText, decodeText } from '../../services/toolhub/src/connectors/email/text-part.ts';
