@@ -330,7 +330,7 @@ const imap: Target = {
   bytesMax: 128 * KIB,
   async run(input) {
     const limiter = new ImapLimiter();
-    limiter.beginCommand();
+    limiter.beginCommand('UID FETCH');
     let answers: Buffer[];
     try {
       answers = limiter.push(input);
@@ -340,7 +340,7 @@ const imap: Target = {
     }
     const whole = Buffer.concat(answers);
     const inParts = new ImapLimiter();
-    inParts.beginCommand();
+    inParts.beginCommand('UID FETCH');
     const parts: Buffer[] = [];
     for (let start = 0; start < input.length; start += 1_000)
       parts.push(...inParts.push(input.subarray(start, start + 1_000)));
