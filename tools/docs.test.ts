@@ -70,3 +70,17 @@ test('every link of a page leads somewhere', () => {
   );
   expect(broken).toEqual([]);
 });
+
+test('the walks of ARCHITECTURE.md visit files that exist, none twice', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const walks = text.split(/\(paths below `/).slice(1);
+  expect(walks).toHaveLength(2);
+  for (const walk of walks) {
+    const base = walk.slice(0, walk.indexOf('`'));
+    const steps = [...(walk.split('\n## ')[0] as string).matchAll(/^\d+\. `([^`]+)`: .+\.$/gm)];
+    const visited = steps.map(([, step = '']) => (step.startsWith('libs/') ? step : `${base}/${step}`));
+    expect(visited.length).toBeGreaterThan(10);
+    expect(visited.filter((path) => !files.includes(path))).toEqual([]);
+    expect(new Set(visited).size).toBe(visited.length);
+  }
+});

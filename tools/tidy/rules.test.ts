@@ -77,6 +77,11 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
   ['the wall clock', { [`${src}/a/states.ts`]: 'const at = new Date();' }, /are parameters/],
   ['chance', { [`${src}/a/states.ts`]: 'const n = Math.random();' }, /are parameters/],
   [
+    'a service built by another feature',
+    { [`${src}/a/service.ts`]: 'const keys = createKeyService({ database });' },
+    /a file of parts\/ builds them/,
+  ],
+  [
     'a factory that takes options',
     { [`${src}/a/service.ts`]: 'export function createA(options: AOptions): A {' },
     /called …Dependencies/,
@@ -161,6 +166,7 @@ describe('what is allowed passes', () => {
       },
     ],
     ['a test of a whole feature', { [`${src}/a/a.ts`]: '', [`${src}/a/test/flow.test.ts`]: '' }],
+    ['a part that builds', { [`${src}/parts/keys.ts`]: 'const keys = createKeyService({ database });' }],
     ['options of a call', { [`${src}/a/a.ts`]: 'export function findA(options: FindOptions): A {' }],
     [
       'a rig that makes databases',

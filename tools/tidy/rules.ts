@@ -49,6 +49,7 @@ const EMPTY_NAME = /(^|\/)(utils?|helpers?|manager|common)(\.ts|\/)/;
 const LEFTOVER = new RegExp(
   `\\b(${['TO', 'FIX'].map((head, n) => head + (n ? 'ME' : 'DO')).join('|')})\\b|\\b(?:test|it|describe)\\.(?:only|skip|todo)\\b`,
 );
+const BUILT = /(?<!function )\bcreate[A-Z]\w*Service\(/;
 const FACTORY =
   /\bfunction (?:create|build|start|open|add|register)\w*\(\s*(?:\w+|\{[^}]*\}): (\w+(?:Options|Deps|Params))\b/;
 /** A value by the first group, a type by the second. */
@@ -173,6 +174,14 @@ export const rules: readonly Rule[] = [
     check: forEachFile((file) =>
       featureOf(file.path) !== undefined && inServices(file.path)
         ? linesWith(file, CLOCK, 'time, ids and randomness are parameters (now, newId, randomBytes)')
+        : [],
+    ),
+  },
+  {
+    says: 'Features are put together in `parts/` and `app.ts` alone.',
+    check: forEachFile((file) =>
+      featureOf(file.path) !== undefined && inServices(file.path)
+        ? linesWith(file, BUILT, 'a feature is handed its services: a file of parts/ builds them')
         : [],
     ),
   },
