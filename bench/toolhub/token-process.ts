@@ -1,6 +1,6 @@
 // Two routes of one plain Fastify server: one does nothing, the other finds out whose token it was sent.
 import { randomBytes } from 'node:crypto';
-import { migrate, openDatabase } from '@libs/db';
+import { migrate, openChanges, openDatabase } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
 import { fastify } from 'fastify';
 import { bearerToken } from '../../services/toolhub/src/customers/access.ts';
@@ -13,7 +13,8 @@ const [url = ''] = process.argv.slice(2);
 await migrate(url, migrationSource);
 const database = await openDatabase({ url, schema: SCHEMA });
 const now = () => new Date();
-const revocations = await createRevocations(database);
+const changes = await openChanges({ database, onError: console.error });
+const revocations = createRevocations({ database, changes });
 const newId = createIdFactory({ now, randomBytes });
 const tokens = createTokenService({ database, revocations, newId, randomBytes, now });
 await database.query(

@@ -190,6 +190,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const subscription = await subscribe(options, checkIdentifier(channel), onMessage, listenOptions);
       subscriptions.add(subscription);
       return {
+        restart: () => subscription.restart(),
         async stop() {
           subscriptions.delete(subscription);
           await subscription.stop();

@@ -8,6 +8,7 @@ export {
 } from './arrays.ts';
 export type { BatcherOptions, Outcome } from './batcher.ts';
 export { createBatcher } from './batcher.ts';
+export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
 export {
   type ConnectionOptions,
   connectionSettings,
@@ -26,6 +27,7 @@ export type {
 export { isTransaction, openDatabase } from './database.ts';
 export type { EmbeddedOptions, EmbeddedServer } from './embedded.ts';
 export { DataFolderError, startEmbedded } from './embedded.ts';
+export { type LeaseClaim, type Leases, leasesOn } from './lease.ts';
 export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
 export { reportSecondConnections } from './monitoring.ts';

@@ -1,7 +1,10 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { type ConnectionOptions, directOptions } from './connection.ts';
 
 export interface Subscription {
+  /** Gives up the connection at once, though it looks alive, and listens on a new one. */
+  restart(): void;
   stop(): Promise<void>;
 }
 
@@ -38,6 +41,11 @@ export async function subscribe(
     client = next;
   }
 
+  /** Without waiting for the other side, which may be gone without a word. */
+  function cut(listening: pg.Client | undefined): void {
+    (listening as unknown as { connection: { stream: Socket } } | undefined)?.connection.stream.destroy();
+  }
+
   function reconnect(delayMs: number): void {
     client = undefined;
     timer = setTimeout(() => {
@@ -53,6 +61,7 @@ export async function subscribe(
 
   await connect();
   return {
+    restart: () => cut(client),
     async stop() {
       stopped = true;
       clearTimeout(timer);

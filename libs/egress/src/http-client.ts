@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type JsonLimits, measureJson } from '@libs/runtime';
 import { createGuardedAgent, type Dispatcher } from './agent.ts';
 import type { EgressPolicy } from './policy.ts';
 
@@ -26,18 +27,19 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** The other side sent more than it may; the connection is closed. */
-export class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge';
-  readonly bytesMax: number;
-
-  constructor(bytesMax: number) {
-    super(`the answer is larger than ${bytesMax} bytes`);
-    this.bytesMax = bytesMax;
-  }
+/** The other side sent what we do not read: too much of it, or packed. The message completes "the server …". */
+export class AnswerRefused extends Error {
+  override readonly name = 'AnswerRefused';
 }
 
-/** A client whose every connection is checked by the guard, and whose answers are bounded in bytes and time. */
+/** Enough for the largest page of any vendor; a parser's time is bounded by it, as its memory is by the bytes. */
+const ANSWER_JSON_LIMITS: JsonLimits = { valuesMax: 100_000, depthMax: 64 };
+
+/**
+ * A client whose every connection is checked by the guard, and whose answers are bounded before anybody parses them: in
+ * time, in bytes, and in values and depth where they look like JSON. Packed answers are not asked for and not read, so
+ * that the bytes on the line are the bytes in memory.
+ */
 export function createHttpClient(policy: EgressPolicy, options: HttpClientOptions): HttpClient {
   const { timeoutMs, answerBytesMax, connectionsPerOrigin } = options;
   const agent = createGuardedAgent(
@@ -54,11 +56,11 @@ export function createHttpClient(policy: EgressPolicy, options: HttpClientOption
         origin: target.origin,
         path: `${target.pathname}${target.search}`,
         method: (request.method ?? 'GET') as 'GET',
-        headers: request.headers ?? {},
+        headers: { 'accept-encoding': 'identity', ...request.headers },
         body: request.body ?? null,
         signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
       });
-      const body = await readBounded(answer.body, answerBytesMax);
+      const body = await readAnswer(answer, answerBytesMax);
       return new Response(BODILESS_STATUS.has(answer.statusCode) ? null : body, {
         status: answer.statusCode,
         headers: Object.entries(answer.headers).flatMap(([name, value]) =>
@@ -89,6 +91,32 @@ function watchLeaving(onLeaving: () => void): Dispatcher.DispatcherComposeInterc
     );
 }
 
+async function readAnswer(
+  { body, headers }: Dispatcher.ResponseData,
+  bytesMax: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
+    body.destroy();
+    throw new AnswerRefused('sent a packed answer that nobody asked for');
+  }
+  const bytes = await readBounded(body, bytesMax);
+  checkJson(Buffer.from(bytes.buffer));
+  return bytes;
+}
+
+const JSON_START = /^[\x20\t\r\n]*[[{]/;
+
+function checkJson(bytes: Buffer): void {
+  if (!JSON_START.test(bytes.toString('latin1', 0, 64))) return;
+  const shape = measureJson(bytes, ANSWER_JSON_LIMITS);
+  if (!('exceeded' in shape)) return;
+  const { valuesMax, depthMax } = ANSWER_JSON_LIMITS;
+  throw new AnswerRefused(
+    shape.exceeded === 'values' ? `sent more than ${valuesMax} values` : `sent more than ${depthMax} levels`,
+  );
+}
+
 /** Read to its end here, so that no caller can forget to and no connection stays taken. */
 async function readBounded(body: Readable, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Buffer[] = [];
@@ -96,7 +124,7 @@ async function readBounded(body: Readable, bytesMax: number): Promise<Uint8Array
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Leaving the loop destroys the stream and with it the connection.
-    if (bytes > bytesMax) throw new AnswerTooLarge(bytesMax);
+    if (bytes > bytesMax) throw new AnswerRefused(`sent more than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
   return new Uint8Array(Buffer.concat(chunks));

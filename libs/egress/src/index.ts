@@ -1,6 +1,6 @@
 export { type Agent, createGuardedAgent, type Dispatcher, type GuardedAgentOptions } from './agent.ts';
 export {
-  AnswerTooLarge,
+  AnswerRefused,
   createHttpClient,
   type HttpClient,
   type HttpClientOptions,

@@ -22,12 +22,13 @@ import { clientErrorHandler } from './client-error.ts';
 import { type OpenApiOptions, registerDocs } from './docs.ts';
 import { registerDurations } from './durations.ts';
 import { requestGate } from './gate.ts';
-import { registerHealth } from './health.ts';
+import { type MetricsAccess, registerHealth } from './health.ts';
 import { parseJson } from './json-body.ts';
 import { sendProblem } from './problem.ts';
 import { parseTraceparent, requestIdOf } from './request-id.ts';
 import { RequestLogger } from './request-logger.ts';
 import { observeRoute, requireBody, requireDeclared } from './route-setup.ts';
+import { acceptedHosts } from './same-origin.ts';
 import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -49,6 +50,13 @@ export type AppOptions = {
   trustProxy?: boolean | string | string[];
   /** Rejects while the service cannot work (no database, migrations missing); then `/readyz` answers 503. */
   readiness?: () => Promise<void>;
+  /**
+   * Answers only under the host of `publicUrl` (and the names of this machine while that is one), so that no page of a
+   * stranger's name can be made of it. Health and metrics answer everywhere: who asks for them knows addresses only.
+   */
+  checkHosts?: boolean;
+  /** Who may read `/metrics`: everybody, nobody, or who has the token. */
+  metricsAccess?: MetricsAccess;
   openapi?: OpenApiOptions;
   /** Refuses to start with a route that was not declared by `createRoutes`; pages (`catchAll`) are left out. */
   declaredRoutesOnly?: boolean;
@@ -103,9 +111,19 @@ export async function createApp(options: AppOptions): Promise<App> {
     observeRoute(route, { durations, accessLog });
     requireBody(route);
   });
-  app.addHook('onRequest', requestGate({ headers, drain, allowed, durations, accessLog }));
+  app.addHook(
+    'onRequest',
+    requestGate({
+      ...{ headers, drain, allowed, durations, accessLog },
+      hosts: options.checkHosts === true ? acceptedHosts(publicUrl) : undefined,
+    }),
+  );
 
-  registerHealth(app, { drain, metrics, readiness: options.readiness ?? (async () => {}) });
+  registerHealth(app, {
+    ...{ drain, metrics },
+    readiness: options.readiness ?? (async () => {}),
+    metricsAccess: options.metricsAccess ?? 'open',
+  });
   if (docsPath !== false) {
     await registerDocs(app, { ...options, publicUrl, docsPath, errors: options.errors ?? baseErrors });
   }

@@ -16,8 +16,10 @@ export function requestGate(parts: {
   allowed: AllowedMethods;
   durations: DurationHistogram;
   accessLog: AccessLog | undefined;
+  /** Undefined: every host. */
+  hosts: ReadonlySet<string> | undefined;
 }): (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void {
-  const { headers, drain, allowed } = parts;
+  const { headers, drain, allowed, hosts } = parts;
   const observeUnmatched = parts.durations.forRoute('unmatched', 'ANY');
   const writeUnmatched = parts.accessLog?.forRoute('ANY', 'unmatched');
   return (request, reply, done) => {
@@ -29,6 +31,7 @@ export function requestGate(parts: {
       if (raw.headers.host === undefined && raw.httpVersionMinor === 1) {
         throw baseErrors.bad_request({ detail: 'The Host header is missing.' });
       }
+      if (hosts !== undefined && !isHostAccepted(request, hosts)) throw baseErrors.host_not_accepted();
       if (request.is404) {
         const error = unmatched(raw, allowed);
         observeUnmatched(error.status, 0);
@@ -58,4 +61,11 @@ function unmatched(raw: IncomingMessage, allowed: AllowedMethods): AppError {
   const methods = allowed.of(raw.url as string);
   if (methods.length === 0) return baseErrors.not_found();
   return baseErrors.method_not_allowed({ headers: { allow: methods.join(', ') } });
+}
+
+function isHostAccepted(request: FastifyRequest, hosts: ReadonlySet<string>): boolean {
+  const { host = '' } = request.raw.headers;
+  // Mostly written as it is kept; only other spellings are worth a copy.
+  if (hosts.has(host) || hosts.has(host.toLowerCase())) return true;
+  return request.routeOptions.config?.whileDraining === true;
 }

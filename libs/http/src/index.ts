@@ -2,7 +2,8 @@ export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export type { OpenApiOptions } from './docs.ts';
-export { isBadText, parseJson } from './json-body.ts';
+export type { MetricsAccess } from './health.ts';
+export { isBadText, JSON_LIMITS, parseJson, readJson } from './json-body.ts';
 export {
   type CursorCodec,
   cursorCodec,

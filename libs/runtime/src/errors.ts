@@ -181,6 +181,17 @@ export const baseErrorDefinitions = {
     title: 'Cross-site request refused',
     detail: 'A call with the session cookie must come from this site and carry JSON.',
   },
+  host_not_accepted: {
+    kind: 'forbidden',
+    title: 'Host not accepted',
+    detail: 'This server does not answer under this Host.',
+    help: 'Use the public address of the service.',
+  },
+  metrics_token_required: {
+    kind: 'unauthenticated',
+    title: 'Metrics token required',
+    detail: 'Send the token for metrics as a Bearer token.',
+  },
   internal: {
     kind: 'internal',
     title: 'Internal error',

@@ -14,6 +14,7 @@ export {
   statusByKind,
   type ThrowOptions,
 } from './errors.ts';
+export { type JsonExcess, type JsonLimits, type JsonShape, measureJson } from './json-shape.ts';
 export {
   createLogger,
   type LogDestination,

@@ -20,7 +20,17 @@ const secretNames: ReadonlySet<string> = new Set([
     'refreshtoken',
     'idtoken',
   ],
-  ...['bottoken', 'admintoken', 'verifytoken', 'apppassword', 'apikey', 'key', 'privatekey', 'encryptionkey'],
+  ...[
+    'bottoken',
+    'admintoken',
+    'metricstoken',
+    'verifytoken',
+    'apppassword',
+    'apikey',
+    'key',
+    'privatekey',
+    'encryptionkey',
+  ],
   ...[
     'accountnumber',
     'code',

@@ -34,7 +34,7 @@ describe('loadSettings', () => {
         APP_RATE: '0',
         APP_TIMEOUT: '2s',
         APP_EGRESS: 'LocalHost:9000,[::1]:80, 10.0.0.1:443',
-        APP_TOKENS: 'ops:12345678,ci:abcdefgh:x',
+        APP_TOKENS: 'ops:1234567890123456,ci:abcdefghijklmnop:x',
         APP_TOKEN: '  a-long-token ',
         APP_DEBUG: 'yes',
       },
@@ -51,8 +51,8 @@ describe('loadSettings', () => {
       timeoutMs: 2_000,
       egress: ['localhost:9000', '[::1]:80', '10.0.0.1:443'],
       tokens: [
-        { name: 'ops', token: '12345678' },
-        { name: 'ci', token: 'abcdefgh:x' },
+        { name: 'ops', token: '1234567890123456' },
+        { name: 'ci', token: 'abcdefghijklmnop:x' },
       ],
       token: 'a-long-token',
       debug: true,
@@ -124,9 +124,9 @@ describe('loadSettings', () => {
   );
 
   test('two tokens of one name are refused', () => {
-    expect(() => loadSettings({ APP_TOKENS: 'a:12345678,a:87654321' }, { tokens: spec.tokens })).toThrow(
-      /twice/,
-    );
+    expect(() =>
+      loadSettings({ APP_TOKENS: 'a:1234567890123456,a:6543210987654321' }, { tokens: spec.tokens }),
+    ).toThrow(/twice/);
   });
 
   test('public addresses have nothing behind the path', () => {

@@ -172,10 +172,10 @@ function readNamedTokens(): SettingReader<readonly NamedToken[]> {
   return (text) => {
     const tokens: NamedToken[] = [];
     for (const [index, entry] of splitList(text).entries()) {
-      const [, name, token] = /^([A-Za-z0-9_.-]{1,64}):([!-~]{8,512})$/.exec(entry) ?? [];
+      const [, name, token] = /^([A-Za-z0-9_.-]{1,64}):([!-~]{16,512})$/.exec(entry) ?? [];
       if (name === undefined || token === undefined) {
         return new Error(
-          `must be a comma list of name:token, tokens of 8 or more characters (entry ${index + 1} is not)`,
+          `must be a comma list of name:token, tokens of 16 or more characters (entry ${index + 1} is not)`,
         );
       }
       if (tokens.some((other) => other.name === name)) return new Error(`names "${name}" twice`);

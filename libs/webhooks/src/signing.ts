@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 // Standard Webhooks: HMAC-SHA256 over "id.timestamp.body", one signature per valid secret.
 
@@ -45,17 +46,13 @@ export function signMessage(message: SignedMessage, keys: readonly KeyObject[]):
   return keys.map((key) => `v1,${digest(key, message).toString('base64')}`).join(' ');
 }
 
-/** Decoding costs more than signing, so a sender keeps the keys of the secrets it meets; the oldest leaves first. */
+/** Decoding costs more than signing, so a sender keeps the keys of the secrets it meets. */
 export function createKeyCache(): (secret: string) => KeyObject {
-  const keys = new Map<string, KeyObject>();
+  const keys = new LRUCache<string, KeyObject>({ max: CACHED_KEYS_MAX });
   return (secret) => {
     const known = keys.get(secret);
     if (known !== undefined) return known;
     const key = decodeWebhookSecret(secret);
-    if (keys.size >= CACHED_KEYS_MAX) {
-      const oldest = keys.keys().next();
-      if (!oldest.done) keys.delete(oldest.value);
-    }
     keys.set(secret, key);
     return key;
   };

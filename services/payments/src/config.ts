@@ -1,3 +1,4 @@
+import type { MetricsAccess } from '@libs/http';
 import { type Env, loadSettings, SettingsError, settings } from '@libs/runtime';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
@@ -21,6 +22,7 @@ const spec = {
   dataDir: settings.text('DATA_DIR', { default: '.data' }),
   encryptionKeys: settings.keys('PAYMENTS_ENCRYPTION_KEY', { optional: true }),
   adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
+  metricsToken: settings.text('PAYMENTS_METRICS_TOKEN', { minLength: 16, maxLength: 512, optional: true }),
   egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
   achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
@@ -64,6 +66,7 @@ export interface PaymentsConfig {
   readonly dataDir: string;
   readonly encryptionKeys: readonly Buffer[] | undefined;
   readonly adminToken: string | undefined;
+  readonly metricsAccess: MetricsAccess;
   readonly egress: { readonly allow: readonly string[]; readonly development: boolean };
   readonly rates: { readonly live: number; readonly test: number };
   readonly sandbox: { readonly on: boolean; readonly rtpMs: number; readonly achMs: number };
@@ -110,6 +113,8 @@ export function loadConfig(env: Env): PaymentsConfig {
     dataDir: loaded.dataDir,
     encryptionKeys: loaded.encryptionKeys,
     adminToken: loaded.adminToken,
+    metricsAccess:
+      loaded.metricsToken === undefined ? (development ? 'open' : 'closed') : { token: loaded.metricsToken },
     egress: { allow: loaded.egressAllow, development },
     rates: { live: loaded.rateLive, test: loaded.rateTest },
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },

@@ -67,6 +67,7 @@ export async function createToolhub(options: ToolhubDependencies): Promise<Toolh
       // A start that failed half-way never came to drain.
       await stopJobs();
       for (const part of parts) await part.close();
+      await base.changes.close();
       await base.audit.close();
       await base.rates.close();
     },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MetricsAccess } from '@libs/http';
 import {
   type Env,
   type LogLevel,
@@ -20,6 +21,7 @@ export type InternalAccountSettings = Readonly<Record<string, Readonly<Record<st
 
 export interface Config {
   readonly development: boolean;
+  readonly metricsAccess: MetricsAccess;
   readonly server: {
     readonly host: string;
     readonly port: number;
@@ -73,6 +75,9 @@ const spec = {
   dataDir: settings.text('DATA_DIR', { default: '.data' }),
   encryptionKeys: settings.keys('TOOLHUB_ENCRYPTION_KEY', { bytes: SEAL_KEY_BYTES, optional: true }),
   adminToken: settings.custom<string | undefined>('TOOLHUB_ADMIN_TOKEN', readBearer, { default: undefined }),
+  metricsToken: settings.custom<string | undefined>('TOOLHUB_METRICS_TOKEN', readBearer, {
+    default: undefined,
+  }),
   internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
   mailFrom: settings.text('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
@@ -194,6 +199,12 @@ export async function loadConfig(env: Env, connectors: readonly Connector[]): Pr
   ];
   return Object.freeze({
     development: values.nodeEnv !== 'production',
+    metricsAccess:
+      values.metricsToken === undefined
+        ? values.nodeEnv === 'production'
+          ? 'closed'
+          : 'open'
+        : { token: values.metricsToken },
     server: Object.freeze({
       host: values.host,
       port: values.port,

@@ -258,7 +258,7 @@ describe('personal tokens', () => {
     const { id, token } = await makeToken(url, account);
     expect((await call(`${second.url}/api/me`, { token })).status).toBe(200);
     await database.database.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen toolhub_revocations'
+      `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen toolhub_changes'
        and datname = current_database()`,
     );
     await database.database.query('delete from personal_tokens where id = $1', [id]);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Caller } from './key.ts';
 
 const ENTRIES_MAX = 10_000;
@@ -25,7 +26,10 @@ export interface KeyCacheOptions {
 
 /** Keys by their token, so that the same key is looked up in the database once a minute and not once a request. */
 export class KeyCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new LRUCache<string, Entry>({
+    max: ENTRIES_MAX,
+    dispose: ({ caller }) => this.#tokenByKeyId.delete(caller.keyId),
+  });
   readonly #tokenByKeyId = new Map<string, string>();
   readonly #options: KeyCacheOptions;
   #changes = 0;
@@ -50,8 +54,6 @@ export class KeyCache {
   /** Keeps nothing that was read before a change that has been announced since. */
   set(token: string, key: KnownKey, begun: { changes: number; atMs: number }): void {
     if (begun.changes !== this.#changes) return;
-    const oldest = this.#entries.size >= ENTRIES_MAX ? this.#entries.keys().next() : undefined;
-    if (oldest?.done === false) this.#remove(oldest.value);
     this.#entries.set(token, { ...key, loadedAtMs: begun.atMs });
     this.#tokenByKeyId.set(key.caller.keyId, token);
   }
@@ -60,25 +62,18 @@ export class KeyCache {
     this.#changes += 1;
     if (keyId === null) {
       this.#entries.clear();
-      this.#tokenByKeyId.clear();
       return;
     }
     const token = this.#tokenByKeyId.get(keyId);
-    if (token !== undefined) this.#remove(token);
+    if (token !== undefined) this.#entries.delete(token);
   }
 
   /** Rare, and there are few enough of all to look through. */
   forgetOrganisation(organisationId: string): void {
     this.#changes += 1;
-    for (const [token, { caller }] of this.#entries) {
-      if (caller.tenant.organisationId === organisationId) this.#remove(token);
-    }
-  }
-
-  #remove(token: string): void {
-    const entry = this.#entries.get(token);
-    if (entry === undefined) return;
-    this.#entries.delete(token);
-    this.#tokenByKeyId.delete(entry.caller.keyId);
+    const gone = [...this.#entries.entries()].filter(
+      ([, { caller }]) => caller.tenant.organisationId === organisationId,
+    );
+    for (const [token] of gone) this.#entries.delete(token);
   }
 }

@@ -1,7 +1,6 @@
-import type { Database, Queryable, Transaction } from '@libs/db';
+import type { Changes, Database, Queryable, Transaction } from '@libs/db';
 import { hashToken, type NewId, newToken, type RandomBytes } from '@libs/seal';
 import { errors } from '../errors.ts';
-import type { Invalidations } from '../invalidation/service.ts';
 import { type Mode, type Tenant, tenantOf } from '../tenant.ts';
 import { KeyCache, type KnownKey } from './cache.ts';
 import {
@@ -33,7 +32,7 @@ const LOADS_MAX = 1_000;
 
 export interface KeyServiceDependencies {
   database: Database;
-  invalidations: Invalidations;
+  changes: Pick<Changes, 'publish' | 'on' | 'isLive'>;
   sandboxOn: boolean;
   now: () => Date;
   nowMs: () => number;
@@ -77,10 +76,10 @@ export interface KeyService {
 }
 
 export function createKeyService(options: KeyServiceDependencies): KeyService {
-  const { database, invalidations, now, newId } = options;
-  const cache = new KeyCache({ isLive: invalidations.isLive, nowMs: options.nowMs });
-  invalidations.on('key', (id) => cache.forget(id));
-  invalidations.on('sandbox', (id) => (id === null ? cache.forget(null) : cache.forgetOrganisation(id)));
+  const { database, changes, now, newId } = options;
+  const cache = new KeyCache({ isLive: changes.isLive, nowMs: options.nowMs });
+  changes.on('key', (id) => cache.forget(id));
+  changes.on('sandbox', (id) => (id === null ? cache.forget(null) : cache.forgetOrganisation(id)));
   const authenticate = createAuthenticate(options, cache);
 
   async function addKey(tx: Queryable, request: KeyRequest): Promise<NewKey> {
@@ -125,7 +124,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       const overlapEnd = new Date(at.getTime() + overlapSeconds * 1_000);
       const end = expiresAt !== null && expiresAt < overlapEnd ? expiresAt : overlapEnd;
       await endKey(tx, id, { expiresAt: end, revokedAt: overlapSeconds === 0 ? at : null });
-      await invalidations.publish(tx, 'key', id);
+      await changes.publish(tx, 'key', id);
       return added;
     },
 
@@ -135,7 +134,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
         if (key === undefined) throw noKey();
         if (key.revokedAt !== null) return;
         await endKey(tx, id, { expiresAt: key.expiresAt, revokedAt: now() });
-        await invalidations.publish(tx, 'key', id);
+        await changes.publish(tx, 'key', id);
       }),
 
     async listKeys(organisationId) {
@@ -145,7 +144,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
 
     async openNextEpoch(tx, organisationId) {
       const epoch = await raiseTestEpoch(tx, organisationId);
-      await invalidations.publish(tx, 'sandbox', organisationId);
+      await changes.publish(tx, 'sandbox', organisationId);
       // Here it holds before the answer goes out; the message is for the other processes.
       tx.afterCommit(() => cache.forgetOrganisation(organisationId));
       return {

@@ -1,6 +1,6 @@
+import { openChanges } from '@libs/db';
 import { createReplyOnce, type ReplyOnce } from '../idempotency/reply.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/service.ts';
-import { createInvalidations } from '../invalidation/service.ts';
 import { createGates, type Gates } from '../keys/access.ts';
 import { registerAdminRoutes } from '../keys/routes.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
@@ -18,12 +18,12 @@ export type AccessPart = Part & {
 export async function addAccess(base: Base): Promise<AccessPart> {
   const { config, database, rates, sealer, adminToken, newId, randomBytes, now, onError } = base;
   const nowMs = () => performance.now();
-  const invalidations = await createInvalidations({
-    ...{ database, processId: base.processId, nowMs },
-    onError: (error) => onError(error, { where: 'invalidation' }),
+  const changes = await openChanges({
+    database,
+    onError: (error) => onError(error, { where: 'changes' }),
   });
   const keys = createKeyService({
-    ...{ database, invalidations, newId, randomBytes, now, nowMs },
+    ...{ database, changes, newId, randomBytes, now, nowMs },
     sandboxOn: config.sandbox.on,
   });
   await keys.ensureSandbox();
@@ -39,6 +39,6 @@ export async function addAccess(base: Base): Promise<AccessPart> {
     routes: (_app, routes) => registerAdminRoutes(routes, { keys, now }),
     handlers: [],
     cron: [],
-    close: () => invalidations.close(),
+    close: () => changes.close(),
   };
 }

@@ -75,6 +75,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     logLevel: config.http.logLevel,
     errors,
     openapi,
+    metricsAccess: config.metricsAccess,
     readiness: () => checkDatabase(database),
   });
   const onError: Base['onError'] =

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
+import { LRUCache } from 'lru-cache';
 import { parseTenantId } from '../tenant.ts';
 
 /** A message as it lies in the database: in the clear, or as an envelope. */
@@ -51,7 +52,7 @@ function mayHoldAccounts({ tenantId, kind }: { tenantId: string; kind: string })
 export type MessageSealer = Pick<Sealer, 'seal' | 'openText'>;
 
 export function createMessageVault(sealer: MessageSealer): MessageVault {
-  const remembered = new Map<string, string>();
+  const remembered = new LRUCache<string, string>({ max: REMEMBERED_MAX });
 
   const seal = (key: MessageKey, text: string) => sealer.seal(text, contextOf(key));
 
@@ -71,8 +72,6 @@ export function createMessageVault(sealer: MessageSealer): MessageVault {
     },
 
     remember(id, text) {
-      const [oldest] = remembered.keys();
-      if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
       remembered.set(id, text);
     },
 

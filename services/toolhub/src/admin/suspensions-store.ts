@@ -1,7 +1,5 @@
 import type { Queryable } from '@libs/db';
 
-export const SUSPENSION_CHANNEL = 'toolhub_suspensions';
-
 export async function listSuspended(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ customer_id: string }>('select customer_id from suspended_customers');
   return rows.map((row) => row.customer_id);
@@ -21,12 +19,4 @@ export async function insertSuspension(
 
 export async function deleteSuspension(tx: Queryable, customerId: string): Promise<void> {
   await tx.query('delete from suspended_customers where customer_id = $1', [customerId]);
-}
-
-/** Sent with the commit: every process brings its list up to date. */
-export async function announceSuspension(
-  tx: Queryable,
-  change: { customerId: string; isSuspended: boolean },
-): Promise<void> {
-  await tx.query('select pg_notify($1, $2)', [SUSPENSION_CHANNEL, JSON.stringify(change)]);
 }

@@ -1,14 +1,10 @@
-import type { Database } from '@libs/db';
+import type { Changes, Database } from '@libs/db';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
-import {
-  announceSuspension,
-  deleteSuspension,
-  insertSuspension,
-  listSuspended,
-  SUSPENSION_CHANNEL,
-} from './suspensions-store.ts';
+import { deleteSuspension, insertSuspension, listSuspended } from './suspensions-store.ts';
+
+const TOPIC = 'suspension';
 
 /** Who is suspended. The list is small and in the memory of every process, so asking costs a call nothing. */
 export interface Suspensions {
@@ -18,15 +14,15 @@ export interface Suspensions {
   /** The same look-ups, refusing suspended customers with 403 `customer_suspended`. */
   guardBearer(resolve: BearerResolver): BearerResolver;
   guardCookie(resolve: CustomerService['resolveCookie']): CustomerService['resolveCookie'];
-  close(): Promise<void>;
 }
 
 export async function createSuspensions(deps: {
   database: Database;
+  changes: Pick<Changes, 'publish' | 'on'>;
   now: () => Date;
   onError: (error: unknown) => void;
 }): Promise<Suspensions> {
-  const { database } = deps;
+  const { database, changes: channel } = deps;
   let suspended = new Set<string>();
   /** Counts changes: a list that was read before one of them came in is out of date. */
   let changes = 0;
@@ -46,8 +42,9 @@ export async function createSuspensions(deps: {
   }
 
   // Listening begins before the first look, so that no change falls between them.
-  const subscription = await database.listen(SUSPENSION_CHANNEL, (payload) => apply(JSON.parse(payload)), {
-    onReconnect: () => void reload().catch(deps.onError),
+  channel.on(TOPIC, (message) => {
+    if (message === null) void reload().catch(deps.onError);
+    else apply(JSON.parse(message));
   });
   await reload();
 
@@ -60,14 +57,14 @@ export async function createSuspensions(deps: {
     async suspend({ customerId, reason }) {
       await database.transaction(async (tx) => {
         await insertSuspension(tx, { customerId, reason, at: deps.now() });
-        await announceSuspension(tx, { customerId, isSuspended: true });
+        await channel.publish(tx, TOPIC, JSON.stringify({ customerId, isSuspended: true }));
       });
       apply({ customerId, isSuspended: true });
     },
     async resume(customerId) {
       await database.transaction(async (tx) => {
         await deleteSuspension(tx, customerId);
-        await announceSuspension(tx, { customerId, isSuspended: false });
+        await channel.publish(tx, TOPIC, JSON.stringify({ customerId, isSuspended: false }));
       });
       apply({ customerId, isSuspended: false });
     },
@@ -81,6 +78,5 @@ export async function createSuspensions(deps: {
       if (found !== undefined) refuseSuspended(found.session.customerId);
       return found;
     },
-    close: () => subscription.stop(),
   };
 }

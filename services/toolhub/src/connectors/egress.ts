@@ -1,5 +1,5 @@
 import {
-  AnswerTooLarge,
+  AnswerRefused,
   createEgressPolicy,
   createHttpClient,
   type EgressPolicy,
@@ -81,8 +81,8 @@ function asConnectorError(error: unknown, host: string, outcomeOpen = false): Co
   if (refusal !== undefined) {
     return new ConnectorError('address_refused', `${host} is refused: ${refusal.message}`, { cause: error });
   }
-  if (error instanceof AnswerTooLarge) {
-    return new ConnectorError('platform_unavailable', `${host} sent more than ${error.bytesMax} bytes`, {
+  if (error instanceof AnswerRefused) {
+    return new ConnectorError('platform_unavailable', `${host} ${error.message}`, {
       ...{ cause: error, outcomeOpen },
     });
   }

@@ -1,4 +1,5 @@
 import { hashToken } from '@libs/seal';
+import { LRUCache } from 'lru-cache';
 import { type BearerResolver, type InternalSession, SCOPES, type Session } from './identity.ts';
 import type { Revocation } from './revocation.ts';
 import type { Revocations } from './revocations.ts';
@@ -45,7 +46,7 @@ const INTERNAL_SCOPES = SCOPES.filter((scope) => scope.startsWith('tools:'));
  */
 export function createBearerResolver(deps: BearerDependencies): BearerResolver {
   const { sources, now } = deps;
-  const cache = new Map<string, Entry>();
+  const cache = new LRUCache<string, Entry>({ max: CACHE_ENTRIES_MAX });
   const lookups = new Map<string, Promise<Session | null>>();
   // The operator chose these, and may have chosen them badly: they are compared by hash.
   const internal = new Map(
@@ -65,13 +66,10 @@ export function createBearerResolver(deps: BearerDependencies): BearerResolver {
 
   function forget(revocation: Revocation): void {
     distrust();
-    for (const [token, entry] of cache) {
-      const gone =
-        'tokenId' in revocation
-          ? entry.session.tokenId === revocation.tokenId
-          : entry.family === revocation.family;
-      if (gone) cache.delete(token);
-    }
+    const isGone = ({ session, family }: Entry) =>
+      'tokenId' in revocation ? session.tokenId === revocation.tokenId : family === revocation.family;
+    const gone = [...cache.entries()].filter(([, entry]) => isGone(entry));
+    for (const [token] of gone) cache.delete(token);
   }
 
   function forgetAll(): void {
@@ -79,16 +77,7 @@ export function createBearerResolver(deps: BearerDependencies): BearerResolver {
     cache.clear();
   }
 
-  /** The oldest come first in a Map; what is over goes, and one more where the memory is full. */
-  function makeRoom(nowMs: number): void {
-    for (const [token, { cachedUntilMs }] of cache) {
-      if (cachedUntilMs > nowMs && cache.size < CACHE_ENTRIES_MAX) break;
-      cache.delete(token);
-    }
-  }
-
   function keep(token: string, found: ResolvedToken, nowMs: number): void {
-    makeRoom(nowMs);
     const untilMs = Math.min(nowMs + CACHE_MS_MAX, found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
     cache.set(copyOf(token), { ...found, cachedUntilMs: untilMs });
   }

@@ -1,6 +1,7 @@
-import type { Database, Queryable } from '@libs/db';
+import type { Changes, Database, Queryable } from '@libs/db';
 import type { Revocation } from './revocation.ts';
-import { announceRevocation, REVOCATION_CHANNEL } from './revocations-store.ts';
+
+const TOPIC = 'revocation';
 
 export interface RevocationListener {
   forget(revocation: Revocation): void;
@@ -15,29 +16,29 @@ export interface Revocations {
     work: (tx: Queryable, revoke: (revocation: Revocation) => Promise<void>) => Promise<T>,
   ): Promise<T>;
   subscribe(listener: RevocationListener): void;
-  close(): Promise<void>;
 }
 
-export async function createRevocations(database: Database): Promise<Revocations> {
+export function createRevocations({
+  database,
+  changes,
+}: {
+  database: Database;
+  changes: Pick<Changes, 'publish' | 'on'>;
+}): Revocations {
   const listeners: RevocationListener[] = [];
   const forget = (revocation: Revocation) => {
     for (const listener of listeners) listener.forget(revocation);
   };
-  const subscription = await database.listen(
-    REVOCATION_CHANNEL,
-    (payload) => forget(JSON.parse(payload) as Revocation),
-    {
-      onReconnect: () => {
-        for (const listener of listeners) listener.forgetAll();
-      },
-    },
-  );
+  changes.on(TOPIC, (message) => {
+    if (message !== null) forget(JSON.parse(message) as Revocation);
+    else for (const listener of listeners) listener.forgetAll();
+  });
   return {
     async transaction(work) {
       const revoked: Revocation[] = [];
       const result = await database.transaction((tx) =>
         work(tx, async (revocation) => {
-          await announceRevocation(tx, revocation);
+          await changes.publish(tx, TOPIC, JSON.stringify(revocation));
           revoked.push(revocation);
         }),
       );
@@ -45,6 +46,5 @@ export async function createRevocations(database: Database): Promise<Revocations
       return result;
     },
     subscribe: (listener) => void listeners.push(listener),
-    close: () => subscription.stop(),
   };
 }

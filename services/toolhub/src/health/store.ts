@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { leasesOn, type Queryable } from '@libs/db';
 import type { HealthReport, PlatformHealth } from './report.ts';
 
 interface ReportRow {
@@ -25,32 +25,32 @@ export interface Lease {
   id: string;
 }
 
-/**
- * The right to make the next report, unless somebody else has it or has just made one that still holds. Leases go by
- * the database's clock, which all processes share.
- */
-export async function claimReport(
+const leases = leasesOn({
+  table: 'health_reports',
+  key: ['customer_id'],
+  holder: 'lease_id',
+  until: 'lease_until',
+  rowIs: 'kept',
+});
+
+/** The right to make the next report, unless somebody else has it or has just made one that still holds. */
+export function claimReport(
   db: Queryable,
   lease: Lease,
   wanted: { leaseMs: number; accounts: string; madeAfter: Date },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into health_reports as held (customer_id, lease_id, lease_until)
-     values ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-     on conflict (customer_id) do update set lease_id = excluded.lease_id, lease_until = excluded.lease_until
-     where (held.lease_until is null or held.lease_until <= clock_timestamp())
-       and (held.checked_at is null or held.checked_at <= $5 or held.accounts is distinct from $4)`,
-    [lease.customerId, lease.id, wanted.leaseMs, wanted.accounts, wanted.madeAfter],
-  );
-  return rowCount === 1;
+  return leases.acquire(db, [lease.customerId], {
+    holder: lease.id,
+    ms: wanted.leaseMs,
+    where: {
+      sql: 'held.checked_at is null or held.checked_at <= $1 or held.accounts is distinct from $2',
+      values: [wanted.madeAfter, wanted.accounts],
+    },
+  });
 }
 
 export async function extendLease(db: Queryable, lease: Lease, leaseMs: number): Promise<void> {
-  await db.query(
-    `update health_reports set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-     where customer_id = $1 and lease_id = $2`,
-    [lease.customerId, lease.id, leaseMs],
-  );
+  await leases.extend(db, [lease.customerId], { holder: lease.id, ms: leaseMs });
 }
 
 /** Keeps the report and gives the lease back; one that was lost meanwhile changes nothing. */
@@ -63,8 +63,5 @@ export async function storeReport(db: Queryable, lease: Lease, report: HealthRep
 }
 
 export async function releaseLease(db: Queryable, lease: Lease): Promise<void> {
-  await db.query(
-    `update health_reports set lease_id = null, lease_until = null where customer_id = $1 and lease_id = $2`,
-    [lease.customerId, lease.id],
-  );
+  await leases.release(db, [lease.customerId], lease.id);
 }

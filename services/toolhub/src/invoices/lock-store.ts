@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { leasesOn, type Queryable } from '@libs/db';
 
 export interface Lock {
   name: string;
@@ -6,35 +6,27 @@ export interface Lock {
   holder: string;
 }
 
+const leases = leasesOn({
+  table: 'job_locks',
+  key: ['name'],
+  holder: 'holder',
+  until: 'expires_at',
+  rowIs: 'deleted',
+});
+
 /** Takes a lock that is free or whose time is over; false while another holds it. */
-export async function acquireLock(db: Queryable, lock: Lock, ttlMs: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into job_locks as held (name, holder, expires_at)
-     values ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-     on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
-       where held.expires_at <= clock_timestamp()`,
-    [lock.name, lock.holder, ttlMs],
-  );
-  return rowCount === 1;
+export function acquireLock(db: Queryable, { name, holder }: Lock, ttlMs: number): Promise<boolean> {
+  return leases.acquire(db, [name], { holder, ms: ttlMs });
 }
 
 /** Moves the end on; false when the lock is another's by now, and whatever it protects must stop. */
-export async function renewLock(db: Queryable, lock: Lock, ttlMs: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update job_locks set expires_at = clock_timestamp() + $3 * interval '1 millisecond'
-     where name = $1 and holder = $2`,
-    [lock.name, lock.holder, ttlMs],
-  );
-  return rowCount === 1;
+export function renewLock(db: Queryable, { name, holder }: Lock, ttlMs: number): Promise<boolean> {
+  return leases.extend(db, [name], { holder, ms: ttlMs });
 }
 
-/** Compares and deletes in one statement: a latecomer whose lock was taken over releases nothing. */
-export async function releaseLock(db: Queryable, lock: Lock): Promise<boolean> {
-  const { rowCount } = await db.query('delete from job_locks where name = $1 and holder = $2', [
-    lock.name,
-    lock.holder,
-  ]);
-  return rowCount === 1;
+/** A latecomer whose lock was taken over releases nothing. */
+export function releaseLock(db: Queryable, { name, holder }: Lock): Promise<boolean> {
+  return leases.release(db, [name], holder);
 }
 
 export interface HeldLock {

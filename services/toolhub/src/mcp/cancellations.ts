@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Database } from '@libs/db';
-import { announceCancellation, CANCELED_CHANNEL } from './cancellations-store.ts';
+import type { Changes, Database } from '@libs/db';
+
+const TOPIC = 'canceled';
 
 /**
  * In the eras with a handshake a client cancels by a notification, which is a request of its own and may reach another
@@ -11,13 +12,13 @@ export interface Cancellations {
   /** Returns what ends the tracking. */
   track(key: string, controller: AbortController): () => void;
   cancel(key: string): Promise<void>;
-  close(): Promise<void>;
 }
 
-export async function createCancellations(deps: {
+export function createCancellations(deps: {
   database: Database;
+  changes: Pick<Changes, 'publish' | 'on'>;
   onError: (error: unknown) => void;
-}): Promise<Cancellations> {
+}): Cancellations {
   const running = new Map<string, Set<AbortController>>();
 
   function cancelHere(key: string): boolean {
@@ -28,7 +29,9 @@ export async function createCancellations(deps: {
     return true;
   }
 
-  const subscription = await deps.database.listen(CANCELED_CHANNEL, cancelHere);
+  deps.changes.on(TOPIC, (key) => {
+    if (key !== null) cancelHere(key);
+  });
   return {
     track(key, controller) {
       const controllers = running.get(key) ?? new Set();
@@ -40,9 +43,8 @@ export async function createCancellations(deps: {
       };
     },
     async cancel(key) {
-      if (!cancelHere(key)) await announceCancellation(deps.database, key).catch(deps.onError);
+      if (!cancelHere(key)) await deps.changes.publish(deps.database, TOPIC, key).catch(deps.onError);
     },
-    close: () => subscription.stop(),
   };
 }
 

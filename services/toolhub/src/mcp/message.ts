@@ -1,4 +1,4 @@
-import { parseJson } from '@libs/http';
+import { readJson } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { ArgumentFault } from '../tools/arguments.ts';
 
@@ -20,20 +20,20 @@ const INVALID_REQUEST = -32600;
  * that a call with such an argument is answered as one with a bad argument.
  */
 export function readBody(body: Buffer): ReadBody {
-  let value: unknown;
-  let badText: readonly ArgumentFault[] = [];
+  let read: ReturnType<typeof readJson>;
   try {
-    value = parseJson(body);
+    read = readJson(body);
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    if (error.kind !== 'invalid') return { kind: 'refused', code: PARSE_ERROR, detail: error.detail };
-    value = JSON.parse(body.toString('utf8'));
-    badText = (error.details ?? []).map(({ pointer = '', code, detail }) => ({
-      pointer: pointer.replace(ARGUMENTS, ''),
-      code,
-      detail,
-    }));
+    // Too much is the transport's affair (413), as a body of too many bytes is.
+    if (!(error instanceof AppError) || error.kind === 'too_large') throw error;
+    return { kind: 'refused', code: PARSE_ERROR, detail: error.detail };
   }
+  const { value } = read;
+  const badText = read.badText.map(({ pointer = '', code, detail }) => ({
+    pointer: pointer.replace(ARGUMENTS, ''),
+    code,
+    detail,
+  }));
   if (Array.isArray(value))
     return {
       kind: 'refused',

@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Changes, Database } from '@libs/db';
 import type { RateLimit } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import type { Registry } from 'prom-client';
@@ -17,6 +17,7 @@ import { type Cancellations, createCancellations } from './cancellations.ts';
 
 export interface McpServiceDependencies {
   database: Database;
+  changes: Pick<Changes, 'publish' | 'on'>;
   publicUrl: string;
   tools: ToolsService;
   meter: Meter;
@@ -40,14 +41,13 @@ export interface McpService {
   listFor(session: CallSession, platforms: PlatformFilter | null): ToolList | Promise<ToolList>;
   /** Reads `?platforms=`; throws 400 for a name that is no platform. */
   readPlatforms(value: string | readonly string[] | undefined): PlatformFilter | null;
-  close(): Promise<void>;
 }
 
-export async function createMcpService(deps: McpServiceDependencies): Promise<McpService> {
+export function createMcpService(deps: McpServiceDependencies): McpService {
   const { database, tools, meter, onError } = deps;
   const { catalogue, lists } = tools;
   const idempotency = createIdempotency({ database, holder: meter.holder, onError });
-  const cancellations = await createCancellations({ database, onError });
+  const cancellations = createCancellations({ database, changes: deps.changes, onError });
   const callTool = createCallTool({
     lists,
     findTool: catalogue.find,
@@ -91,6 +91,5 @@ export async function createMcpService(deps: McpServiceDependencies): Promise<Mc
       }
       return platformFilter(ids);
     },
-    close: () => cancellations.close(),
   };
 }

@@ -32,7 +32,7 @@ export type Accounts = Part & {
 
 /** Customers, their sessions and tokens, the audit log and the OAuth server. */
 export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<Accounts> {
-  const { app, config, database, rates, audit, sealer, newId, now } = base;
+  const { app, config, database, rates, changes, audit, sealer, newId, now } = base;
   const { publicUrl } = config.server;
   const addressLimit = rates.limit({
     name: 'address',
@@ -43,13 +43,13 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
   const loginLimit = createLoginLimit({ database, newId, now });
   const passwords = await createPasswords();
   const customers = createCustomerService({ database, passwords, loginLimit, newId, randomBytes, now });
-  const revocations = await createRevocations(database);
+  const revocations = createRevocations({ database, changes });
   const tokens = createTokenService({ database, revocations, newId, randomBytes, now });
   const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, revocations, now });
   await oauth.upsertOwnClient();
   const { internalTokens, adminToken } = config.secrets;
   const suspensions = await createSuspensions({
-    ...{ database, now },
+    ...{ database, changes, now },
     onError: (error) => app.log.error({ err: error }, 'suspensions could not be read'),
   });
   const resolveBearer = suspensions.guardBearer(
@@ -93,10 +93,6 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
     suspensions,
     handlers: [purge],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
-    async close() {
-      await revocations.close();
-      await suspensions.close();
-      await egress.close();
-    },
+    close: () => egress.close(),
   };
 }

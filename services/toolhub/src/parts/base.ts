@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Database } from '@libs/db';
+import { type Changes, type Database, openChanges } from '@libs/db';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import type { Metrics } from '@libs/runtime';
@@ -19,6 +19,8 @@ export interface Base {
   config: Config;
   database: Database;
   rates: RateLimits;
+  /** What all processes must hear within a second. */
+  changes: Changes;
   /** Behind `/metrics`; a feature that counts something of its own adds it here. */
   metrics: App['metrics'];
   audit: AuditService;
@@ -61,6 +63,8 @@ export async function createBase({
     errors,
     openapi,
     ...(metrics === undefined ? {} : { metrics }),
+    checkHosts: true,
+    metricsAccess: config.metricsAccess,
     readiness: () => checkReady(database),
   });
   const newId = createIdFactory({ now, randomBytes });
@@ -69,6 +73,10 @@ export async function createBase({
     onError: (error) => app.log.warn({ err: error }, 'rate limits are local'),
   });
   await rates.start();
+  const changes = await openChanges({
+    database,
+    onError: (error) => app.log.error({ err: error }, 'changes cannot be told or heard'),
+  });
   const audit = createAuditService({
     database,
     newId,
@@ -83,7 +91,7 @@ export async function createBase({
     host: new URL(publicUrl).hostname,
     now,
   });
-  return { app, config, database, rates, metrics: app.metrics, audit, sealer, mailer, newId, now };
+  return { app, config, database, rates, changes, metrics: app.metrics, audit, sealer, mailer, newId, now };
 }
 
 const openapi = {

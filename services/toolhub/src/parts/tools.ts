@@ -37,7 +37,7 @@ export async function addTools(
   },
   options: ToolsOptions = {},
 ): Promise<Tools> {
-  const { app, config, database, rates, metrics, audit, newId, now } = base;
+  const { app, config, database, rates, changes, metrics, audit, newId, now } = base;
   const { platforms, accounts, emitEvent } = parts;
   const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
@@ -50,8 +50,8 @@ export async function addTools(
     ...{ database, newId, now, emitEvent, onError },
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
-  const tools = await createToolsService({
-    ...{ database, now },
+  const tools = createToolsService({
+    ...{ database, changes, now },
     catalogue: createCatalogue({
       connectors: definitions,
       accountTools: createAccountTools({ connectors, credentials, health, now }),
@@ -59,8 +59,8 @@ export async function addTools(
     }),
   });
   const callRate = rates.limit({ name: 'calls', limit: config.rate.callsPerSecond });
-  const mcp = await createMcpService({
-    ...{ database, publicUrl, tools, credentials, connectors, audit, emitEvent, onError },
+  const mcp = createMcpService({
+    ...{ database, changes, publicUrl, tools, credentials, connectors, audit, emitEvent, onError },
     meter: billing.meter,
     callRate,
     metrics,
@@ -80,10 +80,6 @@ export async function addTools(
     tools,
     handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers],
     cron: [...billing.jobs.cron, ...mcp.jobs.cron],
-    async close() {
-      await mcp.close();
-      await tools.close();
-      await billing.close();
-    },
+    close: () => billing.close(),
   };
 }

@@ -1,5 +1,6 @@
-import type { Database, Subscription } from '@libs/db';
+import type { Changes, Database } from '@libs/db';
 import { baseErrors } from '@libs/runtime';
+import { LRUCache } from 'lru-cache';
 import { errors } from '../errors.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createToolLists, isOn, type Switches, type ToolLists } from './lists.ts';
@@ -22,16 +23,16 @@ export interface ToolsService {
   states(customerId: string): Promise<ToolState[]>;
   switchTool(customerId: string, change: { name: string; enabled: boolean }): Promise<ToolState>;
   switchPlatform(customerId: string, change: { platform: string; enabled: boolean }): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface ToolsDependencies {
   database: Database;
+  changes: Pick<Changes, 'publish' | 'on'>;
   catalogue: Catalogue;
   now: () => Date;
 }
 
-export const SWITCHES_CHANNEL = 'toolhub_tool_switches';
+const TOPIC = 'tool_switch';
 const REMEMBERED_MAX = 20_000;
 /** A safety net below the notifications. */
 const REMEMBERED_MS = 60_000;
@@ -61,9 +62,9 @@ interface Loading {
   outdated: boolean;
 }
 
-export async function createToolsService(deps: ToolsDependencies): Promise<ToolsService> {
+export function createToolsService(deps: ToolsDependencies): ToolsService {
   const { database, catalogue, now } = deps;
-  const remembered = new Map<string, Remembered>();
+  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
   const loading = new Map<string, Loading>();
 
   function forget(customerId: string): void {
@@ -72,18 +73,15 @@ export async function createToolsService(deps: ToolsDependencies): Promise<Tools
     if (load !== undefined) load.outdated = true;
   }
 
-  const subscription: Subscription = await database.listen(SWITCHES_CHANNEL, forget, {
-    onReconnect() {
-      remembered.clear();
-      for (const load of loading.values()) load.outdated = true;
-    },
+  deps.changes.on(TOPIC, (customerId) => {
+    if (customerId !== null) return forget(customerId);
+    remembered.clear();
+    for (const load of loading.values()) load.outdated = true;
   });
 
   async function load(customerId: string, started: Loading): Promise<Switches> {
     const switches = toSwitches(await listSwitchedOff(database, customerId));
     if (!started.outdated) {
-      const [oldest] = remembered.keys();
-      if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
       remembered.set(customerId, { switches, untilMs: now().getTime() + REMEMBERED_MS });
     }
     return switches;
@@ -103,9 +101,10 @@ export async function createToolsService(deps: ToolsDependencies): Promise<Tools
   }
 
   async function write(customerId: string, change: SwitchedOff & { enabled: boolean }): Promise<void> {
-    await database.transaction((tx) =>
-      writeSwitch(tx, { ...change, customerId, at: now(), channel: SWITCHES_CHANNEL }),
-    );
+    await database.transaction(async (tx) => {
+      await writeSwitch(tx, { ...change, customerId, at: now() });
+      await deps.changes.publish(tx, TOPIC, customerId);
+    });
     forget(customerId);
   }
 
@@ -138,6 +137,5 @@ export async function createToolsService(deps: ToolsDependencies): Promise<Tools
         throw baseErrors.not_found({ detail: 'There is no platform of this name.' });
       await write(customerId, { kind: 'platform', name: platform, enabled });
     },
-    close: () => subscription.stop(),
   };
 }

@@ -15,10 +15,9 @@ export async function listSwitchedOff(db: Queryable, customerId: string): Promis
   return rows;
 }
 
-/** Stores the change and tells all processes when it commits. */
 export async function writeSwitch(
   tx: Queryable,
-  change: SwitchedOff & { customerId: string; enabled: boolean; at: Date; channel: string },
+  change: SwitchedOff & { customerId: string; enabled: boolean; at: Date },
 ): Promise<void> {
   const { customerId, kind, name } = change;
   if (change.enabled) {
@@ -34,5 +33,4 @@ export async function writeSwitch(
       [customerId, kind, name, change.at],
     );
   }
-  await tx.query('select pg_notify($1, $2)', [change.channel, customerId]);
 }

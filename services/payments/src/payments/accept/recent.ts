@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 interface Response {
   canonicalBody: string;
   status: number;
@@ -14,7 +16,7 @@ const AGE_MS_MAX = 60 * 60 * 1_000;
  * because nearly all of them are never asked for again and would only grow old in memory.
  */
 export class RecentResponses {
-  readonly #responses = new Map<string, Response & { atMs: number }>();
+  readonly #responses = new LRUCache<string, Response & { atMs: number }>({ max: RESPONSES_MAX });
 
   get(key: string, atMs: number): Response | undefined {
     const response = this.#responses.get(key);
@@ -24,10 +26,6 @@ export class RecentResponses {
   }
 
   set(key: string, { canonicalBody, status, body }: Response, atMs: number): void {
-    if (this.#responses.size >= RESPONSES_MAX) {
-      const [oldest] = this.#responses.keys();
-      if (oldest !== undefined) this.#responses.delete(oldest);
-    }
     this.#responses.set(key, { canonicalBody, status, body, atMs });
   }
 }

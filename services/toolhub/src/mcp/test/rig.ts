@@ -107,6 +107,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     async close() {
       await app.drain({ timeoutMs: 2_000 });
       await tools.close();
+      await base.changes.close();
       await base.audit.close();
       await base.rates.close();
       await connectors.close();

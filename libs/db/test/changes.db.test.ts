@@ -1,0 +1,112 @@
+// Messages between processes: they come with the commit, and a listener that hears nothing any more is noticed.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Changes, type Database, openChanges, openDatabase } from '../src/index.ts';
+import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+
+let test_: TestDatabase;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  test_ = await createTestDatabase();
+});
+afterAll(() => test_.drop());
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function openProcess(directUrl?: string): Promise<{ database: Database; changes: Changes }> {
+  const database = await openDatabase({
+    url: test_.url,
+    schema: 'public',
+    ...(directUrl === undefined ? {} : { directUrl }),
+  });
+  closers.push(() => database.close());
+  const changes = await openChanges({ database, onError: () => {} });
+  closers.push(() => changes.close());
+  return { database, changes };
+}
+
+/** A way to the database that can fall silent, as a cable that is pulled does: nobody is told. */
+async function openSilenceableWay() {
+  const { hostname, port } = new URL(test_.url);
+  let isSilent = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      const silent = isSilent;
+      from.on('data', (chunk) => {
+        if (!isSilent && !silent) to.write(chunk);
+      });
+      from.on('error', () => {});
+      from.on('close', () => {
+        if (!isSilent) to.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const url = new URL(test_.url);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: url.href, silence: (silent: boolean) => (isSilent = silent) };
+}
+
+test('every process hears what commits, the publisher too, and nothing that is rolled back', async () => {
+  const one = await openProcess();
+  const two = await openProcess();
+  const heard: string[] = [];
+  one.changes.on('key', (id) => heard.push(`one ${id}`));
+  two.changes.on('key', (id) => heard.push(`two ${id}`));
+  two.changes.on('other', (id) => heard.push(`other ${id}`));
+  await expect(
+    one.database.transaction(async (tx) => {
+      await one.changes.publish(tx, 'key', 'rolled back');
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
+  await one.database.transaction((tx) => one.changes.publish(tx, 'key', 'k 1'));
+  await expect.poll(() => heard.toSorted()).toEqual(['one k 1', 'two k 1']);
+  expect(one.changes.isLive()).toBe(true);
+});
+
+test('a listener that falls silent is noticed within a second, and comes back by itself', async () => {
+  const way = await openSilenceableWay();
+  const { database, changes } = await openProcess(way.url);
+  const heard: (string | null)[] = [];
+  changes.on('key', (id) => heard.push(id));
+  way.silence(true);
+  const begun = performance.now();
+  // The connection looks alive and the message is lost: only the missing beat tells.
+  await database.transaction((tx) => changes.publish(tx, 'key', 'lost'));
+  await expect.poll(() => heard.includes(null), { timeout: 5_000, interval: 10 }).toBe(true);
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(changes.isLive()).toBe(false);
+  way.silence(false);
+  await expect.poll(() => changes.isLive(), { timeout: 15_000 }).toBe(true);
+  await database.transaction((tx) => changes.publish(tx, 'key', 'found'));
+  await expect.poll(() => heard.at(-1)).toBe('found');
+  expect(heard).not.toContain('lost');
+});
+
+test('a handler that throws keeps nobody from hearing, and what is too long is refused', async () => {
+  const { database, changes } = await openProcess();
+  const heard: (string | null)[] = [];
+  changes.on('key', () => {
+    throw new Error('no');
+  });
+  changes.on('key', (id) => heard.push(id));
+  await changes.publish(database, 'key', 'x');
+  await expect.poll(() => heard).toEqual(['x']);
+  await expect(changes.publish(database, 'key', 'x'.repeat(8_000))).rejects.toThrow(RangeError);
+  expect(() => changes.on('two words', () => {})).toThrow(TypeError);
+});

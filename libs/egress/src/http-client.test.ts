@@ -1,0 +1,84 @@
+// Answers of a hostile server: whatever it sends, it is bounded before anybody parses it.
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, expect, test } from 'vitest';
+import { AnswerRefused, createHttpClient, type HttpClient } from './http-client.ts';
+import { createEgressPolicy } from './policy.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function serve(listener: RequestListener): Promise<{ url: string; client: HttpClient }> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = createHttpClient(createEgressPolicy({ development: true }), {
+    timeoutMs: 1_500,
+    answerBytesMax: 1_000_000,
+  });
+  closers.push(
+    () => client.close(),
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, client };
+}
+
+test('an answer is read to its end', async () => {
+  const { url, client } = await serve((request, response) => {
+    response.setHeader('x-asked', request.headers['accept-encoding'] ?? '');
+    response.end('{"a":[1,2]}');
+  });
+  const answer = await client.request(url);
+  expect(await answer.json()).toEqual({ a: [1, 2] });
+  expect(answer.headers.get('x-asked')).toBe('identity');
+});
+
+test.each([
+  ['too many bytes', 'x'.repeat(1_000_001), /sent more than 1000000 bytes/],
+  ['too many values', `  [${'1,'.repeat(110_000)}1]`, /sent more than 100000 values/],
+  ['too deep', '['.repeat(500_000), /sent more than 64 levels/],
+])('%s', async (_what, body, message) => {
+  const { url, client } = await serve((_request, response) => response.end(body));
+  const refused = client.request(url);
+  await expect(refused).rejects.toThrow(AnswerRefused);
+  await expect(refused).rejects.toThrow(message);
+});
+
+test('what only looks like many values is text', async () => {
+  const body = 'a list: [1,1,'.repeat(20_000);
+  const { url, client } = await serve((_request, response) => response.end(body));
+  expect(await (await client.request(url)).text()).toBe(body);
+});
+
+test('a packed answer is not unpacked, however small it is', async () => {
+  const packed = gzipSync('0'.repeat(20_000_000));
+  const { url, client } = await serve((_request, response) => {
+    response.setHeader('content-encoding', 'gzip');
+    response.end(packed);
+  });
+  await expect(client.request(url)).rejects.toThrow(/packed/);
+});
+
+test('an endless answer and one that never begins end with the time', async () => {
+  const endless = await serve((_request, response) => {
+    const timer = setInterval(() => response.write('x'), 10);
+    response.on('close', () => clearInterval(timer));
+  });
+  await expect(endless.client.request(endless.url)).rejects.toThrow();
+  const silent = await serve(() => {});
+  await expect(silent.client.request(silent.url)).rejects.toThrow();
+});
+
+test('a redirect is an answer, and nobody goes there', async () => {
+  let visits = 0;
+  const { url, client } = await serve((_request, response) => {
+    visits += 1;
+    response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+  });
+  expect((await client.request(url)).status).toBe(302);
+  expect(visits).toBe(1);
+});
