@@ -97,6 +97,8 @@ async function readAnswer(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
+    // Its end is our doing, and no news to anybody.
+    body.on('error', () => {});
     body.destroy();
     throw new AnswerRefused('sent a packed answer that nobody asked for');
   }

@@ -28,7 +28,7 @@ import { sendProblem } from './problem.ts';
 import { parseTraceparent, requestIdOf } from './request-id.ts';
 import { RequestLogger } from './request-logger.ts';
 import { observeRoute, requireBody, requireDeclared } from './route-setup.ts';
-import { acceptedHosts } from './same-origin.ts';
+import { createHostCheck } from './same-origin.ts';
 import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -115,7 +115,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     'onRequest',
     requestGate({
       ...{ headers, drain, allowed, durations, accessLog },
-      hosts: options.checkHosts === true ? acceptedHosts(publicUrl) : undefined,
+      isHost: options.checkHosts === true ? createHostCheck(publicUrl) : undefined,
     }),
   );
 

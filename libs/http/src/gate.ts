@@ -6,6 +6,7 @@ import type { AccessLog } from './access-log.ts';
 import type { AllowedMethods } from './allowed-methods.ts';
 import type { DurationHistogram } from './durations.ts';
 import { parseTraceparent } from './request-id.ts';
+import type { HostCheck } from './same-origin.ts';
 import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';
 import { checkEncoding } from './validation.ts';
 
@@ -17,9 +18,9 @@ export function requestGate(parts: {
   durations: DurationHistogram;
   accessLog: AccessLog | undefined;
   /** Undefined: every host. */
-  hosts: ReadonlySet<string> | undefined;
+  isHost: HostCheck | undefined;
 }): (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void {
-  const { headers, drain, allowed, hosts } = parts;
+  const { headers, drain, allowed, isHost } = parts;
   const observeUnmatched = parts.durations.forRoute('unmatched', 'ANY');
   const writeUnmatched = parts.accessLog?.forRoute('ANY', 'unmatched');
   return (request, reply, done) => {
@@ -31,7 +32,7 @@ export function requestGate(parts: {
       if (raw.headers.host === undefined && raw.httpVersionMinor === 1) {
         throw baseErrors.bad_request({ detail: 'The Host header is missing.' });
       }
-      if (hosts !== undefined && !isHostAccepted(request, hosts)) throw baseErrors.host_not_accepted();
+      if (isHost !== undefined && !isHostAccepted(request, isHost)) throw baseErrors.host_not_accepted();
       if (request.is404) {
         const error = unmatched(raw, allowed);
         observeUnmatched(error.status, 0);
@@ -63,9 +64,7 @@ function unmatched(raw: IncomingMessage, allowed: AllowedMethods): AppError {
   return baseErrors.method_not_allowed({ headers: { allow: methods.join(', ') } });
 }
 
-function isHostAccepted(request: FastifyRequest, hosts: ReadonlySet<string>): boolean {
-  const { host = '' } = request.raw.headers;
-  // Mostly written as it is kept; only other spellings are worth a copy.
-  if (hosts.has(host) || hosts.has(host.toLowerCase())) return true;
-  return request.routeOptions.config?.whileDraining === true;
+function isHostAccepted(request: FastifyRequest, isHost: HostCheck): boolean {
+  const { headers, socket } = request.raw;
+  return isHost(headers.host ?? '', socket.localPort) || request.routeOptions.config?.whileDraining === true;
 }

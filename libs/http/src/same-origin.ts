@@ -17,6 +17,24 @@ export function acceptedHosts(publicUrl: string): ReadonlySet<string> {
   return new Set([...acceptedOrigins(publicUrl)].map((origin) => origin.slice(origin.indexOf('//') + 2)));
 }
 
+export type HostCheck = (host: string, localPort: number | undefined) => boolean;
+
+/**
+ * The names that requests may come in under. While the public address is this machine's own, its names count on the port
+ * of this process too: it may be one of several behind that address. No name of a stranger ever counts.
+ */
+export function createHostCheck(publicUrl: string): HostCheck {
+  const hosts = acceptedHosts(publicUrl);
+  const isLocal = LOOPBACK_HOSTS.has(new URL(publicUrl).hostname);
+  return (host, localPort) => {
+    if (hosts.has(host)) return true;
+    const lower = host.toLowerCase();
+    if (hosts.has(lower)) return true;
+    const port = `:${localPort}`;
+    return isLocal && lower.endsWith(port) && LOOPBACK_HOSTS.has(lower.slice(0, -port.length));
+  };
+}
+
 type HeaderRequest = { method: string; headers: IncomingHttpHeaders };
 
 /**

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
@@ -77,12 +78,40 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
     connectors,
   });
   await toolhub.app.listen({ host: '127.0.0.1', port });
+  const front = isElsewhere(options.publicUrl) ? await openFront(options.publicUrl, port) : undefined;
   return {
-    url: `http://localhost:${port}`,
+    url: `http://localhost:${front?.port ?? port}`,
     async stop() {
+      front?.close();
       await toolhub.app.drain();
       await toolhub.close();
       await database.close();
+    },
+  };
+}
+
+function isElsewhere(publicUrl: string | undefined): publicUrl is string {
+  return publicUrl !== undefined && new URL(publicUrl).hostname !== 'localhost';
+}
+
+/** What ends TLS in front of a service: it passes requests on under the public name. */
+async function openFront(publicUrl: string, port: number): Promise<{ port: number; close(): void }> {
+  const { host } = new URL(publicUrl);
+  const front = createHttpServer((incoming, response) => {
+    const { method, url: path, headers } = incoming;
+    const options = { host: '127.0.0.1', port, method, path, headers: { ...headers, host } };
+    const passedOn = httpRequest(options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(passedOn);
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  return {
+    port: (front.address() as { port: number }).port,
+    close() {
+      front.closeAllConnections();
+      front.close();
     },
   };
 }

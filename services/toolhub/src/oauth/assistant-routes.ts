@@ -135,7 +135,11 @@ function postForm(app: App, url: string, form: Record<string, string>, request: 
   return app.inject({
     method: 'POST',
     url,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': request.id },
+    headers: {
+      host: request.headers.host ?? '',
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-request-id': request.id,
+    },
     payload: new URLSearchParams(form).toString(),
     remoteAddress: request.ip,
   });

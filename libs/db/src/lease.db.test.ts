@@ -1,8 +1,8 @@
 // One holder at a time, whatever runs in parallel; a lease ends by itself; a latecomer changes nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Database, leasesOn } from '../src/index.ts';
-import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+import { type Database, leasesOn } from './index.ts';
+import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 let database: Database;

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Changes, type Database, openChanges, openDatabase } from '../src/index.ts';
-import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
+import { type Changes, type Database, openChanges, openDatabase } from './index.ts';
+import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 const closers: (() => Promise<unknown>)[] = [];

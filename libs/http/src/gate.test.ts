@@ -1,7 +1,7 @@
 // Who is answered at all: the names of the service, and who may read its numbers.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { App } from '../src/index.ts';
-import { createTestApp } from './test-app.ts';
+import { createTestApp } from '../test/test-app.ts';
+import type { App } from './index.ts';
 
 let app: App;
 afterEach(() => app.close());
@@ -25,7 +25,12 @@ describe('hosts', () => {
     for (const host of ['localhost:4999', '127.0.0.1:4999', '[::1]:4999']) {
       expect((await under(host)).statusCode).toBe(200);
     }
-    for (const host of ['localhost', 'localhost:4998', 'rebound.example:4999']) {
+    for (const host of [
+      'localhost',
+      'localhost:4998',
+      'rebound.example:4999',
+      '127.0.0.1.evil.example:4999',
+    ]) {
       expect((await under(host)).statusCode).toBe(403);
     }
   });
