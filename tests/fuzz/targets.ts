@@ -1,11 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { Type } from '@fastify/type-provider-typebox';
 import { ImapLimitExceeded, ImapLimiter, SmtpLimitExceeded, SmtpLimiter } from '@libs/egress';
-import { cursorCodec, parseJson } from '@libs/http';
+import { cursorCodec, JSON_LIMITS, parseJson } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import { decodeWebhookSecret, signMessage, verifyMessage } from '@libs/webhooks';
 import parseImap from 'imapflow/lib/handler/imap-parser.js';
-import { JSON_DEPTH_MAX } from '../../libs/http/src/json-body.ts';
 import { parseIdempotencyKey } from '../../services/payments/src/idempotency/key.ts';
 import { readNacha } from '../../services/payments/src/rails/ach/nacha/read.ts';
 import { repliesOf } from '../../services/payments/src/rails/ach/nacha/replies.ts';
@@ -68,7 +67,7 @@ const json: Target = {
   run: (input) =>
     expecting(AppError, () => {
       const value = parseJson(input);
-      assert(depthOf(value) <= JSON_DEPTH_MAX, 'deeper than promised');
+      assert(depthOf(value) <= JSON_LIMITS.depthMax, 'deeper than promised');
       const again = JSON.stringify(value);
       assert(
         !/\\u0000|\\ud[89a-f]/i.test(again.replaceAll('\\\\', '')),
