@@ -35,7 +35,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const offers = createDeliveryOffers();
   const base = await createBase(options);
   const access = await addAccess(base);
-  const webhooks = addWebhooks(base, { ...options.webhooks, offers });
+  const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
   const methods = addPaymentMethods(base, { webhooks });
   const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
   const retention = addRetention([access.idempotency.sweep, webhooks.events.sweep, payments.resetting.sweep]);

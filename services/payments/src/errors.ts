@@ -146,6 +146,18 @@ export const errors = defineErrors({
     detail: 'The sandbox clock may be at most ten years ahead of real time.',
     help: '`latest` says how far it may go.',
   },
+  too_many_streams: {
+    kind: 'rate_limited',
+    title: 'Too many streams',
+    detail: 'A key may have ten event streams open at once.',
+    help: 'Close one, or listen to one stream for all.',
+  },
+  last_event_unknown: {
+    kind: 'refused',
+    title: 'Last event unknown',
+    detail: 'There is no event with this Last-Event-ID within the last 24 hours.',
+    help: 'List the events that you have missed, and connect without the header.',
+  },
   state_conflict: {
     kind: 'conflict',
     title: 'State conflict',

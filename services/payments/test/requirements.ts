@@ -254,6 +254,19 @@ export const requirements: readonly Requirement[] = [
   { id: 'P-8.12', text: 'Every event is listed and read for 90 days, and filtered by type and object.' },
   { id: 'P-8.13', text: 'Deliveries survive a process that stops half-way: at least once.' },
 
+  {
+    id: 'P-8.14',
+    text: 'The stream of events tells of every event of the tenant as it happens, with its id, in every process.',
+  },
+  {
+    id: 'P-8.15',
+    text: 'A stream is resumed by Last-Event-ID for 24 hours: nothing is lost and nothing told twice, also over a restart.',
+  },
+  {
+    id: 'P-8.16',
+    text: 'Streams per key are bounded, and end with their key, their test mode and their process.',
+  },
+
   // Details
   {
     id: 'P-10.1',

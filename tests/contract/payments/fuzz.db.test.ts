@@ -128,7 +128,9 @@ test('[P-2.8] [P-2.10] every endpoint that takes a body refuses garbage without 
   ];
   for (const { method, path } of operations) {
     // An empty body is all that some of them need.
-    const takesNothing = /\/(cancel|settle|reject|notify_of_change|rotate_secret|test|retry)$/.test(path);
+    const takesNothing = /\/(cancel|settle|reject|notify_of_change|rotate_secret|test|retry|reset)$/.test(
+      path,
+    );
     for (const raw of raws) {
       if (takesNothing && raw === '') continue;
       const answer = await harness.call(method, path.replace('{id}', 'pay_none'), {

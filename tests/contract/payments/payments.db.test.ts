@@ -53,7 +53,7 @@ describe('creating', () => {
     expect(Object.keys(body).sort()).toEqual(
       [
         'id object mode status amount currency source destination rail rail_selected rail_decision attempts timeline',
-        'failure fee description metadata estimated_settlement_at created_at updated_at',
+        'failure fee refund_of refunded_amount description metadata estimated_settlement_at created_at updated_at',
       ]
         .join(' ')
         .split(' ')

@@ -67,7 +67,7 @@ test('[P-7.6] after a reset nothing is left to see but keys and endpoints, in th
   expect((await get(key, `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).body.data).toEqual([]);
   expect((await get(key, '/v1/fees?month=2026-11')).body.total).toBe(0);
   await expect
-    .poll(async () => (await get(key, '/v1/payments', second)).body.data, { timeout: 1_000 })
+    .poll(async () => (await get(key, '/v1/payments', second)).body.data, { timeout: 3_000 })
     .toEqual([]);
 
   // Keys of requests are forgotten, the endpoint hears of what is new, signed as before, and of nothing else.
@@ -90,12 +90,14 @@ test('[P-7.6] whatever somebody did to the published sandbox, the first request 
   for (const id of ['pm_alice', 'pm_bob']) {
     await harness.call('POST', '/v1/sandbox/clock', { body: { advance: 'P1M' } });
     await expect
-      .poll(async () => (await harness.call('DELETE', `/v1/payment_methods/${id}`)).status)
+      .poll(async () => (await harness.call('DELETE', `/v1/payment_methods/${id}`)).status, {
+        timeout: 10_000,
+      })
       .toBe(204);
   }
   expect((await pay(SANDBOX_KEY)).status).toBe(422);
   expect((await reset(SANDBOX_KEY, second)).status).toBe(200);
-  await expect.poll(async () => (await pay(SANDBOX_KEY)).status, { timeout: 1_000 }).toBe(202);
+  await expect.poll(async () => (await pay(SANDBOX_KEY)).status, { timeout: 3_000 }).toBe(202);
   const { body } = await pay(SANDBOX_KEY, { rail: 'ach' });
   await expect.poll(() => statusOf(SANDBOX_KEY, body.id), { timeout: 10_000 }).toBe('completed');
 });

@@ -1,10 +1,13 @@
+import { Readable } from 'node:stream';
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ID_LENGTH_MAX, IdParams, ModeSchema, oneOfStrings, sendJsonText, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { eventTypes } from './event.ts';
 import { eventToJson } from './event-json.ts';
 import type { EventService } from './service.ts';
+import type { EventStreams } from './stream.ts';
 
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 const EventType = oneOfStrings(eventTypes);
@@ -22,7 +25,17 @@ const EventSchema = Type.Object({
   data: Type.Unknown({ description: 'The object concerned, as it was then.' }),
 });
 
-export function registerEventRoutes(routes: PaymentsRoutes, { events }: { events: EventService }): void {
+export interface EventRouteDependencies {
+  events: EventService;
+  streams: EventStreams;
+  /** Whether the request's key is still what it was when it came in. */
+  stillAllowed: (request: FastifyRequest) => Promise<boolean>;
+}
+
+export function registerEventRoutes(
+  routes: PaymentsRoutes,
+  { events, streams, stillAllowed }: EventRouteDependencies,
+): void {
   const tags = ['Events'];
 
   routes.get(
@@ -61,6 +74,42 @@ export function registerEventRoutes(routes: PaymentsRoutes, { events }: { events
       const next = JSON.stringify(page.next_cursor);
       const data = page.data.map(eventToJson).join(',');
       return sendJsonText(reply, `{"object":"list","data":[${data}],"next_cursor":${next}}`);
+    },
+  );
+
+  routes.get(
+    '/v1/events/stream',
+    {
+      access: 'events:read',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'events.stream',
+        tags,
+        summary: 'Hear of events as they happen, by server-sent events',
+        description:
+          'Each message has the id and the type of an event, and the event itself as data. A stream that broke off goes on after the event that `Last-Event-ID` names, for 24 hours.',
+        headers: Type.Object({
+          'last-event-id': Type.Optional(Type.String({ maxLength: 64 })),
+        }),
+      },
+    },
+    async (request, reply) => {
+      const hungUp = new AbortController();
+      reply.raw.once('close', () => hungUp.abort());
+      const lastEventId = request.headers['last-event-id'];
+      const messages = await streams.open({
+        caller: request.caller,
+        lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+        stillAllowed: () => stillAllowed(request),
+        hungUp: hungUp.signal,
+      });
+      return reply
+        .type('text/event-stream; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .send(Readable.from(messages, { objectMode: false }));
     },
   );
 

@@ -82,7 +82,7 @@ export function createGates({ keys, rates, adminToken }: GatesDependencies): Gat
   };
 }
 
-function bearerToken(header: string | undefined): string | undefined {
+export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.startsWith('Bearer ')) return header.slice(7).trim() || undefined;
   return /^bearer +([!-~]+) *$/i.exec(header)?.[1];

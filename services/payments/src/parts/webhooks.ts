@@ -1,7 +1,10 @@
 import { createEgressPolicy, type ResolveHost } from '@libs/egress';
 import { createDeliveryQueue } from '@libs/webhooks';
+import type { FastifyRequest } from 'fastify';
 import { registerEventRoutes } from '../events/routes.ts';
 import { createEventService, type EventService } from '../events/service.ts';
+import { createEventStreams } from '../events/stream.ts';
+import { bearerToken } from '../keys/access.ts';
 import { createWebhookDispatcher } from '../webhooks/dispatcher.ts';
 import type { DeliveryOffers } from '../webhooks/offers.ts';
 import { registerWebhookRoutes } from '../webhooks/routes.ts';
@@ -9,6 +12,7 @@ import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules } from '../webhooks/
 import { createSecretVault } from '../webhooks/secrets.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/service.ts';
 import { createSubscriptionService, type SubscriptionService } from '../webhooks/subscriptions.ts';
+import type { AccessPart } from './access.ts';
 import type { Base, Part } from './base.ts';
 
 /** How webhooks are looked up and retried; as the contract says unless told otherwise. */
@@ -27,6 +31,7 @@ export type WebhooksPart = Part & {
 /** Events, and the webhooks that tell of them. */
 export function addWebhooks(
   base: Base,
+  { keys }: Pick<AccessPart, 'keys'>,
   { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
 ): WebhooksPart {
   const { config, database, sealer, newId, randomBytes, random, now } = base;
@@ -45,10 +50,18 @@ export function addWebhooks(
     ...{ database, webhooks, events, vault, policy, rules, now, random },
     onError: (error) => base.onError(error, { where: 'webhooks' }),
   });
+  const streams = createEventStreams({
+    ...{ databases: base.databases, now, ending: base.app.drainSignal },
+    onError: (error) => base.onError(error, { where: 'event streams' }),
+  });
+  const stillAllowed = async ({ headers, caller }: FastifyRequest): Promise<boolean> => {
+    const found = await keys.authenticate(bearerToken(headers.authorization) ?? '');
+    return found?.keyId === caller.keyId && found.tenant.id === caller.tenant.id;
+  };
   return {
     ...{ events, subscriptions, webhooks },
     routes(_app, routes) {
-      registerEventRoutes(routes, { events });
+      registerEventRoutes(routes, { events, streams, stillAllowed });
       registerWebhookRoutes(routes, webhooks);
     },
     handlers: [],

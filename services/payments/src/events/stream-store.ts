@@ -1,0 +1,101 @@
+import type { Queryable } from '@libs/db';
+import type { EventType, PaymentsEvent } from './event.ts';
+
+/** A place in the order of commits: everything up to this event was seen. */
+export interface StreamPlace {
+  /** Of the transaction that wrote it. */
+  txid: string;
+  /** Empty before the first event of the transaction. */
+  eventId: string;
+}
+
+/** Behind the last transaction that has surely ended: what is committed from now on comes after it. */
+export async function currentPlace(db: Queryable): Promise<StreamPlace> {
+  const { rows } = await db.query<{ txid: string }>(
+    'select pg_snapshot_xmin(pg_current_snapshot())::text as txid',
+  );
+  return { txid: rows[0]?.txid ?? '0', eventId: '' };
+}
+
+export async function findPlace(
+  db: Queryable,
+  tenantId: string,
+  { eventId, after }: { eventId: string; after: Date },
+): Promise<StreamPlace | undefined> {
+  const { rows } = await db.query<{ txid: string }>(
+    'select txid::text as txid from events where tenant_id = $1 and id = $2 and created_at >= $3',
+    [tenantId, eventId, after],
+  );
+  return rows[0] && { txid: rows[0].txid, eventId };
+}
+
+interface StreamRow {
+  tenant_id: string;
+  id: string;
+  type: EventType;
+  subject_id: string;
+  data: string;
+  occurred_at: Date;
+  created_at: Date;
+  txid: string;
+}
+
+export interface StreamedEvent {
+  event: PaymentsEvent;
+  place: StreamPlace;
+}
+
+/**
+ * The next events in the order of their transactions. Those of a transaction appear together and only once every older
+ * one has ended, so nothing ever appears before a place that was passed.
+ */
+export async function listAfter(
+  db: Queryable,
+  tenantId: string,
+  { place, limit }: { place: StreamPlace; limit: number },
+): Promise<StreamedEvent[]> {
+  const { rows } = await db.query<StreamRow>(
+    {
+      name: 'events.stream',
+      text: `select tenant_id, id, type, subject_id, data, occurred_at, created_at, txid::text as txid from events
+        where tenant_id = $1 and txid >= $2::xid8 and txid < pg_snapshot_xmin(pg_current_snapshot())
+          and (txid > $2::xid8 or id > $3)
+        order by events.txid, id limit $4`,
+    },
+    [tenantId, place.txid, place.eventId, limit],
+  );
+  return rows.map((row) => ({
+    event: {
+      tenantId: row.tenant_id,
+      id: row.id,
+      type: row.type,
+      subjectId: row.subject_id,
+      data: row.data,
+      occurredAt: row.occurred_at,
+      createdAt: row.created_at,
+    },
+    place: { txid: row.txid, eventId: row.id },
+  }));
+}
+
+/** Those of the tenants that have something after their place. */
+export async function findMoved(
+  db: Queryable,
+  places: ReadonlyMap<string, StreamPlace>,
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ tenant_id: string }>(
+    {
+      name: 'events.moved',
+      text: `select wanted.tenant_id from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, txid, event_id)
+        where exists (select 1 from events e where e.tenant_id = wanted.tenant_id and e.txid >= wanted.txid::xid8
+          and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+          and (e.txid > wanted.txid::xid8 or e.id > wanted.event_id))`,
+    },
+    [
+      [...places.keys()],
+      [...places.values()].map((place) => place.txid),
+      [...places.values()].map((place) => place.eventId),
+    ],
+  );
+  return new Set(rows.map((row) => row.tenant_id));
+}

@@ -1,0 +1,163 @@
+import type { Database } from '@libs/db';
+import { errors } from '../errors.ts';
+import type { Caller } from '../keys/key.ts';
+import type { ByMode, Mode } from '../tenant.ts';
+import { eventToJson } from './event-json.ts';
+import { currentPlace, findMoved, findPlace, listAfter, type StreamPlace } from './stream-store.ts';
+
+/** Streams are resumed by an event that is at most this old. */
+export const RESUME_HOURS = 24;
+export const STREAMS_PER_KEY_MAX = 10;
+const STREAMS_MAX = 1_000;
+const PAGE = 100;
+/**
+ * One look for all tenants that somebody listens to. Rejected: a NOTIFY by every statement that writes events, which all
+ * payments would pay for, also those that nobody listens to, and which makes commits wait for each other.
+ */
+const LOOK_MS = 150;
+/** Proxies close what is silent; the caller's key is looked at as often. */
+const HEARTBEAT_MS = 15_000;
+const KEY_CHECK_MS = 500;
+const RETRY_MS = 1_000;
+
+export interface EventStreamsDependencies {
+  databases: ByMode<Database>;
+  now: () => Date;
+  onError: (error: unknown) => void;
+  /** Ends all streams: the process stops. */
+  ending: AbortSignal;
+}
+
+export interface OpenStream {
+  caller: Caller;
+  /** Null begins with what happens from now on. */
+  lastEventId: string | null;
+  /** Whether the caller's key still opens what it opened; false ends the stream. */
+  stillAllowed: () => Promise<boolean>;
+  /** Aborted when the caller hung up. */
+  hungUp: AbortSignal;
+}
+
+interface Listener {
+  mode: Mode;
+  tenantId: string;
+  place: StreamPlace;
+  wake(): void;
+}
+
+export function createEventStreams(deps: EventStreamsDependencies) {
+  const listeners = new Set<Listener>();
+  const byKey = new Map<string, number>();
+  let isLooking = false;
+
+  /** Wakes those for whose tenants there is something new; runs while anybody listens. */
+  async function look(): Promise<void> {
+    try {
+      for (const mode of ['live', 'test'] as const) {
+        const waiting = [...listeners].filter((listener) => listener.mode === mode);
+        if (waiting.length === 0) continue;
+        const places = new Map(waiting.map(({ tenantId, place }) => [tenantId, place]));
+        for (const { tenantId, place } of waiting) {
+          if (isBefore(place, places.get(tenantId))) places.set(tenantId, place);
+        }
+        const moved = await findMoved(deps.databases[mode], places);
+        for (const listener of waiting) if (moved.has(listener.tenantId)) listener.wake();
+      }
+    } catch (error) {
+      deps.onError(error);
+    }
+    isLooking = listeners.size > 0;
+    if (isLooking) setTimeout(() => void look(), LOOK_MS);
+  }
+
+  function listen(listener: Listener): void {
+    listeners.add(listener);
+    if (isLooking) return;
+    isLooking = true;
+    setTimeout(() => void look(), LOOK_MS);
+  }
+
+  function admit(keyId: string): () => void {
+    const open = byKey.get(keyId) ?? 0;
+    let total = 0;
+    for (const count of byKey.values()) total += count;
+    if (open >= STREAMS_PER_KEY_MAX || total >= STREAMS_MAX)
+      throw errors.too_many_streams({ retryAfterSeconds: 5 });
+    byKey.set(keyId, open + 1);
+    return () => {
+      const left = (byKey.get(keyId) ?? 1) - 1;
+      if (left === 0) byKey.delete(keyId);
+      else byKey.set(keyId, left);
+    };
+  }
+
+  async function beginAt({ caller, lastEventId }: OpenStream): Promise<StreamPlace> {
+    const database = deps.databases[caller.tenant.mode];
+    if (lastEventId === null) return currentPlace(database);
+    const after = new Date(deps.now().getTime() - RESUME_HOURS * 60 * 60 * 1_000);
+    const place = await findPlace(database, caller.tenant.id, { eventId: lastEventId, after });
+    if (place === undefined) throw errors.last_event_unknown();
+    return place;
+  }
+
+  /** What goes over the wire, until the caller hangs up, its key ends or the process stops. */
+  async function* tell(stream: OpenStream, begin: StreamPlace, leave: () => void): AsyncGenerator<string> {
+    const { tenant } = stream.caller;
+    const database = deps.databases[tenant.mode];
+    const ended = AbortSignal.any([stream.hungUp, deps.ending]);
+    const listener: Listener = { mode: tenant.mode, tenantId: tenant.id, place: begin, wake: () => {} };
+    try {
+      listen(listener);
+      ended.addEventListener('abort', () => listener.wake(), { once: true });
+      yield `retry: ${RETRY_MS}\n\n`;
+      let silentSince = performance.now();
+      while (!ended.aborted && (await stream.stillAllowed())) {
+        const found = await listAfter(database, tenant.id, { place: listener.place, limit: PAGE });
+        if (found.length > 0) {
+          listener.place = found[found.length - 1]?.place ?? listener.place;
+          silentSince = performance.now();
+          yield found.map(({ event }) => toSse(event.id, event.type, eventToJson(event))).join('');
+          continue;
+        }
+        if (performance.now() - silentSince >= HEARTBEAT_MS) {
+          silentSince = performance.now();
+          yield ': heartbeat\n\n';
+        }
+        await new Promise<void>((resolve) => {
+          setTimeout(resolve, KEY_CHECK_MS).unref();
+          listener.wake = resolve;
+          if (ended.aborted) resolve();
+        });
+      }
+    } finally {
+      listeners.delete(listener);
+      leave();
+    }
+  }
+
+  return {
+    /** Refuses before anything is sent; what it answers must be read to its end or returned. */
+    async open(stream: OpenStream): Promise<AsyncGenerator<string>> {
+      const leave = admit(stream.caller.keyId);
+      try {
+        return tell(stream, await beginAt(stream), leave);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+  };
+}
+
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+function isBefore(place: StreamPlace, other: StreamPlace | undefined): boolean {
+  if (other === undefined) return true;
+  const [a, b] = [BigInt(place.txid), BigInt(other.txid)];
+  return a < b || (a === b && place.eventId < other.eventId);
+}
+
+/** The data has no line breaks: it is JSON in one line. */
+function toSse(id: string, type: string, data: string): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+}
