@@ -141,7 +141,9 @@ test('[TH-6] an expired token is renewed once by ten parallel calls in two proce
   );
   for (const { status, body } of await Promise.all(calls)) {
     expect([status, body.result?.isError ?? false]).toEqual([200, false]);
-    expect(body.result?.structuredContent).toMatchObject({ items: [{ path: 'INBOX' }, {}, {}, {}] });
+    expect(body.result?.structuredContent).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ path: 'INBOX' })]),
+    });
   }
   expect(vendor.exchanges).toEqual([
     {

@@ -230,7 +230,7 @@ function createWriter() {
     },
     end(): PlainText {
       endLink();
-      return { value: pieces.join('').trim(), truncated: isTruncated };
+      return { value: pieces.join('').trim(), truncated: isTruncated || length >= TEXT_LENGTH_MAX };
     },
   };
 }

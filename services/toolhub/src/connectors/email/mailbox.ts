@@ -1,5 +1,5 @@
 import type { SkippableAnswer } from '@libs/egress';
-import type { ImapFlow, ImapFlowError, MailboxObject, SearchObject } from 'imapflow';
+import type { FetchMessageObject, ImapFlow, ImapFlowError, MailboxObject, SearchObject } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
 import { guardOf, tooLarge } from './imap-guard.ts';
@@ -72,6 +72,17 @@ export function expectDone<T>(result: T | false | undefined, what: string): T {
 /** Whether the guard left out an answer of this kind to the last command. */
 export function wasSkipped(client: ImapFlow, kind: SkippableAnswer): boolean {
   return guardOf(client)?.skipped.some((answer) => answer.kind === kind) ?? false;
+}
+
+/**
+ * What a server can say of any message in a few words. One message that says more of itself than is read does not hide
+ * the others, nor is it hidden itself.
+ */
+export async function fetchBare(client: ImapFlow, uids: readonly number[]): Promise<FetchMessageObject[]> {
+  if (uids.length === 0) return [];
+  const query = { uid: true, flags: true, internalDate: true, size: true };
+  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
+  return fetched.filter(({ uid }) => uids.includes(uid));
 }
 
 /** Null where more were found than one answer may name. */

@@ -5,7 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { openFolder, searchWindow, uidSet, wasSkipped } from './mailbox.ts';
+import { fetchBare, openFolder, searchWindow, uidSet, wasSkipped } from './mailbox.ts';
 import { type MessageSummary, readHead } from './message.ts';
 import { readMimeTree } from './mime-tree.ts';
 
@@ -155,13 +155,9 @@ async function fetchSummaries(
   };
   const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
   const summaries = new Map(fetched.map((message) => [message.uid, toSummary(message, folder)]));
-  if (!wasSkipped(client, 'FETCH')) return summaries;
-  // One message that says more of itself than is read does not hide the others, nor is it hidden itself.
-  const missing = uids.filter((uid) => !summaries.has(uid));
-  const short = { uid: true, flags: true, internalDate: true, size: true };
-  const bare = missing.length > 0 ? await client.fetchAll(uidSet(missing), short, { uid: true }) : [];
-  for (const message of bare) {
-    if (missing.includes(message.uid)) summaries.set(message.uid, toSummary(message, folder));
+  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !summaries.has(uid)) : [];
+  for (const message of await fetchBare(client, missing)) {
+    summaries.set(message.uid, toSummary(message, folder));
   }
   return summaries;
 }

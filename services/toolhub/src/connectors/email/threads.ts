@@ -5,7 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { openFolder, searchWindow, uidSet } from './mailbox.ts';
+import { fetchBare, openFolder, searchWindow, uidSet, wasSkipped } from './mailbox.ts';
 import { type Flag, type MessageHead, readHead } from './message.ts';
 import { MESSAGE_ID, unfold } from './reply.ts';
 import { criteriaOf, type SearchArguments } from './search.ts';
@@ -128,7 +128,10 @@ async function fetchLinked(
     headers: ['references', 'in-reply-to'],
   };
   const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
-  return new Map(fetched.map((message) => [message.uid, toLinked(message, folder)]));
+  const linked = new Map(fetched.map((message) => [message.uid, toLinked(message, folder)]));
+  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !linked.has(uid)) : [];
+  for (const message of await fetchBare(client, missing)) linked.set(message.uid, toLinked(message, folder));
+  return linked;
 }
 
 function toLinked(message: FetchMessageObject, folder: string): LinkedMessage {

@@ -1,0 +1,74 @@
+// How mail reads: HTML as text, charsets, and paragraphs that were wrapped on the way.
+import { describe, expect, it } from 'vitest';
+import { TEXT_LENGTH_MAX, textOfHtml } from './html-text.ts';
+import { cutText, decodeText } from './text-part.ts';
+
+const part = (overrides: Partial<Parameters<typeof decodeText>[1]> = {}) => ({
+  charset: '',
+  isFlowed: false,
+  deletesSpace: false,
+  ...overrides,
+});
+
+describe('text of HTML', () => {
+  it('keeps paragraphs, lists, quotations, tables and addresses', async () => {
+    const html = `<html><head><title>t</title><style>p{}</style></head><body><h1>Hello &amp; hi</h1>
+      <p>Dear  <b>Bob</b>,<br>see <a href="https://x.test/?a=1&amp;b=2">this</a>, <a href="https://y.test">https://y.test</a>
+      and <a href="javascript:alert(1)">that</a>.</p>
+      <ul><li>one</li><li>two<ol start=3><li>a</li><li>b</li></ol></li></ul>
+      <blockquote>quoted<blockquote>deeper</blockquote></blockquote>
+      <table><tr><td>A</td><td>B</td></tr><tr><td>C</td></tr></table><pre>x
+  y</pre><img alt="a cat">end<script>evil()</script></body></html>`;
+    expect((await textOfHtml(html)).value).toBe(
+      [
+        ...[
+          'Hello & hi',
+          '',
+          'Dear Bob,',
+          'see this [https://x.test/?a=1&b=2], https://y.test and that.',
+          '',
+        ],
+        ...['* one', '* two', '  3. a', '  4. b', '', '> quoted', '', '> > deeper', '', 'A B', 'C', ''],
+        ...['x', '  y', '', 'a catend'],
+      ].join('\n'),
+    );
+  });
+
+  it('counts from 1 where a list counts from nowhere, and says what it cut', async () => {
+    const list = '<ol start=999999999 type=i><li>one</li></ol><ol start=-2><li>x</ol>';
+    expect((await textOfHtml(list)).value).toBe('1. one\n\n-2. x');
+    const deep = await textOfHtml(`${'<blockquote>'.repeat(990)}deep`);
+    expect(deep).toEqual({ value: `${'> '.repeat(8)}deep`, truncated: false });
+    const long = await textOfHtml('word '.repeat(100_000));
+    expect(long.truncated).toBe(true);
+    expect(long.value.length).toBeLessThanOrEqual(TEXT_LENGTH_MAX);
+    expect(await textOfHtml('')).toEqual({ value: '', truncated: false });
+  });
+});
+
+describe('text of parts', () => {
+  it.each([
+    ['', Buffer.from('grün'), 'grün'],
+    ['us-ascii', Buffer.from('gr\xfcn', 'latin1'), 'grün'],
+    ['iso-8859-1', Buffer.from('gr\xfcn', 'latin1'), 'grün'],
+    ['koi8-r', Buffer.from([0xf0, 0xd2, 0xc9]), 'При'],
+    ['iso-2022-jp', Buffer.from('\x1b$BF|K\\8l\x1b(B', 'latin1'), '日本語'],
+    ['cp932', Buffer.from([0x93, 0xfa]), '日'],
+    ['x-unknown', Buffer.from('gr\xfcn', 'latin1'), 'grün'],
+    ['utf-8', Buffer.from([0x61, 0xc3]), 'a'],
+  ])('in %s', (charset, bytes, text) => {
+    expect(decodeText(bytes, part({ charset }))).toBe(text);
+  });
+
+  it('joins what flowed, by the depth of its quotation', () => {
+    const flowed = Buffer.from('one \r\ntwo\r\n>> q \r\n>> r\r\n> s \r\n  stuffed\r\n-- \r\nname');
+    expect(decodeText(flowed, part({ isFlowed: true }))).toBe('one two\n>> q r\n> s \n stuffed\n-- \nname');
+    const spaced = part({ isFlowed: true, deletesSpace: true });
+    expect(decodeText(Buffer.from('日 \n本'), spaced)).toBe('日本');
+  });
+
+  it('cuts between characters', () => {
+    expect(cutText('üü', 3)).toEqual({ value: 'ü', truncated: true });
+    expect(cutText('üü', 4)).toEqual({ value: 'üü', truncated: false });
+  });
+});
