@@ -33,6 +33,7 @@ const spec = {
   rtpCertificatePath: settings.text('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
   rtpKeyPath: settings.text('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
   rtpAuthorityPath: settings.text('PAYMENTS_RTP_CA', { optional: true }),
+  rtpInboundToken: settings.text('PAYMENTS_RTP_INBOUND_TOKEN', { maxLength: 512, optional: true }),
   rateLive: settings.integer('PAYMENTS_RATE_LIVE', { min: 0, max: 1_000_000, default: 100 }),
   rateTest: settings.integer('PAYMENTS_RATE_TEST', { min: 0, max: 1_000_000, default: 25 }),
   sandbox: settings.flag('PAYMENTS_SANDBOX', { default: true }),
@@ -85,6 +86,8 @@ export interface PaymentsConfig {
       readonly certificatePath: string | undefined;
       readonly keyPath: string | undefined;
       readonly authorityPath: string | undefined;
+      /** Lets the gateway deliver answers by itself. */
+      readonly inboundToken: string | undefined;
     };
   };
 }
@@ -131,6 +134,7 @@ export function loadConfig(env: Env): PaymentsConfig {
         certificatePath: loaded.rtpCertificatePath,
         keyPath: loaded.rtpKeyPath,
         authorityPath: loaded.rtpAuthorityPath,
+        inboundToken: loaded.rtpInboundToken,
       },
     },
   };
@@ -158,6 +162,14 @@ function conflicts(loaded: Loaded, development: boolean): string[] {
   }
   if (!development && loaded.rtpGatewayUrl !== undefined && loaded.rtpCertificatePath === undefined) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with PAYMENTS_RTP_GATEWAY_URL in production');
+  }
+  if (
+    loaded.rtpInboundToken !== undefined &&
+    !(/^[!-~]+$/.test(loaded.rtpInboundToken) && loaded.rtpInboundToken.length >= PRODUCTION_TOKEN_LENGTH_MIN)
+  ) {
+    problems.push(
+      `PAYMENTS_RTP_INBOUND_TOKEN must have at least ${PRODUCTION_TOKEN_LENGTH_MIN} printable characters without spaces`,
+    );
   }
   if ((loaded.rtpCertificatePath === undefined) !== (loaded.rtpKeyPath === undefined)) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together');

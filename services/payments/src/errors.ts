@@ -25,6 +25,12 @@ export const errors = defineErrors({
     title: 'Forbidden',
     detail: "This is the operator's: it needs the admin token.",
   },
+  network_message_unknown: {
+    kind: 'malformed',
+    title: 'Unknown network message',
+    detail: 'This is no message that the network sends.',
+    help: 'The gateway delivers pacs.002 status reports, each as the whole body.',
+  },
   unsupported_api_version: {
     kind: 'malformed',
     title: 'Unsupported API version',

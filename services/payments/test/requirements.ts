@@ -175,6 +175,19 @@ export const requirements: readonly Requirement[] = [
     text: 'A refund needs an Idempotency-Key; a repeat gets the first answer again.',
   },
 
+  // Rails
+  {
+    id: 'P-5.1',
+    text: 'An answer that the RTP gateway delivers by itself is stored with 202 and decides its payment once, in any order with asking.',
+  },
+  {
+    id: 'P-5.2',
+    text: 'The gateway needs its token (401); what is no message of the network is 400, what is too large 413.',
+  },
+  {
+    id: 'P-5.3',
+    text: 'A delivered message that fits no payment or contradicts one goes to quarantine alone.',
+  },
   // Ledger
   { id: 'P-6.1', text: 'Entries are double, append-only and sum to zero, which the database enforces.' },
   { id: 'P-6.2', text: 'Accounts and entries show pending and posted amounts apart.' },

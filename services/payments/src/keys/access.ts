@@ -88,6 +88,6 @@ export function bearerToken(header: string | undefined): string | undefined {
   return /^bearer +([!-~]+) *$/i.exec(header)?.[1];
 }
 
-function unauthorized(): Error {
+export function unauthorized(): Error {
   return errors.unauthorized({ headers: { 'www-authenticate': 'Bearer realm="payments"' } });
 }

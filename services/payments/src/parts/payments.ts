@@ -9,11 +9,13 @@ import { decoratePaymentRequests, registerPaymentRoutes } from '../payments/rout
 import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
+import { registerRailInboundRoutes } from '../rails/inbound-routes.ts';
 import type { Carrier } from '../rails/rail.ts';
 import { registerRailRoutes } from '../rails/routes.ts';
 import { createRails } from '../rails/service.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, withBooks } from '../reconciliation/service.ts';
+import { createPaymentsRoutes } from '../route-rules.ts';
 import { createRouting } from '../routing/service.ts';
 import { ROUTING_TERMS } from '../routing/terms.ts';
 import { createSandboxReset, type SandboxReset } from '../sandbox/reset.ts';
@@ -78,6 +80,10 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
       registerPaymentRoutes(routes, { payments, refunds });
       registerQuarantineRoutes(routes, quarantine);
       registerReconciliationRoutes(routes, reconciliation);
+      registerRailInboundRoutes(app, {
+        ...{ database, rails: rails.all },
+        declare: (scope) => createPaymentsRoutes(scope, needs.access),
+      });
       registerRailRoutes(routes, { getPayment: payments.get, messages: rails.messages });
       registerLedgerRoutes(routes, { databases: base.databases, now });
       registerSandboxRoutes(routes, {

@@ -116,6 +116,14 @@ export interface RailWork {
   force(tx: Queryable, payment: Payment, order: ForcedOrder): Promise<readonly RailOutcome[]>;
 }
 
+/** Messages that a network sends by itself, over HTTP. */
+export interface RailInbound {
+  /** Bearer token of the network's gateway. */
+  readonly token: string;
+  /** The jobs that read a message; null for what is no message that this network sends. */
+  jobsFor(message: Buffer): readonly NewJob[] | null;
+}
+
 /**
  * A way to move money, whole: another rail is another folder whose `rail.ts` exports `createRail`, and a line in
  * `rail-ids.ts`. Messages leave after the commit, through jobs that the rail handles itself, and carry ids that make a
@@ -135,6 +143,8 @@ export interface Rail {
   meaningOf(outcome: ForcedOutcome, code: string | null): ForcedMeaning;
   /** What went over it for a payment. */
   messagesOf(db: Queryable, key: { tenantId: string; id: string }): Promise<RailMessage[]>;
+  /** Null where nothing comes but answers to what was asked. */
+  readonly inbound: RailInbound | null;
   /** Called once: jobs and timers, reading what comes back, and outcomes on demand. */
   work(needs: RailNeeds): RailWork;
   close(): Promise<void>;

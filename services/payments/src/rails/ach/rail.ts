@@ -31,6 +31,7 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
   return {
     ...createAchCarrier({ pace, isConfigured: (mode) => originators[mode] !== null }),
     messageKinds: ['nacha', 'return', 'noc'],
+    inbound: null,
     books: achBooks,
     meaningOf: meaningOnAch,
     messagesOf: (db, key) => achMessagesOf(db, sealer, key),

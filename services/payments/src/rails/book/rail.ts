@@ -7,6 +7,7 @@ export function createBookRail(terms = BOOK_TERMS): Rail {
   return {
     id: 'book',
     messageKinds: [],
+    inbound: null,
     books: null,
     possible({ source, destination, at }) {
       const between = source.type === 'balance' && destination.type === 'balance';

@@ -4,7 +4,7 @@ import type { Payment } from '../../payments/payment.ts';
 import type { RailDependencies } from '../dependencies.ts';
 import { rejectedByOrder, settledByOrder } from '../forced.ts';
 import { createMessageVault } from '../message-vault.ts';
-import type { ForcedMeaning, ForcedOrder, ForcedOutcome, Rail, RailOutcome } from '../rail.ts';
+import type { ForcedMeaning, ForcedOrder, ForcedOutcome, Rail, RailInbound, RailOutcome } from '../rail.ts';
 import { readReceived } from './answers/read.ts';
 import { rtpBooks } from './books/books.ts';
 import { REJECT_REASONS, rejectReason } from './codes.ts';
@@ -17,11 +17,13 @@ import {
 } from './lines/connection.ts';
 import { createRtpGateway, type RtpGateway } from './lines/gateway.ts';
 import { createSandboxTransport } from './lines/sandbox.ts';
+import { readStatusReport } from './messages/read.ts';
 import { accountMarks } from './network/account-marks.ts';
 import { createSandboxRtpNetwork, type SandboxRtpNetwork } from './network/network.ts';
 import { createRtpCarrier } from './sending/orders.ts';
 import { RTP_TERMS } from './terms.ts';
 import { createRtpHandlers } from './work/handlers.ts';
+import { readJobs, receivedText } from './work/jobs.ts';
 
 const REJECT_DEFAULT = 'AC04';
 
@@ -48,6 +50,7 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
     ...createRtpCarrier({ terms: RTP_TERMS, connections, openAccountNumber, newId, vault, log }),
     messageKinds: ['pacs.008', 'pacs.002', 'pacs.028'],
     books: rtpBooks,
+    inbound: inboundOf(config.rails.rtp.inboundToken),
     meaningOf,
     messagesOf: (db, key) => shownMessages(db, vault, key),
     work({ applyOutcomes }) {
@@ -72,6 +75,18 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
     },
     async close() {
       gateway?.close();
+    },
+  };
+}
+
+/** Live alone: the sandbox's network answers within the house. */
+function inboundOf(token: string | undefined): RailInbound | null {
+  if (token === undefined) return null;
+  return {
+    token,
+    jobsFor(message) {
+      const xml = receivedText(message);
+      return readStatusReport(xml).ok ? readJobs('live', [xml]) : null;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import { completeJobs, type Handler, type Job } from '@libs/jobs';
 import type { TenantTimes } from '../../../clock/service.ts';
@@ -21,6 +22,8 @@ import { ATTEMPTS_WITHOUT_END, type RtpWorkerDependencies, retryDelayMs } from '
 import { READ_JOB, type ReadPayload } from '../work/jobs.ts';
 import { faultOf, type Received, type ReceivedReport, readReports } from './reports.ts';
 import { railVerdict } from './sign-off.ts';
+
+const QUARANTINE_ID_DIGITS = 32;
 
 /**
  * Reads what the network sent. Everything that follows from a batch commits with the batch: messages kept, payments
@@ -102,16 +105,16 @@ async function findSeen(
   { vault }: RtpWorkerDependencies,
   tx: Queryable,
   { reports, byReference }: Reports,
-): Promise<Set<string>> {
+): Promise<Map<string, string>> {
   const later = reports.flatMap(({ report }) => {
     const found = byReference.get(report.original.instructionId);
     const isFirst = found?.submission?.state === 'sent' && report.status !== 'RCVD';
     return found && !isFirst ? [found] : [];
   });
-  const seen = new Set<string>();
+  const seen = new Map<string, string>();
   for (const xml of await openReports(tx, vault, later)) {
     const reading = readStatusReport(xml);
-    if (reading.ok) seen.add(reading.message.messageId);
+    if (reading.ok) seen.set(reading.message.messageId, xml);
   }
   return seen;
 }
@@ -126,13 +129,13 @@ class ReadWork {
   readonly decided: Decided[] = [];
   readonly #deps: RtpWorkerDependencies;
   readonly #times: TenantTimes;
-  readonly #seen: Set<string>;
+  readonly #seen: Map<string, string>;
   readonly #changed = new Map<string, StoredSubmission & { submission: Submission }>();
   readonly #outcomes: RailOutcome[] = [];
   readonly #messages: NetworkMessage[] = [];
   readonly #aside: WholeQuarantined[] = [];
 
-  constructor(deps: RtpWorkerDependencies, times: TenantTimes, seen: Set<string>) {
+  constructor(deps: RtpWorkerDependencies, times: TenantTimes, seen: Map<string, string>) {
     this.#deps = deps;
     this.#times = times;
     this.#seen = seen;
@@ -144,20 +147,24 @@ class ReadWork {
   }
 
   putAside({ xml }: Received, reason: string): void {
-    const { newId, now } = this.#deps;
-    this.#aside.push({ id: newId('qrt'), rail: 'rtp', content: xml, reason, receivedAt: now() });
+    // By its content, so that a message that is delivered again lies there once.
+    const id = `qrt_${hash('sha256', `${reason}\n${xml}`).slice(0, QUARANTINE_ID_DIGITS)}`;
+    this.#aside.push({ id, rail: 'rtp', content: xml, reason, receivedAt: this.#deps.now() });
   }
 
   take(received: ReceivedReport, stored: StoredSubmission, submission: Submission): void {
     const { report, mode } = received;
     const event = { type: 'reported', outcome: outcomeOf(report) } as const;
     const next = nextSubmission(submission, event, this.#deps.connections[mode]?.policy ?? LIVE_POLICY);
-    if (this.#seen.has(report.messageId)) {
-      this.putAside(received, 'replayed: this report came before');
+    const before = this.#seen.get(report.messageId);
+    // Gateways deliver at least once: the same message again is no news. Its id with another text is no network's doing.
+    if (before === received.xml) return;
+    if (before !== undefined) {
+      this.putAside(received, 'replayed: another report came under this id before');
     } else if (next.step.do === 'nothing' && next.step.why === 'contradicts') {
       this.putAside(received, `contradicts: the instruction was ${submission.state} before`);
     } else {
-      this.#seen.add(report.messageId);
+      this.#seen.set(report.messageId, received.xml);
       this.#apply(received, stored, next);
     }
   }

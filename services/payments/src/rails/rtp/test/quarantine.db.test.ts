@@ -149,21 +149,21 @@ describe('reports that must not be believed', () => {
     expect((await harness.messagesOf(payment)).map((one) => one.kind)).toEqual(['pacs.008']);
   });
 
-  test('replayed word for word', async () => {
+  test('that came before is no news, and one under its id with another text is put aside', async () => {
     const { payment, transfer } = await openPayment();
     const message = report(transfer);
     await readAll('test', [message]);
     expect((await harness.payment(payment)).status).toBe('completed');
+    const before = await lastQuarantined();
     await readAll('test', [message]);
-    expect(await lastQuarantined()).toMatchObject({
-      content: message,
-      reason: expect.stringMatching(/^replayed/),
-    });
     const other = await openPayment();
     const twice = report(other.transfer);
     await readAll('test', [twice, twice]);
+    expect(await lastQuarantined()).toEqual(before);
+    const changed = message.replace(/\n|$/, ' $&');
+    await readAll('test', [changed, changed]);
     expect(await lastQuarantined()).toMatchObject({
-      content: twice,
+      content: changed,
       reason: expect.stringMatching(/^replayed/),
     });
     for (const { kind, count } of [{ kind: 'pacs.002', count: 1 }]) {

@@ -22,6 +22,7 @@ export async function createRail({ database, now, clocks }: RailDependencies): P
   return {
     id: ID,
     messageKinds: ['letter'],
+    inbound: null,
     books: null,
     possible({ amount, at }) {
       return {
