@@ -29,11 +29,12 @@ import type { Target } from './fuzz.ts';
 const KIB = 1024;
 
 /** Runs it and lets the refusals through that belong to it. */
-function expecting(refusal: new (...args: never[]) => Error, work: () => void): void {
+function expecting<T>(refusal: new (...args: never[]) => Error, work: () => T): T | undefined {
   try {
-    work();
+    return work();
   } catch (error) {
     if (!(error instanceof refusal)) throw error;
+    return undefined;
   }
 }
 
@@ -94,8 +95,8 @@ const jsonRpc: Target = {
   ],
   bytesMax: 64 * KIB,
   run(input) {
-    const body = readBody(input);
-    if (body.kind === 'refused') return;
+    const body = expecting(AppError, () => readBody(input));
+    if (body === undefined || body.kind === 'refused') return;
     idOf(body.message);
     calledTool(body.message);
     for (const version of ['2026-07-28', '2025-06-18', undefined])

@@ -65,3 +65,12 @@ describe('/metrics', () => {
     expect((await read('Bearer anything')).statusCode).toBe(404);
   });
 });
+
+test("text that the database cannot hold is the caller's mistake, by whatever way it came", async () => {
+  app = await createTestApp();
+  app.get('/v1/unchecked', async () => {
+    throw Object.assign(new Error('invalid byte sequence for encoding "UTF8": 0x00'), { code: '22021' });
+  });
+  const answer = await app.inject('/v1/unchecked');
+  expect([answer.statusCode, answer.json().code]).toEqual([400, 'bad_request']);
+});

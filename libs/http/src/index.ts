@@ -3,7 +3,7 @@ export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export type { OpenApiOptions } from './docs.ts';
 export type { MetricsAccess } from './health.ts';
-export { isBadText, JSON_LIMITS, parseJson, readJson } from './json-body.ts';
+export { isBadText, JSON_LIMITS, parseJson, readJson, refuseBadText } from './json-body.ts';
 export {
   type CursorCodec,
   cursorCodec,
@@ -37,5 +37,6 @@ export {
   type Routes,
 } from './routes.ts';
 export { acceptedHosts, acceptedOrigins, requireSameOrigin, sameOrigin } from './same-origin.ts';
+export { explain as explainSchema } from './schema-explain.ts';
 export { DASHBOARD_CSP, type ServeFolderOptions, serveFolder } from './serve-folder.ts';
 export { stringMap } from './string-map.ts';

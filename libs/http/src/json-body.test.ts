@@ -3,7 +3,7 @@
 import { AppError, measureJson } from '@libs/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from './index.ts';
+import { parseJson, refuseBadText } from './index.ts';
 import { JSON_LIMITS } from './json-body.ts';
 
 function codeOf(text: string | Buffer): string {
@@ -218,4 +218,21 @@ describe('parseJson', () => {
     // Seconds without the count; 100 ms is the goal on a machine of its own, a busy one takes longer for the same work.
     expect((user + system) / 1_000).toBeLessThan(400);
   });
+});
+
+test('a form with bad text is refused by the names of its fields', () => {
+  refuseBadText(new URLSearchParams('a=1&b=%F0%9F%98%80'));
+  const refusal = (() => {
+    try {
+      refuseBadText(new URLSearchParams('a=1&b=x%00&b=y%00&c%00=z'));
+      return undefined;
+    } catch (error) {
+      return error as AppError;
+    }
+  })();
+  expect(refusal?.status).toBe(400);
+  expect(refusal?.details?.map(({ parameter, code }) => [parameter, code])).toEqual([
+    ['b', 'invalid_character'],
+    ['c\0', 'invalid_character'],
+  ]);
 });

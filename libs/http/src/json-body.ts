@@ -112,6 +112,18 @@ export function isBadText(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed();
 }
 
+/** Refuses a form, or anything else that is names and texts, with a 400 that names the fields. */
+export function refuseBadText(fields: Iterable<readonly [string, string]>): void {
+  const bad = new Set(
+    [...fields].filter(([name, text]) => isBadText(name) || isBadText(text)).map(([name]) => name),
+  );
+  if (bad.size === 0) return;
+  const errors = [...bad]
+    .slice(0, FIELD_ERRORS_MAX)
+    .map((name) => badCharacter({ parameter: name.toWellFormed() }));
+  throw baseErrors.bad_request({ detail: 'A field contains NUL or broken Unicode characters.', errors });
+}
+
 export function badCharacter(place: { pointer: string } | { parameter: string }): FieldError {
   return {
     ...place,

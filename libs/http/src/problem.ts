@@ -32,9 +32,21 @@ export function toProblem(error: AppError, options: ProblemOptions): Problem {
 
 type FrameworkError = Error & { code?: unknown; statusCode?: unknown };
 
+/**
+ * Postgres refused a text with NUL or half a surrogate pair, which came by a way that nobody checked. Only callers send
+ * such, so it is their mistake; the log tells us of the way.
+ */
+function isUnstorable(error: unknown): boolean {
+  const { code } = (error ?? {}) as FrameworkError;
+  return code === '22021' || code === '22P05';
+}
+
 /** What Fastify, Node and plugins throw, in our own words. Unknown failures are 500 and keep their cause for the log. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (isUnstorable(error)) {
+    return baseErrors.bad_request({ detail: 'A text has NUL or broken Unicode characters.', cause: error });
+  }
   const { code, statusCode } = (error ?? {}) as FrameworkError;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -105,7 +117,7 @@ export function sendProblem(
 /** What is our fault is logged: a bug with its stack, an outage (a database, a rail) where its cause is known. */
 function logFailure(request: FastifyRequest, error: AppError): void {
   if (error.kind === 'internal') request.log.error({ err: error.cause ?? error }, 'request failed');
-  else if (error.status >= 500 && error.cause !== undefined) {
+  else if (error.cause !== undefined && (error.status >= 500 || isUnstorable(error.cause))) {
     request.log.warn({ err: error.cause, code: error.code }, 'request refused');
   }
 }

@@ -42,10 +42,11 @@ export type SchemaError = { pointer: string; code: string; detail: string };
 const ERRORS_MAX = 100;
 const VALUES_SHOWN_MAX = 20;
 
-export function explain(schema: JsonSchema, value: unknown): SchemaError[] {
+/** At most `max` of them; the parser bounds how large a value can be, so the walk is bounded, too. */
+export function explain(schema: JsonSchema, value: unknown, max = ERRORS_MAX): SchemaError[] {
   const errors: SchemaError[] = [];
   walk(schema, value, '', errors);
-  return errors.length > ERRORS_MAX ? errors.slice(0, ERRORS_MAX) : errors;
+  return errors.length > max ? errors.slice(0, max) : errors;
 }
 
 function walk(schema: JsonSchema, value: unknown, pointer: string, errors: SchemaError[]): void {

@@ -147,7 +147,7 @@ describe('arguments', () => {
     const checked = check(args);
     if (checked.kind === 'valid') throw new Error('should not fit');
     expect(checked.faults.map(({ pointer, code }) => [pointer, code]).sort()).toEqual(expected.toSorted());
-    for (const { detail } of checked.faults) expect(detail).toMatch(/^(must|is) .*\.$/);
+    for (const { detail } of checked.faults) expect(detail).toMatch(/^(Must|This) .*\.$/);
   });
 
   test('a huge value is explained in little time', () => {

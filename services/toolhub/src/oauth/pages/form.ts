@@ -1,4 +1,4 @@
-import type { App } from '@libs/http';
+import { type App, refuseBadText } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import { errors } from '../../errors.ts';
 import type { Page } from './page-layout.ts';
@@ -13,7 +13,16 @@ export function acceptForms(scope: Scope): void {
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_BYTES_MAX },
-    (_request, body, done) => done(null, new URLSearchParams(body as string)),
+    (_request, body, done) => {
+      const form = new URLSearchParams(body as string);
+      try {
+        refuseBadText(form);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done(null, form);
+    },
   );
 }
 
