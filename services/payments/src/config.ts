@@ -14,7 +14,7 @@ const spec = {
     protocols: ['postgres:', 'postgresql:'],
     optional: true,
   }),
-  databaseConnections: settings.integer('PAYMENTS_DATABASE_CONNECTIONS', { min: 2, max: 200, default: 16 }),
+  databaseConnections: settings.integer('PAYMENTS_DATABASE_CONNECTIONS', { min: 4, max: 200, default: 16 }),
   statementTimeoutMs: settings.durationMs(
     ['PAYMENTS_DATABASE_STATEMENT_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT'],
     { min: 1_000, max: 3_600_000, default: 30_000 },
@@ -61,7 +61,9 @@ export interface PaymentsConfig {
   };
   readonly database: {
     readonly url: string | undefined;
+    /** For live requests and work in the background, and for requests in test mode: neither can use up the other's. */
     readonly connectionsMax: number;
+    readonly testConnectionsMax: number;
     readonly statementTimeoutMs: number;
   };
   readonly dataDir: string;
@@ -110,7 +112,8 @@ export function loadConfig(env: Env): PaymentsConfig {
     },
     database: {
       url: loaded.databaseUrl,
-      connectionsMax: loaded.databaseConnections,
+      connectionsMax: loaded.databaseConnections - testShareOf(loaded.databaseConnections),
+      testConnectionsMax: testShareOf(loaded.databaseConnections),
       statementTimeoutMs: loaded.statementTimeoutMs,
     },
     dataDir: loaded.dataDir,
@@ -138,6 +141,11 @@ export function loadConfig(env: Env): PaymentsConfig {
       },
     },
   };
+}
+
+/** A third of the connections: accepting takes one at a time however many payments wait. */
+function testShareOf(connections: number): number {
+  return Math.max(1, Math.floor(connections / 3));
 }
 
 /** What each setting allows by itself and all of them together do not. */

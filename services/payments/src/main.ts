@@ -34,17 +34,22 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   await migrate(url, paymentsMigrations());
   const log = createLogger({ name: 'payments', level: config.http.logLevel });
   const metrics = createMetrics({ service: 'payments' });
-  const database = await openDatabase({
-    url,
-    schema: SCHEMA,
-    connectionsMax: config.database.connectionsMax,
-    timeouts: { statementMs: config.database.statementTimeoutMs },
-    ...(config.development ? {} : { onSecondConnection: reportSecondConnections({ metrics, log }) }),
-    onError: (error) => log.warn({ err: error }, 'a database connection failed'),
-  });
-  closers.unshift({ name: 'database', close: () => database.close() });
+  const onSecondConnection = config.development ? undefined : reportSecondConnections({ metrics, log });
+  const open = async (connectionsMax: number) => {
+    const opened = await openDatabase({
+      ...{ url, schema: SCHEMA, connectionsMax },
+      timeouts: { statementMs: config.database.statementTimeoutMs },
+      ...(onSecondConnection ? { onSecondConnection } : {}),
+      onError: (error) => log.warn({ err: error }, 'a database connection failed'),
+    });
+    closers.unshift({ name: 'database', close: () => opened.close() });
+    return opened;
+  };
+  const database = await open(config.database.connectionsMax);
+  // A worker serves no requests, so it needs none for them.
+  const testDatabase = config.role === 'worker' ? database : await open(config.database.testConnectionsMax);
   const secrets = await loadSecrets(config, randomBytes);
-  const payments = await createPayments({ config, database, secrets, app: { metrics } });
+  const payments = await createPayments({ config, database, testDatabase, secrets, app: { metrics } });
   closers.unshift({ name: 'payments', close: () => payments.close() });
   if (config.role !== 'api') await payments.startJobs();
   closers.unshift({ name: 'jobs', close: () => payments.stopJobs() });

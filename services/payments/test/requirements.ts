@@ -86,6 +86,10 @@ export const requirements: readonly Requirement[] = [
     id: 'P-3.10',
     text: 'Requests per key and second are limited by mode, with bursts of twice that, over all processes; beyond it 429 with Retry-After and RateLimit.',
   },
+  {
+    id: 'P-3.12',
+    text: 'Live and test requests have connections and queues of their own: neither mode delays the other by using up what it has.',
+  },
   { id: 'P-3.11', text: 'A rate of 0 switches the limit off.' },
 
   // Payments

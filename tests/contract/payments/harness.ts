@@ -14,6 +14,8 @@ import { paymentsMigrations, SCHEMA } from '../../../services/payments/src/migra
 
 export const ADMIN_TOKEN = 'admin_token_of_the_tests';
 export const SANDBOX_KEY = 'sk_test_sandbox';
+/** As many as test mode has for itself. */
+export const TEST_CONNECTIONS = 5;
 const SEAL_KEY = Buffer.alloc(32, 7);
 
 /** Real time with an offset that tests move. */
@@ -77,9 +79,11 @@ export async function startInstance(
     ...options.env,
   });
   const errors: unknown[] = [];
-  const database = await openDatabase({ url: testDatabase.url, schema: SCHEMA, connectionsMax: 10 });
+  const open = (connectionsMax: number) =>
+    openDatabase({ url: testDatabase.url, schema: SCHEMA, connectionsMax });
+  const [database, forTestMode] = await Promise.all([open(10), open(TEST_CONNECTIONS)]);
   const payments = await createPayments({
-    ...{ config, database, now, random: () => 0 },
+    ...{ config, database, testDatabase: forTestMode, now, random: () => 0 },
     secrets: { sealer: createSealer({ keys: [SEAL_KEY] }), adminToken: ADMIN_TOKEN },
     newId: createIdFactory({ now: () => new Date(), randomBytes }),
     onError: (error) => errors.push(error),
@@ -92,7 +96,7 @@ export async function startInstance(
   const stop = async () => {
     await payments.app.drain({ timeoutMs: 2_000 });
     await payments.close();
-    await database.close();
+    await Promise.all([database.close(), forTestMode.close()]);
   };
   return {
     url,

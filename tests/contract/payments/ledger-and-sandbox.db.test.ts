@@ -1,6 +1,6 @@
 // The books, and the controls of the sandbox: clock, forced outcomes, funding.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Harness, startHarness } from './harness.ts';
+import { type Answer, type Harness, startHarness, TEST_CONNECTIONS } from './harness.ts';
 
 let harness: Harness;
 let keys = 0;
@@ -208,6 +208,45 @@ test('[P-7.5] live keys have no sandbox', async () => {
     const answer = await harness.call(method, path, body ? { key: live, body } : { key: live });
     expect([answer.status, answer.body.code], path).toEqual([403, 'wrong_mode']);
   }
+});
+
+test('[P-3.12] test mode that holds all of its connections delays nothing that is live', async () => {
+  const { test: key, live, id } = await harness.organisation();
+  const timed = async (call: () => Promise<Answer>) => {
+    const begun = performance.now();
+    const answer = await call();
+    return { status: answer.status, ms: performance.now() - begun };
+  };
+  const order = {
+    ...{ amount: 100, currency: 'USD' },
+    source: { payment_method_id: 'pm_nobody' },
+    destination: { payment_method_id: 'pm_no_one' },
+  };
+  let stuck: Promise<Answer>[] = [];
+  await harness.database.transaction(async (tx) => {
+    // Whoever moves this organisation's clock waits for us, with a connection in hand.
+    await tx.query('update organisations set name = name where id = $1', [id]);
+    stuck = Array.from({ length: TEST_CONNECTIONS * 3 }, () =>
+      harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'P1D' } }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const answers = [
+      await timed(() => harness.call('GET', '/v1/payments', { key: live })),
+      await timed(() => harness.call('GET', '/readyz', { key: null })),
+      await timed(() =>
+        harness.call('POST', '/v1/payments', {
+          ...{ key: live, body: order },
+          headers: { 'idempotency-key': 'beside' },
+        }),
+      ),
+      await timed(() =>
+        harness.call('POST', '/v1/payment_methods', { key: live, body: { type: 'balance' } }),
+      ),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 422, 201]);
+    for (const { ms } of answers) expect(ms).toBeLessThan(1_000);
+  });
+  expect(new Set((await Promise.all(stuck)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
 test('many who fund at once do not wait for connections that they hold themselves, nor does anybody else', async () => {

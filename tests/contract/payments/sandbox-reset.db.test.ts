@@ -121,6 +121,32 @@ test('[P-7.6] payments that arrive while the sandbox is reset again and again ar
   await expect.poll(async () => (await get(key, `/v1/payments/${last.body.id}`, second)).status).toBe(200);
 });
 
+test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its windows', async () => {
+  const { test: key } = await harness.organisation();
+  const clock = async (method: string, body?: object) =>
+    (await harness.call(method, '/v1/sandbox/clock', { key, ...(body ? { body } : {}) })).body;
+  await clock('POST', { advance: 'P400D' });
+  const waiting = (await pay(key, { rail: 'ach' })).body;
+  await clock('DELETE');
+  const { now, state } = await clock('GET');
+  expect(state).toBe('running');
+  const hurried = (await pay(key, { rail: 'ach' })).body;
+  await expect.poll(() => statusOf(key, hurried.id), { timeout: 10_000 }).toBe('completed');
+  const { attempts, updated_at } = (await get(key, `/v1/payments/${hurried.id}`)).body;
+  for (const at of [attempts[0].submitted_at, attempts[0].settled_at, updated_at]) {
+    expect(Date.parse(at) - Date.parse(now)).toBeLessThan(60_000);
+    expect(at >= now).toBe(true);
+  }
+  const late = (
+    await pay(key, { rail: 'ach', destination: { payment_method_id: 'pm_test_ach_late_return_r10' } })
+  ).body;
+  await expect.poll(() => statusOf(key, late.id), { timeout: 10_000 }).toBe('returned');
+  // What was accepted while it stood goes by the calendar.
+  expect(await statusOf(key, waiting.id)).toBe('pending');
+  await clock('POST', { advance: 'P10D' });
+  await expect.poll(() => statusOf(key, waiting.id), { timeout: 10_000 }).toBe('completed');
+});
+
 test('[P-7.7] what a reset left behind is removed later, in bounded turns, and nothing else is', async () => {
   const { test: key, id } = await harness.organisation();
   await pay(key, { rail: 'rtp' });

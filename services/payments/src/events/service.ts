@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
-import type { Tenant } from '../tenant.ts';
+import type { ByMode, Tenant } from '../tenant.ts';
 import { EVENT_RETENTION_DAYS, type PaymentsEvent, type ToldEvent } from './event.ts';
 import {
   deleteEventsBefore,
@@ -33,11 +33,18 @@ export interface EventService {
 
 export interface EventServiceDependencies {
   database: Database;
+  /** For requests. */
+  databases: ByMode<Database>;
   now: () => Date;
   deliver: DeliverEvents;
 }
 
-export function createEventService({ database, now, deliver }: EventServiceDependencies): EventService {
+export function createEventService({
+  database,
+  databases,
+  now,
+  deliver,
+}: EventServiceDependencies): EventService {
   return {
     async record(tx, events, stored = []) {
       await insertEvents(tx, events);
@@ -49,12 +56,12 @@ export function createEventService({ database, now, deliver }: EventServiceDepen
     findTold: (keys) => findEvents(database, keys),
 
     async get(tenant, id) {
-      const event = await findEvent(database, tenant.id, id);
+      const event = await findEvent(databases[tenant.mode], tenant.id, id);
       if (event === undefined) throw errors.not_found({ detail: 'There is no such event.' });
       return event;
     },
 
-    list: (tenant, filter) => listEvents(database, tenant.id, filter),
+    list: (tenant, filter) => listEvents(databases[tenant.mode], tenant.id, filter),
 
     sweep: (limit) =>
       deleteEventsBefore(database, new Date(now().getTime() - EVENT_RETENTION_DAYS * 86_400_000), limit),

@@ -27,6 +27,7 @@ export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
     const answer = await idempotency.once(
       {
         tenantId: request.caller === null ? OPERATOR : request.caller.tenant.id,
+        mode: request.caller === null ? 'live' : request.caller.tenant.mode,
         path,
         key: header === undefined ? null : parseIdempotencyKey(header),
         body: request.body,

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
+import type { ByMode, Mode } from '../tenant.ts';
 import { fingerprintOf } from './key.ts';
 import { deleteKeysBefore, findResponse, insertResponse, type KeyPlace, lockPlace } from './store.ts';
 
@@ -16,6 +17,7 @@ export interface KeptResponse {
 
 export interface IdempotentRequest {
   readonly tenantId: string;
+  readonly mode: Mode;
   readonly path: string;
   /** Null where the caller sent none: then the work is simply done. */
   readonly key: string | null;
@@ -36,13 +38,14 @@ export interface Idempotency {
 }
 
 export interface IdempotencyDependencies {
-  database: Database;
+  /** Work is done in the connections of its own mode; the operator's counts as live. */
+  databases: ByMode<Database>;
   sealer: Sealer;
   now: () => Date;
 }
 
 /** For every POST but the one that creates payments, which is written in batches and has its own way. */
-export function createIdempotency({ database, sealer, now }: IdempotencyDependencies): Idempotency {
+export function createIdempotency({ databases, sealer, now }: IdempotencyDependencies): Idempotency {
   const tails = new Map<string, Promise<unknown>>();
 
   /** Within a process repeats wait here, without a connection; the lock in the database is for other processes. */
@@ -61,6 +64,7 @@ export function createIdempotency({ database, sealer, now }: IdempotencyDependen
   return {
     async once(request, work) {
       const { tenantId, path, key } = request;
+      const database = databases[request.mode];
       if (key === null) return { ...(await database.transaction(work)), replayed: false };
       const place = { tenantId, path, key };
       const fingerprint = fingerprintOf(request.body);
@@ -88,7 +92,7 @@ export function createIdempotency({ database, sealer, now }: IdempotencyDependen
     },
 
     sweep: (limit) =>
-      deleteKeysBefore(database, new Date(now().getTime() - KEY_RETENTION_DAYS * 86_400_000), limit),
+      deleteKeysBefore(databases.live, new Date(now().getTime() - KEY_RETENTION_DAYS * 86_400_000), limit),
   };
 }
 

@@ -32,7 +32,7 @@ export async function addAccess(base: Base): Promise<AccessPart> {
     test: rates.limit({ name: 'test', limit: config.rates.test }),
   };
   const gates = createGates({ keys, rates: limits, adminToken });
-  const idempotency = createIdempotency({ database, sealer, now });
+  const idempotency = createIdempotency({ databases: base.databases, sealer, now });
   const replyOnce = createReplyOnce(idempotency);
   return {
     ...{ gates, keys, idempotency, replyOnce },

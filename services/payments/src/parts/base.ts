@@ -54,6 +54,8 @@ export const VERSION = '0.1.0';
 export interface BaseDependencies {
   config: PaymentsConfig;
   database: Database;
+  /** Connections of its own for requests in test mode; shared with all else where absent. */
+  testDatabase?: Database;
   secrets: Secrets;
   now?: () => Date;
   newId?: NewId;
@@ -92,7 +94,14 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
   });
   await rates.start();
   return {
-    ...{ app, config, database, databases: { live: database, test: database }, rates, bank },
+    ...{
+      app,
+      config,
+      database,
+      databases: { live: database, test: options.testDatabase ?? database },
+      rates,
+      bank,
+    },
     ...{ metrics: app.metrics, log: app.log, ...secrets },
     newId: options.newId ?? createIdFactory({ now, randomBytes }),
     random: options.random ?? Math.random,

@@ -9,13 +9,13 @@ export type PaymentMethodsPart = Part & { paymentMethods: PaymentMethods; readin
 
 /** Where money comes from and goes to. */
 export function addPaymentMethods(
-  { database, bank, sealer, newId, now }: Base,
+  { databases, bank, sealer, newId, now }: Base,
   { webhooks: { events } }: { webhooks: WebhooksPart },
 ): PaymentMethodsPart {
-  const reading = createPaymentReading({ database });
+  const reading = createPaymentReading({ databases });
   const directory = createDirectory(readParticipants(), bank.sponsorRoutingNumbers);
   const paymentMethods = createPaymentMethods({
-    ...{ database, sealer, directory, events, payments: reading, now, newId },
+    ...{ databases, sealer, directory, events, payments: reading, now, newId },
   });
   return {
     ...{ paymentMethods, reading },

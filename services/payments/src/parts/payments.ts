@@ -60,7 +60,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   });
   const work = rails.work(processing);
   const sandbox = createSandboxService({
-    ...{ database, clocks, now, newId, processing },
+    ...{ clocks, now, newId, processing, database: base.databases.test },
     getPayment: payments.get,
     rails: work,
     meaningOf: rails.meaningOf,

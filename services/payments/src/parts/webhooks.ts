@@ -34,7 +34,7 @@ export function addWebhooks(
   { keys }: Pick<AccessPart, 'keys'>,
   { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
 ): WebhooksPart {
-  const { config, database, sealer, newId, randomBytes, random, now } = base;
+  const { config, database, databases, sealer, newId, randomBytes, random, now } = base;
   const rules = { ...deliveryRules, ...options.rules };
   const queue = createDeliveryQueue({
     schema: DELIVERY_SCHEMA,
@@ -44,14 +44,14 @@ export function addWebhooks(
   const policy = createEgressPolicy({ ...config.egress, ...(resolveHost ? { resolve: resolveHost } : {}) });
   const vault = createSecretVault(sealer);
   const subscriptions = createSubscriptionService(queue, offers);
-  const events = createEventService({ database, now, deliver: subscriptions.deliver });
-  const webhooks = createWebhooks({ database, queue, vault, policy, events, now, newId, randomBytes });
+  const events = createEventService({ database, databases, now, deliver: subscriptions.deliver });
+  const webhooks = createWebhooks({ databases, queue, vault, policy, events, now, newId, randomBytes });
   const dispatcher = createWebhookDispatcher({
     ...{ database, webhooks, events, vault, policy, rules, now, random },
     onError: (error) => base.onError(error, { where: 'webhooks' }),
   });
   const streams = createEventStreams({
-    ...{ databases: base.databases, now, ending: base.app.drainSignal },
+    ...{ databases, now, ending: base.app.drainSignal },
     onError: (error) => base.onError(error, { where: 'event streams' }),
   });
   const stillAllowed = async ({ headers, caller }: FastifyRequest): Promise<boolean> => {

@@ -7,7 +7,7 @@ import type { EventService } from '../events/service.ts';
 import { lockForChange, openLedgerBalance } from '../ledger/service.ts';
 import type { PaymentReading } from '../payments/reading.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
-import type { Tenant } from '../tenant.ts';
+import type { ByMode, Tenant } from '../tenant.ts';
 import { parseTenantId } from '../tenant.ts';
 import { createAccountVault } from './account-vault.ts';
 import type { Directory } from './directory.ts';
@@ -58,7 +58,7 @@ export interface NewMethodInput {
 }
 
 export interface PaymentMethodsDependencies {
-  database: Database;
+  databases: ByMode<Database>;
   sealer: Sealer;
   directory: Directory;
   now: () => Date;
@@ -68,7 +68,7 @@ export interface PaymentMethodsDependencies {
 }
 
 export function createPaymentMethods(deps: PaymentMethodsDependencies) {
-  const { database, directory, now, newId } = deps;
+  const { databases, directory, now, newId } = deps;
   const vault = createAccountVault(deps.sealer);
 
   function eventOf(
@@ -122,20 +122,20 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
       return { method, balance, sortId: id };
     },
 
-    async get(tenant: Tenant, id: string, db: Queryable = database): Promise<ViewedMethod> {
+    async get(tenant: Tenant, id: string, db: Queryable = databases[tenant.mode]): Promise<ViewedMethod> {
       const view = await findView(db, { tenantId: tenant.id, id });
       if (view === undefined) throw notFound();
       return view;
     },
 
     list(tenant: Tenant, filter: MethodFilter): Promise<ViewedMethod[]> {
-      return listViews(database, tenant.id, filter);
+      return listViews(databases[tenant.mode], tenant.id, filter);
     },
 
     /** A deleted method stays known to its payments and can never be used again. */
     remove(tenant: Tenant, id: string): Promise<void> {
       const key = { tenantId: tenant.id, id };
-      return database.transaction(async (tx) => {
+      return databases[tenant.mode].transaction(async (tx) => {
         const method = await lockMethod(tx, key);
         if (method === undefined || method.deletedAt !== null) throw notFound();
         if (method.type === 'balance') await refuseMoney(tx, key);

@@ -1,20 +1,20 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
-import type { Tenant } from '../tenant.ts';
+import type { ByMode, Tenant } from '../tenant.ts';
 import type { Payment } from './payment.ts';
 import { findPayment, hasOpenPayments, listPayments, type PaymentFilter, type PaymentKey } from './store.ts';
 
 /** Looks at payments and changes nothing, so that features on which payments lean can ask about them. */
-export function createPaymentReading({ database }: { database: Database }) {
+export function createPaymentReading({ databases }: { databases: ByMode<Database> }) {
   return {
-    async get(tenant: Tenant, id: string, db: Queryable = database): Promise<Payment> {
+    async get(tenant: Tenant, id: string, db: Queryable = databases[tenant.mode]): Promise<Payment> {
       const payment = await findPayment(db, { tenantId: tenant.id, id });
       if (!payment) throw errors.not_found({ detail: 'There is no such payment.' });
       return payment;
     },
 
     list: (tenant: Tenant, filter: PaymentFilter): Promise<Payment[]> =>
-      listPayments(database, tenant.id, filter),
+      listPayments(databases[tenant.mode], tenant.id, filter),
 
     /** Whether money is on its way from or to the payment method with this key. */
     useMethod: (db: Queryable, key: PaymentKey): Promise<boolean> => hasOpenPayments(db, key),

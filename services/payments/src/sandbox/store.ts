@@ -52,6 +52,11 @@ export const tenantTables = {
 
 export type TenantTable = keyof typeof tenantTables;
 
+/** Scopes and mailboxes of a tenant are its id, alone or with a mark behind it. */
+function ownedBy(column: string): string {
+  return column === 'tenant_id' ? 'tenant_id = $1' : `(${column} = $1 or starts_with(${column}, $1 || '~'))`;
+}
+
 /** Removes at most `limit` rows of a closed tenant, and answers how many it removed. */
 export async function removeRows(
   db: Queryable,
@@ -60,7 +65,7 @@ export async function removeRows(
 ): Promise<number> {
   const { rowCount } = await db.query(
     `delete from ${table} where ctid = any (array(
-       select t.ctid from ${table} t where ${tenantTables[table]} = $1
+       select t.ctid from ${table} t where ${ownedBy(tenantTables[table])}
          and exists (select 1 from closed_tenants where tenant_id = $1) limit $2))`,
     [tenantId, limit],
   );

@@ -11,7 +11,7 @@ import {
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
 import type { EventService } from '../events/service.ts';
-import type { Tenant } from '../tenant.ts';
+import type { ByMode, Tenant } from '../tenant.ts';
 import {
   ALL_EVENTS,
   type EventChoice,
@@ -36,7 +36,7 @@ import {
 } from './store.ts';
 
 export interface WebhooksDependencies {
-  database: Database;
+  databases: ByMode<Database>;
   queue: DeliveryQueue;
   vault: SecretVault;
   policy: EgressPolicy;
@@ -61,7 +61,7 @@ export interface EndpointPatch {
 }
 
 export function createWebhooks(deps: WebhooksDependencies) {
-  const { database, queue, vault, now, newId } = deps;
+  const { databases, queue, vault, now, newId } = deps;
 
   function eventOf(type: EventType, endpoint: WebhookEndpoint): PaymentsEvent {
     const at = now();
@@ -120,17 +120,17 @@ export function createWebhooks(deps: WebhooksDependencies) {
     },
 
     async get(tenant: Tenant, id: string): Promise<WebhookEndpoint> {
-      const endpoint = await findEndpoint(database, { tenantId: tenant.id, id });
+      const endpoint = await findEndpoint(databases[tenant.mode], { tenantId: tenant.id, id });
       if (endpoint === undefined) throw notFound();
       return endpoint;
     },
 
     list(tenant: Tenant, page: { beforeId: string | null; limit: number }): Promise<WebhookEndpoint[]> {
-      return listEndpoints(database, tenant.id, page);
+      return listEndpoints(databases[tenant.mode], tenant.id, page);
     },
 
     update(tenant: Tenant, id: string, patch: EndpointPatch): Promise<WebhookEndpoint> {
-      return database.transaction(async (tx) => {
+      return databases[tenant.mode].transaction(async (tx) => {
         const before = await locked(tx, tenant, id);
         const after = patched(before, patch, now());
         await updateEndpoint(tx, after);
@@ -143,7 +143,7 @@ export function createWebhooks(deps: WebhooksDependencies) {
     },
 
     remove(tenant: Tenant, id: string): Promise<void> {
-      return database.transaction(async (tx) => {
+      return databases[tenant.mode].transaction(async (tx) => {
         await locked(tx, tenant, id);
         await queue.abandonEndpoint(tx, { tenantId: tenant.id, endpointId: id });
         await deleteEndpoint(tx, { tenantId: tenant.id, id });
@@ -191,9 +191,10 @@ export function createWebhooks(deps: WebhooksDependencies) {
       page: { beforeId: string | null; limit: number },
     ): Promise<Delivery[]> {
       const { beforeId, limit } = page;
-      if ((await findEndpoint(database, { tenantId: tenant.id, id })) === undefined) throw notFound();
+      if ((await findEndpoint(databases[tenant.mode], { tenantId: tenant.id, id })) === undefined)
+        throw notFound();
       const filter = { tenantId: tenant.id, endpointId: id, limit };
-      return queue.list(database, beforeId === null ? filter : { ...filter, beforeId });
+      return queue.list(databases[tenant.mode], beforeId === null ? filter : { ...filter, beforeId });
     },
 
     /** Tries one again now, also one that was given up or had arrived. */

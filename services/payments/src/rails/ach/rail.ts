@@ -4,6 +4,7 @@ import type { Rail } from '../rail.ts';
 import { createTransportFor } from './bank/connections.ts';
 import { type AchSftp, createAchSftp } from './bank/sftp.ts';
 import { achBooks } from './books/books.ts';
+import { freeScopeOf } from './entries/scope.ts';
 import { forceOnAch, meaningOnAch } from './forcing.ts';
 import { achMessagesOf } from './messages.ts';
 import { createAchOperator } from './operator/operator.ts';
@@ -47,7 +48,7 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
       };
       return {
         ...createAchHandlers(context),
-        whenClockMoves: (tenantId) => [wakeUp(tenantId)],
+        whenClockMoves: (tenantId) => [wakeUp(tenantId), wakeUp(freeScopeOf(tenantId))],
         force: (tx, payment, order) => forceOnAch(context, tx, payment, order),
       };
     },

@@ -60,6 +60,7 @@ const IDLE_WAIT_MS = 60_000;
 export async function createHouse(options: HouseOptions = {}) {
   const testDatabase = await createTestDatabase(paymentsMigrations());
   const { database } = testDatabase;
+  const databases = { live: database, test: database };
   const now = options.now ?? (() => new Date());
   const newId = createIdFactory({ now: () => new Date(), randomBytes });
   const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
@@ -74,10 +75,10 @@ export async function createHouse(options: HouseOptions = {}) {
   ];
   const clocks = createClocks({ now });
   const routing = createRouting({ rails, terms: ROUTING_TERMS, isUp: () => true });
-  const events = createEventService({ database, now, deliver: async () => {} });
-  const reading = createPaymentReading({ database });
+  const events = createEventService({ database, databases, now, deliver: async () => {} });
+  const reading = createPaymentReading({ databases });
   const paymentMethods = createPaymentMethods({
-    database,
+    databases,
     sealer,
     directory: createDirectory(readParticipants()),
     now,
@@ -89,7 +90,7 @@ export async function createHouse(options: HouseOptions = {}) {
   const processing = createProcessing({ ...shared, rails, recordEvents: events.record });
   const subscriptions = { hasSubscribers: () => false, enqueue: async () => {}, deliver: async () => {} };
   const features = { paymentMethods, subscriptions };
-  const accept = createAcceptance({ ...shared, ...features, databases: { live: database, test: database } });
+  const accept = createAcceptance({ ...shared, ...features, databases });
   const payments = createPaymentsService({ ...shared, ...features, reading, accept, processing });
   const methods = paymentMethods;
   const operator = createAchOperator({

@@ -1,6 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { realClock, type SandboxClock } from '../../../clock/clock.ts';
-import { type AchScope, followsClock } from '../entries/scope.ts';
+import { type AchScope, followsClock, tenantOfScope } from '../entries/scope.ts';
 import type { AchContext } from './context.ts';
 
 /** What time it is in a scope, and by which clock. */
@@ -10,6 +10,7 @@ export async function timeOf(
   scope: AchScope,
 ): Promise<{ clock: SandboxClock; now: Date }> {
   if (!followsClock(scope)) return { clock: realClock, now: context.now() };
-  const times = await context.clocks.timesOf(db, [scope]);
-  return { clock: times.clockOf(scope), now: times.at(scope) };
+  const tenantId = tenantOfScope(scope);
+  const times = await context.clocks.timesOf(db, [tenantId]);
+  return { clock: times.clockOf(tenantId), now: times.at(tenantId) };
 }
