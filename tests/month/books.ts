@@ -2,7 +2,7 @@ import type { Database } from '@libs/db';
 import type { CivilDate } from '../../services/payments/src/clock/new-york.ts';
 import { achBooks } from '../../services/payments/src/rails/ach/books/books.ts';
 import { rtpBooks } from '../../services/payments/src/rails/rtp/books/books.ts';
-import { reconcile } from '../../services/payments/src/reconciliation/service.ts';
+import { reconcile } from '../../services/payments/src/reconciliation/comparison.ts';
 
 const rails = [
   { id: 'ach', books: achBooks },

@@ -36,6 +36,8 @@ const tables = {
   },
   rail_quarantine: { placement: 'local', why: 'what could not be matched has no tenant' },
   reconciliations: { placement: 'local', why: 'one row for each day and rail' },
+  reconciliation_differences: { placement: 'local', why: 'few; some belong to no tenant' },
+  reconciliation_runs: { placement: 'local', why: 'one row for each rail' },
   rail_health: { placement: 'local', why: 'one row for each rail' },
   ach_entries: byTenant,
   ach_files: { placement: 'managed local', why: 'holds entries of many tenants; written with theirs' },

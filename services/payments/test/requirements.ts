@@ -205,6 +205,10 @@ export const requirements: readonly Requirement[] = [
     text: 'At completion a fee is booked between fees_owed and fee_revenue, and shown by month and rail; refunds and returns give none back.',
   },
   { id: 'P-6.5', text: 'The entries of one account are listed page by page, each once, to the last.' },
+  {
+    id: 'P-6.6',
+    text: 'Every day whose outcomes can still change is compared each day; differences are kept with when they were first seen and went away, and are reported by the log, a metric and the operator’s list.',
+  },
 
   // Sandbox
   {

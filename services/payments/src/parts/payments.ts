@@ -42,13 +42,13 @@ interface Needs {
 
 /** What moves money: payments, the rails that carry them, the books behind them, and the sandbox that plays with all. */
 export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPart> {
-  const { database, log, now, newId } = base;
+  const { database, now, newId } = base;
   const { events, subscriptions } = needs.webhooks;
   const { paymentMethods, reading } = needs.methods;
   const clocks = createClocks({ now });
   const quarantine = createQuarantine(base);
   const rails = await createRails({ ...base, paymentMethods, clocks, quarantine });
-  const reconciliation = createReconciliation({ database, now, log, rails: withBooks(rails.all) });
+  const reconciliation = createReconciliation({ ...base, rails: withBooks(rails.all) });
   const carriers = needs.rails ?? rails.all;
   const routing = createRouting({ rails: carriers, terms: ROUTING_TERMS, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };

@@ -1,5 +1,6 @@
 // What the rails show over HTTP: a payment's messages to its owner, a day's reconciliation to the operator.
 import { type App, createApp } from '@libs/http';
+import { createMetrics } from '@libs/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../clock/new-york.ts';
 import { errors } from '../errors.ts';
@@ -7,8 +8,9 @@ import { createGates } from '../keys/access.ts';
 import { type Caller, scopes } from '../keys/key.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
+import { reconcile } from '../reconciliation/comparison.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
-import { createReconciliation, type Reconciliation, reconcile } from '../reconciliation/service.ts';
+import { createReconciliation, type Reconciliation } from '../reconciliation/service.ts';
 import { createPaymentsRoutes } from '../route-rules.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
 import { achBooks } from './ach/books/books.ts';
@@ -46,7 +48,7 @@ beforeAll(async () => {
   await house.startWorking();
   tenant = await house.addTenant('org_routes');
   await house.moveClock(tenant, fromNewYork(DAY, '09:00'));
-  reconciliation = createReconciliation({ database, now: () => new Date(), log: context.log, rails });
+  reconciliation = createReconciliation(reconciling(() => new Date()));
   app = await createApp({
     name: 'payments',
     version: '0.0.0',
@@ -72,6 +74,15 @@ afterAll(async () => {
   await app.close();
   await house.close();
 });
+
+function reconciling(now: () => Date) {
+  const { database, context } = house;
+  return {
+    ...{ database, now, rails, newId: context.newId, log: context.log, secondLookAfterMs: 0 },
+    metrics: createMetrics({ service: 'payments', processMetrics: false }),
+    onError: (error: unknown) => house.errors.push(error),
+  };
+}
 
 async function get(url: string, headers: Record<string, string> = {}) {
   const response = await app.inject({ method: 'GET', url, headers });
@@ -284,25 +295,57 @@ describe('reconciliation', () => {
     ]);
   });
 
-  test('runs by itself, stores its reports, and raises an alert where books differ', async () => {
-    const { database, context, alerts } = house;
-    const daily = createReconciliation({
-      database,
-      now: () => fromNewYork('2083-04-06', '07:00'),
-      log: context.log,
-      rails,
-    });
-    await daily.handler.handle([], { signal: AbortSignal.timeout(10_000) });
-    await daily.handler.handle([], { signal: AbortSignal.timeout(10_000) });
-    const { rows } = await database.query(
-      `select day, rail, mode, agrees from reconciliations order by rail, mode`,
+  test('P-6.6 runs by itself and stores what differs: those that stand come first, page by page', async () => {
+    const { database, alerts } = house;
+    const deps = reconciling(() => fromNewYork('2083-04-06', '07:00'));
+    const daily = createReconciliation(deps);
+    const run = () => daily.handler.handle([], { signal: AbortSignal.timeout(20_000) });
+    await run();
+    await run();
+    const { rows } = await database.query<{ rail: string; mode: string; agrees: boolean }>(
+      `select rail, mode, agrees from reconciliations where day = '2083-04-05' order by rail, mode`,
     );
-    expect(rows).toEqual([
-      { day: '2083-04-05', rail: 'ach', mode: 'live', agrees: true },
-      { day: '2083-04-05', rail: 'ach', mode: 'test', agrees: false },
-      { day: '2083-04-05', rail: 'rtp', mode: 'live', agrees: true },
-      { day: '2083-04-05', rail: 'rtp', mode: 'test', agrees: true },
+    expect(rows.map(({ rail, mode, agrees }) => [rail, mode, agrees])).toEqual([
+      ['ach', 'live', true],
+      ['ach', 'test', false],
+      ['rtp', 'live', true],
+      ['rtp', 'test', true],
     ]);
-    expect(alerts.filter(({ message }) => message === 'books differ')).toHaveLength(2);
+    expect(alerts.filter(({ message }) => message === 'books differ')).toMatchObject([
+      { fields: { rail: 'ach', mode: 'test', day: '2083-04-05', firstSeen: 8 } },
+    ]);
+    await database.query(
+      `update reconciliation_differences set resolved_at = now() where kind = 'missing_here'`,
+    );
+    const listed = await get('/v1/admin/reconciliation?limit=100', admin);
+    expect(listed.body.data).toHaveLength(8);
+    expect(listed.body.data.at(-1)).toMatchObject({
+      object: 'reconciliation_difference',
+      status: 'resolved',
+      kind: 'missing_here',
+      payment_id: null,
+      resolved_at: expect.any(String),
+    });
+    const pages: unknown[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const { body } = await get(`/v1/admin/reconciliation?limit=3${next && `&cursor=${next}`}`, admin);
+      pages.push(...body.data);
+      next = body.next_cursor;
+    }
+    expect(pages).toEqual(listed.body.data);
+    const statusesOf = async (status: string) =>
+      (await get(`/v1/admin/reconciliation?status=${status}`, admin)).body.data.map(
+        (one: { status: string }) => one.status,
+      );
+    expect(await statusesOf('open')).toEqual(Array(7).fill('open'));
+    expect(await statusesOf('resolved')).toEqual(['resolved']);
+    expect(await deps.metrics.metrics()).toContain(
+      'payments_reconciliation_open_differences{rail="ach",mode="test",service="payments"} 7',
+    );
+  });
+
+  test('a day is answered whole, without filters', async () => {
+    const { status, body } = await get(`/v1/admin/reconciliation?day=${DAY}&status=open`, admin);
+    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'status' })]]);
   });
 });

@@ -2,6 +2,8 @@ import type { Queryable } from '@libs/db';
 import type { RailId } from '../rails/rail-ids.ts';
 import type { Mode } from '../tenant.ts';
 
+export const MODES: readonly Mode[] = ['live', 'test'];
+
 export const DIFFERENCE_KINDS = [
   'missing_in_network',
   'missing_here',
@@ -62,6 +64,16 @@ export interface DayQuery {
   to: Date;
 }
 
+/** Which other days a rail is asked for, beside those that are looked at anyway. */
+export interface AnsweredQuery {
+  mode: Mode;
+  /** Real time. */
+  since: Date;
+  /** Days before this one. */
+  before: DayQuery['day'];
+  limit: number;
+}
+
 export interface FoundDifferences {
   differences: readonly Difference[];
   /** Of all, also those that are not listed. */
@@ -73,6 +85,10 @@ export interface RailBooks {
   totals(db: Queryable, query: DayQuery): Promise<Pick<ReconciliationReport, 'ours' | 'network'>>;
   /** Entry by entry against the network, and payment by payment against the ledger; at most `limit` of each are listed. */
   differences(db: Queryable, query: DayQuery, limit: number): Promise<FoundDifferences[]>;
+  /** Whether outcomes of that day may still come after the days that are looked at anyway. */
+  isUnfinished(db: Queryable, query: DayQuery): Promise<boolean>;
+  /** Older days of which an outcome changed since then, the latest first. */
+  answeredDays(db: Queryable, query: AnsweredQuery): Promise<DayQuery['day'][]>;
 }
 
 /** A rail with books; the rails themselves are such. */

@@ -1,21 +1,24 @@
-import Type from 'typebox';
-import { ModeSchema, nullable, oneOfStrings } from '../api-schema.ts';
+import { cursorCodec, listQuery, toPage } from '@libs/http';
+import Type, { type Static } from 'typebox';
+import { ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { errors } from '../errors.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { DIFFERENCE_KINDS, type Difference, type ReconciliationReport } from './reconciliation.ts';
 import type { Reconciliation } from './service.ts';
+import { DIFFERENCE_STATUSES, type StoredDifference } from './stored-difference.ts';
 
 const Sum = Type.Object({ count: Type.Integer(), amount: Type.Integer() });
 const Totals = Type.Object({ debits: Sum, credits: Sum, returns: Sum });
 
-const DifferenceSchema = Type.Object({
+const differenceFields = {
   kind: oneOfStrings(DIFFERENCE_KINDS),
   reference: nullable(Type.String()),
   tenant_id: nullable(Type.String()),
   payment_id: nullable(Type.String()),
   ours: nullable(Type.String()),
   theirs: nullable(Type.String()),
-});
+};
 
 const Report = Type.Object(
   {
@@ -27,16 +30,39 @@ const Report = Type.Object(
     ours: Totals,
     network: nullable(Totals),
     ledger: Type.Object({ posted: Sum, reversed: Sum }),
-    differences: Type.Array(DifferenceSchema),
+    differences: Type.Array(Type.Object(differenceFields)),
     difference_count: Type.Integer({ description: 'Also counts those that are not listed.' }),
   },
   { title: 'Reconciliation' },
 );
 
-const Query = Type.Object(
-  { day: Type.String({ format: 'date', description: 'A day in New York.' }) },
-  { additionalProperties: false },
+const Stored = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('reconciliation_difference'),
+    status: oneOfStrings(DIFFERENCE_STATUSES),
+    rail: oneOfStrings(RAIL_IDS),
+    mode: ModeSchema,
+    day: Type.String({ format: 'date', description: 'The earliest day on which it shows.' }),
+    ...differenceFields,
+    first_seen_at: Timestamp,
+    last_seen_at: Timestamp,
+    resolved_at: nullable(Timestamp),
+  },
+  { title: 'ReconciliationDifference' },
 );
+
+const Query = listQuery({
+  day: Type.Optional(
+    Type.String({
+      format: 'date',
+      description: 'A day in New York, to be compared now. Without it: what the daily looks have found.',
+    }),
+  ),
+  status: Type.Optional(oneOfStrings(DIFFERENCE_STATUSES)),
+});
+
+const cursor = cursorCodec(Type.Tuple([Type.Boolean(), Type.String({ maxLength: 64 })]));
 
 export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliation: Reconciliation): void {
   routes.get(
@@ -48,23 +74,68 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
       idempotency: 'safe',
       schema: {
         operationId: 'admin.reconciliation',
-        summary: 'Compare a day of the rails with the ledger',
+        summary: 'List where the books of the rails and the ledger differ, or compare a day',
+        description:
+          'Without `day`: every difference that the daily looks have found, with when it was first and last seen and when it went away; those that stand come first. With `day`: that day of every rail, compared now.',
         tags: ['Admin'],
         querystring: Query,
         response: {
           200: Type.Object({
             object: Type.Literal('list'),
-            data: Type.Array(Report),
-            next_cursor: Type.Null(),
+            data: Type.Union([Type.Array(Stored), Type.Array(Report)]),
+            next_cursor: nullable(Type.String()),
           }),
         },
       },
     },
     async ({ query }) => {
+      if (query.day === undefined) return listStored(reconciliation, query);
+      refuseBesideDay(query);
       const reports = await reconciliation.reportsOf(query.day);
       return { object: 'list' as const, data: reports.map(toApi), next_cursor: null };
     },
   );
+}
+
+async function listStored(reconciliation: Reconciliation, query: Static<typeof Query>) {
+  const last = cursor.decode(query.cursor);
+  const found = await reconciliation.list({
+    status: query.status ?? null,
+    after: last ? { isOpen: last[0], id: last[1] } : null,
+    limit: query.limit + 1,
+  });
+  const page = toPage(found.map(storedToApi), {
+    limit: query.limit,
+    cursorOf: ({ status, id }) => cursor.encode([status === 'open', id]),
+  });
+  return { object: 'list' as const, ...page };
+}
+
+/** The answer for a day is whole: neither filter nor page applies to it. */
+function refuseBesideDay({ status, cursor: from }: Static<typeof Query>): void {
+  const given = Object.entries({ status, cursor: from }).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return;
+  throw errors.invalid_query({
+    errors: given.map(([parameter]) => ({
+      parameter,
+      code: 'not_allowed',
+      detail: 'Not together with day.',
+    })),
+  });
+}
+
+function storedToApi(stored: StoredDifference) {
+  const { tenantId, paymentId, firstSeenAt, lastSeenAt, resolvedAt, ...rest } = stored;
+  return {
+    object: 'reconciliation_difference' as const,
+    ...rest,
+    status: resolvedAt === null ? ('open' as const) : ('resolved' as const),
+    tenant_id: tenantId,
+    payment_id: paymentId,
+    first_seen_at: firstSeenAt.toISOString(),
+    last_seen_at: lastSeenAt.toISOString(),
+    resolved_at: resolvedAt?.toISOString() ?? null,
+  };
 }
 
 function toApi({ differenceCount, differences, ...report }: ReconciliationReport) {

@@ -1,47 +1,14 @@
-import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, dailyAt, type Handler } from '@libs/jobs';
-import { addDays, fromNewYork, toNewYork } from '../clock/new-york.ts';
-import type { RailLog } from '../rails/alert.ts';
+import type { Metrics } from '@libs/runtime';
 import type { RailId } from '../rails/rail-ids.ts';
-import type { Mode } from '../tenant.ts';
-import type { DayQuery, RailBooks, ReconciledRail, ReconciliationReport } from './reconciliation.ts';
-import { ledgerTotals, saveReport } from './store.ts';
+import { reconcile } from './comparison.ts';
+import { type DailyLookDependencies, lookAtAllBooks } from './daily.ts';
+import { listDifferences } from './differences-store.ts';
+import { addReconciliationMetrics } from './metrics.ts';
+import { MODES, type RailBooks, type ReconciledRail, type ReconciliationReport } from './reconciliation.ts';
+import type { StoredDifference, StoredFilter } from './stored-difference.ts';
 
-const DIFFERENCES_LISTED_MAX = 500;
 const EVERYTHING_OF_THE_DAY_IS_IN_UTC_HOUR = 11;
-
-export interface ReconciliationQuestion {
-  day: DayQuery['day'];
-  rail: ReconciledRail;
-  mode: Mode;
-}
-
-/** Compares one day of one rail. Differences are listed, never mended. */
-export async function reconcile(
-  db: Queryable,
-  { day, rail, mode }: ReconciliationQuestion,
-): Promise<ReconciliationReport> {
-  const query: DayQuery = {
-    mode,
-    day,
-    from: fromNewYork(day, '00:00'),
-    to: fromNewYork(addDays(day, 1), '00:00'),
-  };
-  const { ours, network } = await rail.books.totals(db, query);
-  const found = await rail.books.differences(db, query, DIFFERENCES_LISTED_MAX);
-  const differenceCount = found.reduce((sum, { count }) => sum + count, 0);
-  return {
-    day,
-    rail: rail.id,
-    mode,
-    ours,
-    network,
-    ledger: await ledgerTotals(db, rail.id, query),
-    agrees: differenceCount === 0,
-    differences: found.flatMap(({ differences }) => differences),
-    differenceCount,
-  };
-}
 
 /** The rails whose days can be compared, in the order of their names. */
 export function withBooks(rails: readonly { id: RailId; books: RailBooks | null }[]): ReconciledRail[] {
@@ -52,30 +19,26 @@ export function withBooks(rails: readonly { id: RailId; books: RailBooks | null 
 
 export const RECONCILE_JOB = 'rails.reconcile';
 
-export interface ReconciliationDependencies {
-  database: Database;
-  now: () => Date;
-  log: RailLog;
-  rails: readonly ReconciledRail[];
+export interface ReconciliationDependencies extends DailyLookDependencies {
+  metrics: Metrics;
+  onError: (error: unknown, context: { where: string }) => void;
 }
 
 export interface Reconciliation {
-  /** Every rail and mode of a day. */
+  /** Every rail and mode of a day, compared now. */
   reportsOf(day: string): Promise<ReconciliationReport[]>;
+  /** What the daily looks found, those that stand first. */
+  list(filter: StoredFilter): Promise<StoredDifference[]>;
   handler: Handler;
   cron: CronEntry;
 }
 
-export function createReconciliation({
-  database,
-  now,
-  log,
-  rails,
-}: ReconciliationDependencies): Reconciliation {
+export function createReconciliation(deps: ReconciliationDependencies): Reconciliation {
+  const { database, rails } = deps;
+  addReconciliationMetrics(deps.metrics, deps);
+
   async function reportsOf(day: string): Promise<ReconciliationReport[]> {
-    const questions = rails.flatMap((rail) =>
-      (['live', 'test'] as const).map((mode) => ({ day, rail, mode })),
-    );
+    const questions = rails.flatMap((rail) => MODES.map((mode) => ({ day, rail, mode })));
     // All of them see one moment, or payments that complete meanwhile would look like differences.
     return database.transaction(
       async (tx) => {
@@ -89,17 +52,11 @@ export function createReconciliation({
 
   return {
     reportsOf,
+    list: (filter) => listDifferences(database, filter),
     handler: {
       name: RECONCILE_JOB,
       batchMax: 1,
-      async handle() {
-        const yesterday = addDays(toNewYork(now()).date, -1);
-        for (const report of await reportsOf(yesterday)) {
-          await saveReport(database, report, now());
-          const { day, rail, mode, differenceCount } = report;
-          if (!report.agrees) log.error({ day, rail, mode, differenceCount }, 'books differ');
-        }
-      },
+      handle: (_jobs, { signal }) => lookAtAllBooks(deps, signal),
     },
     cron: { name: RECONCILE_JOB, schedule: dailyAt(EVERYTHING_OF_THE_DAY_IS_IN_UTC_HOUR, 0) },
   };

@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
 import type { RailId } from '../rails/rail-ids.ts';
+import type { Mode } from '../tenant.ts';
 import type { DayQuery, ReconciliationReport } from './reconciliation.ts';
 
 /** What the ledger posted and took back over a rail on that day, by the organisations' own time. */
@@ -19,7 +20,7 @@ export async function ledgerTotals(
        count(*) filter (where kind = 'reverse')::int as reversed,
        coalesce(sum(amount) filter (where kind = 'reverse'), 0)::bigint as reversed_amount
      from ledger_transfers
-     where rail = $1 and created_at >= $2 and created_at < $3 and tenant_id like '%.' || $4::text`,
+     where rail = $1 and created_at >= $2 and created_at < $3 and split_part(tenant_id, '.', 2) = $4::text`,
     [rail, from, to, mode],
   );
   const row = rows[0];
@@ -29,11 +30,50 @@ export async function ledgerTotals(
   };
 }
 
-export async function saveReport(db: Queryable, report: ReconciliationReport, at: Date): Promise<void> {
+export async function saveReport(
+  db: Queryable,
+  report: ReconciliationReport,
+  { at, isUnfinished }: { at: Date; isUnfinished: boolean },
+): Promise<void> {
   await db.query(
-    `insert into reconciliations (day, rail, mode, agrees, report, made_at) values ($1, $2, $3, $4, $5, $6)
-     on conflict (day, rail, mode) do update
-       set agrees = excluded.agrees, report = excluded.report, made_at = excluded.made_at`,
-    [report.day, report.rail, report.mode, report.agrees, JSON.stringify(report), at],
+    `insert into reconciliations (day, rail, mode, agrees, report, made_at, unfinished)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (day, rail, mode) do update set agrees = excluded.agrees, report = excluded.report,
+       made_at = excluded.made_at, unfinished = excluded.unfinished`,
+    [report.day, report.rail, report.mode, report.agrees, JSON.stringify(report), at, isUnfinished],
+  );
+}
+
+interface Books {
+  rail: RailId;
+  mode: Mode;
+}
+
+/** Days before `before` whose last look found outcomes still to come; the oldest look first. */
+export async function findUnfinishedDays(
+  db: Queryable,
+  { rail, mode, before, limit }: Books & { before: DayQuery['day']; limit: number },
+): Promise<DayQuery['day'][]> {
+  const { rows } = await db.query<{ day: string }>(
+    `select day from reconciliations where rail = $1 and mode = $2 and unfinished and day < $3
+     order by made_at, day limit $4`,
+    [rail, mode, before, limit],
+  );
+  return rows.map(({ day }) => day);
+}
+
+export async function findLastRun(db: Queryable, { rail, mode }: Books): Promise<Date | null> {
+  const { rows } = await db.query<{ started_at: Date }>(
+    'select started_at from reconciliation_runs where rail = $1 and mode = $2',
+    [rail, mode],
+  );
+  return rows[0]?.started_at ?? null;
+}
+
+export async function saveRun(db: Queryable, { rail, mode }: Books, startedAt: Date): Promise<void> {
+  await db.query(
+    `insert into reconciliation_runs (rail, mode, started_at) values ($1, $2, $3)
+     on conflict (rail, mode) do update set started_at = excluded.started_at`,
+    [rail, mode, startedAt],
   );
 }

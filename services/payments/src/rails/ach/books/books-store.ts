@@ -1,5 +1,10 @@
 import type { Queryable } from '@libs/db';
-import type { DayQuery, FoundDifferences, SideTotals } from '../../../reconciliation/reconciliation.ts';
+import type {
+  AnsweredQuery,
+  DayQuery,
+  FoundDifferences,
+  SideTotals,
+} from '../../../reconciliation/reconciliation.ts';
 import {
   type DifferenceRow,
   sumsOf,
@@ -95,4 +100,32 @@ export async function achPaymentDifferences(
     [...daysOf(query), limit],
   );
   return toDifferences(rows);
+}
+
+/** Entries that are at the bank and have neither settled nor come back. */
+export async function hasEntriesUnderWay(db: Queryable, query: DayQuery): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `select exists (select 1 from (${ACH_OURS}) as ours where state = 'sent') as found`,
+    daysOf(query),
+  );
+  return rows[0]?.found ?? false;
+}
+
+/** The days of the files whose entries an answer came for since then. */
+export async function findAnsweredDays(
+  db: Queryable,
+  { mode, since, before, limit }: AnsweredQuery,
+): Promise<DayQuery['day'][]> {
+  const { rows } = await db.query<{ day: string }>(
+    `select distinct (f.as_of at time zone 'America/New_York')::date as day
+     from ach_answers a join ach_replies r on r.answer_id = a.id
+     join ach_entries e on e.tenant_id = r.tenant_id and e.payment_id = r.payment_id and e.attempt_id = r.attempt_id
+       and e.leg = r.leg
+     join ach_files f on f.id = e.file_id
+     where a.created_at >= $2 and (a.scope = 'live') = ($1::text = 'live')
+       and (f.as_of at time zone 'America/New_York')::date < $3
+     order by day desc limit $4`,
+    [mode, since, before, limit],
+  );
+  return rows.map(({ day }) => day);
 }

@@ -1,5 +1,11 @@
 import type { RailBooks } from '../../../reconciliation/reconciliation.ts';
-import { achEntryDifferences, achPaymentDifferences, achTotals } from './books-store.ts';
+import {
+  achEntryDifferences,
+  achPaymentDifferences,
+  achTotals,
+  findAnsweredDays,
+  hasEntriesUnderWay,
+} from './books-store.ts';
 
 /** The sandbox's operator shows its books; a live bank sends statements, which are not read. */
 export const achBooks: RailBooks = {
@@ -11,4 +17,7 @@ export const achBooks: RailBooks = {
     const byEntry = query.mode === 'test' ? [await achEntryDifferences(db, query, limit)] : [];
     return [...byEntry, await achPaymentDifferences(db, query, limit)];
   },
+  // A sandbox whose clock is stopped leaves entries under way for ever.
+  isUnfinished: async (db, query) => query.mode === 'live' && (await hasEntriesUnderWay(db, query)),
+  answeredDays: findAnsweredDays,
 };

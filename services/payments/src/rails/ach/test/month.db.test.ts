@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, fromNewYork } from '../../../clock/new-york.ts';
 import type { Payment } from '../../../payments/payment.ts';
-import { reconcile } from '../../../reconciliation/service.ts';
+import { reconcile } from '../../../reconciliation/comparison.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { achBooks } from '../books/books.ts';
 import { createHouse, type House, historyOf } from './house.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, fromNewYork } from '../../../clock/new-york.ts';
 import type { Payment } from '../../../payments/payment.ts';
-import { reconcile } from '../../../reconciliation/service.ts';
+import { reconcile } from '../../../reconciliation/comparison.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { achBooks } from '../books/books.ts';
 import { type Reading, readAnswer } from '../incoming/reading.ts';

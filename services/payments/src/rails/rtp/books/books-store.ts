@@ -10,7 +10,7 @@ import {
 
 const RTP_OURS = `
   select * from rtp_submissions
-  where settlement_date = $2 and state = 'accepted' and tenant_id like '%.' || $1::text`;
+  where settlement_date = $2 and state = 'accepted' and split_part(tenant_id, '.', 2) = $1::text`;
 
 const RTP_NETWORK = `
   select * from sandbox_rtp_transfers where settlement_date = $2 and status = 'ACTC' and $1::text = 'test'`;
@@ -64,4 +64,14 @@ export async function rtpPaymentDifferences(
     [mode, day, limit],
   );
   return toDifferences(rows);
+}
+
+/** Instructions of which the network has not said what became of them; they are asked after for a month. */
+export async function hasUnknownTransfers(db: Queryable, { mode, day }: DayQuery): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `select exists (select 1 from rtp_submissions where settlement_date = $2 and state in ('sent', 'unknown')
+       and split_part(tenant_id, '.', 2) = $1::text) as found`,
+    [mode, day],
+  );
+  return rows[0]?.found ?? false;
 }

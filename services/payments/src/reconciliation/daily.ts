@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '@libs/db';
+import { fromNewYork, toNewYork } from '../clock/new-york.ts';
+import type { RailLog } from '../rails/alert.ts';
+import type { Mode } from '../tenant.ts';
+import { compareOneDay, type DayComparison } from './comparison.ts';
+import { daysStillChanging } from './days.ts';
+import {
+  countOpenDifferences,
+  findDaysWithDifferences,
+  findOpenDifferences,
+  resolveDifferences,
+  saveSeenDifferences,
+} from './differences-store.ts';
+import { type DayQuery, type Difference, MODES, type ReconciledRail } from './reconciliation.ts';
+import { findLastRun, findUnfinishedDays, saveReport, saveRun } from './store.ts';
+import { compareWithStored, keyOfDifference, withoutRepeats } from './stored-difference.ts';
+
+/** Of each list of a day. More wait until some of these are gone; the count in the log tells of all. */
+const DIFFERENCES_STORED_MAX = 2_000;
+/** As many are kept in the report of a day, and named in a line of the log. */
+const DIFFERENCES_REPORTED_MAX = 500;
+const DIFFERENCES_LOGGED_MAX = 20;
+/** Beside the last days, of each sort. A return names a day of the last sixty or so. */
+const OTHER_DAYS_MAX = 400;
+/** Whatever was being written when the last run began is looked at by the next. */
+const OVERLAP_MS = 3_600_000;
+/** An answer that lies at the network and is being read looks like a difference, and is none a moment later. */
+const SECOND_LOOK_AFTER_MS = 10_000;
+
+export interface DailyLookDependencies {
+  database: Database;
+  now: () => Date;
+  newId: (prefix: string) => string;
+  log: RailLog;
+  rails: readonly ReconciledRail[];
+  secondLookAfterMs?: number;
+}
+
+interface Books {
+  rail: ReconciledRail;
+  mode: Mode;
+}
+
+/**
+ * Looks at every day whose outcomes can still change: the last ones, and older ones on which something stands or
+ * changed. Each day is compared, stored and reported by itself, so a run that is cut off is simply made again.
+ */
+export async function lookAtAllBooks(deps: DailyLookDependencies, signal: AbortSignal): Promise<void> {
+  for (const rail of deps.rails) {
+    for (const mode of MODES) await lookAtBooks(deps, { rail, mode }, signal);
+  }
+}
+
+async function lookAtBooks(deps: DailyLookDependencies, books: Books, signal: AbortSignal): Promise<void> {
+  const { database, log, secondLookAfterMs = SECOND_LOOK_AFTER_MS } = deps;
+  const startedAt = deps.now();
+  const recent = daysStillChanging(toNewYork(startedAt).date);
+  const older = await olderDays(deps, books, recent[0] as DayQuery['day']);
+  const unsure: { day: DayQuery['day']; news: ReadonlySet<string> }[] = [];
+  for (const day of [...older, ...recent]) {
+    signal.throwIfAborted();
+    const comparison = await compareOneDay(database, { ...books, day }, DIFFERENCES_STORED_MAX);
+    const news = await newsAmong(deps, comparison, { isOld: older.includes(day) });
+    if (news.size === 0) await record(deps, comparison, news);
+    else unsure.push({ day, news });
+  }
+  if (unsure.length > 0) await sleep(secondLookAfterMs, undefined, { signal });
+  for (const { day, news } of unsure) {
+    signal.throwIfAborted();
+    await record(deps, await compareOneDay(database, { ...books, day }, DIFFERENCES_STORED_MAX), news);
+  }
+  const key = { rail: books.rail.id, mode: books.mode };
+  await saveRun(database, key, startedAt);
+  for (const { rail, mode, count, oldest } of await countOpenDifferences(database, startedAt)) {
+    if (rail !== key.rail || mode !== key.mode) continue;
+    log.error({ alert: 'books_differ', rail, mode, count, oldest }, 'books still differ');
+  }
+}
+
+/** Days before the recent ones on which something stands, an outcome is missing, or an answer has come since the last run. */
+async function olderDays(
+  { database, log }: DailyLookDependencies,
+  { rail, mode }: Books,
+  before: DayQuery['day'],
+): Promise<DayQuery['day'][]> {
+  const asked = { rail: rail.id, mode, before, limit: OTHER_DAYS_MAX };
+  const lastRun = (await findLastRun(database, asked)) ?? fromNewYork(before, '00:00');
+  const since = new Date(lastRun.getTime() - OVERLAP_MS);
+  const lists = await database.transaction(
+    async (tx) => [
+      await findDaysWithDifferences(tx, asked),
+      await findUnfinishedDays(tx, asked),
+      await rail.books.answeredDays(tx, { mode, since, before, limit: OTHER_DAYS_MAX }),
+    ],
+    { readOnly: true, report: true },
+  );
+  if (lists.some((days) => days.length === OTHER_DAYS_MAX))
+    log.error({ alert: 'books_differ', rail: rail.id, mode }, 'more old days wait than one run looks at');
+  return [...new Set(lists.flat())].sort();
+}
+
+/** Keys of what is not stored as standing. */
+async function newsAmong(
+  { database }: DailyLookDependencies,
+  { report: { day, rail, mode }, found }: DayComparison,
+  { isOld }: { isOld: boolean },
+): Promise<ReadonlySet<string>> {
+  const differences = withoutRepeats(found);
+  const open = await findOpenDifferences(database, { rail, mode, day }, differences);
+  const { news } = compareWithStored(differences, open, { day, isWhole: false });
+  // What a reset of the sandbox put away is removed here and stays with the simulated network.
+  const believed = news.filter(({ kind }) => !(isOld && mode === 'test' && kind === 'missing_here'));
+  return new Set(believed.map(keyOfDifference));
+}
+
+/** Stores what stands, what is new and was expected to be, and what is gone. */
+async function record(
+  { database, now, newId, log }: DailyLookDependencies,
+  { report, found, isWhole, isUnfinished }: DayComparison,
+  expected: ReadonlySet<string>,
+): Promise<void> {
+  const { day, rail, mode, differenceCount } = report;
+  const at = now();
+  const differences = withoutRepeats(found);
+  const news = await database.transaction(async (tx) => {
+    const open = await findOpenDifferences(tx, { rail, mode, day }, differences);
+    const compared = compareWithStored(differences, open, { day, isWhole });
+    const confirmed = compared.news.filter((difference) => expected.has(keyOfDifference(difference)));
+    await saveSeenDifferences(tx, {
+      ...{ rail, mode, day, at, newId: () => newId('rdf') },
+      differences: [...compared.standing, ...confirmed],
+    });
+    await resolveDifferences(tx, compared.gone, at);
+    const listed = report.differences.slice(0, DIFFERENCES_REPORTED_MAX);
+    await saveReport(tx, { ...report, differences: listed }, { at, isUnfinished });
+    return confirmed;
+  });
+  if (news.length === 0) return;
+  const fields = { alert: 'books_differ', day, rail, mode, differenceCount, firstSeen: news.length };
+  log.error({ ...fields, differences: news.slice(0, DIFFERENCES_LOGGED_MAX).map(toLogged) }, 'books differ');
+}
+
+function toLogged({ kind, reference, tenantId, paymentId }: Difference) {
+  return { kind, reference, tenantId, paymentId };
+}
