@@ -14,7 +14,7 @@ export class SecondConnection extends Error {
 
 /**
  * Notices second connections. A transaction's work runs in a context of its own that its calls inherit; asking for the
- * context costs 15 ns, and opening one 150 ns, beside the 200 µs of the shortest transaction.
+ * context costs 20 ns of CPU, and opening one 0.8 µs per transaction, of which the shortest takes some 200 µs.
  */
 export class OneConnection {
   readonly #held = new AsyncLocalStorage<{ open: boolean }>();

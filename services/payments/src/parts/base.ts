@@ -77,6 +77,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     logLevel: config.http.logLevel,
     errors,
     openapi,
+    declaredRoutesOnly: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkDatabase(database),
   });

@@ -150,14 +150,15 @@ describe('arguments', () => {
     for (const { detail } of checked.faults) expect(detail).toMatch(/^(Must|This) .*\.$/);
   });
 
-  test('a huge value is explained in little time', () => {
-    const startedMs = performance.now();
+  test('the largest value that the parser lets in is explained in little time', () => {
+    const started = process.cpuUsage();
     const checked = check({
-      to: Array.from({ length: 1_000_000 }, () => 1),
-      more: Array(1_000_000).fill({}),
+      to: Array.from({ length: 10_000 }, () => 1),
+      more: Array(9_000).fill({}),
     });
+    const { user, system } = process.cpuUsage(started);
     expect(checked.kind).toBe('invalid');
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect((user + system) / 1_000).toBeLessThan(200);
   });
 });
 
