@@ -23,20 +23,22 @@ export function readCalls(): Call[] {
 const NOT_FOR_SDKS = /^\/v1\/(admin|session|network)(\/|$)/;
 
 interface OpenApi {
-  paths: Record<string, Record<string, unknown>>;
+  paths: Record<string, Record<string, { operationId: string }>>;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** `POST /v1/payments` and so on: what an SDK must have. */
-export function operationsOf(document: OpenApi): string[] {
-  return Object.entries(document.paths)
-    .filter(([path]) => path.startsWith('/v1/') && !NOT_FOR_SDKS.test(path))
-    .flatMap(([path, methods]) =>
-      Object.keys(methods)
-        .filter((method) => METHODS.includes(method))
-        .map((method) => `${method.toUpperCase()} ${path}`),
-    );
+/** What an SDK must have: the `operationId` of each `POST /v1/payments` and so on. */
+export function operationsOf(document: OpenApi): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(document.paths)
+      .filter(([path]) => path.startsWith('/v1/') && !NOT_FOR_SDKS.test(path))
+      .flatMap(([path, methods]) =>
+        Object.entries(methods)
+          .filter(([method]) => METHODS.includes(method))
+          .map(([method, { operationId }]) => [`${method.toUpperCase()} ${path}`, operationId]),
+      ),
+  );
 }
 
 /** Puts what earlier calls saved into the places that name it. */

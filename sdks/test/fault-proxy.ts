@@ -61,7 +61,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     if (fault === 'cut_before') return request.socket.destroy();
     const refusal = fault && refusals[fault];
     if (refusal) return refuse(response, Number(fault), refusal);
-    const answer = await forward(target, request, body);
+    const answer = await forward(target, request, body, response);
+    if (answer === 'streamed') return;
     if (fault === 'cut_after') return request.socket.destroy();
     if (fault === 'slow') {
       const timer = setTimeout(() => response.end(), SLOW_MS);
@@ -126,10 +127,24 @@ function refuse(
     .end(JSON.stringify(problem));
 }
 
-function forward(target: string, request: http.IncomingMessage, body: Buffer): Promise<Answer> {
+/** An event stream has no end to wait for: it is passed on as it comes. */
+function forward(
+  target: string,
+  request: http.IncomingMessage,
+  body: Buffer,
+  response: http.ServerResponse,
+): Promise<Answer | 'streamed'> {
   return new Promise((resolve, reject) => {
     const options = { method: request.method ?? 'GET', headers: request.headers, agent: false };
     const onward = http.request(`${target}${request.url}`, options, async (answer) => {
+      if (answer.headers['content-type']?.startsWith('text/event-stream')) {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+        answer.on('error', () => response.destroy());
+        response.once('close', () => onward.destroy());
+        resolve('streamed');
+        return;
+      }
       const { 'transfer-encoding': _chunked, connection: _connection, ...headers } = answer.headers;
       const all = await readAll(answer);
       resolve({
@@ -138,7 +153,7 @@ function forward(target: string, request: http.IncomingMessage, body: Buffer): P
         body: all,
       });
     });
-    onward.once('error', reject);
+    onward.on('error', reject);
     onward.end(body);
   });
 }

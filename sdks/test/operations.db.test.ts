@@ -9,13 +9,15 @@ const calls = readCalls();
 let harness: Harness;
 let proxy: FaultProxy;
 let known: string[];
+let operationIds: Record<string, string>;
 /** What each SDK sent for each call, with the ids of its own run by their names. */
 const sent: Record<string, string[]> = {};
 
 beforeAll(async () => {
   harness = await startHarness({ env: { PAYMENTS_ROLE: 'api' } });
   proxy = await startFaultProxy(harness.url);
-  known = operationsOf((await harness.call('GET', '/openapi.json')).body);
+  operationIds = operationsOf((await harness.call('GET', '/openapi.json')).body);
+  known = Object.keys(operationIds);
 });
 afterAll(async () => {
   await proxy.close();
@@ -31,6 +33,14 @@ function operationAt(method: string, path: string): string | undefined {
   });
   return fits.find((operation) => !operation.includes('{')) ?? fits[0];
 }
+
+test('the calls have the names that the document gives its operations', () => {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/_$/, '');
+  const wrong = Object.entries(operationIds).filter(
+    ([operation, id]) => !calls.some((call) => call.operation === operation && snake(call.call) === id),
+  );
+  expect(wrong).toEqual([]);
+});
 
 test('the list of calls has every operation that the API describes, and no other', () => {
   const called = new Set(calls.map(({ operation }) => operation));

@@ -1,3 +1,17 @@
+import type { ErrorCode } from './types.ts';
+
+/** Codes of this package's own, where the API said nothing. */
+type OwnCode =
+  | 'connection_failed'
+  | 'timeout'
+  | 'invalid_response'
+  | 'signature_invalid'
+  | 'wait_timeout'
+  | 'unexpected_status';
+
+/** Known ones, and whatever a later version of the API may add. */
+export type PaymentsErrorCode = ErrorCode | OwnCode | (string & {});
+
 /** One bad field: `pointer` (RFC 6901) into the body, or `parameter` of the query or the headers. */
 export interface FieldError {
   pointer?: string;
@@ -9,7 +23,7 @@ export interface FieldError {
 export interface ErrorFields {
   /** The HTTP status; absent where there was no answer. */
   status?: number | undefined;
-  code: string;
+  code: PaymentsErrorCode;
   request_id?: string | undefined;
   errors?: readonly FieldError[] | undefined;
   retryable?: boolean | undefined;
@@ -23,7 +37,7 @@ export class PaymentsError extends Error {
   override readonly name: string = 'PaymentsError';
   readonly status: number | undefined;
   /** One of the API's codes, or one of this package's own: `connection_failed`, `timeout`, `invalid_response` … */
-  readonly code: string;
+  readonly code: PaymentsErrorCode;
   /** Names this request in the server's log. */
   readonly request_id: string | undefined;
   readonly errors: readonly FieldError[];

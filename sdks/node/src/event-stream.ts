@@ -13,7 +13,7 @@ const IDS_REMEMBERED_MAX = 10_000;
 const CATCH_UP_MAX = 1_000;
 
 export interface StreamOptions {
-  /** Go on after this event; from now on where it is absent. */
+  /** Go on after this event; from now on where it is absent, and with everything that is kept where it is empty. */
   lastEventId?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Told whenever the connection is lost, before it is made again. */
@@ -70,37 +70,22 @@ export async function* streamEvents(
   options: StreamOptions,
 ): AsyncGenerator<Event, void, undefined> {
   const { signal } = options;
-  const seen = createMemory();
-  let lastId = options.lastEventId;
+  const isNew = createMemory();
+  let lastId = options.lastEventId || undefined;
+  /** What was the newest event when nothing had been heard yet; null for none. */
+  let before: string | null | undefined = options.lastEventId === undefined ? undefined : null;
   let failures = 0;
-  let hasBegun = lastId !== undefined;
   while (true) {
     signal?.throwIfAborted();
     try {
-      if (!hasBegun) {
-        // Begin after the newest event there is, so that nothing is lost if the first connection breaks before it says a word.
-        lastId = (await newest().page()).data[0]?.id;
-        hasBegun = true;
-      }
-      const response = await http.open(
-        {
-          method: 'GET',
-          path: '/v1/events/stream',
-          options: {
-            maxRetries: 0,
-            signal,
-            ...(lastId === undefined ? {} : { headers: { 'last-event-id': lastId } }),
-          },
-        },
-        'text/event-stream',
-      );
-      checkType(response);
+      if (lastId === undefined && before === undefined) before = (await newest().page()).data[0]?.id ?? null;
+      const response = await open(http, lastId, signal);
       options.onConnect?.({ date: response.headers.get('date') ?? undefined });
       if (lastId === undefined) {
-        // No event had ever happened: whatever is listed now happened since.
-        for (const event of (await newest().toArray({ limit: CATCH_UP_MAX })).reverse()) {
+        // There is nothing to go on after yet: what happened meanwhile is looked up, in case a first connection broke before it said a word.
+        for (const event of await eventsSince(newest(), before ?? null)) {
           lastId = event.id;
-          if (seen(event.id)) yield event;
+          if (isNew(event.id)) yield event;
         }
       }
       for await (const block of readServerSentEvents(untilSilent(response))) {
@@ -108,7 +93,7 @@ export async function* streamEvents(
         if (block.data !== undefined) {
           const event = parseEvent(block.data);
           lastId = block.id ?? event.id;
-          if (seen(event.id)) yield event;
+          if (isNew(event.id)) yield event;
         } else if (block.id !== undefined) lastId = block.id;
       }
       throw new ConnectionFailedError('The server ended the stream.', {
@@ -118,13 +103,38 @@ export async function* streamEvents(
     } catch (error) {
       signal?.throwIfAborted();
       const failure = toFailure(error);
-      if (!failure.retryable) throw failure;
+      if (failure.code === 'last_event_unknown' && lastId !== options.lastEventId) {
+        // The sandbox was reset meanwhile: everything that is there now is new.
+        lastId = undefined;
+        before = null;
+      } else if (!failure.retryable) throw failure;
       const delayMs = backoffMs(failures, Math.random);
       failures += 1;
       options.onReconnect?.(failure, delayMs);
       await sleep(delayMs, signal);
     }
   }
+}
+
+async function open(http: HttpClient, lastId: string | undefined, signal?: AbortSignal): Promise<Response> {
+  const headers = lastId === undefined ? {} : { 'last-event-id': lastId };
+  const options = { maxRetries: 0, signal, headers };
+  const response = await http.open(
+    { method: 'GET', path: '/v1/events/stream', options },
+    'text/event-stream',
+  );
+  checkType(response);
+  return response;
+}
+
+/** Oldest first; null for all that are kept, up to a bound. */
+async function eventsSince(list: List<Event>, before: string | null): Promise<Event[]> {
+  const found: Event[] = [];
+  for await (const event of list) {
+    if (event.id === before || found.length >= CATCH_UP_MAX) break;
+    found.push(event);
+  }
+  return found.reverse();
 }
 
 function checkType(response: Response): void {

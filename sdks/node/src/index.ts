@@ -8,6 +8,7 @@ export {
   InvalidRequestError,
   NotFoundError,
   PaymentsError,
+  type PaymentsErrorCode,
   PermissionDeniedError,
   RateLimitError,
   ServerError,

@@ -1,44 +1,23 @@
-// The shapes of the API, with the names that they have on the wire.
+// Made from the OpenAPI document of the service; the test beside the generator says how to make it anew.
 
 export type Mode = 'test' | 'live';
+
+export type PaymentStatus = 'pending' | 'processing' | 'canceled' | 'failed' | 'completed' | 'returned';
+
+export interface PaymentMethodReference {
+  /** In test mode, any id that begins with `pm_` works at its first use. */
+  payment_method_id: string;
+}
+
+export type RailChoice = 'auto' | 'rtp' | 'ach';
+
 export type Rail = 'rtp' | 'ach' | 'book';
-export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'canceled' | 'returned';
-export type Metadata = Record<string, string>;
+
+export type Preference = 'balanced' | 'speed' | 'cost';
 
 export interface Money {
   amount: number;
   currency: string;
-}
-
-export interface PaymentMethodReference {
-  payment_method_id: string;
-}
-
-export interface Routing {
-  prefer?: 'balanced' | 'speed' | 'cost';
-  /** Whether ACH may take over when RTP definitely refuses; true with `auto`. */
-  fallback?: boolean;
-}
-
-export interface CreatePayment {
-  /** Minor units: 1000 is 10.00 USD. */
-  amount: number;
-  /** ISO 4217; the rails carry USD. */
-  currency: string;
-  source: PaymentMethodReference;
-  destination: PaymentMethodReference;
-  /** `auto` lets the service choose; `rtp` is fast, `ach` is cheap. */
-  rail?: 'auto' | 'rtp' | 'ach';
-  routing?: Routing;
-  description?: string;
-  metadata?: Metadata;
-}
-
-export interface CreateRefund {
-  /** What is left of the payment, where it is absent. */
-  amount?: number;
-  description?: string;
-  metadata?: Metadata;
 }
 
 export interface RailCandidate {
@@ -48,12 +27,11 @@ export interface RailCandidate {
   reasons: string[];
   fee: Money | null;
   settles_at: string | null;
-  /** Cents, the cost of the delay included; the lowest wins when balanced. */
   score: number | null;
 }
 
 export interface RailDecision {
-  prefer: 'balanced' | 'speed' | 'cost';
+  prefer: Preference;
   chosen: Rail;
   candidates: RailCandidate[];
 }
@@ -71,6 +49,7 @@ export interface PaymentAttempt {
 
 export interface TimelineEntry {
   status: PaymentStatus;
+  /** UTC, with milliseconds. */
   timestamp: string;
 }
 
@@ -89,21 +68,24 @@ export interface Payment {
   currency: string;
   source: PaymentMethodReference;
   destination: PaymentMethodReference;
-  rail: 'auto' | 'rtp' | 'ach';
+  /** `auto` lets the service choose; `rtp` is fast, `ach` is cheap. */
+  rail: RailChoice;
   rail_selected: Rail;
   rail_decision: RailDecision;
   attempts: PaymentAttempt[];
   timeline: TimelineEntry[];
   failure: PaymentFailure | null;
   fee: Money;
+  refund_of: string | null;
+  /** What refunds that did not fail take back of it. */
+  refunded_amount: number;
   description: string | null;
-  metadata: Metadata;
-  /** The payment that this one gives back. */
-  refund_of?: string | null;
-  /** What refunds that did not fail add up to. */
-  refunded_amount?: number;
+  metadata: Record<string, string>;
+  /** UTC, with milliseconds. */
   estimated_settlement_at: string;
+  /** UTC, with milliseconds. */
   created_at: string;
+  /** UTC, with milliseconds. */
   updated_at: string;
 }
 
@@ -113,6 +95,7 @@ export interface Quote {
   currency: string;
   rail_selected: Rail;
   fee: Money;
+  /** UTC, with milliseconds. */
   estimated_settlement_at: string;
   rail_decision: RailDecision;
 }
@@ -122,24 +105,17 @@ export interface RailMessage {
   object: 'rail_message';
   rail: Rail;
   direction: 'out' | 'in';
-  kind: 'nacha' | 'return' | 'noc' | 'pacs.008' | 'pacs.002' | 'pacs.028';
-  /** The XML, or the lines of a NACHA file that concern this payment. */
+  kind: 'pacs.008' | 'pacs.002' | 'pacs.028' | 'nacha' | 'return' | 'noc';
+  /** The XML, or the lines of a NACHA file that concern this payment, with controls for these lines. */
   content: string;
+  /** UTC, with milliseconds. */
   created_at: string;
 }
 
-export interface NewBankAccount {
-  routing_number: string;
-  /** Sealed at once, and shown by its last four characters from then on. */
-  account_number: string;
-  account_type: 'checking' | 'savings';
-  holder_name: string;
-  holder_type: 'individual' | 'business';
+export interface MethodRails {
+  send: Rail[];
+  receive: Rail[];
 }
-
-export type CreatePaymentMethod =
-  | { type: 'bank_account'; bank_account: NewBankAccount; metadata?: Metadata }
-  | { type: 'balance'; metadata?: Metadata };
 
 export interface BankAccount {
   routing_number: string;
@@ -165,11 +141,13 @@ export interface PaymentMethod {
   object: 'payment_method';
   mode: Mode;
   type: 'bank_account' | 'balance';
-  rails: { send: Rail[]; receive: Rail[] };
+  rails: MethodRails;
   bank_account: BankAccount | null;
   balance: Balance | null;
-  metadata: Metadata;
+  metadata: Record<string, string>;
+  /** UTC, with milliseconds. */
   created_at: string;
+  /** UTC, with milliseconds. */
   updated_at: string;
 }
 
@@ -187,40 +165,54 @@ export type EventType =
   | 'webhook_endpoint.test'
   | 'webhook_endpoint.disabled';
 
-export interface CreateWebhookEndpoint {
-  url: string;
-  /** `*`, the default, stands for all of them. */
-  events?: (EventType | '*')[];
-  description?: string | null;
-}
-
-export interface UpdateWebhookEndpoint {
-  url?: string;
-  events?: (EventType | '*')[];
-  description?: string | null;
-  status?: 'enabled' | 'disabled';
-}
+export type EventChoice =
+  | '*'
+  | 'payment.pending'
+  | 'payment.processing'
+  | 'payment.completed'
+  | 'payment.failed'
+  | 'payment.returned'
+  | 'payment.canceled'
+  | 'payment.rerouted'
+  | 'payment_method.created'
+  | 'payment_method.updated'
+  | 'payment_method.deleted'
+  | 'webhook_endpoint.test'
+  | 'webhook_endpoint.disabled';
 
 export interface WebhookEndpoint {
   id: string;
   object: 'webhook_endpoint';
   url: string;
-  events: (EventType | '*')[];
+  events: EventChoice[];
   description: string | null;
   status: 'enabled' | 'disabled';
   disabled_reason: 'gone' | 'failing' | 'manual' | null;
+  /** UTC, with milliseconds. */
   created_at: string;
+  /** UTC, with milliseconds. */
   updated_at: string;
 }
 
-export interface WebhookEndpointWithSecret extends WebhookEndpoint {
+export interface WebhookEndpointWithSecret {
+  id: string;
+  object: 'webhook_endpoint';
+  url: string;
+  events: EventChoice[];
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  disabled_reason: 'gone' | 'failing' | 'manual' | null;
+  /** UTC, with milliseconds. */
+  created_at: string;
+  /** UTC, with milliseconds. */
+  updated_at: string;
   /** Signs the webhooks; shown this once. */
   secret: string;
 }
 
 export interface DeliveryAttempt {
+  /** UTC, with milliseconds. */
   at: string;
-  /** The HTTP status, where there was an answer. */
   status: number | null;
   error: string | null;
   duration_ms: number;
@@ -236,13 +228,14 @@ export interface WebhookDelivery {
   status: 'pending' | 'delivered' | 'failed' | 'abandoned';
   attempts: DeliveryAttempt[];
   next_attempt_at: string | null;
+  /** UTC, with milliseconds. */
   created_at: string;
 }
 
 export interface LedgerAccount {
   id: string;
   object: 'ledger_account';
-  type: string;
+  type: 'balance' | 'outside' | 'fees_owed' | 'fee_revenue';
   payment_method_id: string | null;
   currency: string;
   posted: number;
@@ -250,6 +243,7 @@ export interface LedgerAccount {
   pending: number;
   /** Posted, less what is promised to payments on their way. */
   available: number;
+  /** How far a return has taken the balance below zero. */
   owed: number;
 }
 
@@ -265,11 +259,23 @@ export interface LedgerEntry {
   created_at: string;
 }
 
+export interface LedgerCheckResult {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
 export interface LedgerCheck {
   object: 'ledger_check';
   ok: boolean;
-  checks: { name: string; ok: boolean; detail: string }[];
+  checks: LedgerCheckResult[];
   checked_at: string;
+}
+
+export interface RailFees {
+  rail: string;
+  payments: number;
+  amount: number;
 }
 
 export interface Fees {
@@ -277,7 +283,7 @@ export interface Fees {
   month: string;
   currency: string;
   total: number;
-  by_rail: { rail: Rail; payments: number; amount: number }[];
+  by_rail: RailFees[];
 }
 
 export interface SandboxClock {
@@ -285,3 +291,121 @@ export interface SandboxClock {
   state: 'real' | 'frozen' | 'running';
   now: string;
 }
+
+export interface SandboxReset {
+  object: 'sandbox_reset';
+  reset_at: string;
+}
+
+export interface Routing {
+  prefer?: Preference;
+  /** Whether ACH may take over when RTP definitely refuses; true with `auto`. */
+  fallback?: boolean;
+}
+
+export interface CreatePayment {
+  /** Minor units: 1000 is 10.00 USD. */
+  amount: number;
+  /** ISO 4217; the rails carry USD. */
+  currency: string;
+  source: PaymentMethodReference;
+  destination: PaymentMethodReference;
+  /** `auto` lets the service choose; `rtp` is fast, `ach` is cheap. */
+  rail?: RailChoice;
+  routing?: Routing;
+  description?: string;
+  /** Your own pairs of text. */
+  metadata?: Record<string, string>;
+}
+
+export interface CreateRefund {
+  /** Minor units; all that is left when absent. */
+  amount?: number;
+  description?: string;
+  /** Your own pairs of text. */
+  metadata?: Record<string, string>;
+}
+
+export interface NewBankAccount {
+  routing_number: string;
+  /** Sealed at once, and shown by its last four characters from then on. */
+  account_number: string;
+  account_type: 'checking' | 'savings';
+  holder_name: string;
+  holder_type: 'individual' | 'business';
+}
+
+export interface CreatePaymentMethodBankAccount {
+  type: 'bank_account';
+  bank_account: NewBankAccount;
+  metadata?: Record<string, string>;
+}
+
+export interface CreatePaymentMethodBalance {
+  type: 'balance';
+  metadata?: Record<string, string>;
+}
+
+export type CreatePaymentMethod = CreatePaymentMethodBankAccount | CreatePaymentMethodBalance;
+
+export interface CreateWebhookEndpoint {
+  url: string;
+  /** Types of events; `*`, the default, stands for all of them. */
+  events?: EventChoice[];
+  description?: string | null;
+}
+
+export interface UpdateWebhookEndpoint {
+  url?: string;
+  /** Types of events; `*`, the default, stands for all of them. */
+  events?: EventChoice[];
+  description?: string | null;
+  status?: 'enabled' | 'disabled';
+}
+
+export type ErrorCode =
+  | 'amount_too_large'
+  | 'bad_request'
+  | 'balance_not_empty'
+  | 'body_too_large'
+  | 'clock_backwards'
+  | 'clock_too_far'
+  | 'csrf'
+  | 'currency_not_supported'
+  | 'forbidden'
+  | 'headers_too_large'
+  | 'idempotency_key_in_use'
+  | 'idempotency_key_invalid'
+  | 'idempotency_key_required'
+  | 'idempotency_key_reused'
+  | 'insufficient_funds'
+  | 'insufficient_scope'
+  | 'internal'
+  | 'invalid_header'
+  | 'invalid_json'
+  | 'invalid_query'
+  | 'invalid_request'
+  | 'limit_reached'
+  | 'method_not_allowed'
+  | 'not_a_balance'
+  | 'not_found'
+  | 'not_ready'
+  | 'overloaded'
+  | 'payment_method_in_use'
+  | 'payment_method_not_found'
+  | 'payment_not_cancelable'
+  | 'payment_not_refundable'
+  | 'rail_not_available'
+  | 'rail_not_configured'
+  | 'rate_limited'
+  | 'refund_exceeds_payment'
+  | 'request_timeout'
+  | 'same_payment_method'
+  | 'shutting_down'
+  | 'state_conflict'
+  | 'unauthorized'
+  | 'unsupported_api_version'
+  | 'unsupported_media_type'
+  | 'uri_too_long'
+  | 'webhook_url_refused'
+  | 'wrong_mode';

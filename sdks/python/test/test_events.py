@@ -35,12 +35,20 @@ def stream(*events):
 
 
 class Stream(unittest.IsolatedAsyncioTestCase):
-    answers = (listing(["e0"]), stream("e1", "e2"), stream(), problem(503, "shutting_down"), stream("e2", "e3"))
+    answers = (
+        listing(["e0"]),
+        stream(),
+        listing(["e0"]),
+        problem(503, "shutting_down"),
+        stream("e2"),
+        listing(["e2", "e1", "e0"]),
+        stream("e2", "e3"),
+    )
 
     def check(self, server, found):
         self.assertEqual(found, ["e1", "e2", "e3"])
-        asked = [one.headers.get("last-event-id") for one in server.seen[1:]]
-        self.assertEqual(asked, ["e0", "e2", "e2", "e2"])
+        asked = [one.headers.get("last-event-id") for one in server.seen if one.path.endswith("stream")]
+        self.assertEqual(asked, [None, None, None, "e2"])
 
     def test_goes_on_after_the_last_event_and_doubles_none(self):
         with ScriptedServer(*self.answers) as server:
@@ -68,6 +76,13 @@ class Stream(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(PermissionDeniedError):
                 next(events)
             self.assertEqual(server.seen[0].headers["last-event-id"], "e7")
+
+    def test_goes_on_with_the_new_events_after_a_reset(self):
+        unknown = problem(404, "last_event_unknown")
+        answers = (listing([]), stream("e1"), listing([]), unknown, stream(), listing(["f1"]), stream("f2"))
+        with ScriptedServer(*answers) as server:
+            events = Payments(KEY, server.url).events.stream()
+            self.assertEqual([next(events).id for _ in range(3)], ["e1", "f1", "f2"])
 
     def test_threads_end_with_the_reader(self):
         with ScriptedServer(*self.answers) as server:

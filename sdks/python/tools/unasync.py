@@ -17,7 +17,7 @@ REPLACEMENTS = [
     (r"\basync for\b", "for"),
     (r"\basync with\b", "with"),
     (r"\bawait ", ""),
-    (r"\basync_stream_events\b", "stream_events"),
+    (r"\basync_(?=stream_events|events_since)", ""),
     (r"\bAsync(?=[A-Z])", ""),
     (r"\bThreadIo\b", "BlockingIo"),
     (r"\bThreadStream\b", "Stream"),

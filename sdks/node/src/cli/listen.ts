@@ -1,4 +1,4 @@
-import { InvalidRequestError, NotFoundError } from '../errors.ts';
+import { PaymentsError } from '../errors.ts';
 import type { Event } from '../event-types.ts';
 import { type Command, type Context, LiveKeyError, textValue } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -57,7 +57,11 @@ async function listenOn(context: Context, listener: Listener): Promise<void> {
   if (listener.target !== undefined) {
     err(`Forwarding to ${listener.target}. Your code verifies with: payments listen --print-secret`);
   }
-  err(listener.after === undefined ? 'Listening from now on.' : `Going on after ${listener.after}.`);
+  err(
+    listener.after === undefined
+      ? 'Listening from now on.'
+      : `Going on after ${listener.after || 'the beginning'}.`,
+  );
   const secret = listener.target === undefined ? '' : listenSecret(env);
   try {
     for await (const event of open(context, listener)) {
@@ -73,8 +77,9 @@ async function listenOn(context: Context, listener: Listener): Promise<void> {
 }
 
 async function* open(context: Context, listener: Listener): AsyncGenerator<Event> {
+  const { events } = context.client();
   const stream = (lastEventId: string | undefined) =>
-    context.client().events.stream({
+    events.stream({
       lastEventId,
       signal: context.signal,
       onConnect({ date }) {
@@ -83,18 +88,20 @@ async function* open(context: Context, listener: Listener): AsyncGenerator<Event
       },
       onReconnect: (error) => context.err(`${error.message} Trying again …`),
     });
+  // Kept before anything is heard: whoever is started again before the first event still knows where it began.
+  const keepBeginning = async () => {
+    const [newest] = (await events.list({ limit: 1 }).page()).data;
+    writePosition(context.env, listener.name, newest?.id ?? '');
+  };
+  if (listener.after === undefined) await keepBeginning();
   try {
     yield* stream(listener.after);
   } catch (error) {
-    const isTooOld = error instanceof NotFoundError || error instanceof InvalidRequestError || isGone(error);
-    if (listener.after === undefined || !isTooOld) throw error;
-    context.err(`Cannot go on after ${listener.after} (${(error as Error).message}). Listening from now on.`);
+    if (!(error instanceof PaymentsError) || error.code !== 'last_event_unknown') throw error;
+    context.err(`Cannot go on after ${listener.after}: it is gone, or too old. Listening from now on.`);
+    await keepBeginning();
     yield* stream(undefined);
   }
-}
-
-function isGone(error: unknown): boolean {
-  return (error as { status?: number }).status === 410;
 }
 
 async function passOn(context: Context, { target }: Listener, event: Event, secret: string): Promise<void> {

@@ -96,8 +96,8 @@ const reset: Command = {
     if (context.stdin.isTTY && !context.values.yes) {
       throw new UsageError('This removes all payments of test mode: add --yes if that is meant');
     }
-    await context.client().sandbox.reset();
-    context.out(context.json ? '{}' : 'Test mode is empty again.');
+    const done = await context.client().sandbox.reset();
+    context.out(context.json ? JSON.stringify(done, null, 2) : 'Test mode is empty again.');
     return undefined;
   },
 };

@@ -4,7 +4,6 @@ import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions
 import type {
   CreatePayment,
   CreateRefund,
-  Metadata,
   Payment,
   PaymentStatus,
   Quote,
@@ -28,7 +27,7 @@ export interface PaymentFilters {
   created_after?: string | Date;
   /** Exclusive. */
   created_before?: string | Date;
-  metadata?: Metadata;
+  metadata?: Record<string, string>;
 }
 
 export interface WaitOptions {

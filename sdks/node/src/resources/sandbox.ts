@@ -1,5 +1,5 @@
 import { type HttpClient, type RequestOptions, segment, type WriteOptions } from '../request.ts';
-import type { Payment, PaymentMethod, SandboxClock } from '../types.ts';
+import type { Payment, PaymentMethod, SandboxClock, SandboxReset } from '../types.ts';
 
 /** Test keys only: PermissionDeniedError with a live one. */
 export class SandboxResource {
@@ -60,8 +60,8 @@ export class SandboxResource {
   }
 
   /** Test mode begins anew; keys and webhook endpoints stay. */
-  reset(options?: WriteOptions): Promise<void> {
-    return this.#http.send({ method: 'POST', path: '/v1/sandbox/reset', options });
+  reset(options?: WriteOptions): Promise<SandboxReset> {
+    return this.#http.send({ method: 'POST', path: '/v1/sandbox/reset', body: {}, options });
   }
 
   #force(

@@ -94,28 +94,24 @@ async def async_stream_events(
 ) -> AsyncIterator[Event]:
     """The organisation's events as they happen. A lost connection is made again and goes on after the last event."""
     memory = Memory()
-    last_id = last_event_id
-    has_begun = last_id is not None
+    last_id = last_event_id or None
+    # What was the newest event when nothing had been heard yet; empty for none.
+    before = None if last_event_id is None else ""
     failures = 0
     while True:
         stream: Optional[ThreadStream] = None
         try:
-            if not has_begun:
-                # Begin after the newest event there is, so that nothing is lost if the first connection breaks before it says a word.
+            if last_id is None and before is None:
                 first = (await newest().page()).data
-                last_id = first[0].id if first else None
-                has_begun = True
-            request = ApiRequest(
-                "GET",
-                "/v1/events/stream",
-                headers={} if last_id is None else {"last-event-id": last_id},
-                max_retries=0,
-            )
+                before = first[0].id if first else ""
+            headers = {} if last_id is None else {"last-event-id": last_id}
+            request = ApiRequest("GET", "/v1/events/stream", headers=headers, max_retries=0)
             response, stream = await http_client.open(request, "text/event-stream")
             _check_type(response.headers.get("content-type", "no content type"), response.status)
             if last_id is None:
-                # No event had ever happened: whatever is listed now happened since.
-                for event in reversed(await newest().to_list(limit=CATCH_UP_MAX)):
+                # There is nothing to go on after yet: what happened meanwhile is looked up, in case a first connection
+                # broke before it said a word.
+                for event in await async_events_since(newest(), before or ""):
                     last_id = event.id
                     if memory.is_new(event.id):
                         yield event
@@ -137,7 +133,10 @@ async def async_stream_events(
                         last_id = block.id
         except (OSError, http.client.HTTPException, PaymentsError) as cause:
             failure = _to_failure(cause)
-            if not failure.retryable:
+            if failure.code == "last_event_unknown" and last_id != last_event_id:
+                # The sandbox was reset meanwhile: everything that is there now is new.
+                last_id, before = None, ""
+            elif not failure.retryable:
                 raise failure from None
             delay = backoff(failures, random.random)
             failures += 1
@@ -148,6 +147,17 @@ async def async_stream_events(
             # Whoever stops reading hangs up.
             if stream is not None:
                 await stream.close()
+
+
+async def async_events_since(events: AsyncPaged[Event], before: str) -> List[Event]:
+    """Oldest first; all that are kept where ``before`` is empty, up to a bound."""
+    found: List[Event] = []
+    async for event in events:
+        if event.id == before or len(found) >= CATCH_UP_MAX:
+            break
+        found.append(event)
+    found.reverse()
+    return found
 
 
 def _check_type(kind: str, status: int) -> None:

@@ -26,6 +26,7 @@ from ..types import (
     RailMessage,
     Routing,
     SandboxClock,
+    SandboxReset,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEndpointWithSecret,
@@ -428,7 +429,7 @@ class AsyncEventsResource(AsyncResource):
         """Events as they happen, for as long as it is read.
 
         A lost connection is made again and goes on after the last event; ``last_event_id`` goes on where an earlier
-        stream ended, up to 24 hours ago.
+        stream ended, up to 24 hours ago, and an empty one begins with everything that is kept.
         """
         return async_stream_events(self._http, lambda: self.list(limit=100), last_event_id, on_reconnect)
 
@@ -508,9 +509,9 @@ class AsyncSandboxResource(AsyncResource):
         """A notification of change, with its code: ``C01`` …"""
         return await self._force(payment_id, "notify_of_change", code, idempotency_key)
 
-    async def reset(self, *, idempotency_key: Optional[str] = None) -> None:
+    async def reset(self, *, idempotency_key: Optional[str] = None) -> SandboxReset:
         """Test mode begins anew; keys and webhook endpoints stay."""
-        await self._post("/v1/sandbox/reset", None, idempotency_key, None, None)
+        return model_of(SandboxReset, await self._post("/v1/sandbox/reset", {}, idempotency_key, None, None))
 
     async def _force(
         self, payment_id: str, outcome: str, code: Optional[str], idempotency_key: Optional[str]

@@ -27,6 +27,7 @@ from ..types import (
     RailMessage,
     Routing,
     SandboxClock,
+    SandboxReset,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEndpointWithSecret,
@@ -429,7 +430,7 @@ class EventsResource(Resource):
         """Events as they happen, for as long as it is read.
 
         A lost connection is made again and goes on after the last event; ``last_event_id`` goes on where an earlier
-        stream ended, up to 24 hours ago.
+        stream ended, up to 24 hours ago, and an empty one begins with everything that is kept.
         """
         return stream_events(self._http, lambda: self.list(limit=100), last_event_id, on_reconnect)
 
@@ -509,9 +510,9 @@ class SandboxResource(Resource):
         """A notification of change, with its code: ``C01`` …"""
         return self._force(payment_id, "notify_of_change", code, idempotency_key)
 
-    def reset(self, *, idempotency_key: Optional[str] = None) -> None:
+    def reset(self, *, idempotency_key: Optional[str] = None) -> SandboxReset:
         """Test mode begins anew; keys and webhook endpoints stay."""
-        self._post("/v1/sandbox/reset", None, idempotency_key, None, None)
+        return model_of(SandboxReset, self._post("/v1/sandbox/reset", {}, idempotency_key, None, None))
 
     def _force(
         self, payment_id: str, outcome: str, code: Optional[str], idempotency_key: Optional[str]

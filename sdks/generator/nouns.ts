@@ -1,0 +1,70 @@
+// Where the API's nouns stand in its document, and what their parts are called.
+import type { Names, Place } from './shapes.ts';
+
+const at = (name: string, operation: string, status: string): Place => ({
+  name,
+  operation,
+  part: { status },
+});
+const itemsOf = (name: string, operation: string): Place => ({
+  name,
+  operation,
+  part: { status: '200', items: true },
+});
+const bodyOf = (name: string, operation: string): Place => ({ name, operation, part: 'body' });
+
+/** What the API answers with. */
+export const answers: readonly Place[] = [
+  at('Payment', 'POST /v1/payments', '202'),
+  at('Quote', 'POST /v1/payments/quote', '200'),
+  itemsOf('RailMessage', 'GET /v1/payments/{id}/messages'),
+  at('PaymentMethod', 'POST /v1/payment_methods', '201'),
+  at('ApiEvent', 'GET /v1/events/{id}', '200'),
+  at('WebhookEndpoint', 'GET /v1/webhook_endpoints/{id}', '200'),
+  at('WebhookEndpointWithSecret', 'POST /v1/webhook_endpoints', '201'),
+  at('WebhookDelivery', 'POST /v1/webhook_deliveries/{id}/retry', '202'),
+  itemsOf('LedgerAccount', 'GET /v1/ledger/accounts'),
+  itemsOf('LedgerEntry', 'GET /v1/ledger/entries'),
+  at('LedgerCheck', 'GET /v1/ledger/check', '200'),
+  at('Fees', 'GET /v1/fees', '200'),
+  at('SandboxClock', 'GET /v1/sandbox/clock', '200'),
+  at('SandboxReset', 'POST /v1/sandbox/reset', '200'),
+];
+
+/** What is sent to it. */
+export const bodies: readonly Place[] = [
+  bodyOf('CreatePayment', 'POST /v1/payments'),
+  bodyOf('CreateRefund', 'POST /v1/payments/{id}/refunds'),
+  bodyOf('CreatePaymentMethod', 'POST /v1/payment_methods'),
+  bodyOf('CreateWebhookEndpoint', 'POST /v1/webhook_endpoints'),
+  bodyOf('UpdateWebhookEndpoint', 'PATCH /v1/webhook_endpoints/{id}'),
+];
+
+/** Beside the names below: in Python what is sent is a dictionary, and what comes back an object. */
+export const pythonAnswerNames: Names = { 'Payment.source': 'MethodSide' };
+
+export const names: Names = {
+  'Payment.mode': 'Mode',
+  'Payment.status': 'PaymentStatus',
+  'Payment.rail': 'RailChoice',
+  'Payment.rail_selected': 'Rail',
+  'Payment.source': 'PaymentMethodReference',
+  'Payment.rail_decision': 'RailDecision',
+  'RailDecision.prefer': 'Preference',
+  'RailDecision.candidates[]': 'RailCandidate',
+  'RailCandidate.fee': 'Money',
+  'Payment.attempts[]': 'PaymentAttempt',
+  'Payment.timeline[]': 'TimelineEntry',
+  'Payment.failure': 'PaymentFailure',
+  'PaymentMethod.rails': 'MethodRails',
+  'PaymentMethod.bank_account': 'BankAccount',
+  'PaymentMethod.balance': 'Balance',
+  'ApiEvent.type': 'EventType',
+  'WebhookEndpoint.events[]': 'EventChoice',
+  'WebhookDelivery.attempts[]': 'DeliveryAttempt',
+  'LedgerCheck.checks[]': 'LedgerCheckResult',
+  'Fees.by_rail[]': 'RailFees',
+  'CreatePayment.source': 'PaymentMethodReference',
+  'CreatePayment.routing': 'Routing',
+  'CreatePaymentMethodBankAccount.bank_account': 'NewBankAccount',
+};
