@@ -19,7 +19,7 @@ export type Definition =
   | { kind: 'object'; name: string; fields: readonly Field[] }
   | { kind: 'alias'; name: string; shape: Shape };
 
-export interface Schema {
+interface Schema {
   $ref?: string;
   type?: string | string[];
   enum?: unknown[];
@@ -52,7 +52,7 @@ export interface Place {
 /** Names for what the document leaves without one: `Payment.status` and so on. */
 export type Names = Readonly<Record<string, string>>;
 
-export function schemaAt(document: Document, { operation, part }: Place): Schema {
+function schemaAt(document: Document, { operation, part }: Place): Schema {
   const [method, path] = operation.split(' ') as [string, string];
   const found = document.paths[path]?.[method.toLowerCase()];
   const media = part === 'body' ? found?.requestBody : found?.responses?.[part.status];

@@ -35,7 +35,8 @@ function operationAt(method: string, path: string): string | undefined {
 }
 
 test('the calls have the names that the document gives its operations', () => {
-  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/_$/, '');
+  const snake = (name: string) =>
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/_$/, '');
   const wrong = Object.entries(operationIds).filter(
     ([operation, id]) => !calls.some((call) => call.operation === operation && snake(call.call) === id),
   );

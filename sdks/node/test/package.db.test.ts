@@ -1,10 +1,11 @@
 // As a user gets it: packed, installed in a bare folder, used from ES modules, CommonJS and TypeScript, on each Node.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Harness, startHarness } from '../../../tests/contract/payments/harness.ts';
 import { nodeBinary, packedNodeSdk, root } from '../../test/packed.ts';
 import { VERSION } from '../src/index.ts';
@@ -13,6 +14,14 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'bare-'));
 let harness: Harness;
 let apiKey: string;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 const journey = `
 const client = new Payments({ apiKey: process.env.KEY, baseUrl: process.env.URL });
@@ -83,6 +92,39 @@ describe.each([
     const { stdout } = await run(node, [program, 'sandbox', 'clock', '--json'], { cwd: folder, env });
     expect(JSON.parse(stdout)).toMatchObject({ object: 'sandbox_clock', state: 'real' });
   });
+});
+
+test('the README, from its first block to its last', { timeout: 120_000 }, async () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const receiverPort = await freePort();
+  const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language, text]) => ({
+    language,
+    text: (text as string)
+      .replaceAll('http://localhost:4000', harness.url)
+      .replaceAll('localhost:3000', `localhost:${receiverPort}`)
+      .replaceAll('listen(3000)', `listen(${receiverPort})`),
+  }));
+  const find = (sign: string) => blocks.find(({ text }) => text.includes(sign))?.text as string;
+  const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: join(folder, 'config'), HOME: folder };
+
+  writeFileSync(join(folder, 'first.mjs'), find('first.mjs'));
+  const first = await run(process.execPath, ['first.mjs'], { cwd: folder, env });
+  expect(first.stdout).toMatch(/^pay_\w+ pending (rtp|ach)/);
+  expect(first.stdout).toContain('completed');
+
+  writeFileSync(join(folder, 'receiver.mjs'), find('receiver.mjs'));
+  const listening = spawn('bash', ['-c', find('listen --forward-to')], { cwd: folder, env, detached: true });
+  let said = '';
+  for (const stream of [listening.stdout, listening.stderr]) stream.on('data', (chunk) => (said += chunk));
+  try {
+    await vi.waitFor(() => expect(said).toContain('Connected.'), { timeout: 30_000 });
+    const made = await run('bash', ['-c', find('payments create')], { cwd: folder, env });
+    const id = /pay_\w+/.exec(made.stdout)?.[0] as string;
+    await vi.waitFor(() => expect(said).toContain(`payment.completed ${id}`), { timeout: 30_000 });
+    expect(said).toMatch(/→ 204 in/);
+  } finally {
+    process.kill(-(listening.pid as number), 'SIGTERM');
+  }
 });
 
 test('types hold for a strict user, from ES modules and from CommonJS, and refuse what is wrong', async () => {

@@ -1,6 +1,6 @@
 // As a user gets it: a wheel and a source archive that are built and installed without a network, in a bare folder.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,6 +19,25 @@ afterAll(async () => {
   await harness.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+
+const receiving = `
+
+import json, threading, urllib.error, urllib.request
+Receiver.log_message = lambda *_: None
+server = HTTPServer(("127.0.0.1", 0), Receiver)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+body = json.dumps({"id": "evt_1", "type": "payment.completed", "data": {"id": "pay_1"}}).encode()
+statuses = []
+for headers in (webhooks.sign(body, os.environ["WEBHOOK_SECRET"]), {}):
+    request = urllib.request.Request(f"http://127.0.0.1:{server.server_port}", body, headers)
+    try:
+        statuses.append(urllib.request.urlopen(request).status)
+    except urllib.error.HTTPError as error:
+        statuses.append(error.code)
+print(*statuses)
+`;
 
 const journey = `
 import base64, json, os, sys
@@ -49,6 +68,32 @@ test('the wheel, installed into an empty environment, pays', async () => {
   });
   expect(JSON.parse(stdout)).toEqual(['completed', '/amount', 'payment.completed', 1]);
   expect(stderr).toBe('');
+}, 120_000);
+
+test('the README, block by block', async () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const blocks = [...readme.matchAll(/^```python\n([\s\S]*?)^```/gm)].map(([, text]) =>
+    (text as string).replaceAll('http://localhost:4000', harness.url),
+  );
+  const env = { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' };
+  const python = await installedPython();
+  const find = (sign: string) => blocks.find((text) => text.includes(sign)) as string;
+  const runBlock = async (sign: string, more = '') =>
+    (
+      await run(
+        python,
+        ['-c', find(sign).replace('__name__ == "__main__"', more === '' ? 'True' : 'False') + more],
+        { cwd: folder, env: { ...env, WEBHOOK_SECRET: SECRET } },
+      )
+    ).stdout;
+
+  const first = await runBlock('payments.create(');
+  expect(first).toMatch(/^pay_\w+ pending (rtp|ach)/);
+  expect(first).toContain('completed');
+  expect(await runBlock('AsyncPayments(')).toContain(first.split(' ')[0]);
+  // The receiver, on a free port, is sent one message that is signed and one that is not.
+  const told = await runBlock('class Receiver', receiving);
+  expect(told.trim().split('\n')).toEqual(['payment.completed pay_1', '204 400']);
 }, 120_000);
 
 test('the source archive builds and installs without a network, and gives the same wheel', async () => {

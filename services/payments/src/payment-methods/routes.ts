@@ -120,6 +120,7 @@ export function registerPaymentMethodRoutes(
       audit: { action: 'payment_method.created' },
       idempotency: 'keyed',
       schema: {
+        operationId: 'payment_methods.create',
         tags,
         summary: 'Add a bank account, or open a balance',
         headers: IdempotencyHeaders,
@@ -142,6 +143,7 @@ export function registerPaymentMethodRoutes(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'payment_methods.list',
         tags,
         summary: 'List payment methods',
         querystring: listQuery({
@@ -171,7 +173,13 @@ export function registerPaymentMethodRoutes(
       rate: 'key',
       audit: 'none',
       idempotency: 'safe',
-      schema: { tags, summary: 'Get a payment method', params: IdParams, response: { 200: MethodSchema } },
+      schema: {
+        operationId: 'payment_methods.get',
+        tags,
+        summary: 'Get a payment method',
+        params: IdParams,
+        response: { 200: MethodSchema },
+      },
     },
     async (request) => toApi(await methods.get(request.caller.tenant, request.params.id)),
   );
@@ -184,6 +192,7 @@ export function registerPaymentMethodRoutes(
       audit: { action: 'payment_method.deleted', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
+        operationId: 'payment_methods.delete',
         tags,
         summary: 'Delete a payment method that no open payment uses',
         params: IdParams,
