@@ -3,16 +3,23 @@ import type { CivilDate } from '../../services/payments/src/clock/new-york.ts';
 import { achBooks } from '../../services/payments/src/rails/ach/books/books.ts';
 import { rtpBooks } from '../../services/payments/src/rails/rtp/books/books.ts';
 import { reconcile } from '../../services/payments/src/reconciliation/comparison.ts';
+import type { Difference } from '../../services/payments/src/reconciliation/reconciliation.ts';
 
 const rails = [
   { id: 'ach', books: achBooks },
   { id: 'rtp', books: rtpBooks },
 ] as const;
 
+/** Money that was paid out and taken back, and how that must be shown. */
+export interface Loss {
+  kind: Difference['kind'];
+  amount: number;
+}
+
 /** Compares the networks' books with our entries and the ledger. Answers everything that is wrong, in words. */
 export async function disagreements(
   database: Database,
-  { days, losses }: { days: readonly CivilDate[]; losses: ReadonlyMap<string, number> },
+  { days, losses }: { days: readonly CivilDate[]; losses: ReadonlyMap<string, Loss> },
 ): Promise<string[]> {
   const wrong: string[] = [];
   const shown = new Set<string>();
@@ -22,15 +29,23 @@ export async function disagreements(
       if (JSON.stringify(report.ours) !== JSON.stringify(report.network))
         wrong.push(`${day} ${rail.id}: totals differ`);
       for (const { kind, paymentId, reference } of report.differences) {
-        if (kind === 'paid_but_debit_returned' && paymentId) shown.add(paymentId);
+        if (paymentId && losses.get(paymentId)?.kind === kind) shown.add(paymentId);
         else wrong.push(`${day} ${rail.id}: ${kind} ${paymentId ?? reference}`);
       }
     }
   }
-  for (const id of losses.keys()) if (!shown.has(id)) wrong.push(`a loss is not shown: ${id}`);
-  for (const id of shown) if (!losses.has(id)) wrong.push(`a loss is shown that is none: ${id}`);
-  const lost = [...losses.values()].reduce((sum, amount) => sum + amount, 0);
+  for (const id of losses.keys())
+    if (!shown.has(id)) wrong.push(await notShown(database, id, losses.get(id)?.kind));
+  const lost = [...losses.values()].reduce((sum, { amount }) => sum + amount, 0);
   return [...wrong, ...(await moneyThatDiffers(database, lost))];
+}
+
+async function notShown(database: Database, id: string, kind: string | undefined): Promise<string> {
+  const { rows } = await database.query<{ entry: string }>(
+    `select leg || ' ' || state as entry from ach_entries where payment_id = $1 order by attempt_id, due_at`,
+    [id],
+  );
+  return `a loss is not shown: ${kind} ${id} (${rows.map(({ entry }) => entry).join(', ')})`;
 }
 
 interface Sides {
@@ -52,21 +67,26 @@ async function moneyThatDiffers(database: Database, lost: number): Promise<strin
   const { paid: rtpPaid } = await one<{ paid: number }>(
     `select coalesce(sum(amount), 0)::bigint as paid from sandbox_rtp_transfers where status = 'ACTC'`,
   );
-  const ledger = await one<Sides & { rtp_paid: number }>(
-    `with posted as (
-       select rail, debit_account, credit_account, case kind when 'post' then amount else -amount end as amount
-       from ledger_transfers where kind in ('post', 'reverse')
+  const ledger = await one<Sides & { rtp_paid: number; owed: number }>(
+    `with entries as (
+       select rail, kind, debit_account as account, -amount as amount from ledger_transfers
+       union all select rail, kind, credit_account, amount from ledger_transfers
+     ), posted as (
+       select rail, account, case kind when 'reverse' then -amount else amount end as amount from entries
+       where kind in ('post', 'reverse', 'owe', 'repay')
      )
-     select coalesce(sum(amount) filter (where rail = 'ach' and debit_account like 'outside%'), 0)::bigint as collected,
-       coalesce(sum(amount) filter (where rail = 'ach' and credit_account like 'outside%'), 0)::bigint as paid,
-       coalesce(sum(amount) filter (where rail = 'rtp'), 0)::bigint as rtp_paid from posted`,
+     select -coalesce(sum(amount) filter (where rail = 'ach' and account = 'outside_sources'), 0)::bigint as collected,
+       coalesce(sum(amount) filter (where rail = 'ach' and account = 'outside_destinations'), 0)::bigint as paid,
+       -coalesce(sum(amount) filter (where account like 'owed\\_%'), 0)::bigint as owed,
+       coalesce(sum(amount) filter (where rail = 'rtp' and amount > 0), 0)::bigint as rtp_paid from posted`,
   );
   const { refunded } = await one<{ refunded: number }>(
     `select coalesce(sum(amount), 0)::bigint as refunded from ach_entries where leg = 'refund' and state = 'settled'`,
   );
   const compared: [name: string, network: number, ours: number][] = [
     ['ACH collected', ach.collected, ledger.collected + refunded],
-    ['ACH paid', ach.paid, ledger.paid + refunded + lost],
+    ['ACH paid', ach.paid, ledger.paid + refunded],
+    ['owed', lost, ledger.owed],
     ['RTP paid', rtpPaid, ledger.rtp_paid],
   ];
   return compared.flatMap(([name, network, ours]) =>

@@ -1,3 +1,5 @@
+import type { Difference } from '../../services/payments/src/reconciliation/reconciliation.ts';
+
 /** The payments of the simulated months: every kind there is, in a sequence that is the same in every run. */
 
 /** Mulberry32: the same numbers in every run. */
@@ -88,8 +90,9 @@ export function expectedHistory({ source, destination, isCanceled }: Order): str
   return 'pending > processing > completed';
 }
 
-/** The destination was paid and the source took its money back: a loss that must be shown. */
-export function isLoss({ source, destination, isCanceled }: Order): boolean {
-  const reaches = !destination.includes('return_r') && destination !== 'balance';
-  return source.includes('late_return') && reaches && !isCanceled;
+/** How the reconciliation must show that money was paid out which the source took back; null where none was. */
+export function lossOf({ source, destination, isCanceled }: Order): Difference['kind'] | null {
+  if (isCanceled || !source.includes('late_return') || destination === 'balance') return null;
+  // What the destination's bank sends back is refunded, and such an account sends back refunds as well: all is here again.
+  return destination.includes('return_r') ? null : 'paid_but_debit_returned';
 }

@@ -4,7 +4,7 @@ import { addDays, fromNewYork } from '../../services/payments/src/clock/new-york
 import { type Harness, startHarness } from '../contract/payments/harness.ts';
 import { disagreements } from './books.ts';
 import { daysOf, type Landmarks, landmarksOf, PERIODS, type Period } from './days.ts';
-import { expectedHistory, isLoss, nextOrder, type Order, pick, randomFrom } from './orders.ts';
+import { expectedHistory, lossOf, nextOrder, type Order, pick, randomFrom } from './orders.ts';
 import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
 /*
@@ -192,7 +192,12 @@ async function countWebhooks(database: Database, sink: WebhookSink): Promise<Mon
 async function findDisagreements(harness: Harness, made: readonly Made[]): Promise<string[]> {
   const { database } = harness;
   const days = PERIODS.flatMap((period) => daysOf({ ...period, days: period.days + DAYS_AFTER + 1 }));
-  const losses = new Map(made.filter(isLoss).map(({ id, amount }) => [id, amount]));
+  const losses = new Map(
+    made.flatMap((one) => {
+      const kind = lossOf(one);
+      return kind ? [[one.id, { kind, amount: one.amount }]] : [];
+    }),
+  );
   const wrong = await disagreements(database, { days: [...new Set(days)], losses });
   const { rows: organisations } = await database.query<{ id: string }>(
     'select distinct split_part(tenant_id, $1, 1) as id from payments',

@@ -67,7 +67,12 @@ describe('lists of values', () => {
       'ach_replies.kind': ['noc', 'return'],
       'api_keys.mode': namesOf<Mode>({ test: true, live: true }),
       'deliveries.status': finished,
-      'ledger_transfers.kind': [...new Set(moves.flatMap((move) => move.money ?? [])), 'fund'],
+      'ledger_transfers.kind': [
+        ...new Set(moves.flatMap((move) => move.money ?? [])),
+        'fund',
+        'owe',
+        'repay',
+      ],
       'payment_methods.account_type': namesOf<BankAccount['accountType']>({ checking: true, savings: true }),
       'payment_methods.holder_type': namesOf<BankAccount['holderType']>({ individual: true, business: true }),
       'payment_methods.type': namesOf<PaymentMethod['type']>({ bank_account: true, balance: true }),

@@ -27,6 +27,7 @@ const spec = {
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
   achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
   achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
+  achDebitHoldDays: settings.integer('PAYMENTS_ACH_DEBIT_HOLD_DAYS', { min: 0, max: 60, default: 2 }),
   achRepresent: settings.integer('PAYMENTS_ACH_REPRESENT', { min: 0, max: 2, default: 0 }),
   bankIdentityPath: settings.text('PAYMENTS_BANK_IDENTITY', { optional: true }),
   rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
@@ -82,6 +83,8 @@ export interface PaymentsConfig {
       readonly hostKey: string | undefined;
       /** How often a debit that came back as R01 or R09 is presented again. */
       readonly representments: number;
+      /** Banking days after its settlement until a debit's money is good. */
+      readonly debitHoldDays: number;
     };
     readonly rtp: {
       readonly gatewayUrl: string | undefined;
@@ -131,6 +134,7 @@ export function loadConfig(env: Env): PaymentsConfig {
         keyPath: loaded.achSftpKeyPath,
         hostKey: loaded.achSftpHostKey,
         representments: loaded.achRepresent,
+        debitHoldDays: loaded.achDebitHoldDays,
       },
       rtp: {
         gatewayUrl: loaded.rtpGatewayUrl,

@@ -164,6 +164,16 @@ export const errors = defineErrors({
     detail: 'There is no event with this Last-Event-ID within the last 24 hours.',
     help: 'List the events that you have missed, and connect without the header.',
   },
+  payment_not_found: {
+    kind: 'refused',
+    title: 'Payment not found',
+    detail: 'There is no such payment.',
+  },
+  quarantine_not_applicable: {
+    kind: 'refused',
+    title: 'Cannot be applied',
+    detail: 'What was put aside does not fit this payment.',
+  },
   state_conflict: {
     kind: 'conflict',
     title: 'State conflict',

@@ -192,6 +192,29 @@ export const requirements: readonly Requirement[] = [
     id: 'P-5.3',
     text: 'A delivered message that fits no payment or contradicts one goes to quarantine alone.',
   },
+  {
+    id: 'P-5.11',
+    text: 'The credit leaves, and a balance has the money, when the debit is good: settled, and its banking days of hold over.',
+  },
+  {
+    id: 'P-5.12',
+    text: 'A return before that stops the credit, so failed means that nobody was paid; a later one is returned, and what is missing is owed.',
+  },
+  {
+    id: 'P-5.13',
+    text: 'What a bank sends is read leniently, entry by entry; one that does not match is put aside alone, with its reason and its text.',
+  },
+  {
+    id: 'P-5.14',
+    text: 'Whatever is killed between a file and the ledger: nothing happens twice, nothing is lost.',
+  },
+  { id: 'P-5.15', text: 'What was put aside is applied to a payment or dismissed by the operator, once.' },
+  {
+    id: 'P-5.16',
+    text: 'Files that left are listed; of one that the bank refuses no payment settles: its entries leave in the next file, or fail.',
+  },
+  { id: 'P-5.17', text: 'A return after its deadline is applied and flagged as untimely.' },
+
   // Ledger
   { id: 'P-6.1', text: 'Entries are double, append-only and sum to zero, which the database enforces.' },
   { id: 'P-6.2', text: 'Accounts and entries show pending and posted amounts apart.' },

@@ -84,7 +84,11 @@ test('[P-7.1] with a clock, ACH keeps the real windows: pending until the file l
   await call('POST', '/v1/sandbox/clock', { advance: 'P1D' });
   await new Promise((done) => setTimeout(done, 300));
   expect(await history(payment.id)).toBe('pending > processing');
-  await call('POST', '/v1/sandbox/clock', { advance: 'P4D' });
+  // The debit settles on Monday, is good on Wednesday, and the credit settles on Thursday.
+  await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:29:59Z' });
+  await new Promise((done) => setTimeout(done, 300));
+  expect(await history(payment.id)).toBe('pending > processing');
+  await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:30:00Z' });
   await expect.poll(() => history(payment.id), { timeout: 5_000 }).toBe('pending > processing > completed');
   const done = (await call('GET', `/v1/payments/${payment.id}`)).body;
   expect(done.attempts[0].settled_at).toBe(payment.estimated_settlement_at);

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from './transfer.ts';
+import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
 
 export interface AccountRow {
   id: string;
@@ -26,7 +26,11 @@ const COMPUTED = [OUTSIDE_SOURCES, OUTSIDE_DESTINATIONS, FEES_OWED, FEE_REVENUE]
   .map((account) => `'${account}'`)
   .join(', ');
 
-const POSTED = `sum(case kind when 'post' then amount when 'fund' then amount when 'reverse' then -amount else 0 end)`;
+/** What payment methods' holders owe: one account for each, named after it. */
+const IS_OWED = `starts_with(account, '${OWED_PREFIX}')`;
+
+const POSTED = `sum(case kind when 'post' then amount when 'fund' then amount when 'owe' then amount when 'repay' then amount when 'reverse' then -amount
+  else 0 end)`;
 const PENDING = `sum(case when account in ('${FEES_OWED}', '${FEE_REVENUE}') then 0 when kind = 'hold' then amount
   when kind in ('post', 'release') then -amount else 0 end)`;
 
@@ -37,10 +41,11 @@ export async function listAccounts(
 ): Promise<AccountRow[]> {
   const { rows } = await db.query<AccountRow>(
     `with outside as (
-       select account as id, null::text as payment_method_id, 'USD' as currency, ${POSTED}::bigint as posted,
-         ${PENDING}::bigint as pending, ${POSTED}::bigint as available, 0::bigint as owed
+       select account as id, case when ${IS_OWED} then substr(account, length('${OWED_PREFIX}') + 1) end as payment_method_id,
+         'USD' as currency, ${POSTED}::bigint as posted, ${PENDING}::bigint as pending, ${POSTED}::bigint as available,
+         case when ${IS_OWED} then greatest(0, -${POSTED}) else 0 end::bigint as owed
        from (${SIGNED_ENTRIES}) as entries
-       where tenant_id = $1 and account in (${COMPUTED}) group by account
+       where tenant_id = $1 and (account in (${COMPUTED}) or ${IS_OWED}) group by account
      ), balances as (
        select payment_method_id as id, payment_method_id, currency, posted, incoming - held as pending,
          posted - held as available, owed
@@ -156,7 +161,7 @@ const CHECKS: readonly [name: string, sql: string][] = [
          coalesce(sum(case kind when 'hold' then amount when 'post' then -amount when 'release' then -amount end)
            filter (where side = 1), 0) as incoming
        from (${SIGNED_ENTRIES}) as entries
-       where tenant_id = $1 and account not in (${COMPUTED}) group by account
+       where tenant_id = $1 and account not in (${COMPUTED}) and not ${IS_OWED} group by account
      )
      select count(*)::int as wrong, min(coalesce(b.payment_method_id, c.account)) as example
      from (select * from ledger_balances where tenant_id = $1) b
@@ -168,17 +173,24 @@ const CHECKS: readonly [name: string, sql: string][] = [
     'payments_match_entries',
     `with kinds as (
        select payment_id, string_agg(kind, ',' order by kind) as kinds, min(amount) as least, max(amount) as most,
-         count(distinct debit_account) + count(distinct credit_account) as accounts,
-         min(debit_account) as debit_account, min(credit_account) as credit_account
+         count(distinct debit_account) filter (where kind not in ('owe', 'repay'))
+           + count(distinct credit_account) filter (where kind not in ('owe', 'repay')) as accounts,
+         min(debit_account) filter (where kind not in ('owe', 'repay')) as debit_account,
+         min(credit_account) filter (where kind not in ('owe', 'repay')) as credit_account,
+         bool_or(kind = 'owe') as owes,
+         min(debit_account) filter (where kind = 'owe') as owed_by, min(credit_account) filter (where kind = 'owe') as owed_to
        from ledger_transfers where tenant_id = $1 and payment_id is not null group by payment_id
      )
      select count(*)::int as wrong, min(coalesce(p.id, k.payment_id)) as example
      from (select * from payments where tenant_id = $1) p full join kinds k on k.payment_id = p.id
      where p.id is null or k.payment_id is null or k.least <> p.amount or k.most <> p.amount or k.accounts <> 2
        or k.debit_account <> p.debit_account or k.credit_account <> p.credit_account
-       or k.kinds <> case p.status
-         when 'pending' then 'hold' when 'processing' then 'hold' when 'completed' then 'hold,post'
-         when 'returned' then 'hold,post,reverse' else 'hold,release' end`,
+       or (k.owes and (k.owed_by <> '${OWED_PREFIX}' || p.source_id or k.owed_to <> '${OUTSIDE_SOURCES}'))
+       or not k.kinds = any(case p.status
+         when 'pending' then array['hold'] when 'processing' then array['hold'] when 'completed' then array['hold,post']
+         when 'returned' then array['hold,post,reverse', 'hold,owe,post', 'hold,owe,post,reverse', 'hold,owe,post,repay',
+           'hold,owe,post,repay,reverse']
+         when 'failed' then array['hold,release', 'hold,owe,release', 'hold,owe,release,repay'] else array['hold,release'] end)`,
   ],
   [
     'fees_match_payments',

@@ -17,7 +17,13 @@ const Account = Type.Object(
   {
     id: Type.String(),
     object: text('ledger_account'),
-    type: Type.Union([text('balance'), text('outside'), text('fees_owed'), text('fee_revenue')]),
+    type: Type.Union([
+      text('balance'),
+      text('outside'),
+      text('fees_owed'),
+      text('fee_revenue'),
+      text('owed'),
+    ]),
     payment_method_id: Nullable(Type.String()),
     currency: Type.String(),
     posted: Type.Integer(),

@@ -3,7 +3,7 @@ import type { Tenant } from '../tenant.ts';
 import type { Balance, BalanceKey } from './balance.ts';
 import { type EntryFilter, listAccounts, listEntries, runChecks, sumFees } from './report-store.ts';
 import { changeBalances, insertTransfers, lockBalances, openBalance } from './store.ts';
-import { balanceChanges, FEE_REVENUE, FEES_OWED, type Transfer } from './transfer.ts';
+import { balanceChanges, FEE_REVENUE, FEES_OWED, OWED_PREFIX, type Transfer } from './transfer.ts';
 
 /** Keeps others from changing these balances until the caller's transaction ends. */
 export function lockForChange(tx: Queryable, keys: readonly BalanceKey[]): Promise<Balance[]> {
@@ -61,6 +61,7 @@ export async function accountsOf(
 
 function accountType({ id, payment_method_id }: { id: string; payment_method_id: string | null }) {
   if (id === FEES_OWED || id === FEE_REVENUE) return id;
+  if (id.startsWith(OWED_PREFIX)) return 'owed' as const;
   return payment_method_id === null ? ('outside' as const) : ('balance' as const);
 }
 

@@ -2,13 +2,14 @@ import type { MoneyEffect } from '../payments/states.ts';
 
 /**
  * One double entry: `amount` is taken from the debit account and given to the credit account. A `hold` promises
- * it, a `post` makes it so, a `release` takes the promise back, a `reverse` undoes a post, a `fund` brings test money.
+ * it, a `post` makes it so, a `release` takes the promise back, a `reverse` undoes a post, a `fund` brings test money,
+ * an `owe` notes what a source took back after it was paid out, a `repay` that it came back.
  */
 export interface Transfer {
   tenantId: string;
   id: string;
   paymentId: string | null;
-  kind: MoneyEffect | 'fund';
+  kind: MoneyEffect | 'fund' | 'owe' | 'repay';
   rail: string | null;
   debitAccount: string;
   creditAccount: string;
@@ -18,7 +19,7 @@ export interface Transfer {
   createdAt: Date;
 }
 
-/** Accounts that stand for the world outside; every other account is the balance of that payment method. */
+/** Accounts that stand for the world outside; every other account is the balance of that payment method, or owed. */
 export const OUTSIDE_SOURCES = 'outside_sources';
 export const OUTSIDE_DESTINATIONS = 'outside_destinations';
 
@@ -26,8 +27,15 @@ export const OUTSIDE_DESTINATIONS = 'outside_destinations';
 export const FEES_OWED = 'fees_owed';
 export const FEE_REVENUE = 'fee_revenue';
 
+export const OWED_PREFIX = 'owed_';
+
+/** What the holder of a payment method owes: its balance is below zero by that much. */
+export function owedAccount(paymentMethodId: string): string {
+  return `${OWED_PREFIX}${paymentMethodId}`;
+}
+
 export function isBalanceAccount(account: string): boolean {
-  return account !== OUTSIDE_SOURCES && account !== OUTSIDE_DESTINATIONS;
+  return account !== OUTSIDE_SOURCES && account !== OUTSIDE_DESTINATIONS && !account.startsWith(OWED_PREFIX);
 }
 
 /** What a transfer changes in a balance. */
@@ -46,6 +54,8 @@ const effects = {
   post: { debit: { posted: -1, held: -1, incoming: 0 }, credit: { posted: 1, held: 0, incoming: -1 } },
   release: { debit: { posted: 0, held: -1, incoming: 0 }, credit: { posted: 0, held: 0, incoming: -1 } },
   reverse: { debit: { posted: 1, held: 0, incoming: 0 }, credit: { posted: -1, held: 0, incoming: 0 } },
+  owe: { debit: { posted: 0, held: 0, incoming: 0 }, credit: { posted: 0, held: 0, incoming: 0 } },
+  repay: { debit: { posted: 0, held: 0, incoming: 0 }, credit: { posted: 0, held: 0, incoming: 0 } },
   fund: { debit: { posted: 0, held: 0, incoming: 0 }, credit: { posted: 1, held: 0, incoming: 0 } },
 } as const;
 

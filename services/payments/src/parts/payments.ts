@@ -7,6 +7,7 @@ import { createProcessing, type Processing } from '../payments/processing.ts';
 import { createRefunds } from '../payments/refunds.ts';
 import { decoratePaymentRequests, registerPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
+import { createQuarantineResolving } from '../quarantine/resolving.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
 import { registerRailInboundRoutes } from '../rails/inbound-routes.ts';
@@ -70,6 +71,10 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
       return method;
     },
   });
+  const resolving = createQuarantineResolving({
+    ...{ database, quarantine, rails: work, lockPayments: processing.lockPayments, now },
+    findPayment: reading.find,
+  });
   const resetting = createSandboxReset({
     ...{ database, clocks, now, keys: needs.access.keys, webhooks: needs.webhooks.webhooks },
   });
@@ -78,12 +83,13 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
     routes(app, routes) {
       decoratePaymentRequests(app);
       registerPaymentRoutes(routes, { payments, refunds });
-      registerQuarantineRoutes(routes, quarantine);
+      registerQuarantineRoutes(routes, { quarantine, resolving });
       registerReconciliationRoutes(routes, reconciliation);
       registerRailInboundRoutes(app, {
         ...{ database, rails: rails.all },
         declare: (scope) => createPaymentsRoutes(scope, needs.access),
       });
+      work.routes?.(routes);
       registerRailRoutes(routes, { getPayment: payments.get, messages: rails.messages });
       registerLedgerRoutes(routes, { databases: base.databases, now });
       registerSandboxRoutes(routes, {

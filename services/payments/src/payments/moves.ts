@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { isoTime } from '../clock/iso-time.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
-import type { Transfer } from '../ledger/transfer.ts';
+import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, owedAccount, type Transfer } from '../ledger/transfer.ts';
 import { type Attempt, type Payment, toApi } from './payment.ts';
-import { type MoveName, nextMove } from './states.ts';
+import { type MoneyEffect, type MoveName, nextMove } from './states.ts';
 
 /** What someone wants to change in a payment; the parts that are absent stay as they are. */
 export interface Change {
@@ -21,6 +21,10 @@ export interface Change {
   };
   /** The same rail tries once more: a new attempt, and nothing else that is seen. */
   again?: { attempt: Attempt; estimatedSettlementAt: Date };
+  /** Money was paid out that the source took back: the books show who owes it. */
+  owed?: true;
+  /** What was owed has come back, from where it had been paid to. */
+  repaidBy?: 'source' | 'destination';
 }
 
 /** What a change writes, besides the payment itself. */
@@ -72,8 +76,26 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
     payment: changed,
     document,
     events: events.map((type) => eventOf(changed, type, document, { ...context, at })),
-    transfer: move?.money ? transferOf(changed, move.money, { ...context, at }) : null,
+    transfer: transferFor(changed, { change, money: move?.money ?? null }, { ...context, at }),
   };
+}
+
+/**
+ * A payment that is returned is undone; where its destination keeps the money, the payment stands and the source owes it.
+ */
+function transferFor(
+  payment: Payment,
+  { change, money }: { change: Change; money: MoneyEffect | null },
+  context: ChangeContext,
+): Transfer | null {
+  const who = owedAccount(payment.sourceId);
+  if (change.repaidBy) {
+    const debitAccount = change.repaidBy === 'source' ? OUTSIDE_SOURCES : OUTSIDE_DESTINATIONS;
+    return { ...transferOf(payment, 'repay', context), debitAccount, creditAccount: who };
+  }
+  if (change.owed && (money === null || money === 'reverse'))
+    return { ...transferOf(payment, 'owe', context), debitAccount: who, creditAccount: OUTSIDE_SOURCES };
+  return money && transferOf(payment, money, context);
 }
 
 function replaceLast(attempts: readonly Attempt[], fields: Partial<Attempt>): Attempt[] {

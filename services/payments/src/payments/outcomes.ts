@@ -4,6 +4,7 @@ import type { RailOutcome } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Change } from './moves.ts';
 import type { Attempt, Payment } from './payment.ts';
+import { finalStatuses } from './states.ts';
 
 export interface OutcomeContext {
   newId: (prefix: string) => string;
@@ -31,20 +32,25 @@ export function changeFor(payment: Payment, outcome: RailOutcome, context: Outco
       return rejected(payment, outcome, context);
     case 'returned':
       return returned(payment, attempt, outcome);
+    case 'owed':
+      return finalStatuses.includes(payment.status) ? { owed: true } : null;
+    case 'repaid':
+      return finalStatuses.includes(payment.status) ? { repaidBy: outcome.by } : null;
   }
 }
 
 function returned(
   payment: Payment,
   attempt: Attempt,
-  { networkCode, code, detail, again }: Extract<RailOutcome, { kind: 'returned' }>,
+  { networkCode, code, detail, again, owed }: Extract<RailOutcome, { kind: 'returned' }>,
 ): Change {
   const ended: Partial<Attempt> = { status: 'returned', code: networkCode, detail };
   if (again && payment.status === 'processing') {
     const next = newAttempt(again.attemptId, attempt.rail);
     return { attempt: ended, again: { attempt: next, estimatedSettlementAt: again.settlesAt } };
   }
-  return { by: 'returned', attempt: ended, failure: { code, network_code: networkCode, detail } };
+  const failure = { code, network_code: networkCode, detail };
+  return { by: 'returned', attempt: ended, failure, ...(owed && { owed }) };
 }
 
 function submitted(

@@ -260,12 +260,17 @@ class Work {
     const before = this.#changed.get(key);
     if (before?.event) this.#earlierEvents.push(before.event);
     if (before?.transfer) this.#earlierTransfers.push(before.transfer);
+    // The statement that writes payments writes transfers between the payment's own accounts.
+    const isOwn =
+      changed.transfer?.debitAccount === payment.debitAccount &&
+      changed.transfer.creditAccount === payment.creditAccount;
+    if (changed.transfer && !isOwn) this.#earlierTransfers.push(changed.transfer);
     this.#earlierEvents.push(...changed.events.slice(0, -1));
     this.#changed.set(key, {
       payment: changed.payment,
       document: changed.document,
       event: changed.events.at(-1) ?? null,
-      transfer: changed.transfer,
+      transfer: isOwn ? changed.transfer : null,
     });
     if (change.reroute) this.jobs.push({ name: SUBMIT_JOB, payload: [[payment.tenantId, payment.id]] });
   }

@@ -13,6 +13,8 @@ export function createPaymentReading({ databases }: { databases: ByMode<Database
       return payment;
     },
 
+    find: (db: Queryable, key: PaymentKey): Promise<Payment | undefined> => findPayment(db, key),
+
     list: (tenant: Tenant, filter: PaymentFilter): Promise<Payment[]> =>
       listPayments(databases[tenant.mode], tenant.id, filter),
 

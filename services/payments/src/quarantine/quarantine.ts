@@ -8,11 +8,27 @@ export interface Quarantined {
   receivedAt: Date;
 }
 
+export const QUARANTINE_STATUSES = ['open', 'applied', 'dismissed'] as const;
+
+/** What became of it. */
+export interface Resolution {
+  status: (typeof QUARANTINE_STATUSES)[number];
+  resolvedAt: Date | null;
+  /** The payment that it was applied to, or why it was dismissed. */
+  resolution: string | null;
+}
+
+export type ListedQuarantined = Quarantined & Resolution;
+
+/** As it lies in the table. */
+export type SealedQuarantined = Quarantined & { contentSealed: Buffer };
+
 /** With the text exactly as it was received. */
 export type WholeQuarantined = Quarantined & { content: string };
 
 export interface QuarantineFilter {
   rail: RailId | null;
+  status: Resolution['status'] | null;
   before: { receivedAt: Date; id: string } | null;
   limit: number;
 }

@@ -1,12 +1,16 @@
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { closed, ID_LENGTH_MAX, IdParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
-import type { Quarantined } from './quarantine.ts';
+import { type ListedQuarantined, QUARANTINE_STATUSES } from './quarantine.ts';
+import type { QuarantineResolving } from './resolving.ts';
 import type { Quarantine } from './service.ts';
 
 const Rail = oneOfStrings(RAIL_IDS);
+
+const Status = oneOfStrings(QUARANTINE_STATUSES);
+const REASON_LENGTH_MAX = 500;
 
 const fields = {
   id: Type.String(),
@@ -14,6 +18,11 @@ const fields = {
   rail: Rail,
   reason: Type.String({ description: 'Why nothing of it was applied.' }),
   received_at: Timestamp,
+  status: Status,
+  resolved_at: nullable(Timestamp),
+  resolution: nullable(
+    Type.String({ description: 'The payment that it was applied to, or why it was dismissed.' }),
+  ),
 };
 
 const Item = Type.Object(fields, { title: 'Quarantined' });
@@ -26,7 +35,10 @@ const cursor = cursorCodec(
   Type.Tuple([Type.String({ format: 'date-time', maxLength: 64 }), Type.String({ maxLength: 64 })]),
 );
 
-export function registerQuarantineRoutes(routes: PaymentsRoutes, quarantine: Quarantine): void {
+export function registerQuarantineRoutes(
+  routes: PaymentsRoutes,
+  { quarantine, resolving }: { quarantine: Quarantine; resolving: QuarantineResolving },
+): void {
   const shared = { tags: ['Admin'] };
 
   routes.get(
@@ -40,7 +52,7 @@ export function registerQuarantineRoutes(routes: PaymentsRoutes, quarantine: Qua
         operationId: 'admin.list_quarantine',
         ...shared,
         summary: 'List what the networks sent that could not be believed, newest first',
-        querystring: listQuery({ rail: Type.Optional(Rail) }),
+        querystring: listQuery({ rail: Type.Optional(Rail), status: Type.Optional(Status) }),
         response: { 200: objectListSchema(Item) },
       },
     },
@@ -48,6 +60,7 @@ export function registerQuarantineRoutes(routes: PaymentsRoutes, quarantine: Qua
       const last = cursor.decode(query.cursor);
       const found = await quarantine.list({
         rail: query.rail ?? null,
+        status: query.status ?? null,
         before: last ? { receivedAt: new Date(last[0]), id: last[1] } : null,
         limit: query.limit + 1,
       });
@@ -79,8 +92,57 @@ export function registerQuarantineRoutes(routes: PaymentsRoutes, quarantine: Qua
       return { ...toApi(rest), content };
     },
   );
+
+  routes.post(
+    '/v1/admin/quarantine/:id/apply',
+    {
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'quarantine.applied', targetParam: 'id' },
+      // A repeat finds it applied.
+      idempotency: 'natural',
+      schema: {
+        operationId: 'admin.apply_quarantine',
+        ...shared,
+        summary: 'Apply what was put aside to the payment that it belongs to',
+        params: IdParams,
+        body: Type.Object({ payment_id: Type.String({ maxLength: ID_LENGTH_MAX }) }, closed),
+        response: { 200: Item },
+      },
+    },
+    async ({ params, body }) => toApi(await resolving.apply(params.id, body.payment_id)),
+  );
+
+  routes.post(
+    '/v1/admin/quarantine/:id/dismiss',
+    {
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'quarantine.dismissed', targetParam: 'id' },
+      // A repeat finds it dismissed.
+      idempotency: 'natural',
+      schema: {
+        operationId: 'admin.dismiss_quarantine',
+        ...shared,
+        summary: 'Say that what was put aside needs no more',
+        params: IdParams,
+        body: Type.Object({ reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX }) }, closed),
+        response: { 200: Item },
+      },
+    },
+    async ({ params, body }) => toApi(await resolving.dismiss(params.id, body.reason)),
+  );
 }
 
-function toApi({ id, rail, reason, receivedAt }: Quarantined) {
-  return { id, object: 'quarantined' as const, rail, reason, received_at: receivedAt.toISOString() };
+function toApi({ id, rail, reason, receivedAt, status, resolvedAt, resolution }: ListedQuarantined) {
+  return {
+    id,
+    object: 'quarantined' as const,
+    rail,
+    reason,
+    received_at: receivedAt.toISOString(),
+    status,
+    resolved_at: resolvedAt?.toISOString() ?? null,
+    resolution,
+  };
 }

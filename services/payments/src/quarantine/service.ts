@@ -2,7 +2,12 @@ import type { Database, Queryable } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
-import type { Quarantined, QuarantineFilter, WholeQuarantined } from './quarantine.ts';
+import type {
+  ListedQuarantined,
+  QuarantineFilter,
+  SealedQuarantined,
+  WholeQuarantined,
+} from './quarantine.ts';
 import { findQuarantined, insertQuarantined, listQuarantined } from './store.ts';
 
 export interface QuarantineDependencies {
@@ -14,11 +19,15 @@ export interface QuarantineDependencies {
 export interface Quarantine {
   /** Keeps them, in the caller's transaction. What lies there under its id already stays as it is. */
   putAside(tx: Queryable, items: readonly WholeQuarantined[]): Promise<void>;
-  list(filter: QuarantineFilter): Promise<Quarantined[]>;
-  get(id: string): Promise<WholeQuarantined>;
+  list(filter: QuarantineFilter): Promise<ListedQuarantined[]>;
+  get(id: string): Promise<ListedQuarantined & { content: string }>;
+  /** The text of an item as it lies in the table. */
+  open(item: SealedQuarantined): string;
 }
 
 export function createQuarantine({ database, sealer }: QuarantineDependencies): Quarantine {
+  const open = ({ id, contentSealed }: SealedQuarantined) => sealer.openText(contentSealed, sealContext(id));
+
   return {
     async putAside(tx, items) {
       // Sealed, because what a network sends may hold account numbers.
@@ -34,9 +43,11 @@ export function createQuarantine({ database, sealer }: QuarantineDependencies): 
     async get(id) {
       const found = await findQuarantined(database, id);
       if (!found) throw errors.not_found({ detail: 'Nothing was put aside under this id.' });
-      const { contentSealed, ...item } = found;
-      return { ...item, content: sealer.openText(contentSealed, sealContext(id)) };
+      const { contentSealed: _, ...item } = found;
+      return { ...item, content: open(found) };
     },
+
+    open,
   };
 }
 

@@ -1,18 +1,26 @@
 import type { Queryable } from '@libs/db';
-import type { Quarantined, QuarantineFilter } from './quarantine.ts';
-
-/** As it lies in the table. */
-export type SealedQuarantined = Quarantined & { contentSealed: Buffer };
+import type { ListedQuarantined, QuarantineFilter, SealedQuarantined } from './quarantine.ts';
 
 interface QuarantineRow {
   id: string;
-  rail: Quarantined['rail'];
+  rail: ListedQuarantined['rail'];
   reason: string;
   received_at: Date;
+  status: ListedQuarantined['status'];
+  resolved_at: Date | null;
+  resolution: string | null;
 }
 
-function fromRow({ received_at: receivedAt, ...row }: QuarantineRow): Quarantined {
-  return { ...row, receivedAt };
+function fromRow(row: QuarantineRow): ListedQuarantined {
+  return {
+    id: row.id,
+    rail: row.rail,
+    reason: row.reason,
+    receivedAt: row.received_at,
+    status: row.status,
+    resolvedAt: row.resolved_at,
+    resolution: row.resolution,
+  };
 }
 
 export async function insertQuarantined(tx: Queryable, items: readonly SealedQuarantined[]): Promise<void> {
@@ -34,24 +42,60 @@ export async function insertQuarantined(tx: Queryable, items: readonly SealedQua
   );
 }
 
-export async function listQuarantined(db: Queryable, filter: QuarantineFilter): Promise<Quarantined[]> {
+const COLUMNS = 'id, rail, reason, received_at, status, resolved_at, resolution';
+
+export async function listQuarantined(db: Queryable, filter: QuarantineFilter): Promise<ListedQuarantined[]> {
   const { rows } = await db.query<QuarantineRow>(
-    `select id, rail, reason, received_at from rail_quarantine
-     where ($1::text is null or rail = $1)
+    `select ${COLUMNS} from rail_quarantine
+     where ($1::text is null or rail = $1) and ($5::text is null or status = $5)
        and ($2::timestamptz is null or (received_at, id) < ($2::timestamptz, $3::text))
      order by received_at desc, id desc limit $4`,
-    [filter.rail, filter.before?.receivedAt ?? null, filter.before?.id ?? null, filter.limit],
+    [filter.rail, filter.before?.receivedAt ?? null, filter.before?.id ?? null, filter.limit, filter.status],
   );
   return rows.map(fromRow);
 }
 
-export async function findQuarantined(db: Queryable, id: string): Promise<SealedQuarantined | undefined> {
+type FoundQuarantined = ListedQuarantined & SealedQuarantined;
+
+async function findOne(
+  db: Queryable,
+  id: string,
+  lock: '' | 'for update',
+): Promise<FoundQuarantined | undefined> {
   const { rows } = await db.query<QuarantineRow & { content_sealed: Buffer }>(
-    'select id, rail, reason, received_at, content_sealed from rail_quarantine where id = $1',
+    `select ${COLUMNS}, content_sealed from rail_quarantine where id = $1 ${lock}`,
     [id],
   );
   const [row] = rows;
-  if (!row) return undefined;
-  const { content_sealed: contentSealed, ...rest } = row;
-  return { ...fromRow(rest), contentSealed };
+  return row && { ...fromRow(row), contentSealed: row.content_sealed };
+}
+
+export function findQuarantined(db: Queryable, id: string): Promise<FoundQuarantined | undefined> {
+  return findOne(db, id, '');
+}
+
+export function lockQuarantined(tx: Queryable, id: string): Promise<FoundQuarantined | undefined> {
+  return findOne(tx, id, 'for update');
+}
+
+export async function markResolved(
+  tx: Queryable,
+  id: string,
+  { status, resolution, at }: { status: 'applied' | 'dismissed'; resolution: string; at: Date },
+): Promise<ListedQuarantined> {
+  const { rows } = await tx.query<QuarantineRow>(
+    `update rail_quarantine set status = $2, resolution = $3, resolved_at = $4 where id = $1 returning ${COLUMNS}`,
+    [id, status, resolution, at],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('what is locked is there');
+  return fromRow(row);
+}
+
+/** The operator names a payment by its id alone. That is rare enough to look through all of them. */
+export async function findTenantOf(db: Queryable, paymentId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ tenant_id: string }>('select tenant_id from payments where id = $1', [
+    paymentId,
+  ]);
+  return rows[0]?.tenant_id;
 }

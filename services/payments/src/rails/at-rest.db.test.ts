@@ -94,7 +94,7 @@ describe('RTP', () => {
     await expect.poll(() => harness.jobsLeft(), { timeout: 5_000 }).toBe(0);
     expect(await tablesWith(harness.database, numbers[0] as string)).toEqual([]);
     const quarantine = createQuarantine({ database: harness.database, sealer });
-    const [item] = await quarantine.list({ rail: null, before: null, limit: 10 });
+    const [item] = await quarantine.list({ rail: null, status: null, before: null, limit: 10 });
     expect(await quarantine.get(item?.id ?? '')).toMatchObject({ rail: 'rtp', content: message });
   });
 });

@@ -4,6 +4,7 @@ import type { SandboxClock } from '../clock/clock.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { RailBooks } from '../reconciliation/reconciliation.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Assessment } from '../routing/decision.ts';
 import type { Mode } from '../tenant.ts';
 import type { RailId } from './rail-ids.ts';
@@ -47,7 +48,19 @@ export type RailOutcome = OutcomeOf &
         /** Whether the reason may not hold on another rail; true only where this one has certainly paid nothing. */
         mayWorkElsewhere: boolean;
       }
-    | { kind: 'returned'; networkCode: string; code: string; detail: string; again?: NextAttempt }
+    | {
+        kind: 'returned';
+        networkCode: string;
+        code: string;
+        detail: string;
+        again?: NextAttempt;
+        /** The destination keeps the money that the source took back: it is missing, and the source owes it. */
+        owed?: true;
+      }
+    /** The same of a payment that has ended: what was paid back was also taken back. */
+    | { kind: 'owed'; networkCode: string; code: string; detail: string }
+    /** What was owed has come back: from the one who had been paid, or from the source to whom it was paid back. */
+    | { kind: 'repaid'; by: 'source' | 'destination' }
     | { kind: 'unknown' }
   );
 
@@ -97,6 +110,9 @@ export interface ForcedOrder {
   at: Date;
 }
 
+/** Whether something that was put aside could be applied, or in words why not. */
+export type AsideApplied = { ok: true } | { ok: false; reason: string };
+
 /** What a rail's work needs of payments. */
 export interface RailNeeds {
   applyOutcomes: ApplyOutcomes;
@@ -107,8 +123,14 @@ export interface RailNeeds {
 export interface RailWork {
   handlers: readonly Handler[];
   cron: readonly CronEntry[];
+  /** Adds what the operator needs of this rail alone. */
+  routes?: (routes: PaymentsRoutes) => void;
+  /** Applies what was put aside to a locked payment that a person says it belongs to. */
+  applyAside(tx: Queryable, payment: Payment, content: string): Promise<AsideApplied>;
   /** Jobs for when an organisation's clock was moved: whatever has become due must happen. */
   whenClockMoves(tenantId: string): readonly NewJob[];
+  /** Takes what its own work locks before payments, so that neither waits for the other. */
+  lockFor(tx: Queryable, payment: Payment): Promise<void>;
   /**
    * Gives a locked payment the outcome that a developer wants, in the books of the simulated network too. Whether the
    * payment's state allows it is the caller's question. Answers what follows for the payment.

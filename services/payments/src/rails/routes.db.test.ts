@@ -6,6 +6,8 @@ import { fromNewYork } from '../clock/new-york.ts';
 import { errors } from '../errors.ts';
 import { createGates } from '../keys/access.ts';
 import { type Caller, scopes } from '../keys/key.ts';
+import { createPaymentReading } from '../payments/reading.ts';
+import { createQuarantineResolving } from '../quarantine/resolving.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
 import { reconcile } from '../reconciliation/comparison.ts';
@@ -14,7 +16,11 @@ import { createReconciliation, type Reconciliation } from '../reconciliation/ser
 import { createPaymentsRoutes } from '../route-rules.ts';
 import { type Tenant, tenantOf } from '../tenant.ts';
 import { achBooks } from './ach/books/books.ts';
+import { createAchFiles } from './ach/files.ts';
+import { lockForForcing } from './ach/forcing.ts';
+import { applyAside } from './ach/incoming/applying.ts';
 import { readNacha } from './ach/nacha/read.ts';
+import { registerAchRoutes } from './ach/routes.ts';
 import { createHouse, type House } from './ach/test/house.ts';
 import type { RailId } from './rail-ids.ts';
 import { registerRailRoutes } from './routes.ts';
@@ -68,7 +74,18 @@ beforeAll(async () => {
   });
   registerRailRoutes(routes, { getPayment: house.payments.get, messages: house.messages });
   registerReconciliationRoutes(routes, reconciliation);
-  registerQuarantineRoutes(routes, createQuarantine({ database, sealer: context.sealer }));
+  const quarantine = createQuarantine({ database, sealer: context.sealer });
+  const resolving = createQuarantineResolving({
+    ...{ database, quarantine, now: () => new Date() },
+    lockPayments: context.lockPayments,
+    findPayment: createPaymentReading({ databases: { test: database, live: database } }).find,
+    rails: {
+      lockFor: lockForForcing,
+      applyAside: (tx, payment, content) => applyAside(context, tx, payment, content),
+    },
+  });
+  registerQuarantineRoutes(routes, { quarantine, resolving });
+  registerAchRoutes(routes, createAchFiles(context));
 });
 afterAll(async () => {
   await app.close();
@@ -169,6 +186,9 @@ describe('quarantine', () => {
       rail: 'rtp',
       reason: 'unmatched',
       received_at: '2083-01-01T00:00:01.000Z',
+      status: 'open',
+      resolved_at: null,
+      resolution: null,
       content: '<a>é</a>',
     });
     const contentOf = async (id: string) => (await get(`/v1/admin/quarantine/${id}`, admin)).body.content;
@@ -185,6 +205,123 @@ describe('quarantine', () => {
     expect((await get('/v1/admin/quarantine/qrt_none', admin)).status).toBe(404);
     expect((await get('/v1/admin/quarantine?cursor=x', admin)).status).toBe(400);
     expect((await get('/v1/admin/quarantine?rail=wire', admin)).status).toBe(400);
+  });
+});
+
+async function post(url: string, body: object, headers: Record<string, string> = {}) {
+  const response = await app.inject({ method: 'POST', url, headers, payload: body });
+  return { status: response.statusCode, body: response.json() };
+}
+
+/** A return that names a trace of nobody, put aside. */
+async function strayReturn(amount: string): Promise<string> {
+  const lines = [
+    '5225PAYMENTS SANDBOX                    1110000000WEBPAYMENT         830302   1110000000000001',
+    `626110000000TRTR01749117     ${amount}ntd9nqavgdxc57rTest Account          S 1110000000000002`,
+    '799R02110000007777777      11000000                                            110000000000002',
+  ];
+  const id = `quarantine_${Math.random()}`;
+  const item = {
+    id,
+    rail: 'ach',
+    reason: 'no such entry',
+    receivedAt: new Date(),
+    content: lines.join('\n'),
+  } as const;
+  await house.context.quarantine.putAside(house.database, [item]);
+  return id;
+}
+
+describe('working off what was put aside', () => {
+  test('[P-5.15] it is applied to the payment that it belongs to, once', async () => {
+    const other = await house.addTenant('org_aside');
+    await house.moveClock(other, fromNewYork('2083-07-06', '09:00'));
+    const id = await house.pay(other, { amount: 12_34 });
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-07-06', '23:00'));
+    const aside = await strayReturn('0000001234');
+    const apply = (body: object) => post(`/v1/admin/quarantine/${aside}/apply`, body, admin);
+    expect((await apply({ payment_id: 'pay_nothing' })).body).toMatchObject({
+      status: 422,
+      code: 'payment_not_found',
+    });
+    expect((await apply({ payment_id: id })).body).toMatchObject({ status: 'applied', resolution: id });
+    expect(await house.get(other, id)).toMatchObject({ status: 'failed', failure: { network_code: 'R02' } });
+    expect((await apply({ payment_id: id })).status).toBe(409);
+  });
+
+  test('one that does not fit is refused and stays', async () => {
+    const other = await house.addTenant('org_aside_2');
+    await house.moveClock(other, fromNewYork('2083-07-06', '09:00'));
+    const id = await house.pay(other, { amount: 12_34 });
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-07-06', '23:00'));
+    const aside = await strayReturn('0000009999');
+    const applied = await post(`/v1/admin/quarantine/${aside}/apply`, { payment_id: id }, admin);
+    expect(applied.body).toMatchObject({ status: 422, code: 'quarantine_not_applicable' });
+    expect((await house.get(other, id)).status).toBe('processing');
+    const dismissed = await post(`/v1/admin/quarantine/${aside}/dismiss`, { reason: 'a test' }, admin);
+    expect(dismissed.body).toMatchObject({ status: 'dismissed', resolution: 'a test' });
+    expect((await get('/v1/admin/quarantine?status=open', admin)).body.data).not.toContainEqual(
+      expect.objectContaining({ id: aside }),
+    );
+  });
+});
+
+describe('files that the bank refuses', () => {
+  async function sentFile(name: string) {
+    const other = await house.addTenant(name);
+    await house.moveClock(other, fromNewYork('2083-08-02', '09:00'));
+    const id = await house.pay(other, { amount: 56_78 });
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-08-02', '23:00'));
+    const { rows } = await house.database.query<{ id: string }>('select id from ach_files where scope = $1', [
+      other.id,
+    ]);
+    return { other, id, file: rows[0]?.id ?? '' };
+  }
+
+  test('are listed with their totals and states', async () => {
+    const { file } = await sentFile('org_files_listed');
+    const { body } = await get('/v1/admin/ach_files?status=sent&date=2083-08-02', admin);
+    expect(body.data).toContainEqual(
+      expect.objectContaining({ id: file, object: 'ach_file', mode: 'test', entries: 1, debit_total: 56_78 }),
+    );
+    expect((await get('/v1/admin/ach_files?date=2083-08-03', admin)).body.data).toEqual([]);
+    expect((await get('/v1/admin/ach_files')).status).toBe(401);
+  });
+
+  test('[P-5.16] resend: its entries leave in the next file', async () => {
+    const { other, id, file } = await sentFile('org_files_resent');
+    const reject = (resend: boolean) =>
+      post(`/v1/admin/ach_files/${file}/reject`, { reason: 'duplicate batch', resend }, admin);
+    expect(await reject(true)).toMatchObject({ status: 200, body: { id: file, status: 'rejected' } });
+    expect((await reject(true)).status).toBe(409);
+    await house.moveClock(other, fromNewYork('2083-08-20', '12:00'));
+    expect((await house.get(other, id)).status).toBe('completed');
+    expect((await get('/v1/admin/ach_files?status=rejected', admin)).body.data).toContainEqual(
+      expect.objectContaining({ id: file, rejection: 'duplicate batch' }),
+    );
+    expect((await house.check(other)).ok).toBe(true);
+  });
+
+  test('[P-5.16] no resend: its payments fail, and nobody was paid', async () => {
+    const { other, id, file } = await sentFile('org_files_failed');
+    await post(`/v1/admin/ach_files/${file}/reject`, { reason: 'unknown company', resend: false }, admin);
+    expect(await house.get(other, id)).toMatchObject({ status: 'failed', failure: { code: 'file_refused' } });
+    await house.moveClock(other, fromNewYork('2083-08-20', '12:00'));
+    const rail = rails[0];
+    const report = await reconcile(house.database, { day: '2083-08-02', rail, mode: 'test' });
+    expect(report.differences.filter(({ paymentId }) => paymentId === id)).toEqual([]);
+  });
+
+  test('settled, or unknown: refused', async () => {
+    const { other, file } = await sentFile('org_files_settled');
+    await house.moveClock(other, fromNewYork('2083-08-20', '12:00'));
+    const reject = (id: string) =>
+      post(`/v1/admin/ach_files/${id}/reject`, { reason: 'late', resend: false }, admin);
+    expect((await reject(file)).status).toBe(409);
+    expect((await reject('ach_nothing')).status).toBe(404);
   });
 });
 

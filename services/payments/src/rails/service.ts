@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Payment } from '../payments/payment.ts';
 import type { RailDependencies, RailFolder, RailsDependencies } from './dependencies.ts';
 import { createRailHealth, type RailIsUp } from './health.ts';
 import { createRailMessages, type RailMessages } from './messages.ts';
@@ -52,14 +53,20 @@ async function openRails(deps: RailDependencies): Promise<Rail[]> {
 function workOf(rails: readonly Rail[], needs: RailNeeds): RailWork {
   const works = new Map(rails.map((rail) => [rail.id, rail.work(needs)]));
   const each = [...works.values()];
+  const of = ({ railSelected }: Payment): RailWork => {
+    const work = works.get(railSelected);
+    assert(work, `there is no rail ${railSelected}`);
+    return work;
+  };
   return {
     handlers: each.flatMap(({ handlers }) => handlers),
     cron: each.flatMap(({ cron }) => cron),
-    whenClockMoves: (tenantId) => each.flatMap((work) => work.whenClockMoves(tenantId)),
-    async force(tx, payment, order) {
-      const work = works.get(payment.railSelected);
-      assert(work, `there is no rail ${payment.railSelected}`);
-      return work.force(tx, payment, order);
+    routes(routes) {
+      for (const work of each) work.routes?.(routes);
     },
+    whenClockMoves: (tenantId) => each.flatMap((work) => work.whenClockMoves(tenantId)),
+    applyAside: (tx, payment, content) => of(payment).applyAside(tx, payment, content),
+    lockFor: (tx, payment) => of(payment).lockFor(tx, payment),
+    force: (tx, payment, order) => of(payment).force(tx, payment, order),
   };
 }

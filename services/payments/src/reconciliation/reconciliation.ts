@@ -13,6 +13,8 @@ export const DIFFERENCE_KINDS = [
   'posted_but_not_settled',
   /** The destination has the money and the source took it back: nobody has it any more. */
   'paid_but_debit_returned',
+  /** The source was paid back and took its money back as well. */
+  'refunded_but_debit_returned',
   /** The source paid, the destination could not be paid, and the source could not be paid back. */
   'collected_but_not_refunded',
   /** The sandbox was told how the payment ends, beside the network. */

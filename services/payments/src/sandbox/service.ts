@@ -25,7 +25,7 @@ export interface SandboxDependencies {
   now: () => Date;
   newId: (prefix: string) => string;
   getPayment: (tenant: Tenant, id: string, db?: Queryable) => Promise<Payment>;
-  rails: Pick<RailWork, 'force' | 'whenClockMoves'>;
+  rails: Pick<RailWork, 'force' | 'lockFor' | 'whenClockMoves'>;
   meaningOf: Rails['meaningOf'];
   getBalance: (tx: Queryable, tenant: Tenant, id: string) => Promise<PaymentMethod>;
 }
@@ -83,6 +83,7 @@ export function createSandboxService(deps: SandboxDependencies) {
     const payment = await deps.getPayment(tenant, id, tx);
     const known = deps.meaningOf(payment.railSelected, outcome, code?.toUpperCase() ?? null);
     if (!known.ok) throw refusal(known.reason, payment, outcome);
+    await deps.rails.lockFor(tx, payment);
     const [locked] = await deps.processing.lockPayments(tx, [{ tenantId: tenant.id, id }]);
     if (!locked || !stateAllows(locked, outcome)) throw conflict(locked ?? payment, outcome);
     const at = (await deps.clocks.timesOf(tx, [tenant.id])).at(tenant.id);

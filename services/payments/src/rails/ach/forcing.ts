@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
+import { enqueueJobs } from '@libs/jobs';
 import type { Payment } from '../../payments/payment.ts';
 import { rejectedByOrder, returnedByOrder, settledByOrder } from '../forced.ts';
-import type { ForcedMeaning, ForcedOrder, ForcedOutcome, RailOutcome } from '../rail.ts';
+import type { CodeMeaning, ForcedMeaning, ForcedOrder, ForcedOutcome, RailOutcome } from '../rail.ts';
 import { changeMeaning, entryRefusalMeaning, returnMeaning } from './codes/meanings.ts';
-import { notifyOfChange } from './incoming/notify.ts';
+import { findEntriesOf, insertEntries, updateEntries } from './entries/entries-store.ts';
+import { type AchEntry, AttemptEntries } from './entries/entry.ts';
+import { refundsFor } from './entries/refunds.ts';
+import { isCompressed } from './entries/scope.ts';
+import { notifyOfChange, originalOf } from './incoming/notify.ts';
+import { readAnswer } from './incoming/reading.ts';
+import { lockScope } from './outgoing/files-store.ts';
 import type { AchContext } from './work/context.ts';
+import { wakeUp } from './work/jobs.ts';
 
 const CHANGE_DEFAULT = 'C01';
 
@@ -20,17 +28,91 @@ export function meaningOnAch(outcome: ForcedOutcome, code: string | null): Force
   return meaning ? { ok: true, meaning } : { ok: false, reason: 'code_unknown' };
 }
 
-/** What the sandbox's operator is told to do with a payment. */
+/** The rail's own work locks its scope before payments. */
+export async function lockForForcing(tx: Queryable, payment: Payment): Promise<void> {
+  const scopes = new Set((await findEntriesOf(tx, [payment])).map(({ scope }) => scope));
+  for (const scope of [...scopes].sort()) await lockScope(tx, scope);
+}
+
+/**
+ * What the sandbox's operator is told to do with a payment. What it says of an entry that it has is a file like any
+ * other, so that its books and ours agree; of one that has not left yet only the payment is told.
+ */
 export async function forceOnAch(
   context: AchContext,
   tx: Queryable,
   payment: Payment,
   { outcome, meaning, at }: ForcedOrder,
-): Promise<RailOutcome[]> {
+): Promise<readonly RailOutcome[]> {
   if (outcome === 'settle') return settledByOrder(payment, at);
   assert(meaning, `${outcome} has a code`);
-  if (outcome === 'reject') return rejectedByOrder(payment, meaning);
-  if (outcome === 'return') return returnedByOrder(payment, meaning);
-  await notifyOfChange(context, tx, payment, meaning.networkCode);
+  if (outcome === 'notify_of_change') {
+    await notifyOfChange(context, tx, payment, meaning.networkCode);
+    return [];
+  }
+  const attemptId = payment.attempts.at(-1)?.id;
+  const entries = (await findEntriesOf(tx, [payment])).filter((entry) => entry.attemptId === attemptId);
+  const attempt = new AttemptEntries(entries);
+  if (outcome === 'reject') return reject(context, tx, { payment, attempt, entries, meaning, at });
+  const returned = await sendBack(context, tx, { entry: entryToReturn(payment, attempt), meaning, at });
+  return returned ? [] : returnedByOrder(payment, meaning);
+}
+
+/** What is under way comes back; of what is paid, the money that was taken first. */
+function entryToReturn({ status }: Payment, attempt: AttemptEntries): AchEntry | undefined {
+  const debit = attempt.get('debit');
+  const credit = attempt.get('credit');
+  if (status === 'processing' && credit?.state === 'sent') return credit;
+  const first = debit ?? credit;
+  const isThere = first?.state === 'settled' || (status === 'processing' && first?.state === 'sent');
+  return isThere ? first : undefined;
+}
+
+interface Rejecting {
+  payment: Payment;
+  attempt: AttemptEntries;
+  entries: readonly AchEntry[];
+  meaning: CodeMeaning;
+  at: Date;
+}
+
+/** The payment fails; what was collected for it goes back to where it came from. */
+async function reject(
+  context: AchContext,
+  tx: Queryable,
+  { payment, attempt, entries, meaning, at }: Rejecting,
+): Promise<readonly RailOutcome[]> {
+  await context.applyOutcomes(tx, rejectedByOrder(payment, meaning));
+  const credit = attempt.get('credit');
+  const underWay = credit?.state === 'sent' ? credit : attempt.get('debit');
+  if (underWay?.state === 'sent') await sendBack(context, tx, { entry: underWay, meaning, at });
+  if (credit?.state !== 'queued' || attempt.get('debit')?.state !== 'settled') return [];
+  const canceled: AchEntry = { ...credit, state: 'canceled' };
+  await updateEntries(tx, [canceled]);
+  const siblings = entries.map((entry) => (entry === credit ? canceled : entry));
+  const { scope } = credit;
+  const refunds = refundsFor(siblings, { scope, from: at, pace: context.pace });
+  await insertEntries(tx, refunds);
+  const { database } = context;
+  const wakeUps = refunds.map(({ dueAt }) => wakeUp(scope, isCompressed(scope) ? dueAt : undefined));
+  await enqueueJobs(tx, database.schema, wakeUps);
   return [];
+}
+
+/** Whether the operator had the entry to send it back. */
+async function sendBack(
+  context: AchContext,
+  tx: Queryable,
+  { entry, meaning, at }: { entry: AchEntry | undefined; meaning: CodeMeaning; at: Date },
+): Promise<boolean> {
+  if (!entry?.sentAs || !context.operator) return false;
+  const original = await originalOf(tx, context, entry.sentAs);
+  const order = { original, code: meaning.networkCode, asOf: at, sequence: context.now() };
+  const file = await context.operator.returnEntry(tx, entry.scope, order);
+  if (!file) return false;
+  const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: at });
+  assert(reading.status === 'read' && reading.aside.length === 0, 'what the operator sends back fits');
+  const wake = wakeUp(entry.scope);
+  await enqueueJobs(tx, context.database.schema, [wake]);
+  return true;
 }

@@ -4,6 +4,8 @@ import type { RailMessage } from '../rail.ts';
 import { findEntriesOf } from './entries/entries-store.ts';
 import { findReplies } from './incoming/answers-store.ts';
 import { excerptText } from './nacha/excerpt.ts';
+import { looseExcerpt } from './nacha/loose.ts';
+import { NachaFileRefused } from './nacha/write.ts';
 import { findFiles } from './outgoing/files-store.ts';
 import { fileSealContext } from './work/context.ts';
 
@@ -14,7 +16,7 @@ export async function achMessagesOf(
   key: { tenantId: string; id: string },
 ): Promise<RailMessage[]> {
   const excerpt = (sealed: Buffer, id: string, trace: string): string =>
-    excerptText(sealer.openText(sealed, fileSealContext(id)), new Set([trace])) ?? '';
+    excerptOf(sealer.openText(sealed, fileSealContext(id)), trace);
   const sent = (await findEntriesOf(db, [key])).flatMap((entry) => entry.sentAs ?? []);
   const files = await findFiles(db, [...new Set(sent.map(({ fileId }) => fileId))]);
   const fileById = new Map(files.map((file) => [file.id, file]));
@@ -30,4 +32,14 @@ export async function achMessagesOf(
     return { id, rail: 'ach', direction: 'in', kind, content, createdAt };
   });
   return [...outgoing, ...incoming];
+}
+
+/** By the rules where the lines keep them; else as the bank wrote them. */
+function excerptOf(text: string, trace: string): string {
+  try {
+    return excerptText(text, new Set([trace])) ?? looseExcerpt(text, trace);
+  } catch (error) {
+    if (!(error instanceof NachaFileRefused)) throw error;
+    return looseExcerpt(text, trace);
+  }
 }

@@ -36,6 +36,8 @@ export function createBookRail(terms = BOOK_TERMS): Rail {
       handlers: [],
       cron: [],
       whenClockMoves: () => [],
+      lockFor: async () => {},
+      applyAside: async () => ({ ok: false, reason: 'Nothing of this rail is applied by hand.' }),
       force: async (_tx, payment, { outcome, at }) =>
         outcome === 'settle' ? settledByOrder(payment, at) : rejectedByOrder(payment, null),
     }),

@@ -70,6 +70,8 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
         cron: [],
         // The sandbox's network answers at once, whatever the clock shows.
         whenClockMoves: () => [],
+        lockFor: async () => {},
+        applyAside: async () => ({ ok: false, reason: 'Nothing of this rail is applied by hand.' }),
         force: (tx, payment, order) => force(network, tx, payment, order),
       };
     },

@@ -76,7 +76,7 @@ export async function achPaymentDifferences(
        select l.*, p.status, p.amount,
          coalesce(l.debit, 'settled') = 'settled' and (l.credit = 'settled'
            or (l.credit is null and p.credit_account not like 'outside\\_%')) as paid,
-         coalesce((select bool_or(t.kind = 'post') and not bool_or(t.kind = 'reverse') from ledger_transfers t
+         coalesce((select bool_or(t.kind = 'post') and not bool_or(t.kind in ('reverse', 'repay')) from ledger_transfers t
            where t.tenant_id = l.tenant_id and t.payment_id = l.payment_id), false) as posted
        from legs l join payments p on p.tenant_id = l.tenant_id and p.id = l.payment_id
      ), presented as (
@@ -87,10 +87,11 @@ export async function achPaymentDifferences(
          concat_ws(', ', 'debit ' || debit, 'credit ' || credit, 'refund ' || refund) as theirs,
          case
            when 'overruled' in (debit, credit) then 'ended_by_order'
+           when debit = 'returned' and credit = 'settled' then 'paid_but_debit_returned'
+           when debit = 'returned' and refund in ('sent', 'settled') then 'refunded_but_debit_returned'
            when paid and not posted then 'settled_but_not_posted'
            when posted and not paid_once and is_last and debit = 'canceled' then 'ended_by_order'
            when posted and not paid_once and is_last then 'posted_but_not_settled'
-           when debit = 'returned' and credit = 'settled' then 'paid_but_debit_returned'
            when debit = 'settled' and credit in ('returned', 'refused', 'canceled')
              and (refund is null or refund in ('returned', 'refused', 'canceled')) then 'collected_but_not_refunded'
          end as kind

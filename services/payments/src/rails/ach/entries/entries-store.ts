@@ -14,6 +14,7 @@ interface EntryRow {
   same_day: boolean;
   due_at: Date;
   settles_at: Date;
+  good_at: Date;
   trace: string | null;
   rdfi: string | null;
   file_id: string | null;
@@ -21,8 +22,8 @@ interface EntryRow {
   return_code: string | null;
 }
 
-const COLUMNS = `tenant_id, payment_id, attempt_id, leg, scope, state, amount, presentment, same_day, due_at, settles_at, trace,
-  rdfi, file_id, message_id, return_code`;
+const COLUMNS = `tenant_id, payment_id, attempt_id, leg, scope, state, amount, presentment, same_day, due_at, settles_at, good_at,
+  trace, rdfi, file_id, message_id, return_code`;
 
 /** The table's check guarantees that what was sent has all four. */
 function sentAsFromRow({ trace, rdfi, file_id, message_id }: EntryRow): AchEntry['sentAs'] {
@@ -43,6 +44,7 @@ function fromRow(row: EntryRow): AchEntry {
     sameDay: row.same_day,
     dueAt: row.due_at,
     settlesAt: row.settles_at,
+    goodAt: row.good_at,
     sentAs: sentAsFromRow(row),
     returnCode: row.return_code,
   };
@@ -54,9 +56,9 @@ export async function insertEntries(tx: Queryable, entries: readonly AchEntry[])
     {
       name: 'ach.entries_insert',
       text: `insert into ach_entries (tenant_id, payment_id, attempt_id, leg, scope, state, amount, presentment,
-          same_day, due_at, settles_at)
+          same_day, due_at, settles_at, good_at)
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-          $8::smallint[], $9::boolean[], $10::timestamptz[], $11::timestamptz[])
+          $8::smallint[], $9::boolean[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[])
         on conflict do nothing`,
     },
     [
@@ -71,6 +73,7 @@ export async function insertEntries(tx: Queryable, entries: readonly AchEntry[])
       entries.map((entry) => entry.sameDay),
       entries.map((entry) => entry.dueAt),
       entries.map((entry) => entry.settlesAt),
+      entries.map((entry) => entry.goodAt),
     ],
   );
 }
@@ -82,11 +85,11 @@ export async function updateEntries(tx: Queryable, entries: readonly AchEntry[])
     {
       name: 'ach.entries_update',
       text: `update ach_entries e set state = c.state, due_at = c.due_at, settles_at = c.settles_at, trace = c.trace,
-          rdfi = c.rdfi, file_id = c.file_id, message_id = c.message_id, return_code = c.return_code
+          rdfi = c.rdfi, file_id = c.file_id, message_id = c.message_id, return_code = c.return_code, good_at = c.good_at
         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[],
-            $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
+            $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[])
           as c (tenant_id, payment_id, attempt_id, leg, state, due_at, settles_at, trace, rdfi, file_id, message_id,
-            return_code)
+            return_code, good_at)
         where e.tenant_id = c.tenant_id and e.payment_id = c.payment_id and e.attempt_id = c.attempt_id
           and e.leg = c.leg`,
     },
@@ -103,6 +106,7 @@ export async function updateEntries(tx: Queryable, entries: readonly AchEntry[])
       entries.map((entry) => entry.sentAs?.fileId ?? null),
       entries.map((entry) => entry.sentAs?.messageId ?? null),
       entries.map((entry) => entry.returnCode),
+      entries.map((entry) => entry.goodAt),
     ],
   );
 }
@@ -135,7 +139,7 @@ export async function findFilesToSettle(
     {
       name: 'ach.files_to_settle',
       text: `select f.id from ach_files f where f.sent_at is not null and f.id in (select e.file_id from ach_entries e
-        where e.scope = $1 and e.state = 'sent' and e.settles_at <= $2)`,
+        where e.scope = $1 and e.state = 'sent' and e.good_at <= $2)`,
     },
     [scope, asOf],
   );
@@ -149,22 +153,22 @@ export async function findToSettle(
   const { rows } = await db.query<EntryRow>(
     {
       name: 'ach.entries_to_settle',
-      text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'sent' and settles_at <= $2
-          and file_id = any($4) order by settles_at, payment_id limit $3`,
+      text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'sent' and good_at <= $2
+          and file_id = any($4) order by good_at, payment_id limit $3`,
     },
     [scope, asOf, limit, fileIds],
   );
   return rows.map(fromRow);
 }
 
-/** When the next entry leaves or settles. */
+/** When the next entry leaves, or counts. */
 export async function nextEntryAt(db: Queryable, scope: AchScope): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date | null }>(
     {
       name: 'ach.entries_next',
       text: `select least(
           (select min(due_at) from ach_entries where scope = $1 and state = 'queued'),
-          (select min(settles_at) from ach_entries where scope = $1 and state = 'sent')) as at`,
+          (select min(good_at) from ach_entries where scope = $1 and state = 'sent')) as at`,
     },
     [scope],
   );

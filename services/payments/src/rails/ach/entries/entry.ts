@@ -41,6 +41,8 @@ export interface AchEntry {
   /** When its file leaves, and when it settles, in the time of its scope. */
   dueAt: Date;
   settlesAt: Date;
+  /** When its money counts: a debit's after its hold, any other entry's at settlement. */
+  goodAt: Date;
   sentAs: SentAs | null;
   returnCode: string | null;
 }

@@ -40,7 +40,10 @@ export function refundsFor(entries: readonly AchEntry[], timing: RefundTiming): 
         state: 'queued',
         presentment: 0,
         sameDay: false,
-        ...timesOf({ scope, from: refundFrom(debit, timing), amount, sameDay: false, legs: 1 }, pace),
+        ...timesOf(
+          { scope, from: refundFrom(debit, timing), amount, sameDay: false, leg: 'refund', legs: 'credit' },
+          pace,
+        ),
         sentAs: null,
         returnCode: null,
       },

@@ -1,7 +1,7 @@
 import type { Payment } from '../../../payments/payment.ts';
-import { returnReason } from '../codes/codes.ts';
-import type { ReturnReply } from '../nacha/replies.ts';
-import { debitIsGoodAt, type Pace, timesOf } from '../schedule/schedule.ts';
+import { RETURN_REASONS } from '../codes/codes.ts';
+import type { ReturnAnswer } from '../nacha/loose.ts';
+import { type LegPlan, type Pace, timesOf } from '../schedule/schedule.ts';
 import type { AchEntry, AttemptEntries } from './entry.ts';
 
 /*
@@ -12,7 +12,7 @@ import type { AchEntry, AttemptEntries } from './entry.ts';
 export interface Returned {
   /** As it was before it came back. */
   entry: AchEntry;
-  reply: ReturnReply;
+  answer: Pick<ReturnAnswer, 'code'>;
   payment: Payment;
   attempt: AttemptEntries;
 }
@@ -20,7 +20,7 @@ export interface Returned {
 export interface Representing {
   /** How often it shall be tried again; what the rules allow is the limit. */
   wanted: number;
-  legs: 1 | 2;
+  legs: LegPlan;
   asOf: Date;
   newId: (prefix: string) => string;
   pace: Pace;
@@ -38,17 +38,17 @@ export function representmentOf(returned: Returned, representing: Representing):
     state: 'queued',
     presentment: entry.presentment + 1,
     // By the standard window, also for a payment of the same day: an account needs time to be filled.
-    ...timesOf({ scope, from: asOf, amount, sameDay: false, legs }, pace),
+    ...timesOf({ scope, from: asOf, amount, sameDay: false, leg: 'debit', legs }, pace),
     sentAs: null,
     returnCode: null,
   };
 }
 
 function mayPresentAgain(
-  { entry, reply, payment, attempt }: Returned,
+  { entry, answer, payment, attempt }: Returned,
   { wanted, pace }: Representing,
 ): boolean {
-  if (entry.leg !== 'debit' || !returnReason(reply.code).representable) return false;
+  if (entry.leg !== 'debit' || !RETURN_REASONS.get(answer.code)?.representable) return false;
   if (entry.presentment >= Math.min(wanted, pace.terms.representmentsMax)) return false;
   const isUnderWay = payment.status === 'processing' && payment.attempts.at(-1)?.id === entry.attemptId;
   // Once the credit has left, another debit would be for a payment that was made: someone has to look instead.
@@ -57,9 +57,8 @@ function mayPresentAgain(
 }
 
 /** When a payment completes whose debit is presented now. */
-export function settlementAfter(debit: AchEntry, legs: 1 | 2, pace: Pace): Date {
-  if (legs === 1) return debit.settlesAt;
-  const { scope, amount, sameDay } = debit;
-  return timesOf({ scope, from: debitIsGoodAt(debit.settlesAt, pace.terms), amount, sameDay, legs }, pace)
-    .settlesAt;
+export function settlementAfter(debit: AchEntry, legs: LegPlan, pace: Pace): Date {
+  if (legs !== 'debit_then_credit') return debit.goodAt;
+  const { scope, amount, sameDay, goodAt } = debit;
+  return timesOf({ scope, from: goodAt, amount, sameDay, leg: 'credit', legs }, pace).settlesAt;
 }

@@ -69,6 +69,8 @@ export interface StoredReply {
   kind: 'return' | 'noc';
   code: string;
   trace: string;
+  /** A return that came after its deadline. */
+  untimely: boolean;
   answerId: string;
   createdAt: Date;
 }
@@ -76,9 +78,10 @@ export interface StoredReply {
 export async function insertReplies(tx: Queryable, replies: readonly StoredReply[]): Promise<void> {
   if (replies.length === 0) return;
   await tx.query(
-    `insert into ach_replies (tenant_id, payment_id, id, attempt_id, leg, kind, code, trace, answer_id, created_at)
+    `insert into ach_replies (tenant_id, payment_id, id, attempt_id, leg, kind, code, trace, untimely, answer_id,
+       created_at)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-       $9::text[], $10::timestamptz[])`,
+       $9::boolean[], $10::text[], $11::timestamptz[])`,
     [
       replies.map((reply) => reply.tenantId),
       replies.map((reply) => reply.paymentId),
@@ -88,6 +91,7 @@ export async function insertReplies(tx: Queryable, replies: readonly StoredReply
       replies.map((reply) => reply.kind),
       replies.map((reply) => reply.code),
       replies.map((reply) => reply.trace),
+      replies.map((reply) => reply.untimely),
       replies.map((reply) => reply.answerId),
       replies.map((reply) => reply.createdAt),
     ],

@@ -1,86 +1,66 @@
-import { routingNumberOf } from '../../routing-number.ts';
-import type { AchEntry } from '../entries/entry.ts';
-import { directionOf } from '../entries/entry.ts';
-import type { NachaFile } from '../nacha/model.ts';
-import { readNacha } from '../nacha/read.ts';
-import { type Reply, repliesOf } from '../nacha/replies.ts';
-import type { Originator } from '../outgoing/files.ts';
-
-/** From the text of a file to what it says of our entries, or to the reason why nothing of it may be believed. */
-
-export type RepliesRead = { ok: true; replies: Reply[] } | { ok: false; reason: string };
-
-const FAULTS_TOLD_MAX = 5;
-
-export function readReplies(content: string, originator: Originator | null): RepliesRead {
-  const read = readNacha(content);
-  if (!read.ok) {
-    const told = read.faults
-      .slice(0, FAULTS_TOLD_MAX)
-      .map(({ line, column, rule, detail }) => `line ${line}, column ${column}: ${rule} (${detail})`);
-    const reason = `${read.faults.length} faults: ${told.join('; ')}`;
-    return { ok: false, reason };
-  }
-  if (!originator || !isForUs(read.file, originator))
-    return { ok: false, reason: 'The file is addressed to another bank.' };
-  const replies = repliesOf(read.file);
-  const entries = read.file.batches.reduce((sum, batch) => sum + batch.entries.length, 0);
-  if (entries === 0) return { ok: false, reason: 'The file holds no entries.' };
-  if (replies.length !== entries)
-    return { ok: false, reason: 'The file holds entries that are no answers to ours.' };
-  return { ok: true, replies };
-}
-
-/** Both the file and each entry in it must name the bank that sends our entries, or us. */
-function isForUs({ header, batches }: NachaFile, originator: Originator): boolean {
-  const bank = routingNumberOf(originator.odfi);
-  const destination = header.immediateDestination.trim();
-  if (destination !== bank && destination !== originator.immediateOrigin.trim()) return false;
-  return batches.every(({ entries }) => entries.every((entry) => entry.routingNumber === bank));
-}
+import { type AchEntry, directionOf } from '../entries/entry.ts';
+import type { BankAnswer, LooseEntry } from '../nacha/loose.ts';
 
 export interface Match {
   entry: AchEntry;
-  reply: Reply;
+  answer: BankAnswer;
 }
 
-export type Matched = { ok: true; matches: Match[] } | { ok: false; reason: string };
+/** What cannot be applied: the text of the one entry, and why. */
+export interface PutAside {
+  text: string;
+  reason: string;
+}
+
+export interface Matched {
+  matches: Match[];
+  aside: PutAside[];
+}
 
 /** Dishonored and contested returns are between banks: we have sent nothing that they could answer. */
 const BETWEEN_BANKS = /^R[67]\d$/;
 
 /**
- * Each reply needs the one entry that it can answer: by trace, bank, direction and amount, and not yet returned.
+ * Each answer needs the one entry that it can answer: by trace, bank, direction and amount, and not yet returned.
  * `found` has the latest first, so a number that came again means the latest.
  */
-export function matchReplies(replies: readonly Reply[], found: readonly AchEntry[]): Matched {
+export function matchAnswers(entries: readonly LooseEntry[], found: readonly AchEntry[]): Matched {
   const byTrace = Map.groupBy(found, (entry) => entry.sentAs?.trace ?? '');
   const returned = new Set<AchEntry>();
   const matches: Match[] = [];
-  for (const reply of replies) {
-    const candidates = byTrace.get(reply.originalTrace) ?? [];
-    if (candidates.length === 0) return refuse(reply, 'we have sent no such entry');
-    if (BETWEEN_BANKS.test(reply.code)) return refuse(reply, `${reply.code} answers nothing that we sent`);
-    const entry = candidates.find((candidate) => isAnsweredBy(candidate, reply));
-    if (!entry) return refuse(reply, 'bank, direction or amount are not those of the entry');
-    if (reply.kind === 'return') {
-      if (!isReturnable(entry) || returned.has(entry)) return refuse(reply, `the entry is ${entry.state}`);
-      returned.add(entry);
-    }
-    matches.push({ entry, reply });
+  const aside: PutAside[] = [];
+  for (const { text, answer, fault } of entries) {
+    const matched = answer ? matchOf(answer, byTrace.get(answer.originalTrace) ?? [], returned) : fault;
+    if (typeof matched === 'string') aside.push({ text, reason: matched });
+    else matches.push(matched);
   }
-  return { ok: true, matches };
+  return { matches, aside };
 }
 
-function refuse(reply: Reply, why: string): Matched {
-  return { ok: false, reason: `A ${reply.kind} answers trace ${reply.originalTrace}: ${why}.` };
+/** The match, or in words why there is none. */
+function matchOf(
+  answer: BankAnswer,
+  candidates: readonly AchEntry[],
+  returned: Set<AchEntry>,
+): Match | string {
+  const told = `A ${answer.kind} answers trace ${answer.originalTrace}`;
+  if (candidates.length === 0) return `${told}: we have sent no such entry.`;
+  if (BETWEEN_BANKS.test(answer.code)) return `${told}: ${answer.code} answers nothing that we sent.`;
+  const entry = candidates.find((candidate) => isAnsweredBy(candidate, answer));
+  if (!entry) return `${told}: bank, direction or amount are not those of the entry.`;
+  if (answer.kind === 'return') {
+    if (returned.has(entry)) return `${told}: the entry is returned.`;
+    if (!isReturnable(entry)) return `${told}: the entry is ${entry.state}.`;
+    returned.add(entry);
+  }
+  return { entry, answer };
 }
 
-function isAnsweredBy(entry: AchEntry, reply: Reply): boolean {
+function isAnsweredBy(entry: AchEntry, answer: BankAnswer): boolean {
   return (
-    entry.sentAs?.rdfi === reply.originalRdfi &&
-    directionOf(entry.leg) === reply.direction &&
-    (reply.kind === 'noc' || entry.amount === reply.amountCents)
+    (answer.originalRdfi === '' || entry.sentAs?.rdfi === answer.originalRdfi) &&
+    (answer.direction === null || directionOf(entry.leg) === answer.direction) &&
+    (answer.kind === 'noc' || entry.amount === answer.amountCents)
   );
 }
 

@@ -7,7 +7,7 @@ import type { AchEntry, SentAs } from '../entries/entry.ts';
 import { excerptText } from '../nacha/excerpt.ts';
 import type { BatchHeader, Entry } from '../nacha/model.ts';
 import { readNacha } from '../nacha/read.ts';
-import { changeNotification } from '../operator/answers.ts';
+import { orderedAnswer } from '../operator/answers.ts';
 import { findFiles } from '../outgoing/files-store.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { timeOf } from '../work/time.ts';
@@ -29,10 +29,12 @@ export async function notifyOfChange(
   if (!entry?.sentAs || !originator) return;
   const original = await originalOf(tx, context, entry.sentAs);
   const { now } = await timeOf(context, tx, entry.scope);
-  const content = changeNotification({ original, code, originator, asOf: now, sequence: context.now() });
+  const order = { original, code, asOf: now, sequence: context.now() };
+  const content = orderedAnswer('noc', order, originator);
   const file = { name: `${context.newId('noc')}.ach`, content };
   const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: now });
-  if (reading.status !== 'read') throw new Error(`a notification of change was ${reading.status}`);
+  if (reading.status !== 'read' || reading.aside.length > 0)
+    throw new Error(`a notification of change was ${reading.status}`);
 }
 
 /** The destination's where it was credited, else the source's. */
@@ -41,7 +43,7 @@ function latestSent(entries: readonly AchEntry[]): AchEntry | undefined {
 }
 
 /** The entry as the bank got it. */
-async function originalOf(
+export async function originalOf(
   tx: Queryable,
   context: AchContext,
   { fileId, trace }: SentAs,

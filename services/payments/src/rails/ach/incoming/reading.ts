@@ -2,19 +2,21 @@ import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import type { MethodCorrection } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
+import type { WholeQuarantined } from '../../../quarantine/quarantine.ts';
 import type { NextAttempt, RailOutcome } from '../../rail.ts';
 import type { InboundFile } from '../bank/transport.ts';
-import { type Correction, returnReason } from '../codes/codes.ts';
+import type { Correction } from '../codes/codes.ts';
 import { findByTraces, findEntriesOf, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, methodIdOf, paymentKeyOf } from '../entries/entry.ts';
 import { attemptsById, byAttempt, refundsFor } from '../entries/refunds.ts';
 import { representmentOf, settlementAfter } from '../entries/representments.ts';
-import { type AchScope, modeOfScope } from '../entries/scope.ts';
-import type { Reply, ReturnReply } from '../nacha/replies.ts';
+import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
+import { type ReturnAnswer, readLoosely } from '../nacha/loose.ts';
 import { findTransactionCode } from '../nacha/transaction-codes.ts';
 import { lockScope } from '../outgoing/files-store.ts';
 import { legsOf, lockPaymentsOf, paymentOf } from '../outgoing/filing.ts';
 import { connectionFor, overLine } from '../outgoing/sending.ts';
+import { isUntimely } from '../schedule/windows.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { timeOf } from '../work/time.ts';
 import {
@@ -25,12 +27,16 @@ import {
   markAcknowledged,
   type StoredReply,
 } from './answers-store.ts';
-import { type Match, matchReplies, readReplies } from './matching.ts';
+import { type Match, matchAnswers, type PutAside } from './matching.ts';
+import { returnOutcome } from './returned.ts';
 
 const SAME_DELIVERY_MS = 60_000;
 
 /** What became of a file: a `known` one was read before and only its acknowledgement was lost. */
-export type Reading = { status: 'read' } | { status: 'known' } | { status: 'unusable'; reason: string };
+export type Reading =
+  | { status: 'read'; aside: readonly WholeQuarantined[] }
+  | { status: 'known' }
+  | { status: 'unusable'; reason: string };
 
 /** Fetches what the bank has for us and reads each file once. */
 export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
@@ -39,24 +45,43 @@ export async function readAnswers(context: AchContext, scope: AchScope, asOf: Da
     const reading = await context.database.transaction((tx) =>
       readAnswer(tx, context, { scope, file, asOf }),
     );
-    if (reading.status === 'unusable') await quarantine(context, scope, file, reading.reason);
+    if (reading.status === 'unusable') await putAsideWhole(context, scope, file, reading.reason);
+    if (reading.status === 'read') raiseAlerts(context, { scope, file, aside: reading.aside });
     await transport.acknowledge(file.name);
     await markAcknowledged(context.database, { scope, name: file.name }, context.now());
   }
 }
 
-/** Kept whole, sealed because it may hold account numbers, for a person to look at; nothing of it was applied. */
-async function quarantine(
+/** A file without a single entry, or one that came before: kept for a person to look at. */
+async function putAsideWhole(
   context: AchContext,
   scope: AchScope,
   file: InboundFile,
   reason: string,
 ): Promise<void> {
-  const id = `quarantine_${hash('sha256', `${scope}\n${file.name}\n${file.content}`, 'hex').slice(0, 32)}`;
-  const item = { id, rail: 'ach', reason, receivedAt: context.now(), content: file.content } as const;
+  const item = asideOf(context, { scope, file, part: '' }, { text: file.content, reason });
   await context.quarantine.putAside(context.database, [item]);
-  const fields = { alert: 'rail_quarantine', rail: 'ach', scope, file: file.name, quarantine: id, reason };
-  context.log.error(fields, 'a file from the bank was quarantined');
+  raiseAlerts(context, { scope, file, aside: [item] });
+}
+
+/** The id is made from what was received, so that a file that is fetched again puts nothing aside twice. */
+function asideOf(
+  { now }: AchContext,
+  { scope, file, part }: { scope: AchScope; file: InboundFile; part: string },
+  { text, reason }: PutAside,
+): WholeQuarantined {
+  const origin = hash('sha256', `${scope}\n${file.name}\n${part}\n${file.content}`, 'hex');
+  return { id: `quarantine_${origin.slice(0, 32)}`, rail: 'ach', reason, receivedAt: now(), content: text };
+}
+
+function raiseAlerts(
+  { log }: AchContext,
+  { scope, file, aside }: { scope: AchScope; file: InboundFile; aside: readonly WholeQuarantined[] },
+): void {
+  for (const { id, reason } of aside) {
+    const fields = { alert: 'rail_quarantine', rail: 'ach', scope, file: file.name, quarantine: id, reason };
+    log.error(fields, 'something from the bank was quarantined');
+  }
 }
 
 export interface AnswerToRead {
@@ -65,7 +90,7 @@ export interface AnswerToRead {
   asOf: Date;
 }
 
-/** Applies everything that the file says, or nothing. */
+/** Applies each entry that answers one of ours, and puts each other aside alone. */
 export async function readAnswer(
   tx: Queryable,
   context: AchContext,
@@ -76,13 +101,10 @@ export async function readAnswer(
   const known = await findAnswer(tx, scope, contentHash);
   if (known && isSameDelivery(known, file, context.now())) return { status: 'known' };
   if (known) return { status: 'unusable', reason: `The same file was read before as ${known.name}.` };
-  const originator = context.originators[modeOfScope(scope)];
-  const read = readReplies(file.content, originator);
+  const read = readLoosely(file.content);
   if (!read.ok) return { status: 'unusable', reason: read.reason };
-  const traces = read.replies.map((reply) => reply.originalTrace);
-  const found = await findByTraces(tx, scope, traces);
-  const matched = matchReplies(read.replies, found);
-  if (!matched.ok) return { status: 'unusable', reason: matched.reason };
+  const traces = read.entries.flatMap(({ answer }) => answer?.originalTrace ?? []);
+  const { matches, aside } = matchAnswers(read.entries, await findByTraces(tx, scope, traces));
   const id = context.newId('ach');
   await insertAnswer(tx, {
     id,
@@ -93,8 +115,10 @@ export async function readAnswer(
     asOf,
     createdAt: context.now(),
   });
-  await apply(tx, context, { scope, asOf, answerId: id, matches: matched.matches });
-  return { status: 'read' };
+  await applyAnswers(tx, context, { scope, asOf, answerId: id, matches });
+  const items = aside.map((one, index) => asideOf(context, { scope, file, part: String(index) }, one));
+  await context.quarantine.putAside(tx, items);
+  return { status: 'read', aside: items };
 }
 
 /** Two workers may fetch a file at the same time, and an acknowledgement may be lost: neither is a replay. */
@@ -104,44 +128,98 @@ function isSameDelivery(known: KnownAnswer, file: InboundFile, now: Date): boole
   return acknowledgedAt === null || now.getTime() - acknowledgedAt.getTime() < SAME_DELIVERY_MS;
 }
 
-interface Applying {
+export interface Applying {
   scope: AchScope;
   asOf: Date;
   answerId: string;
   matches: readonly Match[];
 }
 
-async function apply(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
+/** The caller has locked the scope; payments are locked here. */
+export async function applyAnswers(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
   const { scope, asOf, answerId, matches } = applying;
+  if (matches.length === 0) return;
   const payments = await lockPaymentsOf(
     tx,
     context,
     matches.map((match) => match.entry),
   );
-  const returns = matches.filter(isReturn);
-  const returned = returns.map(
-    ({ entry, reply }): AchEntry => ({ ...entry, state: 'returned', returnCode: reply.code }),
+  const returns = matches.filter(isReturn).map(
+    ({ entry: before, answer }): Returned => ({
+      before,
+      answer,
+      entry: { ...before, state: 'returned', returnCode: answer.code },
+    }),
   );
-  await updateEntries(tx, returned);
-  const siblings = returned.length === 0 ? [] : await findEntriesOf(tx, returned.map(paymentKeyOf));
+  await updateEntries(
+    tx,
+    returns.map(({ entry }) => entry),
+  );
+  const keys = returns.map(({ entry }) => paymentKeyOf(entry));
+  const siblings = returns.length === 0 ? [] : await findEntriesOf(tx, keys);
   await followUp(tx, context, siblings, { scope, asOf });
   const again = await presentAgain(tx, context, { returns, payments, siblings, asOf });
-  const stamp = await timeOf(context, tx, scope);
-  for (const { entry, reply } of matches) {
-    if (reply.kind !== 'noc') continue;
-    const key = { tenantId: entry.tenantId, id: methodIdOf(paymentOf(payments, entry), entry.leg) };
-    await context.applyCorrection(tx, key, toMethodCorrection(reply.correction), stamp.now);
-  }
+  await correctMethods(tx, context, { scope, matches, payments });
   await insertReplies(
     tx,
     matches.map((match) => toStoredReply(context, match, { answerId, asOf })),
   );
-  const telling = returns.filter(({ entry }) => isNews(entry, paymentOf(payments, entry)));
-  await context.applyOutcomes(tx, telling.flatMap(returnedOutcome(context, again)));
+  await context.applyOutcomes(tx, outcomesOf(context, { returns, payments, siblings, again }));
+}
+
+interface Returned {
+  /** As it was before it came back, and as it is now. */
+  before: AchEntry;
+  entry: AchEntry;
+  answer: ReturnAnswer;
+}
+
+interface Telling {
+  returns: readonly Returned[];
+  payments: ReadonlyMap<string, Payment>;
+  siblings: readonly AchEntry[];
+  again: ReadonlyMap<string, NextAttempt>;
+}
+
+function outcomesOf({ log }: AchContext, { returns, payments, siblings, again }: Telling) {
+  const attempts = attemptsById(siblings);
+  return returns.flatMap(({ before, entry }) => {
+    const attempt = attempts.get(entry.attemptId);
+    if (!attempt) return [];
+    const payment = paymentOf(payments, entry);
+    const outcomes = returnOutcome({ before, entry, payment, attempt, again: again.get(entry.attemptId) });
+    const fields = { rail: 'ach', paymentId: entry.paymentId, returnCode: entry.returnCode };
+    if (entry.leg === 'refund')
+      log.error(fields, 'a refund came back: the money is here and nobody can be paid');
+    if (outcomes.some(isOwed)) {
+      const message = 'a debit came back after its money was paid out';
+      // In the sandbox it is a wish of its user.
+      if (entry.scope === LIVE_SCOPE) log.error({ alert: 'ach_owed', ...fields }, message);
+      else log.warn(fields, message);
+    }
+    return outcomes;
+  });
+}
+
+function isOwed(outcome: RailOutcome): boolean {
+  return outcome.kind === 'owed' || (outcome.kind === 'returned' && outcome.owed === true);
+}
+
+async function correctMethods(
+  tx: Queryable,
+  context: AchContext,
+  { scope, matches, payments }: Pick<Applying, 'scope' | 'matches'> & Pick<Telling, 'payments'>,
+): Promise<void> {
+  const stamp = await timeOf(context, tx, scope);
+  for (const { entry, answer } of matches) {
+    if (answer.kind !== 'noc') continue;
+    const key = { tenantId: entry.tenantId, id: methodIdOf(paymentOf(payments, entry), entry.leg) };
+    await context.applyCorrection(tx, key, toMethodCorrection(answer.correction), stamp.now);
+  }
 }
 
 interface PresentingAgain {
-  returns: readonly { entry: AchEntry; reply: ReturnReply }[];
+  returns: readonly Returned[];
   payments: ReadonlyMap<string, Payment>;
   siblings: readonly AchEntry[];
   asOf: Date;
@@ -157,12 +235,12 @@ async function presentAgain(
   const attempts = attemptsById(siblings);
   const next = new Map<string, NextAttempt>();
   const queued: AchEntry[] = [];
-  for (const { entry, reply } of returns) {
+  for (const { before: entry, answer } of returns) {
     const payment = paymentOf(payments, entry);
     const attempt = attempts.get(entry.attemptId);
     const legs = legsOf(payment);
     const debit =
-      attempt && representmentOf({ entry, reply, payment, attempt }, { wanted, legs, asOf, newId, pace });
+      attempt && representmentOf({ entry, answer, payment, attempt }, { wanted, legs, asOf, newId, pace });
     if (!debit) continue;
     queued.push(debit);
     const settlesAt = settlementAfter(debit, legs, pace);
@@ -172,13 +250,8 @@ async function presentAgain(
   return next;
 }
 
-/** A payment that is completed although this entry was still under way was completed by order: that stands. */
-function isNews(entry: AchEntry, payment: Payment): boolean {
-  return payment.status !== 'completed' || entry.state === 'settled';
-}
-
-function isReturn(match: Match): match is { entry: AchEntry; reply: ReturnReply } {
-  return match.reply.kind === 'return';
+function isReturn(match: Match): match is { entry: AchEntry; answer: ReturnAnswer } {
+  return match.answer.kind === 'return';
 }
 
 /** A debit that came back stops what it was to pay for; a credit that came back sends the debited money back. */
@@ -214,28 +287,17 @@ function toMethodCorrection({
 
 function toStoredReply(
   context: AchContext,
-  { entry, reply }: { entry: AchEntry; reply: Reply },
+  { entry, answer }: Match,
   { answerId, asOf }: { answerId: string; asOf: Date },
 ): StoredReply {
   const { tenantId, paymentId, attemptId, leg } = entry;
-  const { kind, code, originalTrace: trace } = reply;
+  const { kind, code, originalTrace: trace } = answer;
+  const untimely = kind === 'return' && isUntimely({ code, at: asOf, entry, terms: context.pace.terms });
+  if (untimely)
+    context.log.warn(
+      { alert: 'ach_untimely', rail: 'ach', paymentId, code },
+      'a return came after its deadline and may be dishonored',
+    );
   const id = context.newId('msg');
-  return { tenantId, paymentId, id, attemptId, leg, kind, code, trace, answerId, createdAt: asOf };
-}
-
-function returnedOutcome(context: AchContext, again: ReadonlyMap<string, NextAttempt>) {
-  return ({ entry, reply }: { entry: AchEntry; reply: ReturnReply }): RailOutcome[] => {
-    const { tenantId, paymentId, attemptId, leg } = entry;
-    if (leg === 'refund') {
-      const fields = { rail: 'ach', paymentId, returnCode: reply.code };
-      context.log.error(fields, 'a refund came back: the money is here and nobody can be paid');
-      return [];
-    }
-    const { failureCode: code, title } = returnReason(reply.code);
-    const who = leg === 'debit' ? 'source' : 'destination';
-    const detail = `The bank of the ${who} returned the entry: ${title}.`;
-    const next = again.get(attemptId);
-    const said = { networkCode: reply.code, code, detail, ...(next && { again: next }) };
-    return [{ tenantId, paymentId, attemptId, kind: 'returned', ...said }];
-  };
+  return { tenantId, paymentId, id, attemptId, leg, kind, code, trace, untimely, answerId, createdAt: asOf };
 }

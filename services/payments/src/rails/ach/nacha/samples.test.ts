@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readLoosely } from './loose.ts';
 import { readNacha } from './read.ts';
 import { repliesOf } from './replies.ts';
 import { writeNacha } from './write.ts';
@@ -41,6 +42,39 @@ describe.runIf(present)('sample files', () => {
       faults: [
         { line: 1, column: 14, rule: 'immediate_origin', detail: '"000TESTER" is not a routing number.' },
       ],
+    });
+  });
+
+  describe('in the form in which banks really send them', () => {
+    const forms: [string, (text: string) => string][] = [
+      ['as it is', (text) => text],
+      ['with a company number as origin', (text) => text.replace(/^(101.{10}).{10}/, '$11234567890')],
+      ['with the settlement day blank', (text) => text.replaceAll(/^(5.{74}).{3}/gm, '$1   ')],
+      ['in lower case', (text) => text.toLowerCase()],
+      ['with an extended character in a name', (text) => text.replace(/^(6.{54})./m, '$1\u00e9')],
+      ['without headers, controls and padding', (text) => text.replaceAll(/^[1589].*\n?/gm, '')],
+    ];
+    it.each(forms)('returns and corrections are read %s', (_name, change) => {
+      const said = (name: string) => {
+        const file = readLoosely(change(load(name)));
+        return file.ok
+          ? file.entries.map(({ answer }) => [answer?.kind, answer?.code, answer?.originalTrace])
+          : [];
+      };
+      expect(said('return-WEB.ach')).toEqual(
+        repliesOf(read('return-WEB.ach')).map(({ kind, code, originalTrace }) => [kind, code, originalTrace]),
+      );
+      expect(said('cor-example.ach')).toEqual(
+        repliesOf(read('cor-example.ach')).map(({ kind, code, originalTrace }) => [
+          kind,
+          code,
+          originalTrace,
+        ]),
+      );
+    });
+    it('a code that is not known is kept', () => {
+      const file = readLoosely(load('return-WEB.ach').replaceAll(/^799R\d\d/gm, '799R98'));
+      expect(file.ok && file.entries.every(({ answer }) => answer?.code === 'R98')).toBe(true);
     });
   });
 

@@ -46,25 +46,23 @@ export function answerFile(
   };
 }
 
-export interface NotificationOrder {
+/** An answer that somebody ordered, beside those that accounts ask for. */
+export interface AnswerOrder {
   original: Original;
-  code: ChangeCode;
-  originator: Originator;
+  code: string;
   asOf: Date;
   /** Real time, which tells apart what is ordered at one moment of a clock that stands still. */
   sequence: Date;
 }
 
-/** The text of a file with one notification of change, which somebody ordered. */
-export function changeNotification({
-  original,
-  code,
-  originator,
-  asOf,
-  sequence,
-}: NotificationOrder): string {
+/** The text of a file with this one answer. */
+export function orderedAnswer(
+  kind: AnswerToWrite['kind'],
+  { original, code, asOf, sequence }: AnswerOrder,
+  originator: Originator,
+): string {
   const id = sequence.getTime();
-  return writeNacha(answerFile([{ id, kind: 'noc', code, original }], { asOf, originator, sequence: id }));
+  return writeNacha(answerFile([{ id, kind, code, original }], { asOf, originator, sequence: id }));
 }
 
 function answerBatch({ id, kind, code, original }: AnswerToWrite, batchNumber: number, date: string): Batch {

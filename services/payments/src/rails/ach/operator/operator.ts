@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Database, Queryable } from '@libs/db';
 import { toNewYork } from '../../../clock/new-york.ts';
 import type { Behaviour } from '../../../payment-methods/test-accounts.ts';
-import type { AchTransport, OutboundFile, SendResult } from '../bank/transport.ts';
+import type { AchTransport, InboundFile, OutboundFile, SendResult } from '../bank/transport.ts';
 import { fromFileDate } from '../nacha/dates.ts';
 import type { NachaFile } from '../nacha/model.ts';
 import { readNacha } from '../nacha/read.ts';
@@ -10,7 +10,7 @@ import { findTransactionCode } from '../nacha/transaction-codes.ts';
 import { writeNacha } from '../nacha/write.ts';
 import type { Originator } from '../outgoing/files.ts';
 import type { AchTerms } from '../schedule/terms.ts';
-import { answerFile } from './answers.ts';
+import { type AnswerOrder, answerFile, orderedAnswer } from './answers.ts';
 import { type EntryToBook, isRetry, judgeFile, judgeRetries } from './rules.ts';
 import {
   bookEntries,
@@ -20,11 +20,13 @@ import {
   findDueAnswers,
   findOutbox,
   findReceived,
+  forgetFile,
   insertReceived,
   lockMailbox,
   markFetched,
   type NewAnswer,
   nextAnswerAt,
+  noteReturned,
   planAnswers,
   putIntoOutbox,
 } from './store.ts';
@@ -50,6 +52,16 @@ export interface AchOperatorDependencies {
 export interface AchOperator {
   /** A customer's line: files of one mailbox never meet those of another. */
   connect(mailbox: string, pace: LinePace): AchTransport;
+  /** Sends an entry back now, because somebody ordered it; null where it has no such entry, or sent it back before. */
+  returnEntry(tx: Queryable, mailbox: string, order: AnswerOrder): Promise<InboundFile | null>;
+  /** Takes nothing of a file after all, as a bank that finds out later: its entries leave the books. */
+  rejectFile(tx: Queryable, mailbox: string, file: RejectedFile): Promise<void>;
+}
+
+export interface RejectedFile {
+  name: string;
+  traces: readonly string[];
+  reason: string;
 }
 
 const ANSWERS_PER_FILE_MAX = 1_000;
@@ -73,6 +85,20 @@ export function createAchOperator(options: AchOperatorDependencies): AchOperator
 
       nextAnswerAt: () => nextAnswerAt(database, mailbox),
     }),
+
+    async returnEntry(tx, mailbox, order) {
+      await lockMailbox(tx, mailbox);
+      const { entry } = order.original;
+      const noted = await noteReturned(tx, mailbox, { trace: entry.trace, code: order.code, at: order.asOf });
+      if (!noted) return null;
+      const name = `ordered-${entry.trace}-${order.sequence.getTime()}.ach`;
+      return { name, content: orderedAnswer('return', order, options.originator) };
+    },
+
+    async rejectFile(tx, mailbox, file) {
+      await lockMailbox(tx, mailbox);
+      await forgetFile(tx, mailbox, file);
+    },
   };
 }
 
@@ -173,7 +199,7 @@ async function answersTo(
     return {
       dueAt: answerDueAt(
         behaviour.kind,
-        { settlesAt, receivedAt: at, isSecondHalf, pace: line.pace },
+        { settlesAt, receivedAt: at, direction, isSecondHalf, pace: line.pace },
         options,
       ),
       kind: behaviour.kind === 'ach_noc' ? 'noc' : 'return',

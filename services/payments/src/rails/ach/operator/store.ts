@@ -265,3 +265,43 @@ export async function nextAnswerAt(db: Queryable, mailbox: string): Promise<Date
   );
   return rows[0]?.at ?? null;
 }
+
+/** Notes that the latest entry of a trace was sent back, beside what was planned for it; whether there was one to note. */
+export async function noteReturned(
+  tx: Queryable,
+  mailbox: string,
+  { trace, code, at }: { trace: string; code: string; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update sandbox_ach_entries set returned_at = $3, return_code = $4
+     where mailbox = $1 and trace = $2 and returned_at is null
+       and day = (select max(day) from sandbox_ach_entries where mailbox = $1 and trace = $2)`,
+    [mailbox, trace, at, code],
+  );
+  if (rowCount === 0) return false;
+  await tx.query(
+    `delete from sandbox_ach_answers where mailbox = $1 and trace = $2 and kind = 'return' and outbox_name is null`,
+    [mailbox, trace],
+  );
+  return true;
+}
+
+export async function forgetFile(
+  tx: Queryable,
+  mailbox: string,
+  { name, traces, reason }: { name: string; traces: readonly string[]; reason: string },
+): Promise<void> {
+  await tx.query(
+    'delete from sandbox_ach_answers where mailbox = $1 and trace = any($2) and outbox_name is null',
+    [mailbox, traces],
+  );
+  await tx.query(
+    'delete from sandbox_ach_entries where mailbox = $1 and trace = any($2) and returned_at is null',
+    [mailbox, traces],
+  );
+  await tx.query('update sandbox_ach_files set refusals = $3 where mailbox = $1 and name = $2', [
+    mailbox,
+    name,
+    JSON.stringify([reason]),
+  ]);
+}

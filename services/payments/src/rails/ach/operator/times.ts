@@ -1,4 +1,5 @@
-import { fromNewYork } from '../../../clock/new-york.ts';
+import { addBankingDays } from '../../../clock/banking-days.ts';
+import { fromNewYork, toNewYork } from '../../../clock/new-york.ts';
 import type { BehaviourKind } from '../../../payment-methods/test-accounts.ts';
 import { fromFileDate } from '../nacha/dates.ts';
 import type { BatchHeader } from '../nacha/model.ts';
@@ -27,9 +28,18 @@ export function settlementOf(header: BatchHeader, terms: AchTerms): Date {
 interface AnswerTiming {
   settlesAt: Date;
   receivedAt: Date;
+  direction: 'debit' | 'credit';
   /** The credit of a payment whose debit was in an earlier file. */
   isSecondHalf: boolean;
   pace: LinePace;
+}
+
+const DAYS_FOR_THE_CREDIT = 2;
+
+/** Late enough that a customer who waits for good money has handed it on: the hold, a window, and its settlement. */
+function afterHoldAndCredit(settlesAt: Date, terms: AchTerms): Date {
+  const days = terms.debitHoldBankingDays + DAYS_FOR_THE_CREDIT;
+  return fromNewYork(addBankingDays(toNewYork(settlesAt).date, days), terms.returnsOpenAt);
 }
 
 /**
@@ -38,11 +48,12 @@ interface AnswerTiming {
  */
 export function answerDueAt(
   kind: BehaviourKind,
-  { settlesAt, receivedAt, isSecondHalf, pace }: AnswerTiming,
+  { settlesAt, receivedAt, direction, isSecondHalf, pace }: AnswerTiming,
   { terms, sandboxMs }: { terms: AchTerms; sandboxMs: number },
 ): Date {
   if (kind !== 'ach_late_return') return settlesAt;
-  if (pace === 'calendar') return debitGoodAt(settlesAt, terms);
+  if (pace === 'calendar')
+    return direction === 'debit' ? afterHoldAndCredit(settlesAt, terms) : debitGoodAt(settlesAt, terms);
   const toCompletionMs = isSecondHalf ? sandboxMs / 2 : sandboxMs;
   return new Date(receivedAt.getTime() + toCompletionMs + sandboxMs);
 }

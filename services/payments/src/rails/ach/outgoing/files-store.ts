@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import type { CivilDate } from '../../../clock/new-york.ts';
 import type { AchScope } from '../entries/scope.ts';
+import type { FileFilter, FileStatus, ListedFile } from './listed-file.ts';
 
 /** A file that we made. */
 export interface StoredFile {
@@ -15,6 +16,9 @@ export interface StoredFile {
   createdAt: Date;
   /** Brought over whole, though the bank may not see it yet. */
   isUploaded: boolean;
+  isSent: boolean;
+  /** The bank took nothing of it. */
+  isRefused: boolean;
 }
 
 interface FileRow {
@@ -28,10 +32,13 @@ interface FileRow {
   as_of: Date;
   created_at: Date;
   uploaded: boolean;
+  sent: boolean;
+  refused: boolean;
 }
 
 const COLUMNS = 'id, scope, name, content_sealed, entries, debit_total, credit_total, as_of, created_at';
-const VIEW = `${COLUMNS}, uploaded_at is not null as uploaded`;
+const VIEW = `${COLUMNS}, uploaded_at is not null as uploaded, sent_at is not null as sent,
+  refusal is not null as refused`;
 
 function fromRow(row: FileRow): StoredFile {
   return {
@@ -45,10 +52,15 @@ function fromRow(row: FileRow): StoredFile {
     asOf: row.as_of,
     createdAt: row.created_at,
     isUploaded: row.uploaded,
+    isSent: row.sent,
+    isRefused: row.refused,
   };
 }
 
-export async function insertFile(tx: Queryable, file: Omit<StoredFile, 'isUploaded'>): Promise<void> {
+export async function insertFile(
+  tx: Queryable,
+  file: Omit<StoredFile, 'isUploaded' | 'isSent' | 'isRefused'>,
+): Promise<void> {
   await tx.query(`insert into ach_files (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
     file.id,
     file.scope,
@@ -144,4 +156,40 @@ export function withLiveLine<T>(database: Database, work: () => Promise<T>): Pro
 /** Only one transaction at a time works on a scope, in whatever process. */
 export async function lockScope(tx: Queryable, scope: AchScope): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [scope, LOCK_FAMILY]);
+}
+
+/** Newest first. */
+export async function listFiles(db: Queryable, filter: FileFilter): Promise<ListedFile[]> {
+  const { rows } = await db.query<{
+    id: string;
+    scope: string;
+    name: string;
+    status: FileStatus;
+    entries: number;
+    debit_total: number;
+    credit_total: number;
+    as_of: Date;
+    sent_at: Date | null;
+    refusal: string | null;
+  }>(
+    `select * from (select id, scope, name, entries, debit_total, credit_total, as_of, sent_at, refusal,
+         case when refusal is not null then 'rejected' when sent_at is null then 'waiting' else 'sent' end as status
+       from ach_files) as files
+     where ($1::text is null or status = $1) and ($2::timestamptz is null or (as_of >= $2 and as_of < $3))
+       and ($4::text is null or id < $4)
+     order by id desc limit $5`,
+    [filter.status, filter.between?.from ?? null, filter.between?.to ?? null, filter.beforeId, filter.limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    scope: row.scope,
+    name: row.name,
+    status: row.status,
+    entries: row.entries,
+    debitTotal: row.debit_total,
+    creditTotal: row.credit_total,
+    asOf: row.as_of,
+    sentAt: row.sent_at,
+    rejection: row.refusal,
+  }));
 }

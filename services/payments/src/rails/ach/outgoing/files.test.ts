@@ -93,8 +93,50 @@ describe('planFiles', () => {
     const { files } = plan(legs);
     expect(files.map((file) => file.header.idModifier)).toEqual(['A', 'B', 'C']);
     for (const file of files) expect(readNacha(writeNacha(file)).ok).toBe(true);
-    const small = plan(legs.slice(0, 7), { batchLinesMax: 3 });
+    const cheap = legs.slice(0, 7).map((leg) => ({ ...leg, amountCents: 1_00 }));
+    const small = plan(cheap, { batchLinesMax: 3 });
     expect(small.files[0]?.batches.map((batch) => batch.entries.length)).toEqual([3, 3, 1]);
+  });
+
+  it('keeps every limit, and places each leg once, whatever the amounts', () => {
+    const limits = fc.record({
+      batchLinesMax: fc.integer({ min: 1, max: 5 }),
+      batchTotalMaxCents: fc.integer({ min: 100, max: 300 }),
+      fileLinesMax: fc.integer({ min: 1, max: 9 }),
+      fileTotalMaxCents: fc.integer({ min: 100, max: 700 }),
+      fileBatchesMax: fc.integer({ min: 1, max: 3 }),
+    });
+    const amounts = fc.array(fc.tuple(fc.integer({ min: 1, max: 100 }), fc.boolean()), {
+      minLength: 1,
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(limits, amounts, (given, legs) => {
+        const { files, placements } = plan(
+          legs.map(([amountCents, isDebit], index) =>
+            aLeg({ id: `pay_${index}`, amountCents, direction: isDebit ? 'debit' : 'credit' }),
+          ),
+          given,
+        );
+        expect(new Set(placements.map(({ legId }) => legId)).size).toBe(legs.length);
+        expect(new Set(placements.map(({ trace }) => trace)).size).toBe(legs.length);
+        for (const { batches } of files) {
+          expect(batches.length).toBeLessThanOrEqual(given.fileBatchesMax);
+          const sum = (serviceClass: string) =>
+            batches
+              .filter(({ header }) => header.serviceClass === serviceClass)
+              .flatMap(({ entries }) => entries)
+              .reduce((total, { amountCents }) => total + amountCents, 0);
+          expect(Math.max(sum('220'), sum('225'))).toBeLessThanOrEqual(given.fileTotalMaxCents);
+          for (const { entries } of batches) {
+            expect(entries.length).toBeLessThanOrEqual(given.batchLinesMax);
+            const total = entries.reduce((sofar, { amountCents }) => sofar + amountCents, 0);
+            expect(total).toBeLessThanOrEqual(given.batchTotalMaxCents);
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it('stops where a day has no file names left', () => {

@@ -26,13 +26,17 @@ export type FileLimits = {
   readonly batchTotalMaxCents: number;
   readonly fileLinesMax: number;
   readonly fileTotalMaxCents: number;
+  /** The file control counts batches in six digits. */
+  readonly fileBatchesMax: number;
 };
 
 export const FILE_LIMITS: FileLimits = {
   batchLinesMax: 999_999,
-  batchTotalMaxCents: 999_999_999_999,
+  // Some banks read ten digits of a batch's sums, as an entry has, although the columns hold twelve.
+  batchTotalMaxCents: 9_999_999_999,
   fileLinesMax: 1_000_000,
   fileTotalMaxCents: 999_999_999_999,
+  fileBatchesMax: 999_999,
 };
 
 export type PlanInput = {
@@ -130,20 +134,22 @@ class FilePlanner {
     const lines = 1 + entry.addenda.length;
     const isDebit = header.serviceClass === '225';
     let file = this.files.at(-1);
-    const isFileFull =
-      file !== undefined &&
-      (file.lines + lines > this.#limits.fileLinesMax ||
-        (isDebit ? file.debitCents : file.creditCents) + entry.amountCents > this.#limits.fileTotalMaxCents);
-    if (!file || isFileFull) {
-      file = { batches: [], lines: 0, debitCents: 0, creditCents: 0 };
-      this.files.push(file);
-    }
-    let batch = file.batches.at(-1);
+    let batch = file?.batches.at(-1);
     const isBatchFull =
       batch !== undefined &&
       (batch.lines + lines > this.#limits.batchLinesMax ||
         batch.totalCents + entry.amountCents > this.#limits.batchTotalMaxCents);
-    if (!batch || isNewGroup || isBatchFull) {
+    const needsBatch = !batch || isNewGroup || isBatchFull;
+    const isFileFull =
+      file !== undefined &&
+      (file.lines + lines > this.#limits.fileLinesMax ||
+        (isDebit ? file.debitCents : file.creditCents) + entry.amountCents > this.#limits.fileTotalMaxCents ||
+        (needsBatch && file.batches.length >= this.#limits.fileBatchesMax));
+    if (!file || isFileFull) {
+      file = { batches: [], lines: 0, debitCents: 0, creditCents: 0 };
+      this.files.push(file);
+    }
+    if (!batch || needsBatch || isFileFull) {
       const batchNumber = file.batches.length + 1;
       batch = { header: { ...header, batchNumber }, entries: [], lines: 0, totalCents: 0 };
       file.batches.push(batch);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
 import { SealError } from '@libs/seal';
-import { toNewYork } from '../../../clock/new-york.ts';
+import { addDays, fromNewYork, toNewYork } from '../../../clock/new-york.ts';
 import type { PaymentMethod } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import { openStatuses } from '../../../payments/states.ts';
@@ -14,16 +14,19 @@ import { refundsFor } from '../entries/refunds.ts';
 import { type AchScope, isCompressed, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import type { NachaFile } from '../nacha/model.ts';
 import { writeNacha } from '../nacha/write.ts';
-import { fileDatesOf, isWindowMissed, timesOf } from '../schedule/schedule.ts';
+import { fileDatesOf, isWindowMissed, type LegPlan, timesOf } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { FILE_LIMITS, type Originator, planFiles } from './files.ts';
 import { insertFile, lockCounters, lockScope, saveCounters } from './files-store.ts';
 import { type Leg, RETRY_DESCRIPTION } from './legs.ts';
 import { sandboxOriginOf } from './originator.ts';
-import { achFileName, reserveTraces } from './traces.ts';
+import { achFileName, FILES_PER_DAY_MAX, reserveTraces } from './traces.ts';
 
 /** One file is one transaction that locks all of its payments; what is more goes into the next. */
 const ENTRIES_PER_FILE_MAX = 10_000;
+/** A live day has 36 files; when most are used up, each takes more. */
+const ENTRIES_PER_LATE_FILE_MAX = 50_000;
+const FILES_BEFORE_LATE = 24;
 
 /**
  * Puts what is due into one file. The file, its traces and the state of its payments commit together; it is sent
@@ -32,15 +35,40 @@ const ENTRIES_PER_FILE_MAX = 10_000;
 export function fileDue(context: AchContext, scope: AchScope, asOf: Date): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
-    const queued = await findQueued(tx, { scope, asOf, limit: ENTRIES_PER_FILE_MAX });
-    const due = takeOneFile(queued);
+    const { files } = await lockCounters(tx, scope, toNewYork(asOf).date);
+    const limit = files < FILES_BEFORE_LATE ? ENTRIES_PER_FILE_MAX : ENTRIES_PER_LATE_FILE_MAX;
+    const due = takeOneFile(await findQueued(tx, { scope, asOf, limit }));
     if (due.length === 0) return 0;
+    if (scope === LIVE_SCOPE && files >= FILES_PER_DAY_MAX)
+      return waitForTomorrow(tx, context, { due, asOf });
     const payments = await lockPaymentsOf(tx, context, due);
     const { going, staying } = sortOut(context, due, payments, asOf);
     await updateEntries(tx, staying);
     if (going.length > 0) await writeFile(tx, context, { scope, asOf, entries: going, payments });
     return due.length;
   });
+}
+
+/** The bank takes no more files today, so what is left leaves tomorrow; somebody must know. */
+async function waitForTomorrow(
+  tx: Queryable,
+  { log, pace }: AchContext,
+  { due, asOf }: { due: readonly AchEntry[]; asOf: Date },
+): Promise<number> {
+  const from = fromNewYork(addDays(toNewYork(asOf).date, 1), '00:00');
+  const later = due.map((entry): AchEntry => {
+    const legs = entry.leg === 'debit' ? 'debit' : 'credit';
+    return { ...entry, ...timesOf({ ...entry, from, legs }, pace) };
+  });
+  await updateEntries(tx, later);
+  const fields = {
+    alert: 'ach_files_used_up',
+    rail: 'ach',
+    entries: later.length,
+    filesMax: FILES_PER_DAY_MAX,
+  };
+  log.error(fields, 'the files of the day are used up: entries leave on the next one');
+  return due.length;
 }
 
 /** As many entries as the sums of one file can hold. */
@@ -86,7 +114,10 @@ function sortOut(context: AchContext, due: readonly AchEntry[], payments: Paymen
     const isMissed = entry.scope === LIVE_SCOPE && isWindowMissed(entry.dueAt, asOf, terms);
     if (!isWanted(entry, paymentOf(payments, entry))) staying.push({ ...entry, state: 'canceled' });
     else if (isMissed)
-      staying.push({ ...entry, ...timesOf({ ...entry, from: asOf, legs: 1 }, context.pace) });
+      staying.push({
+        ...entry,
+        ...timesOf({ ...entry, from: asOf, legs: entry.leg === 'debit' ? 'debit' : 'credit' }, context.pace),
+      });
     else going.push(entry);
   }
   return { going, staying };
@@ -141,8 +172,9 @@ function paced(entry: AchEntry, { asOf, payments }: Writing, { pace }: AchContex
 }
 
 /** A payment whose both sides are outside has a debit and a credit. */
-export function legsOf(payment: Payment): 1 | 2 {
-  return payment.debitAccount !== payment.sourceId && payment.creditAccount !== payment.destinationId ? 2 : 1;
+export function legsOf({ debitAccount, sourceId, creditAccount, destinationId }: Payment): LegPlan {
+  if (debitAccount === sourceId) return 'credit';
+  return creditAccount === destinationId ? 'debit' : 'debit_then_credit';
 }
 
 function originatorOf(context: AchContext, scope: AchScope): Originator {

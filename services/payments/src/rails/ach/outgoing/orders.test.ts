@@ -41,20 +41,20 @@ describe('possible', () => {
     expect(ask({ source: balance, destination: balance }).obstacles).toEqual(['not_between_balances']);
   });
 
-  it('takes two nights between outside accounts and one from or to a balance', () => {
+  it('takes a night for each entry, and waits for debits to be good', () => {
     const settles = (changes: Partial<RailRequest>) => ask(changes).options[0]?.settlesAt;
-    expect(settles({})).toEqual(fromNewYork('2026-11-18', '08:30'));
+    expect(settles({})).toEqual(fromNewYork('2026-11-20', '08:30'));
     expect(settles({ source: balance })).toEqual(fromNewYork('2026-11-17', '08:30'));
-    expect(settles({ destination: balance })).toEqual(fromNewYork('2026-11-17', '08:30'));
+    expect(settles({ destination: balance })).toEqual(fromNewYork('2026-11-19', '08:30'));
   });
 
   it('offers the same day where a window of it is had and the amount is within its limit', () => {
     const options = (changes: Partial<RailRequest>) =>
       ask(changes).options.map(({ fee, sameDay, settlesAt }) => [fee, sameDay, settlesAt.toISOString()]);
     expect(options({})).toEqual([
-      [20, false, '2026-11-18T13:30:00.000Z'],
-      // The debit takes the first window of the day and the credit the second.
-      [50, true, '2026-11-16T22:00:00.000Z'],
+      [20, false, '2026-11-20T13:30:00.000Z'],
+      // The debit takes the first window of the day, and the credit the first of the day on which the debit is good.
+      [50, true, '2026-11-18T18:00:00.000Z'],
     ]);
     expect(options({ amount: pace.terms.sameDayAmountMaxCents })).toHaveLength(2);
     expect(options({ amount: pace.terms.sameDayAmountMaxCents + 1 })).toHaveLength(1);
@@ -63,8 +63,8 @@ describe('possible', () => {
     expect(options({ source: balance, at: evening })).toHaveLength(1);
     // Of two, the second still gains.
     expect(options({ at: evening })).toEqual([
-      [20, false, '2026-11-18T13:30:00.000Z'],
-      [50, true, '2026-11-17T18:00:00.000Z'],
+      [20, false, '2026-11-20T13:30:00.000Z'],
+      [50, true, '2026-11-19T18:00:00.000Z'],
     ]);
   });
 });
@@ -75,7 +75,7 @@ describe('Forecasts', () => {
     const hours = ['03:00', '10:14', '10:15', '10:16', '14:30', '16:29', '22:29', '22:30', '23:59', '09:00'];
     for (const day of ['2026-11-20', '2026-11-25', '2026-11-22', '2026-12-31', '2026-11-20'])
       for (const hour of hours)
-        for (const legs of [1, 2] as const)
+        for (const legs of ['debit', 'credit', 'debit_then_credit'] as const)
           for (const sameDay of [true, false]) {
             const at = fromNewYork(day, hour);
             const { settlesAt, sameDay: had } = new Forecasts(DEFAULT_ACH_TERMS).at(at, { legs, sameDay });
@@ -85,7 +85,7 @@ describe('Forecasts', () => {
 
   it('is kept until the file leaves', () => {
     const forecasts = new Forecasts(DEFAULT_ACH_TERMS);
-    const question = { legs: 2, sameDay: false } as const;
+    const question = { legs: 'debit_then_credit', sameDay: false } as const;
     const first = forecasts.at(fromNewYork('2026-11-16', '09:00'), question);
     expect(forecasts.at(fromNewYork('2026-11-16', '22:29'), question)).toBe(first);
     expect(forecasts.at(fromNewYork('2026-11-16', '22:30'), question)).not.toBe(first);
@@ -95,10 +95,8 @@ describe('Forecasts', () => {
 describe('debitIsGoodAt', () => {
   it('is settlement, or so many banking days later as the terms want', () => {
     const settled = fromNewYork('2026-11-24', '08:30');
-    expect(debitIsGoodAt(settled, DEFAULT_ACH_TERMS)).toEqual(settled);
-    expect(debitIsGoodAt(settled, { ...DEFAULT_ACH_TERMS, debitHoldBankingDays: 2 })).toEqual(
-      fromNewYork('2026-11-27', '08:30'),
-    );
+    expect(debitIsGoodAt(settled, { ...DEFAULT_ACH_TERMS, debitHoldBankingDays: 0 })).toEqual(settled);
+    expect(debitIsGoodAt(settled, DEFAULT_ACH_TERMS)).toEqual(fromNewYork('2026-11-27', '08:30'));
   });
 });
 

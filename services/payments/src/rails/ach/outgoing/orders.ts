@@ -6,7 +6,7 @@ import type { Carrier, RailRequest, RailSubmission } from '../../rail.ts';
 import { insertEntries } from '../entries/entries-store.ts';
 import type { AchEntry } from '../entries/entry.ts';
 import { followsClock, scopeOf } from '../entries/scope.ts';
-import { Forecasts, type Pace, timesOf } from '../schedule/schedule.ts';
+import { Forecasts, type LegPlan, type Pace, timesOf } from '../schedule/schedule.ts';
 import { wakeUp } from '../work/jobs.ts';
 
 export interface AchCarrierDependencies {
@@ -51,8 +51,9 @@ export function createAchCarrier(deps: AchCarrierDependencies): Carrier {
   };
 }
 
-export function legsBetween(source: { type: string }, destination: { type: string }): 1 | 2 {
-  return source.type === 'balance' || destination.type === 'balance' ? 1 : 2;
+function legsBetween(source: { type: string }, destination: { type: string }): LegPlan {
+  if (source.type === 'balance') return 'credit';
+  return destination.type === 'balance' ? 'debit' : 'debit_then_credit';
 }
 
 function obstaclesTo(request: RailRequest, { pace, isConfigured }: AchCarrierDependencies): Obstacle[] {
@@ -73,17 +74,18 @@ function firstEntry(submission: RailSubmission, sameDay: boolean, pace: Pace): A
   assert(source.type !== 'balance' || destination.type !== 'balance', 'ACH moves money outside');
   const scope = scopeOf(payment.tenantId, clock);
   const legs = legsBetween(source, destination);
+  const leg = source.type === 'balance' ? 'credit' : 'debit';
   return {
     tenantId: payment.tenantId,
     paymentId: payment.id,
     attemptId,
-    leg: source.type === 'balance' ? 'credit' : 'debit',
+    leg,
     scope,
     state: 'queued',
     amount: payment.amount,
     presentment: 0,
     sameDay,
-    ...timesOf({ scope, from: at, amount: payment.amount, sameDay, legs }, pace),
+    ...timesOf({ scope, from: at, amount: payment.amount, sameDay, leg, legs }, pace),
     sentAs: null,
     returnCode: null,
   };

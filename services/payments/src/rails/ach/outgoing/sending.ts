@@ -1,14 +1,14 @@
 import { SealError } from '@libs/seal';
-import type { RailOutcome } from '../../rail.ts';
 import type { AchTransport, SendResult } from '../bank/transport.ts';
 import { findEntriesOf, findInFile, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, paymentKeyOf } from '../entries/entry.ts';
 import { refundsFor } from '../entries/refunds.ts';
 import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
-import { isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
+import { goodAtOf, isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
 import { lockPaymentsOf } from './filing.ts';
+import { refusedOutcome } from './rejecting.ts';
 
 const FILES_PER_TURN_MAX = 1_000;
 const REASONS_KEPT_MAX = 10;
@@ -83,7 +83,10 @@ async function noteSent(context: AchContext, file: StoredFile): Promise<void> {
     if (file.scope !== LIVE_SCOPE) return;
     // What reached the bank after its deadline settles with the next window, whatever the file says.
     const late = (await findInFile(tx, file.id)).filter(({ dueAt }) => isWindowMissed(dueAt, at, terms));
-    const moved = late.map((entry) => ({ ...entry, settlesAt: settlesAfterLateArrival(entry, at, terms) }));
+    const moved = late.map((entry) => {
+      const settlesAt = settlesAfterLateArrival(entry, at, terms);
+      return { ...entry, settlesAt, goodAt: goodAtOf(entry.leg, settlesAt, terms) };
+    });
     await updateEntries(tx, moved);
     if (moved.length > 0)
       context.log.warn({ rail: 'ach', file: file.name, entries: moved.length }, 'a file missed its window');
@@ -106,13 +109,6 @@ async function noteRefused(context: AchContext, file: StoredFile, reasons: reado
     );
     const siblings = await findEntriesOf(tx, entries.map(paymentKeyOf));
     await insertEntries(tx, refundsFor(siblings, { scope, from: file.asOf, pace: context.pace }));
-    await context.applyOutcomes(tx, entries.flatMap(rejectedOutcome));
+    await context.applyOutcomes(tx, entries.flatMap(refusedOutcome));
   });
-}
-
-function rejectedOutcome({ tenantId, paymentId, attemptId, leg }: AchEntry): RailOutcome[] {
-  if (leg === 'refund') return [];
-  const detail = 'The bank refused the file that this payment was in.';
-  const said = { networkCode: null, code: 'file_refused', detail, mayWorkElsewhere: false };
-  return [{ tenantId, paymentId, attemptId, kind: 'rejected', ...said }];
 }

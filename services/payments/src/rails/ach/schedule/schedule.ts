@@ -1,5 +1,6 @@
 import { addBankingDays } from '../../../clock/banking-days.ts';
 import { type CivilDate, fromNewYork, toNewYork } from '../../../clock/new-york.ts';
+import type { AchLeg } from '../entries/entry.ts';
 import { type AchScope, isCompressed } from '../entries/scope.ts';
 import { type AchTerms, DEFAULT_ACH_TERMS } from './terms.ts';
 import { type AchWindow, nextWindow } from './windows.ts';
@@ -21,7 +22,12 @@ export function createPace(sandboxMs: number, terms: AchTerms = DEFAULT_ACH_TERM
 export interface EntryTimes {
   dueAt: Date;
   settlesAt: Date;
+  /** When its money counts: a debit's after its ordinary returns, any other entry's at settlement. */
+  goodAt: Date;
 }
+
+/** Which entries carry a payment; with both, the credit follows when the debit is good. */
+export type LegPlan = 'debit' | 'credit' | 'debit_then_credit';
 
 export interface TimesQuestion {
   scope: AchScope;
@@ -29,22 +35,31 @@ export interface TimesQuestion {
   from: Date;
   amount: number;
   sameDay: boolean;
-  /** How many legs share the way. */
-  legs: 1 | 2;
+  leg: AchLeg;
+  legs: LegPlan;
 }
 
 export function timesOf(question: TimesQuestion, pace: Pace): EntryTimes {
-  const { scope, from, amount, sameDay, legs } = question;
-  if (isCompressed(scope)) return { dueAt: from, settlesAt: later(from, pace.sandboxMs / legs) };
+  const { scope, from, amount, sameDay, leg, legs } = question;
+  if (isCompressed(scope)) {
+    // Two entries share the time of the whole way, and holds take none of it.
+    const settlesAt = later(from, legs === 'debit_then_credit' ? pace.sandboxMs / 2 : pace.sandboxMs);
+    return { dueAt: from, settlesAt, goodAt: settlesAt };
+  }
   const window = nextWindow({ now: from, amountCents: amount, sameDay, terms: pace.terms });
-  return { dueAt: window.deadline, settlesAt: window.settlesAt };
+  const { deadline: dueAt, settlesAt } = window;
+  return { dueAt, settlesAt, goodAt: goodAtOf(leg, settlesAt, pace.terms) };
+}
+
+export function goodAtOf(leg: AchLeg, settlesAt: Date, terms: AchTerms): Date {
+  return leg === 'debit' ? debitIsGoodAt(settlesAt, terms) : settlesAt;
 }
 
 function later(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }
 
-/** When the credit of a payment may follow its debit. */
+/** When a settled debit's money may be handed on: the time for its ordinary returns is over. */
 export function debitIsGoodAt(settlesAt: Date, terms: AchTerms): Date {
   if (terms.debitHoldBankingDays === 0) return settlesAt;
   const { date } = toNewYork(settlesAt);
@@ -74,7 +89,7 @@ export interface FileDates {
 
 /** What the batch header says of an entry that leaves as of `asOf`. */
 export function fileDatesOf(
-  entry: EntryTimes & { scope: AchScope; amount: number; sameDay: boolean },
+  entry: Pick<EntryTimes, 'dueAt' | 'settlesAt'> & { scope: AchScope; amount: number; sameDay: boolean },
   asOf: Date,
   terms: AchTerms,
 ): FileDates {
@@ -103,6 +118,11 @@ export interface Forecast {
   sameDay: boolean;
 }
 
+interface ForecastQuestion {
+  legs: LegPlan;
+  sameDay: boolean;
+}
+
 interface Slot extends Forecast {
   from: Date;
   until: Date;
@@ -120,7 +140,7 @@ export class Forecasts {
     this.#terms = terms;
   }
 
-  at(at: Date, question: { legs: 1 | 2; sameDay: boolean }): Forecast {
+  at(at: Date, question: ForecastQuestion): Forecast {
     const key = `${question.legs} ${question.sameDay}`;
     const kept = this.#slots.get(key);
     if (kept && kept.from <= at && at < kept.until) return kept;
@@ -129,11 +149,13 @@ export class Forecasts {
     return slot;
   }
 
-  #compute(at: Date, { legs, sameDay }: { legs: 1 | 2; sameDay: boolean }): Slot {
+  #compute(at: Date, { legs, sameDay }: ForecastQuestion): Slot {
     const first = this.#window(at, sameDay);
     const slot = { from: at, until: first.deadline, settlesAt: first.settlesAt, sameDay: first.sameDay };
-    if (legs === 1) return slot;
-    const second = this.#window(debitIsGoodAt(first.settlesAt, this.#terms), sameDay);
+    if (legs === 'credit') return slot;
+    const goodAt = debitIsGoodAt(first.settlesAt, this.#terms);
+    if (legs === 'debit') return { ...slot, settlesAt: goodAt };
+    const second = this.#window(goodAt, sameDay);
     return { ...slot, settlesAt: second.settlesAt, sameDay: first.sameDay || second.sameDay };
   }
 

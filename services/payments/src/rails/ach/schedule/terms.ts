@@ -21,7 +21,7 @@ export type AchTerms = {
   readonly dishonorBankingDays: number;
   /** How often an entry returned with R01 or R09 may be presented again. */
   readonly representmentsMax: number;
-  /** How long a settled debit is waited for before its credit leaves. Two outlast the usual returns; zero trusts it. */
+  /** How many banking days after its settlement a debit's money is good. Two outlast the usual returns; zero trusts it. */
   readonly debitHoldBankingDays: number;
 };
 
@@ -42,5 +42,5 @@ export const DEFAULT_ACH_TERMS: AchTerms = {
   returnCalendarDays: 60,
   dishonorBankingDays: 5,
   representmentsMax: 2,
-  debitHoldBankingDays: 0,
+  debitHoldBankingDays: 2,
 };

@@ -1,6 +1,6 @@
 import { addBankingDays, isBankingDay, nextBankingDay } from '../../../clock/banking-days.ts';
 import { addDays, type CivilDate, fromNewYork, toNewYork } from '../../../clock/new-york.ts';
-import { type ReturnCode, returnReason } from '../codes/codes.ts';
+import { isReturnCode, type ReturnCode, returnReason } from '../codes/codes.ts';
 import { type AchTerms, DEFAULT_ACH_TERMS } from './terms.ts';
 
 const MINUTE_MS = 60_000;
@@ -89,4 +89,19 @@ export function returnDeadline(
 /** When a debit counts as good: the usual returns can no longer come, only consumers' claims can. */
 export function debitGoodAt(settlesAt: Date, terms: AchTerms = DEFAULT_ACH_TERMS): Date {
   return fromNewYork(addBankingDays(toNewYork(settlesAt).date, terms.returnBankingDays), terms.returnsOpenAt);
+}
+
+export interface TimelinessQuestion {
+  /** As the bank wrote it. */
+  code: string;
+  at: Date;
+  entry: { settlesAt: Date };
+  terms: AchTerms;
+}
+
+/** Whether a return came after its deadline. One with a code that is not in our table has none. */
+export function isUntimely({ code, at, entry, terms }: TimelinessQuestion): boolean {
+  if (!isReturnCode(code)) return false;
+  const deadline = returnDeadline(code, entry.settlesAt, terms);
+  return deadline !== null && at > deadline;
 }

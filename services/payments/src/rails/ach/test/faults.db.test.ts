@@ -60,7 +60,7 @@ async function setClock(date: string, time: string): Promise<void> {
 
 async function quarantined(): Promise<{ reason: string; content: string }[]> {
   const quarantine = createQuarantine({ database: house.database, sealer: house.context.sealer });
-  const listed = await quarantine.list({ rail: 'ach', before: null, limit: 100 });
+  const listed = await quarantine.list({ rail: 'ach', status: null, before: null, limit: 100 });
   const whole = await Promise.all(listed.map(({ id }) => quarantine.get(id)));
   return whole.map(({ reason, content }) => ({ reason, content })).reverse();
 }
@@ -271,15 +271,10 @@ describe('answers that cannot be believed', () => {
   }
 
   test.each<[string, (file: InboundFile) => InboundFile, RegExp]>([
-    ['truncated', (file) => changed(file, (text) => text.slice(0, text.length / 2)), /faults/],
-    ['empty', (file) => changed(file, () => ''), /file_header_missing/],
-    ['garbled', (file) => changed(file, (text) => text.replace('R01', 'R\u0000!')), /faults/],
-    ['not a file at all', (file) => changed(file, () => '<html>504</html>'), /faults/],
-    [
-      'for another bank',
-      (file) => changed(file, (text) => text.replace('110000000', '121042882')),
-      /another bank/,
-    ],
+    ['truncated', (file) => changed(file, (text) => text.slice(0, 3 * 95 + 12)), /no such entry/],
+    ['empty', (file) => changed(file, () => ''), /no entries/],
+    ['garbled', (file) => changed(file, (text) => text.replace('799R01', '799R\u0000!')), /no code/],
+    ['not a file at all', (file) => changed(file, () => '<html>504</html>'), /no entries/],
     ['for another amount', (file) => rewritten(file, () => ({ amountCents: 1 })), /amount/],
     [
       'for an entry that we never sent',
@@ -305,15 +300,17 @@ describe('answers that cannot be believed', () => {
         })),
       /R61/,
     ],
-  ])('%s: quarantined whole, nothing applied', async (_name, spoil, reason) => {
+  ])('%s: quarantined with its reason, nothing applied', async (_name, spoil, reason) => {
     const { id, file } = await takeReturn();
     const spoiled = spoil(file);
     deliver(spoiled);
     await setClock('2083-03-02', '08:29');
     await tick(house.context, tenant.id);
-    expect(await quarantined()).toEqual([
-      { reason: expect.stringMatching(reason), content: spoiled.content },
-    ]);
+    const [aside, ...others] = await quarantined();
+    expect([aside?.reason, others]).toEqual([expect.stringMatching(reason), []]);
+    // Nothing but the one entry, with the header that it stands under.
+    for (const line of aside?.content.split('\n') ?? [])
+      expect(spoiled.content.split('\n').map((one) => one.trimEnd())).toContain(line);
     expect(house.alerts).toEqual([
       {
         fields: expect.objectContaining({
@@ -351,7 +348,7 @@ describe('answers that cannot be believed', () => {
     expect(rows).toEqual([{ kind: 'return' }]);
   });
 
-  test('one bad reply among good ones: none is applied', async () => {
+  test('[P-5.13] one bad answer among good ones is put aside alone', async () => {
     const { id, file } = await takeReturn();
     const read = readNacha(file.content);
     const batch = read.ok ? read.file.batches[0] : undefined;
@@ -360,8 +357,39 @@ describe('answers that cannot be believed', () => {
     deliver({ name: 'twice.ach', content: writeNacha({ ...read.file, batches: twice }) });
     await setClock('2083-03-02', '08:29');
     await tick(house.context, tenant.id);
-    expect(await quarantined()).toHaveLength(1);
-    expect(await states(id)).toEqual(['debit sent']);
+    expect((await quarantined()).map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('the entry is returned'),
+    ]);
+    expect(await states(id)).toEqual(['debit returned']);
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ['a header that names others', (text) => text.replace('110000000', '121042882')],
+    ['a company number as origin', (text) => text.replace(/ 061000146/, '1234567890')],
+    ['no headers and no controls', (text) => text.replaceAll(/^[159].*\n/gm, '')],
+    ['no padding', (text) => text.replaceAll(/^9{94}\n/gm, '')],
+    ['lower case', (text) => text.toLowerCase()],
+    ['extended ASCII in a name', (text) => text.replace('Test Account', 'T\u00e9st Acc\u00f6unt')],
+    ['wrong sums', (text) => text.replaceAll(/^8(\d{3})\d{6}/gm, '8$1999999')],
+    ['lines that end early', (text) => text.replaceAll(/ +$/gm, '')],
+    ['other line ends', (text) => text.replaceAll('\n', '\r\n')],
+    ['no line ends', (text) => text.replaceAll('\n', '')],
+    ['a code that we do not know', (text) => text.replace('799R01', '799R98')],
+  ])('[P-5.13] %s stops nothing', async (name, change) => {
+    const { id, file } = await takeReturn();
+    const odd = changed(file, change);
+    expect(odd.content).not.toBe(file.content);
+    deliver(odd);
+    await setClock('2083-03-02', '08:29');
+    await tick(house.context, tenant.id);
+    expect(await quarantined()).toEqual([]);
+    const payment = await house.get(tenant, id);
+    expect(payment).toMatchObject({
+      status: 'failed',
+      failure: { network_code: name.startsWith('a code') ? 'R98' : 'R01' },
+    });
+    const message = (await house.messages.list(tenant, id)).find(({ kind }) => kind === 'return');
+    expect(message?.content).toMatch(/799r(01|98)/i);
   });
 });
 

@@ -29,13 +29,14 @@ import type { ForcedOutcome } from '../../rail.ts';
 import { createTransportFor } from '../bank/connections.ts';
 import type { AchTransport } from '../bank/transport.ts';
 import type { AchScope } from '../entries/scope.ts';
-import { forceOnAch, meaningOnAch } from '../forcing.ts';
+import { forceOnAch, lockForForcing, meaningOnAch } from '../forcing.ts';
 import { achMessagesOf } from '../messages.ts';
 import { createAchOperator } from '../operator/operator.ts';
 import type { Originator } from '../outgoing/files.ts';
 import { createAchCarrier } from '../outgoing/orders.ts';
 import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
 import { createPace } from '../schedule/schedule.ts';
+import { DEFAULT_ACH_TERMS } from '../schedule/terms.ts';
 import type { AchContext } from '../work/context.ts';
 import { createAchHandlers } from '../work/handlers.ts';
 import { wakeUp } from '../work/jobs.ts';
@@ -47,6 +48,8 @@ export interface HouseOptions {
   sandboxMs?: number;
   /** How often debits are presented again. */
   representments?: number;
+  /** Banking days until a debit is good; none unless told, so that the calendar of windows shows. */
+  holdDays?: number;
   now?: () => Date;
   /** Stands between us and the operator, to break things. */
   wrap?: (transport: AchTransport, scope: AchScope) => AchTransport;
@@ -68,7 +71,10 @@ export async function createHouse(options: HouseOptions = {}) {
   const errors: unknown[] = [];
   const live = options.live ?? null;
   const failures: object[] = [];
-  const pace = createPace(options.sandboxMs ?? 300);
+  const pace = createPace(options.sandboxMs ?? 300, {
+    ...DEFAULT_ACH_TERMS,
+    debitHoldBankingDays: options.holdDays ?? 0,
+  });
   const rails = [
     createAchCarrier({ pace, isConfigured: (mode) => mode === 'test' || live !== null }),
     createBookRail(),
@@ -112,6 +118,7 @@ export async function createHouse(options: HouseOptions = {}) {
       warn: () => {},
     },
     pace,
+    operator,
     representmentsWanted: options.representments ?? 0,
     originators: { test: SANDBOX_ORIGINATOR, live: live?.originator ?? null },
     transportFor: (scope) => {
@@ -141,6 +148,7 @@ export async function createHouse(options: HouseOptions = {}) {
     rails: {
       force: (tx, payment, order) => forceOnAch(context, tx, payment, order),
       whenClockMoves: (tenantId) => [wakeUp(tenantId)],
+      lockFor: lockForForcing,
     },
     meaningOf: (_rail, outcome, code) => meaningOnAch(outcome, code),
     getBalance: async (tx, tenant, id) => (await methods.get(tenant, id, tx)).method,

@@ -238,8 +238,8 @@ describe('answers to the earlier and the later trace', () => {
   test('a second return of the first is put aside; the second goes its way', async () => {
     const { tenant, id, first, answer } = await presentedTwice();
     expect(await answer(first, 'R01', 1)).toEqual({
-      status: 'unusable',
-      reason: expect.stringContaining('the entry is returned'),
+      status: 'read',
+      aside: [expect.objectContaining({ reason: expect.stringContaining('the entry is returned') })],
     });
     expect(attemptsOf(await house.get(tenant, id))).toEqual(['returned R01', 'submitted']);
     await house.moveClock(tenant, fromNewYork(addDays(MONDAY, 4), '12:00'));
@@ -249,7 +249,7 @@ describe('answers to the earlier and the later trace', () => {
 
   test('another reason ends it at once', async () => {
     const { tenant, id, second, answer } = await presentedTwice();
-    expect(await answer(second, 'R02', 2)).toEqual({ status: 'read' });
+    expect(await answer(second, 'R02', 2)).toEqual({ status: 'read', aside: [] });
     expect(attemptsOf(await house.get(tenant, id))).toEqual(['returned R01', 'returned R02']);
     expect((await house.get(tenant, id)).failure).toMatchObject({ network_code: 'R02' });
     await house.moveClock(tenant, fromNewYork(addDays(MONDAY, 9), '12:00'));

@@ -11,6 +11,7 @@ import type { RailHealth } from '../../health.ts';
 import type { ApplyOutcomes } from '../../rail.ts';
 import type { AchTransport } from '../bank/transport.ts';
 import type { AchScope } from '../entries/scope.ts';
+import type { AchOperator } from '../operator/operator.ts';
 import type { Originator } from '../outgoing/files.ts';
 import type { Pace } from '../schedule/schedule.ts';
 
@@ -25,6 +26,8 @@ export interface AchContext {
   /** How often a debit that came back for want of money shall be presented again; the rules allow two. */
   representmentsWanted: number;
   originators: Readonly<Record<Mode, Originator | null>>;
+  /** The sandbox's operator, for what developers order of it; null where the sandbox is off. */
+  operator: Pick<AchOperator, 'returnEntry' | 'rejectFile'> | null;
   /** Null where there is no bank to send to. */
   transportFor: (scope: AchScope) => AchTransport | null;
   health: Pick<RailHealth, 'reportFailure' | 'reportSuccess'>;

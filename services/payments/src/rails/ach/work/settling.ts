@@ -3,9 +3,10 @@ import type { RailOutcome } from '../../rail.ts';
 import { findEntriesOf, findToSettle, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, AttemptEntries, paymentKeyOf } from '../entries/entry.ts';
 import type { AchScope } from '../entries/scope.ts';
+import { debitReturned } from '../incoming/returned.ts';
 import { lockScope } from '../outgoing/files-store.ts';
 import { legsOf, lockPaymentsOf, paymentOf } from '../outgoing/filing.ts';
-import { debitIsGoodAt, timesOf } from '../schedule/schedule.ts';
+import { timesOf } from '../schedule/schedule.ts';
 import type { AchContext } from './context.ts';
 
 const ENTRIES_PER_STEP_MAX = 1_000;
@@ -17,7 +18,7 @@ export interface Settling {
   fileIds: readonly string[];
 }
 
-/** Settles what has reached its time without coming back. Answers how many entries were dealt with. */
+/** Settles what has reached its time without coming back: debits when their hold is over. Answers how many entries were dealt with. */
 export function settleDue(context: AchContext, { scope, asOf, fileIds }: Settling): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
@@ -64,26 +65,25 @@ function settle(context: AchContext, entry: AchEntry, payment: Payment, attempt:
     const state = attempt.hasReturn ? 'settled' : 'overruled';
     return { entry: { ...entry, state }, next: [], outcomes: [] };
   }
-  if (entry.leg === 'debit' && legsOf(payment) === 2)
+  if (entry.leg === 'debit' && legsOf(payment) === 'debit_then_credit')
     return { entry: settled, next: [creditAfter(context, settled)], outcomes: [] };
-  const { tenantId, paymentId, attemptId, settlesAt } = entry;
-  return {
-    entry: settled,
-    next: [],
-    outcomes: [{ tenantId, paymentId, attemptId, kind: 'settled', at: settlesAt }],
-  };
+  const { tenantId, paymentId, attemptId, goodAt } = entry;
+  const outcome: RailOutcome = { tenantId, paymentId, attemptId, kind: 'settled', at: goodAt };
+  const debit = attempt.get('debit');
+  // The debit came back when the credit had left already: the payment is made, and its payer owes it.
+  const lost = debit?.state === 'returned' ? [debitReturned(debit, { isPaid: true })] : [];
+  return { entry: settled, next: [], outcomes: [outcome, ...lost] };
 }
 
 /** The credit leaves when the debit is good. */
 function creditAfter({ pace }: AchContext, debit: AchEntry): AchEntry {
-  const { scope, amount, sameDay } = debit;
-  const from = debitIsGoodAt(debit.settlesAt, pace.terms);
+  const { scope, amount, sameDay, goodAt } = debit;
   return {
     ...debit,
     leg: 'credit',
     state: 'queued',
     presentment: 0,
-    ...timesOf({ scope, from, amount, sameDay, legs: 2 }, pace),
+    ...timesOf({ scope, from: goodAt, amount, sameDay, leg: 'credit', legs: 'debit_then_credit' }, pace),
     sentAs: null,
     returnCode: null,
   };

@@ -22,7 +22,7 @@ const STRIDES_PER_WAY = 8;
  */
 export async function tick(context: AchContext, scope: AchScope): Promise<Date | null> {
   // A bank puts its files there at times of its own.
-  if (scope === LIVE_SCOPE) await readAnswers(context, scope, context.now());
+  if (scope === LIVE_SCOPE) await readOrGoOnBlind(context);
   for (let step = 0; step < STEPS_MAX; step += 1) {
     // Nothing is settled before the files that could be answered with returns have left.
     await sendFiles(context, scope);
@@ -33,6 +33,18 @@ export async function tick(context: AchContext, scope: AchScope): Promise<Date |
     await takeStep(context, scope, stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs }));
   }
   return context.now();
+}
+
+/** What must leave leaves, also while nobody knows what came back; nothing settles meanwhile. */
+async function readOrGoOnBlind(context: AchContext): Promise<void> {
+  try {
+    await readAnswers(context, LIVE_SCOPE, context.now());
+  } catch (error) {
+    await sendFiles(context, LIVE_SCOPE);
+    await inBites(() => fileDue(context, LIVE_SCOPE, context.now()));
+    await sendFiles(context, LIVE_SCOPE);
+    throw error;
+  }
 }
 
 interface StepQuestion {

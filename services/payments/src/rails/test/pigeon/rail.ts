@@ -81,6 +81,8 @@ export async function createRail({ database, now, clocks }: RailDependencies): P
       ],
       cron: [],
       whenClockMoves: () => [],
+      lockFor: async () => {},
+      applyAside: async () => ({ ok: false, reason: 'Nothing of this rail is applied by hand.' }),
       force: async (_tx, payment, { outcome, meaning, at }) =>
         outcome === 'settle' ? settledByOrder(payment, at) : rejectedByOrder(payment, meaning),
     }),

@@ -1,0 +1,57 @@
+import type { Database, Queryable } from '@libs/db';
+import { errors } from '../errors.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { RailWork } from '../rails/rail.ts';
+import type { ListedQuarantined } from './quarantine.ts';
+import type { Quarantine } from './service.ts';
+import { findTenantOf, lockQuarantined, markResolved } from './store.ts';
+
+export interface ResolvingDependencies {
+  database: Database;
+  quarantine: Pick<Quarantine, 'open'>;
+  rails: Pick<RailWork, 'lockFor' | 'applyAside'>;
+  lockPayments: (tx: Queryable, keys: readonly { tenantId: string; id: string }[]) => Promise<Payment[]>;
+  findPayment: (db: Queryable, key: { tenantId: string; id: string }) => Promise<Payment | undefined>;
+  now: () => Date;
+}
+
+/** How the operator works off what was put aside; each item once. */
+export interface QuarantineResolving {
+  /** Applies it to the payment that it belongs to, as if it had matched. */
+  apply(id: string, paymentId: string): Promise<ListedQuarantined>;
+  dismiss(id: string, reason: string): Promise<ListedQuarantined>;
+}
+
+export function createQuarantineResolving(deps: ResolvingDependencies): QuarantineResolving {
+  const { database, now } = deps;
+
+  async function lockOpen(tx: Queryable, id: string) {
+    const item = await lockQuarantined(tx, id);
+    if (!item) throw errors.not_found({ detail: 'Nothing was put aside under this id.' });
+    if (item.status !== 'open') throw errors.state_conflict({ detail: `It was ${item.status} before.` });
+    return item;
+  }
+
+  return {
+    apply: (id, paymentId) =>
+      database.transaction(async (tx) => {
+        const item = await lockOpen(tx, id);
+        const tenantId = await findTenantOf(tx, paymentId);
+        const key = tenantId === undefined ? undefined : { tenantId, id: paymentId };
+        const payment = key && (await deps.findPayment(tx, key));
+        if (!key || !payment) throw errors.payment_not_found();
+        await deps.rails.lockFor(tx, payment);
+        const [locked] = await deps.lockPayments(tx, [key]);
+        if (!locked) throw errors.payment_not_found();
+        const applied = await deps.rails.applyAside(tx, locked, deps.quarantine.open(item));
+        if (!applied.ok) throw errors.quarantine_not_applicable({ detail: applied.reason });
+        return markResolved(tx, id, { status: 'applied', resolution: paymentId, at: now() });
+      }),
+
+    dismiss: (id, reason) =>
+      database.transaction(async (tx) => {
+        await lockOpen(tx, id);
+        return markResolved(tx, id, { status: 'dismissed', resolution: reason, at: now() });
+      }),
+  };
+}

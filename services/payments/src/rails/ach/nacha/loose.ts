@@ -1,0 +1,149 @@
+import type { Correction } from '../codes/codes.ts';
+import { parseCorrectedData } from '../codes/corrected-data.ts';
+import { ADDENDA_98, ADDENDA_99, BATCH_HEADER, ENTRY, type Field, LINE_WIDTH } from './layout.ts';
+import { forEachLine } from './lines.ts';
+import { READ_LIMITS } from './read.ts';
+import { findTransactionCode } from './transaction-codes.ts';
+
+/*
+ * What banks send back, read one entry at a time. Only what says which entry is answered, and how, must be there:
+ * headers that name others, controls, padding, blank or odd fields, letter case and foreign characters stop nothing.
+ */
+
+interface AnswerBase {
+  /** The trace of the entry that this answers: by it the payment is found. */
+  readonly originalTrace: string;
+  /** Eight digits of the bank that answers, or empty where the file does not say. */
+  readonly originalRdfi: string;
+  /** Null where the transaction code says nothing. */
+  readonly direction: 'debit' | 'credit' | null;
+}
+
+export type ReturnAnswer = AnswerBase & {
+  readonly kind: 'return';
+  /** As the bank wrote it, in upper case; it need not be in our table. */
+  readonly code: string;
+  readonly amountCents: number;
+};
+
+export type ChangeAnswer = AnswerBase & {
+  readonly kind: 'noc';
+  readonly code: string;
+  readonly correction: Correction;
+};
+
+export type BankAnswer = ReturnAnswer | ChangeAnswer;
+
+/** An entry of the file, with the text that it stands in, and what it says or why that cannot be told. */
+export type LooseEntry = { readonly text: string } & (
+  | { readonly answer: BankAnswer; readonly fault: null }
+  | { readonly answer: null; readonly fault: string }
+);
+
+export type LooseFile = { ok: true; entries: LooseEntry[] } | { ok: false; reason: string };
+
+const DIGITS = /^\d+$/;
+/** Of three characters; which ones exist is for the banks to say. */
+const CODE = /^[A-Z0-9]{1,3}$/;
+const DFI = /^\d{8}$/;
+
+function textOf(line: string, { at, width }: Field): string {
+  return line.slice(at, at + width).trim();
+}
+
+export function readLoosely(content: string): LooseFile {
+  const entries: LooseEntry[] = [];
+  let batchHeader = '';
+  let open: string[] | undefined;
+  let lines = 0;
+  const close = (): void => {
+    if (open) entries.push(entryOf(open, batchHeader));
+    open = undefined;
+  };
+  forEachLine(content, (raw) => {
+    lines += 1;
+    const line = raw.padEnd(LINE_WIDTH);
+    if (line[0] === '7') open?.push(line);
+    else {
+      close();
+      if (line[0] === '6') open = [line];
+      if (line[0] === '5') batchHeader = line;
+    }
+    return lines <= READ_LIMITS.linesMax;
+  });
+  close();
+  if (lines > READ_LIMITS.linesMax)
+    return { ok: false, reason: `It has more than ${READ_LIMITS.linesMax} lines.` };
+  return entries.length > 0 ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };
+}
+
+function entryOf(lines: readonly string[], batchHeader: string): LooseEntry {
+  const text = [...(batchHeader === '' ? [] : [batchHeader]), ...lines]
+    .map((line) => line.trimEnd())
+    .join('\n');
+  const answer = answerOf(lines);
+  return typeof answer === 'string' ? { text, answer: null, fault: answer } : { text, answer, fault: null };
+}
+
+/** What the entry says, or in words why nobody can tell. */
+function answerOf([entry = '', ...addenda]: readonly string[]): BankAnswer | string {
+  const reply = addenda.find((line) => ['98', '99'].includes(textOf(line, ADDENDA_99.type)));
+  if (reply === undefined) return 'It is neither a return nor a notification of change.';
+  const originalTrace = textOf(reply, ADDENDA_99.originalTrace);
+  if (!DIGITS.test(originalTrace)) return 'It does not say which trace it answers.';
+  const code = textOf(reply, ADDENDA_99.code).toUpperCase();
+  if (!CODE.test(code)) return 'It has no code.';
+  const rdfi = textOf(reply, ADDENDA_99.originalRdfi);
+  const base: AnswerBase = {
+    originalTrace,
+    originalRdfi: DFI.test(rdfi) ? rdfi : '',
+    direction: findTransactionCode(textOf(entry, ENTRY.transactionCode))?.direction ?? null,
+  };
+  if (textOf(reply, ADDENDA_99.type) === '98') return changeOf(base, code, reply);
+  const amount = textOf(entry, ENTRY.amount);
+  if (!DIGITS.test(amount)) return 'It has no amount.';
+  return { ...base, kind: 'return', code, amountCents: Number(amount) };
+}
+
+function changeOf(base: AnswerBase, code: string, line: string): BankAnswer | string {
+  const { at, width } = ADDENDA_98.correctedData;
+  const parsed = parseCorrectedData(code, line.slice(at, at + width));
+  return parsed.ok ? { ...base, kind: 'noc', code, correction: parsed.correction } : parsed.detail;
+}
+
+const HASH_MODULUS = 10_000_000_000;
+
+/** A small file of one entry that could not be written by the rules: its lines as they came, with controls for them. */
+export function looseExcerpt(content: string, originalTrace: string): string {
+  let fileHeader = '';
+  forEachLine(content, (line) => {
+    if (line[0] === '1') fileHeader = line.trimEnd();
+    return fileHeader === '' && line[0] !== '6';
+  });
+  const read = readLoosely(content);
+  const entries = read.ok ? read.entries : [];
+  const found = entries.find(({ answer }) => answer?.originalTrace === originalTrace);
+  if (!found) return '';
+  const lines = found.text.split('\n').map((line) => line.padEnd(LINE_WIDTH));
+  const totals = totalsOf(lines);
+  const header = lines.find((line) => line[0] === '5') ?? ''.padEnd(LINE_WIDTH);
+  const batch =
+    `8${header.slice(BATCH_HEADER.serviceClass.at, 4)}${totals.count(6)}${totals.sums}` +
+    `${textOf(header, BATCH_HEADER.companyId).padEnd(10)}${''.padEnd(25)}` +
+    header.slice(BATCH_HEADER.odfi.at);
+  const file = `9000001000001${totals.count(8)}${totals.sums}`;
+  return [fileHeader, ...lines, batch, file].map((line) => line.padEnd(LINE_WIDTH)).join('\n');
+}
+
+function totalsOf(lines: readonly string[]) {
+  const entry = lines.find((line) => line[0] === '6') ?? '';
+  const count = lines.filter((line) => line[0] === '6' || line[0] === '7').length;
+  const amount = textOf(entry, ENTRY.amount).padStart(12, '0');
+  const isDebit = findTransactionCode(textOf(entry, ENTRY.transactionCode))?.direction === 'debit';
+  const hash = Number(textOf(entry, ENTRY.routingNumber).slice(0, 8)) % HASH_MODULUS;
+  const none = ''.padStart(12, '0');
+  return {
+    count: (width: number) => String(count).padStart(width, '0'),
+    sums: `${String(hash || 0).padStart(10, '0')}${isDebit ? amount + none : none + amount}`,
+  };
+}

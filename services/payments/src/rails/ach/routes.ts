@@ -1,0 +1,129 @@
+import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import Type from 'typebox';
+import { closed, IdParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../../api-schema.ts';
+import type { PaymentsRoutes } from '../../route-rules.ts';
+import { modeOfScope } from './entries/scope.ts';
+import type { AchFiles } from './files.ts';
+import { FILE_STATUSES, type ListedFile } from './outgoing/listed-file.ts';
+
+const REASON_LENGTH_MAX = 500;
+
+const File = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('ach_file'),
+    name: Type.String(),
+    mode: ModeSchema,
+    status: oneOfStrings(FILE_STATUSES),
+    entries: Type.Integer(),
+    debit_total: Type.Integer(),
+    credit_total: Type.Integer(),
+    left_at: Timestamp,
+    sent_at: nullable(Timestamp),
+    rejection: nullable(Type.String({ description: 'Why the bank took nothing of it.' })),
+  },
+  { title: 'AchFile' },
+);
+
+const Rejection = Type.Object(
+  {
+    reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX }),
+    resend: Type.Boolean({ description: 'Whether its entries leave in the next file, or fail.' }),
+  },
+  closed,
+);
+
+const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+
+export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void {
+  routes.get(
+    '/v1/admin/ach_files',
+    {
+      access: 'operator',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'admin.list_ach_files',
+        tags: ['Admin'],
+        summary: 'List the ACH files that left, with their totals and states, newest first',
+        querystring: listQuery({
+          status: Type.Optional(oneOfStrings(FILE_STATUSES)),
+          date: Type.Optional(
+            Type.String({ format: 'date', description: 'The day in New York on which they left.' }),
+          ),
+        }),
+        response: { 200: objectListSchema(File) },
+      },
+    },
+    async ({ query }) => {
+      const found = await files.list({
+        status: query.status ?? null,
+        date: query.date ?? null,
+        beforeId: cursor.decode(query.cursor)?.[0] ?? null,
+        limit: query.limit + 1,
+      });
+      const page = toPage(found.map(toApi), {
+        limit: query.limit,
+        cursorOf: ({ id }) => cursor.encode([id]),
+      });
+      return { object: 'list' as const, ...page };
+    },
+  );
+
+  routes.post(
+    '/v1/admin/ach_files/:id/reject',
+    {
+      access: 'operator',
+      rate: 'none',
+      audit: { action: 'ach_file.rejected', targetParam: 'id' },
+      // A repeat finds the file rejected.
+      idempotency: 'natural',
+      schema: {
+        operationId: 'admin.reject_ach_file',
+        tags: ['Admin'],
+        summary: 'Tell that the bank refused a file: its entries leave in the next one, or fail',
+        params: IdParams,
+        body: Rejection,
+        response: {
+          200: Type.Object({
+            id: Type.String(),
+            object: Type.Literal('ach_file'),
+            status: Type.Literal('rejected'),
+          }),
+        },
+      },
+    },
+    async ({ params, body }) => {
+      await files.reject(params.id, body);
+      return { id: params.id, object: 'ach_file' as const, status: 'rejected' as const };
+    },
+  );
+}
+
+function toApi({
+  id,
+  scope,
+  name,
+  status,
+  entries,
+  debitTotal,
+  creditTotal,
+  asOf,
+  sentAt,
+  rejection,
+}: ListedFile) {
+  return {
+    id,
+    object: 'ach_file' as const,
+    name,
+    mode: modeOfScope(scope),
+    status,
+    entries,
+    debit_total: debitTotal,
+    credit_total: creditTotal,
+    left_at: asOf.toISOString(),
+    sent_at: sentAt?.toISOString() ?? null,
+    rejection,
+  };
+}
