@@ -1,9 +1,10 @@
 // npm test: everything that proves the repository, on a machine with nothing but Node and npm.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
+import { findSecrets } from './secrets.mjs';
 import { ensureSystemPrograms } from './system.mjs';
 
 ensureInstalled();
@@ -24,6 +25,31 @@ function step(title, command, args) {
   return status === 0;
 }
 
+/** Shows what the tests print, and looks for secrets in it: their logs are made as those of real services are. */
+async function scannedStep(title, command, args) {
+  console.log(`\n── ${title}`);
+  const child = spawn(command, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` },
+  });
+  const printed = [];
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ])
+    from.on('data', (chunk) => {
+      to.write(chunk);
+      printed.push(chunk);
+    });
+  const status = await new Promise((done) => child.on('close', done));
+  const secrets = findSecrets(Buffer.concat(printed).toString('utf8'));
+  for (const { line, kind, begins } of secrets)
+    console.error(`SECRET in the output of the tests, line ${line}: ${kind} (${begins}…)`);
+  count(secrets.length === 0);
+  return status === 0;
+}
+
 function count(ok) {
   totals[ok ? 'passed' : 'failed'] += 1;
 }
@@ -35,7 +61,7 @@ if (arguments_.length === 0) {
   count(step('dead code', node, [join(root, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']));
 }
 const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...arguments_];
-const ran = step('tests', node, [
+const ran = await scannedStep('tests', node, [
   ...vitest,
   '--reporter=dot',
   '--reporter=json',

@@ -66,7 +66,7 @@ function isErrorCode(name: string, value: unknown): boolean {
 
 const secretTexts: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
-  [/\b((?:sk_(?:test|live)|whsec)_)[A-Za-z0-9+/=_-]+/g, `$1${REDACTED}`],
+  [/\b((?:sk_(?:test|live)|whsec|th[aioprs])_)[A-Za-z0-9+/=_-]+/g, `$1${REDACTED}`],
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]*@/gi, `$1${REDACTED}@`],
 ];
 

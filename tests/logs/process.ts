@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const READY_TRIES_MAX = 300;
+
+export interface LoggedService {
+  readonly url: string;
+  /** Ends it and gives everything that it printed. */
+  stop(): Promise<string>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A service as an operator runs it, with all that it can log. */
+export async function startLogged(
+  service: 'payments' | 'toolhub',
+  env: Record<string, string>,
+): Promise<LoggedService> {
+  const port = await freePort();
+  const prefix = service.toUpperCase();
+  const child = spawn(process.execPath, [`services/${service}/src/main.ts`], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      [`${prefix}_PORT`]: String(port),
+      [`${prefix}_PUBLIC_URL`]: 'https://service.example',
+      [`${prefix}_LOG_LEVEL`]: 'trace',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      printed += chunk;
+    });
+  const closed = once(child, 'close');
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries += 1) {
+    const ready = await fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) break;
+    if (tries > READY_TRIES_MAX || child.exitCode !== null)
+      throw new Error(`${service} did not start: ${printed}`);
+    await sleep(100);
+  }
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await closed;
+      return printed;
+    },
+  };
+}
+
+/** A request, with JSON where there is a body; the answer's body as it is. */
+export async function send(
+  url: string,
+  {
+    method = 'POST',
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
+): Promise<{ status: number; text: string; cookie: string }> {
+  const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const answer = await fetch(url, {
+    method,
+    headers: { ...(sent === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(sent === undefined ? {} : { body: sent }),
+    redirect: 'manual',
+  });
+  const cookie = answer.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  return { status: answer.status, text: await answer.text(), cookie };
+}
