@@ -23,6 +23,7 @@ const tables = {
   sessions: byCustomer,
   login_attempts: beforeLogin,
   personal_tokens: byCustomer,
+  mail_tokens: byCustomer,
   suspended_customers: byCustomer,
   oauth_clients: {
     placement: 'local',
@@ -48,6 +49,7 @@ const tables = {
   usage_counters: byCustomer,
   usage_reservations: byCustomer,
   usage_daily: byCustomer,
+  told_thresholds: byCustomer,
   billing_settings: byCustomer,
   plan_changes: byCustomer,
   job_locks: { placement: 'local', why: 'one row for each kind of work' },

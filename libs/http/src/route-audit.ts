@@ -17,7 +17,7 @@ export type AuditedCall = {
   status: number;
 };
 
-type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject'>>;
+type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject' | 'outcome'>>;
 
 const notes = new WeakMap<FastifyRequest, Note>();
 
@@ -53,7 +53,8 @@ export function auditHook(
       action: note?.action ?? audit.action,
       target: note?.target ?? targetOf(audit, request, status),
       subject: note?.subject ?? null,
-      outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failure',
+      // A page that tells a person why something was refused is itself answered well.
+      outcome: note?.outcome ?? (status < 400 ? 'success' : status < 500 ? 'refused' : 'failure'),
       status,
     });
     return payload;

@@ -103,7 +103,7 @@ export type DeclareRoute<Access extends string, Rate extends string, Tx> = {
 
 /** `app.get` and its like, whose options cannot leave out who may call, how often, what is audited, what a repeat does. */
 export type Routes<Access extends string, Rate extends string, Tx = never> = Record<
-  'get' | 'post' | 'put' | 'patch' | 'delete',
+  'get' | 'post' | 'put' | 'patch' | 'delete' | 'options',
   DeclareRoute<Access, Rate, Tx>
 >;
 
@@ -157,6 +157,7 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
     put: declare('PUT') as DeclareRoute<Access, Rate, Tx>,
     patch: declare('PATCH') as DeclareRoute<Access, Rate, Tx>,
     delete: declare('DELETE') as DeclareRoute<Access, Rate, Tx>,
+    options: declare('OPTIONS') as DeclareRoute<Access, Rate, Tx>,
   };
 }
 

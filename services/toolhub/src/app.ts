@@ -77,7 +77,7 @@ export async function createToolhub(options: ToolhubDependencies): Promise<Toolh
 /** In the order in which they end: what others lean on comes last. */
 async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[]> {
   const { connectors: definitions } = options;
-  const accounts = await addAccounts(base, options.fetchDocument);
+  const accounts = await addAccounts(base, { definitions, fetchDocument: options.fetchDocument });
   const webhooks = addWebhooks(base, accounts, options.webhooks);
   const notices = createNotices({
     ...{ schema: SCHEMA, mailer: base.mailer, publicUrl: base.config.server.publicUrl },
@@ -87,7 +87,7 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const platforms = addPlatforms(base, { definitions, accounts, emitEvent });
   const tools = await addTools(base, { platforms, accounts, emitEvent });
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
-  const inbound = await addInbound(base, emitEvent);
+  const inbound = await addInbound(base, { accounts, emitEvent });
   addAdmin(base, { accounts, billing: tools.billing });
   const mails: Part = { handlers: notices.handlers, cron: [], close: () => Promise.resolve() };
   return [mails, webhooks, invoices, inbound, tools, platforms, accounts, addRotation(base)];

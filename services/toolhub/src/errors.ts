@@ -17,6 +17,23 @@ export const errors = defineErrors({
     title: 'Invalid credentials',
     detail: 'The e-mail address or the password is wrong.',
   },
+  wrong_password: {
+    kind: 'forbidden',
+    title: 'Wrong password',
+    detail: 'The password is wrong.',
+  },
+  link_not_valid: {
+    kind: 'refused',
+    title: 'Link not valid',
+    detail: 'This link was used already, has expired, or never existed; ask for a new one.',
+    help: 'A link to verify an address works for 24 hours, one to choose a new password for an hour, each once.',
+  },
+  person_required: {
+    kind: 'forbidden',
+    title: 'Person required',
+    detail: 'Only a person who is logged in may do this; a token is not enough.',
+    help: 'Log in and call it with the session cookie: nothing that a token could do here may outlive the token.',
+  },
   insufficient_scope: {
     kind: 'forbidden',
     title: 'Insufficient scope',

@@ -48,6 +48,7 @@ function environment(
     TOOLHUB_INTERNAL_TOKENS: `tests:${INTERNAL_TOKEN}`,
     TOOLHUB_LOG_LEVEL: 'error',
     TOOLHUB_RATE_ADDRESS: '0',
+    TOOLHUB_RATE_API: '0',
     ...extra,
   };
 }

@@ -86,8 +86,8 @@ describe('[TH-13] the admin interface', () => {
     expect((await admin('PUT', path, { plan: 'gold' })).body.code).toBe('unknown_plan');
     expect((await admin('PUT', '/api/admin/customers/cus_nobody/plan', { plan: 'free' })).status).toBe(404);
     await db.database.query(
-      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
-       values ($1, (now() at time zone 'utc')::date, 'email_send', 1, 'email', 12, 2)`,
+      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
+       values ($1, (now() at time zone 'utc')::date, 'email_send', 1, 'email', 12, 2, 2)`,
       [ada.id],
     );
     const { body } = await admin('GET', `/api/admin/customers/${ada.id}`);

@@ -34,8 +34,8 @@ beforeAll(async () => {
   bob = await newCustomer(service.url);
   await apiOf(service.url, ada.token)('PUT', '/api/plan', { plan: 'starter' });
   await db.database.query(
-    `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
-     values ($1, '2028-02-29', 'email_send', 1, 'email', $2, 10)`,
+    `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
+     values ($1, '2028-02-29', 'email_send', 1, 'email', $2, 10, 10)`,
     [ada.id, USED + 10],
   );
 });

@@ -55,6 +55,7 @@ export function environment(databaseUrl: string, port: number): Record<string, s
     TOOLHUB_INTERNAL_TOKENS: `tests:${INTERNAL_TOKEN}`,
     TOOLHUB_LOG_LEVEL: 'error',
     TOOLHUB_RATE_ADDRESS: '0',
+    TOOLHUB_RATE_API: '0',
   };
 }
 

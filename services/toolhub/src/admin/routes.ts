@@ -1,22 +1,18 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
-import type { FastifyRequest } from 'fastify';
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
-import type { AuditService } from '../audit/service.ts';
 import {
   AdminPlanStateSchema,
   adminPlanStateToApi,
   ChangePlan,
   planChangeFromApi,
 } from '../billing/plan-api.ts';
-import type { Access } from '../customers/access.ts';
 import { EMAIL_CHARACTERS_MAX } from '../customers/customer.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
 import type { AdminService } from './service.ts';
 
 export interface AdminRoutesDependencies {
   admin: AdminService;
-  access: Pick<Access, 'admin'>;
-  audit: Pick<AuditService, 'record'>;
 }
 
 const REASON_CHARACTERS_MAX = 500;
@@ -74,20 +70,23 @@ const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }
 const customerCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^cus_[0-9a-z]{26}$' }) }));
 const jobCursor = cursorCodec(Type.Object({ id: Type.Integer({ minimum: 1 }) }));
 
-export function registerAdminRoutes(app: App, deps: AdminRoutesDependencies): void {
-  registerCustomers(app, deps);
-  registerSuspension(app, deps);
-  registerPlan(app, deps);
-  registerJobs(app, deps);
+export function registerAdminRoutes(routes: ToolhubRoutes, deps: AdminRoutesDependencies): void {
+  registerCustomers(routes, deps);
+  registerSuspension(routes, deps);
+  registerPlan(routes, deps);
+  registerJobs(routes, deps);
 }
 
-function registerCustomers(app: App, deps: AdminRoutesDependencies): void {
-  const { admin, access } = deps;
+function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies): void {
+  const { admin } = deps;
   const email = Type.Optional(Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }));
-  app.get(
+  routes.get(
     '/api/admin/customers',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'admin.customers_listed' },
+      idempotency: 'safe',
       schema: {
         tags: ['Admin'],
         summary: 'The customers, newest first',
@@ -99,19 +98,17 @@ function registerCustomers(app: App, deps: AdminRoutesDependencies): void {
       const { limit } = request.query;
       const before = customerCursor.decode(request.query.cursor)?.id;
       const rows = await admin.customers({ email: request.query.email, before, limit: limit + 1 });
-      await recordAction(request, deps, {
-        customerId: 'internal',
-        action: 'admin.customers_listed',
-        target: null,
-      });
       const page = toPage(rows, { limit, cursorOf: ({ id }) => customerCursor.encode({ id }) });
       return { ...page, data: page.data.map(toApiCustomer) };
     },
   );
-  app.get(
+  routes.get(
     '/api/admin/customers/:id',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'admin.customer_read' },
+      idempotency: 'safe',
       schema: {
         tags: ['Admin'],
         summary: 'One customer with plan and usage of the month',
@@ -121,11 +118,7 @@ function registerCustomers(app: App, deps: AdminRoutesDependencies): void {
     },
     async (request) => {
       const { customer, plan, usage } = await admin.details(request.params.id);
-      await recordAction(request, deps, {
-        customerId: customer.id,
-        action: 'admin.customer_read',
-        target: null,
-      });
+      noteAudit(request, { subject: customer.id });
       return {
         ...toApiCustomer(customer),
         plan_state: adminPlanStateToApi(plan),
@@ -140,12 +133,15 @@ function registerCustomers(app: App, deps: AdminRoutesDependencies): void {
   );
 }
 
-function registerSuspension(app: App, deps: AdminRoutesDependencies): void {
-  const { admin, access } = deps;
-  app.post(
+function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies): void {
+  const { admin } = deps;
+  routes.post(
     '/api/admin/customers/:id/suspend',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'customer.suspended' },
+      idempotency: 'natural',
       schema: {
         tags: ['Admin'],
         summary: 'Suspend a customer',
@@ -158,14 +154,17 @@ function registerSuspension(app: App, deps: AdminRoutesDependencies): void {
     async (request) => {
       const { id: customerId } = request.params;
       const customer = await admin.suspend({ customerId, reason: request.body.reason ?? null });
-      await recordAction(request, deps, { customerId, action: 'customer.suspended', target: null });
+      noteAudit(request, { subject: customerId });
       return toApiCustomer(customer);
     },
   );
-  app.post(
+  routes.post(
     '/api/admin/customers/:id/resume',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'customer.resumed' },
+      idempotency: 'natural',
       schema: {
         tags: ['Admin'],
         summary: 'Resume a suspended customer',
@@ -176,18 +175,21 @@ function registerSuspension(app: App, deps: AdminRoutesDependencies): void {
     async (request) => {
       const { id: customerId } = request.params;
       const customer = await admin.resume(customerId);
-      await recordAction(request, deps, { customerId, action: 'customer.resumed', target: null });
+      noteAudit(request, { subject: customerId });
       return toApiCustomer(customer);
     },
   );
 }
 
-function registerPlan(app: App, deps: AdminRoutesDependencies): void {
-  const { admin, access } = deps;
-  app.put(
+function registerPlan(routes: ToolhubRoutes, deps: AdminRoutesDependencies): void {
+  const { admin } = deps;
+  routes.put(
     '/api/admin/customers/:id/plan',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'plan.changed' },
+      idempotency: 'natural',
       schema: {
         tags: ['Admin'],
         summary: 'Change the plan of a customer',
@@ -200,17 +202,20 @@ function registerPlan(app: App, deps: AdminRoutesDependencies): void {
       const { id: customerId } = request.params;
       const wanted = planChangeFromApi(request.body);
       const state = await admin.changePlan(customerId, wanted);
-      await recordAction(request, deps, { customerId, action: 'plan.changed', target: wanted.plan });
+      noteAudit(request, { subject: customerId, target: wanted.plan });
       return { customer_id: customerId, ...adminPlanStateToApi(state) };
     },
   );
 }
 
-function registerJobs(app: App, { admin, access }: AdminRoutesDependencies): void {
-  app.get(
+function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies): void {
+  routes.get(
     '/api/admin/jobs',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Admin'],
         summary: 'What waits, runs and failed in the background, by kind',
@@ -219,10 +224,13 @@ function registerJobs(app: App, { admin, access }: AdminRoutesDependencies): voi
     },
     async () => ({ data: (await admin.jobs()).map(toApiJob) }),
   );
-  app.get(
+  routes.get(
     '/api/admin/jobs/failed',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Admin'],
         summary: 'Jobs that were given up, newest first',
@@ -273,20 +281,4 @@ function toApiFailedJob(job: FailedJob): Static<typeof FailedJobSchema> {
     failed_at: job.failedAt.toISOString(),
     last_error: job.lastError,
   };
-}
-
-function recordAction(
-  request: FastifyRequest,
-  { audit }: AdminRoutesDependencies,
-  entry: { customerId: string; action: string; target: string | null },
-): Promise<void> {
-  return audit.record([
-    {
-      ...entry,
-      actor: { type: 'admin', id: 'admin' },
-      outcome: 'success',
-      ip: request.ip,
-      requestId: request.id,
-    },
-  ]);
 }

@@ -1,6 +1,7 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { AuditEntry } from './entry.ts';
 import type { AuditService } from './service.ts';
 
@@ -32,11 +33,17 @@ function toApi(entry: AuditEntry) {
   };
 }
 
-export function registerAuditRoutes(app: App, deps: { audit: AuditService; access: Access }): void {
-  app.get(
+export function registerAuditRoutes(
+  routes: ToolhubRoutes,
+  deps: { audit: AuditService; access: Access },
+): void {
+  routes.get(
     '/api/audit',
     {
-      onRequest: deps.access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Audit'],
         summary: 'What happened in this account, newest first',

@@ -111,6 +111,8 @@ export interface UsageCount {
   durationClass: number;
   calls: number;
   errors: number;
+  /** Of these calls, those whose unit was given back. */
+  givenBack: number;
 }
 
 export interface CounterState {
@@ -119,7 +121,9 @@ export interface CounterState {
   kept: number;
   /** What thresholds are measured against: where the gate closes, else the calls that the plan includes. */
   limit: number;
+  /** The highest threshold of `notifiedLimit` that was told. */
   notifiedPercent: number;
+  notifiedLimit: number | null;
 }
 
 /*
@@ -130,7 +134,8 @@ const SETTLE = `
 with input as materialized (
   select $1::text[] as customers, $2::date[] as months, $3::text[] as holders, $4::bigint[] as kept,
     $5::bigint[] as returned, $6::text[] as usage_customers, $7::date[] as days, $8::text[] as platforms,
-    $9::text[] as tools, $10::smallint[] as classes, $11::bigint[] as calls, $12::bigint[] as errors
+    $9::text[] as tools, $10::smallint[] as classes, $11::bigint[] as calls, $12::bigint[] as errors,
+    $13::bigint[] as given_back
 ), alive as materialized (
   select id from call_holders where id in (select unnest(holders) from input) for key share
 ), settled as (
@@ -143,21 +148,22 @@ with input as materialized (
   select customer_id, month, sum(case when alive then -returned else kept end), sum(kept)
   from settled group by customer_id, month order by customer_id, month
   on conflict (customer_id, month) do update set used = u.used + excluded.used, kept = u.kept + excluded.kept
-  returning customer_id, month, kept, notified_percent
+  returning customer_id, month, kept, notified_percent, notified_limit
 ), closed as (
   update usage_reservations r set units = r.units - s.kept - s.returned
   from settled s join counted c on c.customer_id = s.customer_id and c.month = s.month
   where s.alive and r.customer_id = s.customer_id and r.month = s.month and r.holder = s.holder
 ), rolled as (
-  insert into usage_daily as d (customer_id, day, platform, tool, duration_class, calls, errors)
-  select n.customer_id, n.day, n.platform, n.tool, n.duration_class, n.calls, n.errors
-  from input, unnest(usage_customers, days, platforms, tools, classes, input.calls, input.errors)
-    as n (customer_id, day, platform, tool, duration_class, calls, errors)
+  insert into usage_daily as d (customer_id, day, platform, tool, duration_class, calls, errors, given_back)
+  select n.customer_id, n.day, n.platform, n.tool, n.duration_class, n.calls, n.errors, n.given_back
+  from input, unnest(usage_customers, days, platforms, tools, classes, input.calls, input.errors, input.given_back)
+    as n (customer_id, day, platform, tool, duration_class, calls, errors, given_back)
   order by customer_id, day, tool, duration_class
   on conflict (customer_id, day, tool, duration_class) do update set
-    calls = d.calls + excluded.calls, errors = d.errors + excluded.errors
+    calls = d.calls + excluded.calls, errors = d.errors + excluded.errors,
+    given_back = d.given_back + excluded.given_back
 )
-select n.customer_id, n.month, n.kept, n.notified_percent, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
+select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
   p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
 from counted n
 join customers c on c.id = n.customer_id
@@ -169,6 +175,7 @@ interface CounterRow {
   month: string;
   kept: number;
   notified_percent: number;
+  notified_limit: number | null;
   limit: number;
 }
 
@@ -191,6 +198,7 @@ export async function settleUnits(
     usage.map(({ durationClass }) => durationClass),
     usage.map(({ calls }) => calls),
     usage.map(({ errors }) => errors),
+    usage.map(({ givenBack }) => givenBack),
   ]);
   return rows.map((row) => ({
     customerId: row.customer_id,
@@ -198,6 +206,7 @@ export async function settleUnits(
     kept: row.kept,
     limit: row.limit,
     notifiedPercent: row.notified_percent,
+    notifiedLimit: row.notified_limit,
   }));
 }
 
@@ -240,15 +249,27 @@ export async function sweepHolders(tx: Queryable, holdersMax: number): Promise<n
   return rows.length;
 }
 
-/** True for the one caller that may tell of this threshold. */
+/**
+ * True for the one caller that may tell of this threshold: a limit that was set before in this month was told of then.
+ * A month has room for so many limits, so that setting ever new ones sends no end of mail.
+ */
 export async function markNotified(
   tx: Queryable,
-  counter: { customerId: string; month: string; percent: number },
+  told: { customerId: string; month: string; limit: number; percent: number; toldMax: number },
 ): Promise<boolean> {
+  const { customerId, month, limit, percent } = told;
+  await tx.query(
+    `update usage_counters set notified_limit = $3,
+       notified_percent = case when notified_limit = $3 then greatest(notified_percent, $4) else $4 end
+     where customer_id = $1 and month = $2`,
+    [customerId, month, limit, percent],
+  );
   const { rowCount } = await tx.query(
-    `update usage_counters set notified_percent = $3
-     where customer_id = $1 and month = $2 and notified_percent < $3`,
-    [counter.customerId, counter.month, counter.percent],
+    `insert into told_thresholds (customer_id, month, calls_limit, percent)
+     select $1, $2, $3, $4
+     where (select count(*) from told_thresholds where customer_id = $1 and month = $2) < $5
+     on conflict do nothing`,
+    [customerId, month, limit, percent, told.toldMax],
   );
   return rowCount === 1;
 }

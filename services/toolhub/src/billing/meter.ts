@@ -224,8 +224,10 @@ function addUsage(usage: Map<string, UsageCount>, call: CallUsage, day: string):
     durationClass: number,
     calls: 0,
     errors: 0,
+    givenBack: 0,
   };
   sums.calls += 1;
   if (!call.succeeded) sums.errors += 1;
+  if (call.unit === 'given_back') sums.givenBack += 1;
   usage.set(slot, sums);
 }

@@ -36,9 +36,14 @@ export type UsageGrouping = (typeof USAGE_GROUPS)[number];
 export const THRESHOLDS_PERCENT = [80, 100] as const;
 
 /** The thresholds that are passed and not yet told of. */
-export function dueThresholds(counter: { kept: number; limit: number; notifiedPercent: number }): number[] {
-  if (counter.limit <= 0) return [];
-  return THRESHOLDS_PERCENT.filter(
-    (percent) => percent > counter.notifiedPercent && counter.kept * 100 >= counter.limit * percent,
-  );
+export function dueThresholds(counter: {
+  kept: number;
+  limit: number;
+  notifiedPercent: number;
+  notifiedLimit: number | null;
+}): number[] {
+  const { kept, limit } = counter;
+  if (limit <= 0) return [];
+  const toldPercent = counter.notifiedLimit === limit ? counter.notifiedPercent : 0;
+  return THRESHOLDS_PERCENT.filter((percent) => percent > toldPercent && kept * 100 >= limit * percent);
 }

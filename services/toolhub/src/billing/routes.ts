@@ -1,9 +1,8 @@
-import type { App } from '@libs/http';
+import { noteAudit } from '@libs/http';
 import { type AppError, baseErrors } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
-import { actorOf } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import { dayOf, monthOf } from './month.ts';
 import { type Plan, USAGE_GROUPS } from './plan.ts';
 import {
@@ -18,8 +17,7 @@ import type { BillingService } from './service.ts';
 
 export interface BillingRoutesDependencies {
   billing: BillingService;
-  access: Pick<Access, 'customer' | 'admin' | 'sessionOf'>;
-  audit: Pick<AuditService, 'record'>;
+  access: Pick<Access, 'sessionOf'>;
   now: () => Date;
 }
 
@@ -67,7 +65,9 @@ const UsageSchema = Type.Object({
     Type.Object({
       key: Type.String(),
       calls: Type.Integer({ description: 'All calls that ran, failed ones too.' }),
-      errors: Type.Integer({ description: 'Those of them that failed; they are free.' }),
+      errors: Type.Integer({
+        description: 'Those of them that failed; they are free where they certainly did nothing.',
+      }),
       p50_ms: milliseconds,
       p95_ms: milliseconds,
     }),
@@ -75,15 +75,19 @@ const UsageSchema = Type.Object({
   total: Type.Integer({ description: 'The calls of all groups.' }),
 });
 
-export function registerBillingRoutes(app: App, deps: BillingRoutesDependencies): void {
-  registerPlanRoutes(app, deps);
-  registerUsageRoutes(app, deps);
+export function registerBillingRoutes(routes: ToolhubRoutes, deps: BillingRoutesDependencies): void {
+  registerPlanRoutes(routes, deps);
+  registerUsageRoutes(routes, deps);
 }
 
-function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesDependencies): void {
-  app.get(
+function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingRoutesDependencies): void {
+  routes.get(
     '/api/plans',
     {
+      access: 'public',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Billing'],
         summary: 'The plans',
@@ -92,18 +96,24 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
     },
     async () => ({ data: (await billing.plans()).map(toApiPlan) }),
   );
-  app.get(
+  routes.get(
     '/api/plan',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: { tags: ['Billing'], summary: 'Your plan and this month', response: { 200: PlanStateSchema } },
     },
     async (request) => planStateToApi(await billing.planState(access.sessionOf(request).customerId)),
   );
-  app.put(
+  routes.put(
     '/api/plan',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'plan.changed' },
+      idempotency: 'natural',
       schema: {
         tags: ['Billing'],
         summary: 'Change the plan or its spend cap',
@@ -115,24 +125,17 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
       const session = access.sessionOf(request);
       const wanted = planChangeFromApi(request.body);
       const state = await billing.changePlan(session.customerId, wanted);
-      await audit.record([
-        {
-          customerId: session.customerId,
-          actor: actorOf(session),
-          action: 'plan.changed',
-          target: wanted.plan,
-          outcome: 'success',
-          ip: request.ip,
-          requestId: request.id,
-        },
-      ]);
+      noteAudit(request, { target: wanted.plan });
       return planStateToApi(state);
     },
   );
-  app.put(
+  routes.put(
     '/api/admin/customers/:id/limit',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'plan.limit_changed' },
+      idempotency: 'natural',
       schema: {
         tags: ['Admin'],
         summary: 'Give a customer another limit',
@@ -146,27 +149,24 @@ function registerPlanRoutes(app: App, { billing, access, audit }: BillingRoutesD
     async (request) => {
       const { id } = request.params;
       const state = await billing.changeLimit(id, request.body.monthly_calls);
-      await audit.record([
-        {
-          customerId: id,
-          actor: { type: 'admin', id: 'admin' },
-          action: 'plan.limit_changed',
-          target: request.body.monthly_calls === null ? null : String(request.body.monthly_calls),
-          outcome: 'success',
-          ip: request.ip,
-          requestId: request.id,
-        },
-      ]);
+      const { monthly_calls: calls } = request.body;
+      noteAudit(request, { subject: id, target: calls === null ? null : String(calls) });
       return { customer_id: id, ...adminPlanStateToApi(state) };
     },
   );
 }
 
-function registerUsageRoutes(app: App, { billing, access, now }: BillingRoutesDependencies): void {
-  app.get(
+function registerUsageRoutes(
+  routes: ToolhubRoutes,
+  { billing, access, now }: BillingRoutesDependencies,
+): void {
+  routes.get(
     '/api/usage',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Billing'],
         summary: 'Calls per platform, day or tool',

@@ -66,6 +66,8 @@ export interface BillingDependencies {
 const SWEEP_MINUTES = 1;
 const TELL_MINUTES = 10;
 const UNTOLD_MAX = 1_000;
+/** Thresholds of all the limits that a customer has had in one month. */
+const TOLD_PER_MONTH_MAX = 20;
 
 export function createBillingService(deps: BillingDependencies): BillingService {
   const { database, now } = deps;
@@ -75,7 +77,7 @@ export function createBillingService(deps: BillingDependencies): BillingService 
   function tell(counter: CounterState): Promise<void> {
     return database.transaction(async (tx) => {
       for (const percent of dueThresholds(counter)) {
-        if (!(await markNotified(tx, { ...counter, percent }))) continue;
+        if (!(await markNotified(tx, { ...counter, percent, toldMax: TOLD_PER_MONTH_MAX }))) continue;
         await deps.emitEvent(tx, {
           customerId: counter.customerId,
           type: 'usage.threshold',
@@ -127,7 +129,7 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       const previous = await lockPlanSettings(tx, customerId);
       if (previous === null) throw baseErrors.not_found();
       const next = edit(previous);
-      await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, month, previous, next });
+      await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, previous, next });
       return findCounter(tx, { customerId, month });
     });
     if (counter !== null) await tell(counter);

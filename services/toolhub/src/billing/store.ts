@@ -98,12 +98,11 @@ export interface NewPlanChange {
   customerId: string;
   id: string;
   at: Date;
-  month: string;
   previous: PlanSettings;
   next: PlanSettings;
 }
 
-/** Stores the new settings and the change itself; thresholds of the new limit are told anew. */
+/** Stores the new settings and the change itself. */
 export async function changePlanSettings(tx: Queryable, change: NewPlanChange): Promise<void> {
   const { customerId, previous, next, at } = change;
   await tx.query('update customers set plan = $2 where id = $1', [customerId, next.plan]);
@@ -118,14 +117,10 @@ export async function changePlanSettings(tx: Queryable, change: NewPlanChange): 
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [customerId, change.id, at, previous.plan, next.plan, next.spendCapCents, next.monthlyCalls],
   );
-  await tx.query('update usage_counters set notified_percent = 0 where customer_id = $1 and month = $2', [
-    customerId,
-    change.month,
-  ]);
 }
 
 const LIMITS = `
-select n.customer_id, n.month, n.kept, n.notified_percent, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
+select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
   p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
 from usage_counters n
 join customers c on c.id = n.customer_id
@@ -137,6 +132,7 @@ interface CounterRow {
   month: string;
   kept: number;
   notified_percent: number;
+  notified_limit: number | null;
   limit: number;
 }
 
@@ -147,6 +143,7 @@ function fromCounterRow(row: CounterRow): CounterState {
     kept: row.kept,
     limit: row.limit,
     notifiedPercent: row.notified_percent,
+    notifiedLimit: row.notified_limit,
   };
 }
 
@@ -169,7 +166,9 @@ export async function listUntoldCounters(
   const { rows } = await db.query<CounterRow>(
     `select * from (${LIMITS} where n.month = $1 and n.kept > 0) as counters
      where "limit" > 0 and exists (
-       select from unnest($2::int[]) as t (percent) where percent > notified_percent and kept * 100 >= "limit" * percent
+       select from unnest($2::int[]) as t (percent)
+       where percent > case when notified_limit = "limit" then notified_percent else 0 end
+         and kept * 100 >= "limit" * percent
      )
      order by customer_id limit $3`,
     [query.month, query.thresholds, query.limit],

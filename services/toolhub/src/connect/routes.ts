@@ -1,16 +1,14 @@
-import type { App } from '@libs/http';
+import { noteAudit } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { actorOf, type Outcome } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { ConnectService, LoginAnswer, Traveller } from './service.ts';
 
 export interface ConnectRoutesDependencies {
   connect: ConnectService;
-  access: Pick<Access, 'customer' | 'sessionOf' | 'cookieOf'>;
-  audit: Pick<AuditService, 'record'>;
+  access: Pick<Access, 'sessionOf' | 'cookieOf'>;
   /** The page of the dashboard that shows a platform's connection. */
   connectionPage: (platform: string) => string;
 }
@@ -31,17 +29,20 @@ const BeginQuery = Type.Object(
 const CallbackQuery = Type.Object({}, { additionalProperties: true });
 
 /** The way to a vendor and back. Both ends are visited by the customer's browser, with the session's cookie. */
-export function registerConnectRoutes(app: App, deps: ConnectRoutesDependencies): void {
-  registerBegin(app, deps);
-  registerCallback(app, deps);
+export function registerConnectRoutes(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): void {
+  registerBegin(routes, deps);
+  registerCallback(routes, deps);
 }
 
-function registerBegin(app: App, deps: ConnectRoutesDependencies): void {
-  const { connect, access } = deps;
-  app.get(
+function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): void {
+  const { connect } = deps;
+  routes.get(
     '/api/connect/:platform',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'repeats',
       schema: {
         summary: 'Connect a platform in the browser',
         description:
@@ -64,12 +65,15 @@ function registerBegin(app: App, deps: ConnectRoutesDependencies): void {
   );
 }
 
-function registerCallback(app: App, deps: ConnectRoutesDependencies): void {
-  const { connect, access } = deps;
-  app.get(
+function registerCallback(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): void {
+  const { connect } = deps;
+  routes.get(
     '/api/connect/:platform/callback',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'dear',
+      audit: { action: 'credential.connected', targetParam: 'platform' },
+      idempotency: 'repeats',
       schema: {
         summary: 'Where the vendor sends the browser back to',
         description:
@@ -86,11 +90,9 @@ function registerCallback(app: App, deps: ConnectRoutesDependencies): void {
       const traveller = travellerOf(request, deps, platform);
       try {
         await connect.finish(traveller, vendorAnswerOf(request.query));
-        await recordConnected(request, deps, { platform, outcome: 'success' });
         return reply.redirect(withParameter(page, 'connected', 'true'), 303);
       } catch (error) {
-        const outcome = error instanceof AppError ? 'refused' : 'failure';
-        await recordConnected(request, deps, { platform, outcome });
+        noteAudit(request, { outcome: error instanceof AppError ? 'refused' : 'failure' });
         return answerFailure(request, reply, { error, page });
       }
     },
@@ -131,23 +133,4 @@ function withParameter(page: string, name: string, value: string): string {
   const url = new URL(page);
   url.searchParams.set(name, value);
   return url.href;
-}
-
-function recordConnected(
-  request: FastifyRequest,
-  { access, audit }: ConnectRoutesDependencies,
-  { platform, outcome }: { platform: string; outcome: Outcome },
-): Promise<void> {
-  const session = access.sessionOf(request);
-  return audit.record([
-    {
-      customerId: session.customerId,
-      actor: actorOf(session),
-      action: 'credential.connected',
-      target: platform,
-      outcome,
-      ip: request.ip,
-      requestId: request.id,
-    },
-  ]);
 }

@@ -1,6 +1,8 @@
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { type App, createApp } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openRoutes } from '../../test/open-routes.ts';
 import type { NewAuditEntry } from '../audit/entry.ts';
 import { createConnectors } from '../connectors/index.ts';
 import type { ConnectorService } from '../connectors/service.ts';
@@ -34,16 +36,10 @@ beforeAll(async () => {
     docsPath: false,
     defaultMetrics: false,
   });
-  registerCredentialRoutes(app, {
-    credentials: rig.credentials,
-    connectors: list,
-    // Who may come in is tried where access is made; here a header says who came.
-    access: {
-      customer: () => async () => {},
-      sessionOf: (request) => sessionOf(String(request.headers['x-customer'])),
-    },
-    audit: { record: async (recorded) => void entries.push(...recorded) },
-  });
+  // Who may come in is tried where access is made; here a header says who came.
+  const access = { sessionOf: (request: FastifyRequest) => sessionOf(String(request.headers['x-customer'])) };
+  const routesOn = openRoutes({ ...access, record: (recorded) => void entries.push(...recorded) });
+  registerCredentialRoutes(routesOn(app), { credentials: rig.credentials, connectors: list, access });
   await app.ready();
 });
 beforeEach(() => {

@@ -1,19 +1,16 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
-import { AppError, baseErrors } from '@libs/runtime';
-import type { FastifyRequest } from 'fastify';
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { baseErrors } from '@libs/runtime';
 import Type from 'typebox';
-import { actorOf, type Outcome } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { CredentialRecord } from './credential.ts';
 import type { CredentialService } from './service.ts';
 
 export interface CredentialRoutesDependencies {
   credentials: CredentialService;
   connectors: readonly Connector[];
-  access: Pick<Access, 'customer' | 'sessionOf'>;
-  audit: Pick<AuditService, 'record'>;
+  access: Pick<Access, 'sessionOf'>;
 }
 
 const Record = Type.Object({
@@ -46,25 +43,28 @@ function toApi(record: CredentialRecord) {
   };
 }
 
-export function registerCredentialRoutes(app: App, deps: CredentialRoutesDependencies): void {
-  registerReading(app, deps);
-  for (const connector of deps.connectors) registerPut(app, connector, deps);
+export function registerCredentialRoutes(routes: ToolhubRoutes, deps: CredentialRoutesDependencies): void {
+  registerReading(routes, deps);
+  for (const connector of deps.connectors) registerPut(routes, connector, deps);
   // The platforms above have schemas of their own; any other name is a resource that does not exist.
-  app.put(
+  routes.put(
     '/api/credentials/:platform',
-    { onRequest: deps.access.customer('write'), schema: { hide: true } },
+    { access: 'account:write', rate: 'api', audit: 'none', idempotency: 'natural', schema: { hide: true } },
     () => {
       throw baseErrors.not_found();
     },
   );
-  registerDelete(app, deps);
+  registerDelete(routes, deps);
 }
 
-function registerReading(app: App, { credentials, access }: CredentialRoutesDependencies): void {
-  app.get(
+function registerReading(routes: ToolhubRoutes, { credentials, access }: CredentialRoutesDependencies): void {
+  routes.get(
     '/api/credentials',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         summary: 'List connected platforms',
         tags: ['Credentials'],
@@ -81,10 +81,13 @@ function registerReading(app: App, { credentials, access }: CredentialRoutesDepe
       return { ...page, data: page.data.map(toApi) };
     },
   );
-  app.get(
+  routes.get(
     '/api/credentials/:platform',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         summary: 'Show one connected platform',
         tags: ['Credentials'],
@@ -100,13 +103,16 @@ function registerReading(app: App, { credentials, access }: CredentialRoutesDepe
   );
 }
 
-function registerPut(app: App, connector: Connector, deps: CredentialRoutesDependencies): void {
+function registerPut(routes: ToolhubRoutes, connector: Connector, deps: CredentialRoutesDependencies): void {
   const { credentials, access } = deps;
   const platform = connector.id;
-  app.put(
+  routes.put(
     `/api/credentials/${platform}`,
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'dear',
+      audit: { action: 'credential.connected' },
+      idempotency: 'natural',
       schema: {
         summary: `Connect ${connector.title}`,
         description:
@@ -120,25 +126,22 @@ function registerPut(app: App, connector: Connector, deps: CredentialRoutesDepen
     async (request) => {
       const { customerId } = access.sessionOf(request);
       const { verify } = request.query as { verify: boolean };
-      try {
-        const record = await credentials.put({ customerId, platform, credential: request.body, verify });
-        await recordChange(request, deps, { action: 'credential.connected', platform, outcome: 'success' });
-        return toApi(record);
-      } catch (error) {
-        const outcome = error instanceof AppError ? 'refused' : 'failure';
-        await recordChange(request, deps, { action: 'credential.connected', platform, outcome });
-        throw error;
-      }
+      // The path names the platform, and not by a parameter.
+      noteAudit(request, { target: platform });
+      return toApi(await credentials.put({ customerId, platform, credential: request.body, verify }));
     },
   );
 }
 
-function registerDelete(app: App, deps: CredentialRoutesDependencies): void {
+function registerDelete(routes: ToolhubRoutes, deps: CredentialRoutesDependencies): void {
   const { credentials, access } = deps;
-  app.delete(
+  routes.delete(
     '/api/credentials/:platform',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'credential.removed', targetParam: 'platform' },
+      idempotency: 'natural',
       schema: {
         summary: 'Disconnect a platform',
         description: 'Deletes the credential and what was stored of the account.',
@@ -151,28 +154,7 @@ function registerDelete(app: App, deps: CredentialRoutesDependencies): void {
       const { platform } = request.params;
       const isGone = await credentials.remove(access.sessionOf(request).customerId, platform);
       if (!isGone) throw baseErrors.not_found();
-      await recordChange(request, deps, { action: 'credential.removed', platform, outcome: 'success' });
       return reply.code(204).send(null);
     },
   );
-}
-
-/** Waited for, so that who asks for the log after the answer finds the change in it. */
-function recordChange(
-  request: FastifyRequest,
-  { access, audit }: CredentialRoutesDependencies,
-  { action, platform, outcome }: { action: string; platform: string; outcome: Outcome },
-): Promise<void> {
-  const session = access.sessionOf(request);
-  return audit.record([
-    {
-      customerId: session.customerId,
-      actor: actorOf(session),
-      action,
-      target: platform,
-      outcome,
-      ip: request.ip,
-      requestId: request.id,
-    },
-  ]);
 }

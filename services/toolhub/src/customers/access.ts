@@ -5,10 +5,6 @@ import { errors } from '../errors.ts';
 import type { BearerResolver, InternalSession, Scope, Session } from './identity.ts';
 import type { CustomerService } from './service.ts';
 
-/** What a call does with the account; a token needs the scope of that name. */
-export type Need = 'read' | 'write';
-type Hook = (request: FastifyRequest) => Promise<void>;
-
 export interface AccessDependencies {
   publicUrl: string;
   adminToken: string;
@@ -17,10 +13,19 @@ export interface AccessDependencies {
 }
 
 /**
- * Who may call a declared route: everybody; everybody, though a credential that is sent must be good (`anyone`); a
- * customer with the scope; the operator.
+ * Who may call a route: everybody (`public`); everybody, though not from another site (`visitor`), and then with JSON
+ * (`own_site`); everybody, though a credential that is sent must be good (`anyone`); a customer with the scope; a person
+ * who is logged in and no token (`person`); the operator.
  */
-export type RouteAccess = 'public' | 'anyone' | 'account:read' | 'account:write' | 'admin';
+export type RouteAccess =
+  | 'public'
+  | 'visitor'
+  | 'own_site'
+  | 'anyone'
+  | 'account:read'
+  | 'account:write'
+  | 'person'
+  | 'admin';
 
 /** Who sent a request, where somebody was identified. */
 export type RequestCaller = Session | InternalSession | 'admin';
@@ -32,24 +37,14 @@ export interface Access {
   /** For declared routes: refuses callers without the right. */
   permit(need: RouteAccess): Gatekeeper | null;
   callerOf(request: FastifyRequest): RequestCaller | undefined;
-  customer(need: Need): Hook;
-  /** Lets a request without any credential pass; a bad one is refused all the same. */
-  optionalCustomer: Hook;
-  admin: Hook;
-  /** The session that a `customer` hook found. */
+  /** The session of a customer's request. */
   sessionOf(request: FastifyRequest): Session;
   sessionIfAny(request: FastifyRequest): Session | undefined;
   /** The value of the session cookie, whether or not it stands for a live session. */
   cookieOf(request: Pick<FastifyRequest, 'headers'>): string | undefined;
-  /** Throws 403 `csrf` for a state-changing call that another site may have caused. */
-  requireSameOrigin(request: FastifyRequest): void;
-  /** The same for calls that need no cookie but set one; their content type is the parser's business. */
-  requireOwnOrigin(request: FastifyRequest): void;
   readonly cookieName: string;
   readonly secureCookies: boolean;
 }
-
-const scopeOf: Record<Need, Scope> = { read: 'account:read', write: 'account:write' };
 
 export function createAccess(deps: AccessDependencies): Access {
   const sessions = new WeakMap<FastifyRequest, Session>();
@@ -98,18 +93,15 @@ export function createAccess(deps: AccessDependencies): Access {
     return cookie === undefined ? undefined : fromCookie(request, cookie);
   }
 
-  async function authenticate(request: FastifyRequest, need: Need): Promise<Session | undefined> {
-    const session = await find(request);
-    if (session === undefined) return undefined;
-    if (session.kind === 'internal')
-      throw errors.forbidden({ detail: 'An internal session has no account.' });
-    if (!session.scopes.includes(scopeOf[need])) throw insufficientScope(scopeOf[need]);
-    sessions.set(request, session);
-    return session;
-  }
-
   const isAdmin = ({ headers }: FastifyRequest) =>
     equalSecrets(bearerToken(headers.authorization ?? '') ?? '', deps.adminToken);
+
+  /** A foreign page must not be able to log a browser into an account of its choice either. */
+  function requireOwnSite({ method, headers }: FastifyRequest, need: 'visitor' | 'own_site'): void {
+    // What needs no cookie but sets one has its content type checked by the parser.
+    const checked = need === 'own_site' ? headers : { ...headers, 'content-type': 'application/json' };
+    requireSameOrigin({ method, headers: checked }, origins);
+  }
 
   async function identifyCaller(request: FastifyRequest, need: RouteAccess): Promise<void> {
     const caller = need === 'admin' && isAdmin(request) ? 'admin' : await find(request);
@@ -122,6 +114,7 @@ export function createAccess(deps: AccessDependencies): Access {
     if (caller === undefined || caller === 'admin') return;
     if (need === 'admin') throw errors.forbidden({ detail: 'This call needs the admin token.' });
     if (caller.kind === 'internal') throw errors.forbidden({ detail: 'An internal session has no account.' });
+    if (need === 'person' && caller.via !== 'cookie') throw errors.person_required();
     const scope: Scope = need === 'account:write' ? need : 'account:read';
     if (!caller.scopes.includes(scope)) throw insufficientScope(scope);
     sessions.set(request, caller);
@@ -131,21 +124,13 @@ export function createAccess(deps: AccessDependencies): Access {
     cookieName,
     secureCookies,
     cookieOf,
-    identify: (need) => (need === 'public' ? null : (request) => identifyCaller(request, need)),
-    permit: (need) => (need === 'public' ? null : (request) => permitCaller(request, need)),
+    identify(need) {
+      if (need === 'public') return null;
+      if (need === 'visitor' || need === 'own_site') return (request) => requireOwnSite(request, need);
+      return (request) => identifyCaller(request, need);
+    },
+    permit: (need) => (isForEverybody(need) ? null : (request) => permitCaller(request, need)),
     callerOf: (request) => callers.get(request),
-    customer: (need) => async (request) => {
-      if ((await authenticate(request, need)) === undefined) throw unauthenticated();
-    },
-    optionalCustomer: async (request) => {
-      await authenticate(request, 'read');
-    },
-    admin: async (request) => {
-      const token = bearerToken(request.headers.authorization ?? '');
-      if (token !== undefined && equalSecrets(token, deps.adminToken)) return;
-      if ((await find(request)) === undefined) throw unauthenticated();
-      throw errors.forbidden({ detail: 'This call needs the admin token.' });
-    },
     sessionOf(request) {
       const session = sessions.get(request);
       if (session === undefined)
@@ -153,10 +138,11 @@ export function createAccess(deps: AccessDependencies): Access {
       return session;
     },
     sessionIfAny: (request) => sessions.get(request),
-    requireSameOrigin: (request) => requireSameOrigin(request, origins),
-    requireOwnOrigin: ({ method, headers }) =>
-      requireSameOrigin({ method, headers: { ...headers, 'content-type': 'application/json' } }, origins),
   };
+}
+
+function isForEverybody(need: RouteAccess): boolean {
+  return need === 'public' || need === 'visitor' || need === 'own_site';
 }
 
 /** RFC 6750: the scheme compares without case, the token has no spaces. */

@@ -4,6 +4,8 @@ export interface Customer {
   name: string;
   plan: string;
   createdAt: Date;
+  /** Whether somebody has proved to read mail at the address. */
+  emailVerified: boolean;
 }
 
 export const PASSWORD_CHARACTERS_MIN = 10;

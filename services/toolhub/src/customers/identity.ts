@@ -16,6 +16,8 @@ export interface Session {
   tokenId: string | null;
   scopes: readonly Scope[];
   audience: string | null;
+  /** Of a cookie: which of the person's sessions it is. */
+  sessionId?: string;
 }
 
 /** A request of the operator's own automation, which uses the configured accounts and no customer's data. */
@@ -26,6 +28,9 @@ export interface InternalSession {
 }
 
 export type BearerResolver = (token: string) => Promise<Session | InternalSession | null>;
+
+/** What clients are told to ask for: a token with these can call every tool, and be renewed. */
+export const ADVERTISED_SCOPES = 'tools:read tools:write offline_access';
 
 /** Reads a space separated list as OAuth writes it; names this platform does not know grant nothing. */
 export function parseScopes(text: string): Scope[] {

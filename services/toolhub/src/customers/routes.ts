@@ -1,11 +1,9 @@
-import { type App, expireCookie, type RateLimit, serializeCookie } from '@libs/http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { expireCookie, noteAudit, serializeCookie } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { NewAuditEntry } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
-import { addressKey } from './address-key.ts';
 import {
   type Customer,
   EMAIL_CHARACTERS_MAX,
@@ -14,163 +12,204 @@ import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
 } from './customer.ts';
-import { type CustomerService, SESSION_DAYS } from './service.ts';
+import type { Erasure } from './erasure.ts';
+import type { AccountSecurity } from './login/security.ts';
+import { type CustomerService, SESSION_DAYS, type SessionOrigin } from './service.ts';
 
 export interface CustomerRoutesDependencies {
   customers: CustomerService;
-  access: Access;
-  audit: AuditService;
-  /** Sign-ups, registrations and logins per network address. */
-  addressLimit: RateLimit;
+  security: Pick<AccountSecurity, 'requirePassword'>;
+  erasure: Pick<Erasure, 'erase'>;
+  access: Pick<Access, 'sessionOf' | 'cookieOf' | 'cookieName' | 'secureCookies'>;
 }
 
 const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
 
-const CustomerAnswer = Type.Object({
+export const CustomerAnswer = Type.Object({
   customer: Type.Object({
     id: Type.String(),
     email: Type.String(),
+    email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
     name: Type.String(),
     plan: Type.String(),
     created_at: Type.String({ format: 'date-time' }),
   }),
 });
 
+export const NewPassword = Type.String({
+  minLength: PASSWORD_CHARACTERS_MIN,
+  maxLength: PASSWORD_CHARACTERS_MAX,
+});
+/** What somebody types as the present password; whether it is right is not for a schema to say. */
+export const GivenPassword = Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX });
+const Name = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
+
 const Signup = Type.Object(
   {
     email: Type.String({ maxLength: EMAIL_CHARACTERS_MAX, pattern: EMAIL_PATTERN }),
-    password: Type.String({ minLength: PASSWORD_CHARACTERS_MIN, maxLength: PASSWORD_CHARACTERS_MAX }),
-    name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' }),
+    password: NewPassword,
+    name: Name,
   },
   { additionalProperties: false },
 );
 
 /** Looser than sign-up: what cannot be an account is answered like a wrong password. */
 const Login = Type.Object(
-  {
-    email: Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }),
-    password: Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
-  },
+  { email: Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }), password: GivenPassword },
   { additionalProperties: false },
 );
 
-function toApi(customer: Customer) {
-  const { id, email, name, plan, createdAt } = customer;
-  return { customer: { id, email, name, plan, created_at: createdAt.toISOString() } };
+export function customerToApi(customer: Customer) {
+  const { id, email, name, plan, createdAt, emailVerified } = customer;
+  return {
+    customer: { id, email, email_verified: emailVerified, name, plan, created_at: createdAt.toISOString() },
+  };
 }
 
-export function sessionCookie(access: Access, sessionToken: string): string {
+export function sessionCookie(
+  access: Pick<Access, 'cookieName' | 'secureCookies'>,
+  sessionToken: string,
+): string {
   return serializeCookie(access.cookieName, sessionToken, {
     secure: access.secureCookies,
     maxAgeSeconds: SESSION_SECONDS,
   });
 }
 
-function loginEntry(
-  request: FastifyRequest,
-  customerId: string,
-  change: Pick<NewAuditEntry, 'action' | 'outcome'>,
-): NewAuditEntry {
-  return {
-    ...change,
-    customerId,
-    actor: { type: 'customer', id: customerId },
-    target: null,
-    ip: request.ip,
-    requestId: request.id,
-  };
+export function originOf({ ip, headers }: FastifyRequest): SessionOrigin {
+  return { ip, userAgent: headers['user-agent'] ?? null };
 }
 
-export function registerCustomerRoutes(app: App, deps: CustomerRoutesDependencies): void {
-  const { customers, access, audit, addressLimit } = deps;
-  const guard = async (request: FastifyRequest, reply: FastifyReply) => {
-    // A foreign page must not be able to log a browser into an account of its choice either.
-    access.requireOwnOrigin(request);
-    await addressLimit.enforce(addressKey(request.ip), reply);
-  };
-  const tags = ['Account'];
+const tags = ['Account'];
 
-  app.post(
+export function registerCustomerRoutes(routes: ToolhubRoutes, deps: CustomerRoutesDependencies): void {
+  registerSessions(routes, deps);
+  registerAccount(routes, deps);
+}
+
+function registerSessions(routes: ToolhubRoutes, { customers, access }: CustomerRoutesDependencies): void {
+  routes.post(
     '/api/auth/signup',
     {
-      onRequest: guard,
-      schema: {
-        tags,
-        summary: 'Open an account',
-        security: [],
-        body: Signup,
-        response: { 201: CustomerAnswer },
-      },
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'account.created' },
+      idempotency: 'repeats',
+      schema: { tags, summary: 'Open an account', body: Signup, response: { 201: CustomerAnswer } },
     },
     async (request, reply) => {
-      const { customer, sessionToken } = await customers.signup(request.body);
-      void audit.record([
-        loginEntry(request, customer.id, { action: 'account.created', outcome: 'success' }),
-      ]);
-      return reply.code(201).header('set-cookie', sessionCookie(access, sessionToken)).send(toApi(customer));
+      const { customer, sessionToken } = await customers.signup({ ...request.body, from: originOf(request) });
+      noteAudit(request, { subject: customer.id });
+      const cookie = sessionCookie(access, sessionToken);
+      return reply.code(201).header('set-cookie', cookie).send(customerToApi(customer));
     },
   );
 
-  app.post(
+  routes.post(
     '/api/auth/login',
     {
-      onRequest: guard,
-      schema: {
-        tags,
-        summary: 'Start a session',
-        security: [],
-        body: Login,
-        response: { 200: CustomerAnswer },
-      },
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'session.started' },
+      idempotency: 'repeats',
+      schema: { tags, summary: 'Start a session', body: Login, response: { 200: CustomerAnswer } },
     },
     async (request, reply) => {
-      const outcome = await customers.login(request.body);
+      const outcome = await customers.login({ ...request.body, from: originOf(request) });
       if (!outcome.ok) {
-        const { customerId } = outcome;
-        if (customerId !== null)
-          void audit.record([
-            loginEntry(request, customerId, { action: 'session.started', outcome: 'refused' }),
-          ]);
+        noteAudit(request, { subject: outcome.customerId });
         throw errors.invalid_credentials();
       }
       const { customer, sessionToken } = outcome;
-      void audit.record([
-        loginEntry(request, customer.id, { action: 'session.started', outcome: 'success' }),
-      ]);
-      return reply.header('set-cookie', sessionCookie(access, sessionToken)).send(toApi(customer));
+      noteAudit(request, { subject: customer.id });
+      return reply.header('set-cookie', sessionCookie(access, sessionToken)).send(customerToApi(customer));
     },
   );
 
-  app.post(
+  routes.post(
     '/api/auth/logout',
     {
-      onRequest: async (request) => access.requireSameOrigin(request),
-      schema: { tags, summary: 'End the session', security: [], response: { 204: Type.Null() } },
+      access: 'own_site',
+      rate: 'none',
+      audit: { action: 'session.ended' },
+      idempotency: 'natural',
+      schema: { tags, summary: 'End the session', response: { 204: Type.Null() } },
     },
     async (request, reply) => {
       const cookie = access.cookieOf(request);
       const ended = cookie === undefined ? undefined : await customers.logout(cookie);
-      if (ended !== undefined)
-        void audit.record([
-          loginEntry(request, ended.customerId, { action: 'session.ended', outcome: 'success' }),
-        ]);
+      noteAudit(request, { subject: ended?.customerId ?? null });
       return reply
         .code(204)
         .header('set-cookie', expireCookie(access.cookieName, { secure: access.secureCookies }))
         .send(null);
     },
   );
+}
 
-  app.get(
+function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies): void {
+  const { customers, access } = deps;
+  routes.get(
     '/api/me',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: { tags, summary: 'The account of the caller', response: { 200: CustomerAnswer } },
     },
     async (request) => {
       const customer = await customers.find(access.sessionOf(request).customerId);
       if (customer === undefined) throw errors.unauthenticated();
-      return toApi(customer);
+      return customerToApi(customer);
+    },
+  );
+
+  routes.patch(
+    '/api/me',
+    {
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'account.renamed' },
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'Change the name of the account',
+        body: Type.Object({ name: Name }, { additionalProperties: false }),
+        response: { 200: CustomerAnswer },
+      },
+    },
+    async (request) => {
+      const customer = await customers.rename(access.sessionOf(request).customerId, request.body.name);
+      if (customer === undefined) throw errors.unauthenticated();
+      return customerToApi(customer);
+    },
+  );
+
+  routes.delete(
+    '/api/me',
+    {
+      access: 'person',
+      rate: 'dear',
+      // There is no log left to write to.
+      audit: 'none',
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'Close the account',
+        description: 'Removes everything of the account but its invoices, which the law makes us keep.',
+        body: Type.Object({ password: GivenPassword }, { additionalProperties: false }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId } = access.sessionOf(request);
+      await deps.security.requirePassword(customerId, request.body.password);
+      await deps.erasure.erase(customerId);
+      return reply
+        .code(204)
+        .header('set-cookie', expireCookie(access.cookieName, { secure: access.secureCookies }))
+        .send(null);
     },
   );
 }

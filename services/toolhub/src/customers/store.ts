@@ -7,12 +7,21 @@ interface CustomerRow {
   name: string;
   plan: string;
   created_at: Date;
+  email_verified: boolean;
 }
 
-const CUSTOMER = 'customers.id, customers.email, customers.name, customers.plan, customers.created_at';
+const CUSTOMER = `customers.id, customers.email, customers.name, customers.plan, customers.created_at,
+  customers.email_verified_at is not null as email_verified`;
 
 function fromRow(row: CustomerRow): Customer {
-  return { id: row.id, email: row.email, name: row.name, plan: row.plan, createdAt: row.created_at };
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    plan: row.plan,
+    createdAt: row.created_at,
+    emailVerified: row.email_verified,
+  };
 }
 
 /** False when the address belongs to another account; the transaction must then not commit. */
@@ -51,58 +60,32 @@ export async function findLogin(
   return rows[0] && { customer: fromRow(rows[0]), passwordHash: rows[0].password_hash };
 }
 
-export interface SessionRecord {
-  id: string;
-  customerId: string;
-  createdAt: Date;
-  expiresAt: Date;
-}
-
-interface SessionRow {
-  id: string;
-  customer_id: string;
-  created_at: Date;
-  expires_at: Date;
-}
-
-function sessionFromRow(row: SessionRow): SessionRecord {
-  return { id: row.id, customerId: row.customer_id, createdAt: row.created_at, expiresAt: row.expires_at };
-}
-
-export async function insertSession(
-  db: Queryable,
-  session: SessionRecord & { tokenHash: Buffer },
-): Promise<void> {
-  await db.query(
-    'insert into sessions (customer_id, id, token_hash, created_at, expires_at) values ($1, $2, $3, $4, $5)',
-    [session.customerId, session.id, session.tokenHash, session.createdAt, session.expiresAt],
+export async function renameCustomer(db: Queryable, id: string, name: string): Promise<Customer | undefined> {
+  const { rows } = await db.query<CustomerRow>(
+    `update customers set name = $2 where id = $1 returning ${CUSTOMER}`,
+    [id, name],
   );
+  return rows[0] && fromRow(rows[0]);
 }
 
-export async function findSession(
-  db: Queryable,
-  key: { tokenHash: Buffer } | { id: string },
-  now: Date,
-): Promise<SessionRecord | undefined> {
-  const [column, value] = 'id' in key ? (['id', key.id] as const) : (['token_hash', key.tokenHash] as const);
-  const { rows } = await db.query<SessionRow>(
-    {
-      name: `sessions.find.${column}`,
-      text: `select id, customer_id, created_at, expires_at from sessions where ${column} = $1 and expires_at > $2`,
-    },
-    [value, now],
+/** The password's hash, with the row locked: two changes at once come one after the other. */
+export async function lockPassword(tx: Queryable, id: string): Promise<string | undefined> {
+  const { rows } = await tx.query<{ password_hash: string }>(
+    'select password_hash from customers where id = $1 for no key update',
+    [id],
   );
-  return rows[0] && sessionFromRow(rows[0]);
+  return rows[0]?.password_hash;
 }
 
-export async function deleteSession(db: Queryable, tokenHash: Buffer): Promise<SessionRecord | undefined> {
-  const { rows } = await db.query<SessionRow>(
-    'delete from sessions where token_hash = $1 returning id, customer_id, created_at, expires_at',
-    [tokenHash],
+export async function setPassword(tx: Queryable, id: string, passwordHash: string): Promise<void> {
+  await tx.query('update customers set password_hash = $2 where id = $1', [id, passwordHash]);
+}
+
+/** Undefined when there is no such customer; the first verification is the one that counts. */
+export async function markVerified(tx: Queryable, id: string, at: Date): Promise<Customer | undefined> {
+  const { rows } = await tx.query<CustomerRow>(
+    `update customers set email_verified_at = coalesce(email_verified_at, $2) where id = $1 returning ${CUSTOMER}`,
+    [id, at],
   );
-  return rows[0] && sessionFromRow(rows[0]);
-}
-
-export async function deleteExpiredSessions(db: Queryable, now: Date): Promise<void> {
-  await db.query('delete from sessions where expires_at < $1', [now]);
+  return rows[0] && fromRow(rows[0]);
 }

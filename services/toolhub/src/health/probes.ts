@@ -120,6 +120,12 @@ export function createProbes(deps: ProbesDependencies): Probes {
   }
 
   async function reach(connector: Connector): Promise<Finding> {
+    const finding = await reachApi(connector);
+    // Everybody reads this, and what a connection failed at may name the operator's own addresses.
+    return finding.status === 'down' ? { ...finding, message: 'The platform does not answer.' } : finding;
+  }
+
+  function reachApi(connector: Connector): Promise<Finding> {
     const { id: platform } = connector;
     return attempt<Finding>(connector, async (signal) => {
       // Under a customer's rules, so that nothing passes here that a customer could not reach.

@@ -1,12 +1,12 @@
-import type { App } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import { HEALTH_STATUSES } from './report.ts';
 import type { Health } from './service.ts';
 
 export interface HealthRoutesDependencies {
   health: Health;
-  access: Pick<Access, 'optionalCustomer' | 'sessionIfAny'>;
+  access: Pick<Access, 'sessionIfAny'>;
 }
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
@@ -25,11 +25,17 @@ const Report = Type.Object({
   ),
 });
 
-export function registerHealthRoutes(app: App, { health, access }: HealthRoutesDependencies): void {
-  app.get(
+export function registerHealthRoutes(
+  routes: ToolhubRoutes,
+  { health, access }: HealthRoutesDependencies,
+): void {
+  routes.get(
     '/api/health/platforms',
     {
-      onRequest: access.optionalCustomer,
+      access: 'anyone',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Health'],
         summary: 'How the platforms are',

@@ -8,6 +8,7 @@ import { startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory } from '@libs/seal';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openRoutes } from '../../test/open-routes.ts';
 import { listConversations, listMessages } from '../connectors/whatsapp/store.ts';
 import { createEmitEvent } from '../events/service.ts';
 import { addCustomer } from '../invoices/test/rig.ts';
@@ -45,7 +46,7 @@ beforeEach(async () => {
     defaultMetrics: false,
   });
   const whatsapp = { appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN };
-  await registerInboundRoutes(app, { inbound, whatsapp });
+  await registerInboundRoutes(app, { inbound, whatsapp, routesOn: openRoutes() });
   url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/webhooks/whatsapp`;
   const { handlers } = inbound.jobs;
   worker = await startWorker({
@@ -406,7 +407,10 @@ test('without its settings the route answers 503', async () => {
     defaultMetrics: false,
   });
   const inbound = { accept: () => Promise.reject(new Error('must not be called')) };
-  await registerInboundRoutes(bare, { inbound, whatsapp: { appSecret: undefined, verifyToken: undefined } });
+  await registerInboundRoutes(bare, {
+    ...{ inbound, routesOn: openRoutes() },
+    whatsapp: { appSecret: undefined, verifyToken: undefined },
+  });
   for (const method of ['GET', 'POST'] as const) {
     const answer = await bare.inject({ method, url: '/webhooks/whatsapp', payload: '{}' });
     expect(answer.statusCode).toBe(503);

@@ -2,15 +2,18 @@ import type { App } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import { equalSecrets } from '@libs/seal';
 import { errors } from '../errors.ts';
+import type { RoutesOn, ToolhubRoutes } from '../route-rules.ts';
 import type { InboundService } from './service.ts';
 import { hasValidSignature } from './signature.ts';
 
 export interface InboundRoutesDependencies {
   inbound: Pick<InboundService, 'accept'>;
+  routesOn: RoutesOn;
   whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
 }
 
 const PATH = '/webhooks/whatsapp';
+const declared = { access: 'public', rate: 'none', audit: 'none', schema: { hide: true } } as const;
 const NOT_CONFIGURED = 'The operator has not configured messages from WhatsApp.';
 /** WhatsApp sends up to 3 MB at once. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
@@ -21,17 +24,17 @@ const CHALLENGE_CHARACTERS_MAX = 1_024;
  * not show these routes.
  */
 export async function registerInboundRoutes(app: App, deps: InboundRoutesDependencies): Promise<void> {
-  registerCheck(app, deps);
+  registerCheck(deps.routesOn(app), deps);
   // A scope of its own: here, and nowhere else, a body stays the bytes that arrived.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    registerDelivery(scope as App, deps);
+    registerDelivery(deps.routesOn(scope as App), deps);
   });
 }
 
-function registerCheck(app: App, { whatsapp }: InboundRoutesDependencies): void {
-  app.get(PATH, { schema: { hide: true } }, async (request, reply) => {
+function registerCheck(routes: ToolhubRoutes, { whatsapp }: InboundRoutesDependencies): void {
+  routes.get(PATH, { ...declared, idempotency: 'safe' }, async (request, reply) => {
     if (whatsapp.verifyToken === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
     const query = request.query as Record<string, unknown>;
     const token = query['hub.verify_token'];
@@ -46,15 +49,20 @@ function registerCheck(app: App, { whatsapp }: InboundRoutesDependencies): void 
   });
 }
 
-function registerDelivery(app: App, { inbound, whatsapp }: InboundRoutesDependencies): void {
-  app.post(PATH, { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } }, async (request, reply) => {
-    if (whatsapp.appSecret === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
-    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-    const header = request.headers['x-hub-signature-256'];
-    const signature = typeof header === 'string' ? header : '';
-    if (!hasValidSignature(body, signature, whatsapp.appSecret))
-      throw errors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
-    await inbound.accept({ body, signature });
-    return reply.code(200).send();
-  });
+function registerDelivery(routes: ToolhubRoutes, { inbound, whatsapp }: InboundRoutesDependencies): void {
+  // Repeats are recognised by the ids of the messages in them.
+  routes.post(
+    PATH,
+    { ...declared, idempotency: 'natural', bodyLimit: BODY_BYTES_MAX },
+    async (request, reply) => {
+      if (whatsapp.appSecret === undefined) throw errors.not_configured({ detail: NOT_CONFIGURED });
+      const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+      const header = request.headers['x-hub-signature-256'];
+      const signature = typeof header === 'string' ? header : '';
+      if (!hasValidSignature(body, signature, whatsapp.appSecret))
+        throw errors.invalid_signature({ headers: { 'www-authenticate': 'X-Hub-Signature-256' } });
+      await inbound.accept({ body, signature });
+      return reply.code(200).send();
+    },
+  );
 }

@@ -13,10 +13,10 @@ export function toMail(invoice: Invoice, pdf: Buffer, publicUrl: string): Mail {
       : `The total is ${formatCents(invoice.totalCents)}${invoice.paidAt === null ? ', due on receipt' : ', paid already'}.`;
   return {
     id: invoice.id,
-    to: { name: invoice.billTo.name, address: invoice.billTo.email },
+    to: invoice.billTo.email,
     subject: `Invoice ${number} for ${month}`,
     text: [
-      `Hello ${invoice.billTo.name},`,
+      'Hello,',
       '',
       `attached is invoice ${number} for your use of Toolhub in ${month}. ${owed}`,
       '',

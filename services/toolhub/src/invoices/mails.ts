@@ -1,10 +1,17 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { MailError, type Mailer } from '../mail/mail.ts';
 import { type Issuer, renderInvoice } from './document.ts';
 import { toMail } from './mail-text.ts';
 import type { Period } from './period.ts';
 import { next } from './states.ts';
-import { type ClaimedMail, claimMails, lockInvoice, type MailOutcome, recordMail } from './store.ts';
+import {
+  type ClaimedMail,
+  claimMails,
+  lockInvoice,
+  type MailOutcome,
+  recordMail,
+  releaseWaitingMails,
+} from './store.ts';
 
 export interface InvoiceMailsDependencies {
   database: Database;
@@ -96,6 +103,11 @@ export function createInvoiceMails(deps: InvoiceMailsDependencies): InvoiceMails
       return { ...counts, isMoreDue: true };
     },
   };
+}
+
+/** In the transaction that verifies the customer's address: what waited for that is due. */
+export function releaseWaitingInvoices(tx: Queryable, customerId: string): Promise<void> {
+  return releaseWaitingMails(tx, customerId);
 }
 
 function retryDelayMs(attempt: number): number {

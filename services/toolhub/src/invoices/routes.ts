@@ -1,10 +1,9 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
-import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
 import type { HeldLock } from './lock-store.ts';
 import { PERIOD_PATTERN, type Period } from './period.ts';
@@ -13,8 +12,9 @@ import { INVOICE_STATUSES } from './states.ts';
 
 export interface InvoiceRoutesDependencies {
   invoices: InvoiceService;
-  access: Pick<Access, 'customer' | 'admin' | 'sessionOf'>;
-  audit: Pick<AuditService, 'record'>;
+  access: Pick<Access, 'sessionOf'>;
+  /** Aborted when the process stops: a run then leaves the rest to the next one. */
+  drainSignal: AbortSignal;
 }
 
 const moment = Type.String({ format: 'date-time' });
@@ -82,13 +82,13 @@ function toApi(invoice: Invoice): Static<typeof InvoiceSchema> {
   };
 }
 
-export function registerInvoiceRoutes(app: App, deps: InvoiceRoutesDependencies): void {
-  registerReading(app, deps);
-  registerRun(app, deps);
-  registerMoves(app, deps);
+export function registerInvoiceRoutes(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): void {
+  registerReading(routes, deps);
+  registerRun(routes, deps);
+  registerMoves(routes, deps);
 }
 
-function registerReading(app: App, { invoices, access }: InvoiceRoutesDependencies): void {
+function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRoutesDependencies): void {
   async function list(customerId: string, query: { limit: number; cursor?: string }) {
     const { limit } = query;
     const before = cursor.decode(query.cursor)?.id;
@@ -96,10 +96,13 @@ function registerReading(app: App, { invoices, access }: InvoiceRoutesDependenci
     const page = toPage(rows, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
     return { ...page, data: page.data.map(toApi) };
   }
-  app.get(
+  routes.get(
     '/api/invoices',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Billing'],
         summary: 'Your invoices, newest first',
@@ -109,10 +112,13 @@ function registerReading(app: App, { invoices, access }: InvoiceRoutesDependenci
     },
     (request) => list(access.sessionOf(request).customerId, request.query),
   );
-  app.get(
+  routes.get(
     '/api/admin/customers/:id/invoices',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Admin'],
         summary: 'The invoices of a customer, newest first',
@@ -123,10 +129,13 @@ function registerReading(app: App, { invoices, access }: InvoiceRoutesDependenci
     },
     (request) => list(request.params.id, request.query),
   );
-  app.get(
+  routes.get(
     '/api/invoices/:id',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Billing'],
         summary: 'One invoice',
@@ -139,10 +148,13 @@ function registerReading(app: App, { invoices, access }: InvoiceRoutesDependenci
       return toApi(await invoices.find({ customerId, id: request.params.id }));
     },
   );
-  app.get(
+  routes.get(
     '/api/invoices/:id/pdf',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'dear',
+      audit: 'none',
+      idempotency: 'safe',
       schema: { tags: ['Billing'], summary: 'One invoice as PDF', params: Params },
     },
     async (request, reply) => {
@@ -157,12 +169,15 @@ function registerReading(app: App, { invoices, access }: InvoiceRoutesDependenci
   );
 }
 
-function registerRun(app: App, deps: InvoiceRoutesDependencies): void {
-  const { invoices, access } = deps;
-  app.post(
+function registerRun(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): void {
+  const { invoices, drainSignal } = deps;
+  routes.post(
     '/api/admin/invoices/run',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'invoices.run' },
+      idempotency: 'natural',
       schema: {
         tags: ['Admin'],
         summary: 'Make and send the invoices of a month',
@@ -173,20 +188,15 @@ function registerRun(app: App, deps: InvoiceRoutesDependencies): void {
     },
     async (request) => {
       const { period, dry_run: isDry } = request.body;
+      noteAudit(request, isDry ? { action: 'invoices.dry_run', target: period } : { target: period });
       if (isDry) {
         const { totalCents, ...counts } = endedOrThrow(await invoices.dryRun(period), period);
         return { period, ...countsOf(counts), dry_run: true as const, total_cents: totalCents };
       }
-      const outcome = endedOrThrow(await invoices.run(period, { signal: app.drainSignal }), period);
+      const outcome = endedOrThrow(await invoices.run(period, { signal: drainSignal }), period);
       const isDone = outcome.kind === 'done';
-      await recordAction(request, deps, {
-        customerId: 'internal',
-        action: 'invoices.run',
-        target: period,
-        outcome: isDone ? 'success' : 'refused',
-      });
       if (isDone) return { period, ...countsOf(outcome) };
-      throw outcome.kind === 'interrupted' && app.drainSignal.aborted
+      throw outcome.kind === 'interrupted' && drainSignal.aborted
         ? baseErrors.shutting_down({ retryAfterSeconds: 1 })
         : lockedError(outcome);
     },
@@ -219,8 +229,8 @@ function endedOrThrow<Outcome extends { kind: string }>(
   });
 }
 
-function registerMoves(app: App, deps: InvoiceRoutesDependencies): void {
-  const { invoices, access } = deps;
+function registerMoves(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): void {
+  const { invoices } = deps;
   const moves = [
     {
       path: 'mark-paid',
@@ -231,28 +241,20 @@ function registerMoves(app: App, deps: InvoiceRoutesDependencies): void {
     { path: 'void', action: 'invoice.voided', summary: 'Void an invoice', move: invoices.void },
   ] as const;
   for (const { path, action, summary, move } of moves) {
-    app.post(
+    routes.post(
       `/api/admin/invoices/:id/${path}`,
       {
-        onRequest: access.admin,
+        access: 'admin',
+        rate: 'none',
+        audit: { action, targetParam: 'id' },
+        idempotency: 'natural',
         schema: { tags: ['Admin'], summary, params: Params, response: { 200: InvoiceSchema } },
       },
       async (request) => {
         const invoice = await move((request.params as Static<typeof Params>).id);
-        const { customerId, id: target } = invoice;
-        await recordAction(request, deps, { customerId, action, target, outcome: 'success' });
+        noteAudit(request, { subject: invoice.customerId });
         return toApi(invoice);
       },
     );
   }
-}
-
-function recordAction(
-  request: FastifyRequest,
-  { audit }: InvoiceRoutesDependencies,
-  entry: { customerId: string; action: string; target: string; outcome: 'success' | 'refused' },
-): Promise<void> {
-  return audit.record([
-    { ...entry, actor: { type: 'admin', id: 'admin' }, ip: request.ip, requestId: request.id },
-  ]);
 }

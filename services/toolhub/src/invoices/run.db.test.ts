@@ -372,11 +372,11 @@ describe('mails', () => {
 
   test('a mail that is refused does not keep the others', async () => {
     for (let count = 0; count < 25; count += 1)
-      await addCustomer(database, { name: count < 12 ? 'Refused' : 'Welcome' });
+      await addCustomer(database, { id: `cus_${count < 12 ? 'refused' : 'welcome'}_${count}` });
     const sent = new Set<string>();
     const mailer = {
-      send: async ({ id, to }: { id: string; to: { name: string } }) => {
-        if (to.name === 'Refused') throw new MailError('refused', 'no such mailbox');
+      send: async ({ id, to }: { id: string; to: string }) => {
+        if (to.includes('refused')) throw new MailError('refused', 'no such mailbox');
         sent.add(id);
       },
     };

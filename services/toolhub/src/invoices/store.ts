@@ -60,14 +60,22 @@ function toLineRow(line: InvoiceLine): LineRow {
   };
 }
 
-/** Writes invoices whose mail is due at once. */
+/**
+ * Writes invoices whose mail is due at once, or waits until the customer's address is verified. The customer's row is
+ * held until the commit, so that a verification at the same moment sees the invoice or is seen by it.
+ */
 export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]): Promise<void> {
   await tx.query(
     `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name,
        bill_to_email, issued_at, paid_at, mail_state, mail_due_at)
-     select new.*, 'pending', clock_timestamp()
+     select new.*, case when customer.email_verified_at is null then 'waiting' else 'pending' end,
+       case when customer.email_verified_at is null then null else clock_timestamp() end
      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::jsonb[], $8::bigint[],
-       $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[]) as new`,
+       $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[]) as new
+       (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email, issued_at,
+        paid_at)
+     join customers as customer on customer.id = new.customer_id
+     for share of customer`,
     [
       invoices.map(({ customerId }) => customerId),
       invoices.map(({ id }) => id),
@@ -125,10 +133,20 @@ export async function updateStatus(
 ): Promise<void> {
   await tx.query(
     `update invoices set status = $3, paid_at = $4,
-       mail_state = case when $3 = 'void' and mail_due_at is not null then 'canceled' else mail_state end,
+       mail_state = case when $3 = 'void' and mail_state in ('waiting', 'pending', 'sending', 'failed')
+         then 'canceled' else mail_state end,
        mail_due_at = case when $3 = 'void' then null else mail_due_at end
      where customer_id = $1 and id = $2`,
     [invoice.customerId, invoice.id, invoice.status, invoice.paidAt],
+  );
+}
+
+/** The address was verified: what waited for that is due. */
+export async function releaseWaitingMails(tx: Queryable, customerId: string): Promise<void> {
+  await tx.query(
+    `update invoices set mail_state = 'pending', mail_due_at = clock_timestamp()
+     where customer_id = $1 and mail_state = 'waiting'`,
+    [customerId],
   );
 }
 

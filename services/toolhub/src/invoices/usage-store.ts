@@ -12,13 +12,13 @@ export interface CustomerUsage extends DayUsage {
   customerId: string;
 }
 
-/** Calls that succeeded, by day and platform: those that failed are free. */
+/** Calls that cost a unit, by day and platform. */
 export async function readUsage(db: Queryable, query: ChargedCallsQuery): Promise<CustomerUsage[]> {
   const { rows } = await db.query<{ customer_id: string; day: number; platform: string; calls: number }>(
-    `select customer_id, extract(day from day)::int as day, platform, sum(calls - errors)::bigint as calls
+    `select customer_id, extract(day from day)::int as day, platform, sum(calls - given_back)::bigint as calls
      from usage_daily
      where customer_id = any($1) and day >= $2 and day < $3
-     group by 1, 2, 3 having sum(calls - errors) > 0
+     group by 1, 2, 3 having sum(calls - given_back) > 0
      order by 1, 2, 3`,
     [query.customerIds, query.from, query.to],
   );

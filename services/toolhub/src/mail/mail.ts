@@ -10,7 +10,8 @@ export interface Mail {
    * systems recognise it, and in the folder it replaces its file.
    */
   id: string;
-  to: { name: string; address: string };
+  /** The address alone: a name is text of the customer's choice, and mail holds none that a stranger chose. */
+  to: string;
   subject: string;
   text: string;
   attachments?: readonly MailAttachment[];

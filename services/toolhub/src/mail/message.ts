@@ -10,7 +10,7 @@ export function toMessage(
     messageId: `<${mail.id}@${options.host}>`,
     date: options.now(),
     from: options.from,
-    to: { name: mail.to.name, address: mail.to.address },
+    to: { name: '', address: mail.to },
     subject: mail.subject,
     text: mail.text,
     // RFC 3834: nobody on holiday needs to answer a machine.

@@ -33,6 +33,7 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
         name: 'Ada',
         plan: 'free',
         createdAt: now(),
+        emailVerified: true,
       }),
     },
     mailer: {

@@ -29,7 +29,8 @@ const JOB = 'mail.usage_threshold';
 export function createNotices(deps: NoticesDependencies): Notices {
   async function send({ payload }: Job<Notice>): Promise<void> {
     const customer = await deps.customers.find(payload.customerId);
-    if (customer === undefined) return;
+    // To an address that nobody has proved to read, usage is nobody's business.
+    if (customer === undefined || !customer.emailVerified) return;
     await deps.mailer.send(toMail(payload, customer, deps.publicUrl));
   }
   return {
@@ -61,12 +62,12 @@ function toMail({ eventId, data }: Notice, customer: Customer, publicUrl: string
   const isOver = percent >= 100;
   return {
     id: eventId,
-    to: { name: customer.name, address: customer.email },
+    to: customer.email,
     subject: isOver
       ? `You have used all calls of ${period}`
       : `You have used ${percent} % of the calls of ${period}`,
     text: [
-      `Hello ${customer.name},`,
+      'Hello,',
       '',
       `you have made ${used.toLocaleString('en-US')} of the ${limit.toLocaleString('en-US')} calls of ${period}.`,
       isOver

@@ -1,30 +1,37 @@
-import { acceptedHosts, acceptedOrigins } from '@libs/http';
+import { acceptedOrigins } from '@libs/http';
 import type { AppError } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
 import { bearerToken } from '../customers/access.ts';
-import type { BearerResolver, InternalSession, Scope, Session } from '../customers/identity.ts';
+import {
+  ADVERTISED_SCOPES,
+  type BearerResolver,
+  type InternalSession,
+  type Scope,
+  type Session,
+} from '../customers/identity.ts';
 import { errors } from '../errors.ts';
 
 export interface McpAccessDependencies {
-  publicUrl: string;
+  server: Config['server'];
   resolveBearer: BearerResolver;
 }
 
 /** The first two rungs of every request to `/mcp`: who asks, and for which customer. */
 export interface McpAccess {
-  /** Throws 403 for a host or an origin that is not ours, before anything is read. */
+  /** Throws 403 for an origin that is not ours, before anything is read; hosts are checked for every route. */
   checkPlace(request: FastifyRequest): void;
   /** Throws 401 with the way to a token, or 403 for one that is no use here. */
   identify(request: FastifyRequest): Promise<Session | InternalSession>;
   insufficientScope(scope: Scope): AppError;
 }
 
-/** What a client is told to ask for: a token with both can call every tool. */
+/** What a client asks for anew where one scope is missing: a new token must not lose what the old one could. */
 const WANTED_SCOPES = 'tools:read tools:write';
 
-export function createMcpAccess({ publicUrl, resolveBearer }: McpAccessDependencies): McpAccess {
+export function createMcpAccess({ server, resolveBearer }: McpAccessDependencies): McpAccess {
+  const { publicUrl } = server;
   const resource = `${publicUrl}/mcp`;
-  const hosts = acceptedHosts(publicUrl);
   const origins = acceptedOrigins(publicUrl);
   const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/mcp"`;
 
@@ -32,12 +39,11 @@ export function createMcpAccess({ publicUrl, resolveBearer }: McpAccessDependenc
     const error = invalid ? 'error="invalid_token", ' : '';
     return errors.unauthenticated({
       detail: invalid ? 'The token is unknown, expired or revoked.' : 'Send a Bearer token.',
-      headers: { 'www-authenticate': `Bearer ${error}${metadata}, scope="${WANTED_SCOPES}"` },
+      headers: { 'www-authenticate': `Bearer ${error}${metadata}, scope="${ADVERTISED_SCOPES}"` },
     });
   }
 
   function insufficientScope(scope: Scope): AppError {
-    // Both, where writing is asked for: a new token must not lose what the old one could.
     const wanted = scope === 'tools:write' ? WANTED_SCOPES : scope;
     return errors.insufficient_scope({
       detail: `This call needs the scope ${scope}.`,
@@ -48,8 +54,6 @@ export function createMcpAccess({ publicUrl, resolveBearer }: McpAccessDependenc
   return {
     insufficientScope,
     checkPlace({ headers }) {
-      if (!hosts.has((headers.host ?? '').toLowerCase()))
-        throw errors.forbidden({ detail: 'This server does not answer under this Host.' });
       if (headers.origin !== undefined && !origins.has(headers.origin))
         throw errors.forbidden({ detail: 'Requests of this Origin are not answered.' });
     },

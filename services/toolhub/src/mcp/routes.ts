@@ -1,6 +1,7 @@
 import type { App } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
+import type { RoutesOn } from '../route-rules.ts';
 import type { McpAccess } from './access.ts';
 import { createEndpoint, type Entry } from './endpoint.ts';
 import type { ServerInfo } from './protocol.ts';
@@ -10,6 +11,7 @@ import type { McpService } from './service.ts';
 export interface McpRoutesDependencies {
   mcp: McpService;
   access: McpAccess;
+  routesOn: RoutesOn;
   serverInfo: ServerInfo;
   onError: (error: unknown) => void;
   /** Mail with attachments arrives here as base64. */
@@ -18,10 +20,11 @@ export interface McpRoutesDependencies {
 }
 
 export const MCP_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
-const PATH = '/mcp';
+/** One resource, however a client spells it. */
+const PATHS = ['/mcp', '/mcp/'];
 
 export async function registerMcpRoutes(app: App, deps: McpRoutesDependencies): Promise<void> {
-  const { bodyLimitBytes: bodyLimit = MCP_BODY_LIMIT_BYTES, ...rest } = deps;
+  const { bodyLimitBytes: bodyLimit = MCP_BODY_LIMIT_BYTES, routesOn, ...rest } = deps;
   const endpoint = createEndpoint({ ...rest, drainSignal: app.drainSignal });
   const entries = new WeakMap<FastifyRequest, Entry>();
   app.addHook('onClose', () => endpoint.close());
@@ -31,32 +34,37 @@ export async function registerMcpRoutes(app: App, deps: McpRoutesDependencies): 
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );
-    scope.post(
-      PATH,
-      {
-        bodyLimit,
-        schema: { hide: true },
-        onRequest: async (request: FastifyRequest) => {
-          entries.set(request, await endpoint.enter(request));
-        },
+    const routes = routesOn(scope as App);
+    const declared = {
+      // The endpoint knows tokens, rates and the audit log by itself: what it refuses is worded by the protocol.
+      access: 'public',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'repeats',
+      bodyLimit,
+      schema: { hide: true },
+      preParsing: async (request: FastifyRequest): Promise<void> => {
+        entries.set(request, await endpoint.enter(request));
       },
-      async (request, reply) => {
+    } as const;
+    for (const path of PATHS)
+      routes.post(path, declared, async (request, reply) => {
         const answer = await endpoint.answer(entries.get(request) as Entry, request, reply);
         // Where the SDK answers, it writes to the socket itself.
         if (answer.kind === 'sent') return reply;
         return reply.code(answer.status).header('content-type', 'application/json').send(answer.body);
-      },
-    );
+      });
     // Streams that the server opens belong to sessions, and there are none. Marked as a catch-all, because the one of
     // the dashboard would answer otherwise, and because this route must not make GET a method to recommend.
-    scope.route({
-      method: ['GET', 'DELETE'],
-      url: PATH,
-      config: { catchAll: true },
-      schema: { hide: true },
-      handler: async () => {
-        throw baseErrors.method_not_allowed({ headers: { allow: 'POST' } });
-      },
-    });
+    for (const url of PATHS)
+      scope.route({
+        method: ['GET', 'DELETE'],
+        url,
+        config: { catchAll: true },
+        schema: { hide: true },
+        handler: async () => {
+          throw baseErrors.method_not_allowed({ headers: { allow: 'POST' } });
+        },
+      });
   });
 }

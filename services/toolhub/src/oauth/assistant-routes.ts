@@ -1,11 +1,11 @@
-import type { App } from '@libs/http';
+import { type App, noteAudit } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { TokenService } from '../customers/tokens.ts';
+import type { RoutesOn } from '../route-rules.ts';
 import { sendPage } from './pages/form.ts';
 import { problemPage, snippetsPage } from './pages/pages.ts';
 import { OWN_CLIENT_ID } from './provider/own-client.ts';
@@ -17,9 +17,9 @@ export interface AssistantRoutesDependencies {
   customers: CustomerService;
   tokens: TokenService;
   access: Access;
-  audit: AuditService;
   resolveBearer: BearerResolver;
   publicUrl: string;
+  routesOn: RoutesOn;
   now: () => Date;
 }
 
@@ -41,11 +41,12 @@ class ConnectFailure extends Error {
 
 /** The way from the dashboard to a client's configuration: the platform's own client, run on the server side. */
 export function registerAssistantRoutes(app: App, deps: AssistantRoutesDependencies): void {
-  const schema = { hide: true };
-  app.get(CONNECT, { schema }, async (_request, reply) =>
+  const routes = deps.routesOn(app);
+  const shared = { access: 'public', rate: 'pages', idempotency: 'repeats', schema: { hide: true } } as const;
+  routes.get(CONNECT, { ...shared, audit: 'none' }, async (_request, reply) =>
     reply.redirect(await deps.oauth.beginConnect(), 302),
   );
-  app.get(CALLBACK, { schema }, async (request, reply) => {
+  routes.get(CALLBACK, { ...shared, audit: { action: 'token.created' } }, async (request, reply) => {
     try {
       return await showSnippets(app, deps, request, reply);
     } catch (error) {
@@ -158,17 +159,7 @@ async function makeToken(
       scopes: ['tools:read', 'tools:write'],
       expiresInDays: TOKEN_DAYS,
     });
-    void deps.audit.record([
-      {
-        customerId,
-        actor: { type: 'customer', id: customerId },
-        action: 'token.created',
-        target: record.id,
-        outcome: 'success',
-        ip: request.ip,
-        requestId: request.id,
-      },
-    ]);
+    noteAudit(request, { subject: customerId, target: record.id });
     return token;
   } catch (error) {
     if (error instanceof AppError && error.kind === 'conflict') throw new ConnectFailure(error.detail);

@@ -1,9 +1,8 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { actorOf } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { ConnectedClient } from './grants-store.ts';
 import type { OAuthService } from './service.ts';
 
@@ -31,15 +30,18 @@ function toApi(client: ConnectedClient) {
 
 /** The clients that a customer connected by OAuth, and the way to disconnect them. */
 export function registerGrantRoutes(
-  app: App,
-  deps: { oauth: OAuthService; access: Access; audit: AuditService },
+  routes: ToolhubRoutes,
+  deps: { oauth: OAuthService; access: Pick<Access, 'sessionOf'> },
 ): void {
-  const { oauth, access, audit } = deps;
+  const { oauth, access } = deps;
   const tags = ['AI clients'];
-  app.get(
+  routes.get(
     '/api/clients',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags,
         summary: 'The AI clients that are connected by OAuth, newest first',
@@ -58,10 +60,13 @@ export function registerGrantRoutes(
       return { ...page, data: page.data.map(toApi) };
     },
   );
-  app.delete(
+  routes.delete(
     '/api/clients/:id',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'oauth.disconnected', targetParam: 'id' },
+      idempotency: 'natural',
       schema: {
         tags,
         summary: 'Disconnect an AI client: all its tokens stop working',
@@ -74,17 +79,6 @@ export function registerGrantRoutes(
       const { id } = request.params;
       if (!(await oauth.disconnectClient({ customerId: session.customerId, id })))
         throw errors.not_found({ detail: 'There is no such client.' });
-      void audit.record([
-        {
-          customerId: session.customerId,
-          actor: actorOf(session),
-          action: 'oauth.disconnected',
-          target: id,
-          outcome: 'success',
-          ip: request.ip,
-          requestId: request.id,
-        },
-      ]);
       return reply.code(204).send(null);
     },
   );

@@ -53,3 +53,8 @@ export async function grantBelongsTo(
   );
   return rowCount === 1;
 }
+
+export async function hasGrantFor(db: Queryable, clientId: string): Promise<boolean> {
+  const { rowCount } = await db.query('select 1 from oauth_grants where client_id = $1 limit 1', [clientId]);
+  return rowCount === 1;
+}

@@ -3,13 +3,19 @@ import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { addressKey } from '../customers/address-key.ts';
+import { ADVERTISED_SCOPES } from '../customers/identity.ts';
+import type { RoutesOn } from '../route-rules.ts';
+import { sendPage } from './pages/form.ts';
+import { problemPage } from './pages/pages.ts';
 import type { Arrivals } from './provider/arrivals.ts';
-import { oauthPaths, RESOURCE_SCOPES } from './provider/provider.ts';
+import { isResource, oauthPaths, resourceOf } from './provider/provider.ts';
+import { isStorable } from './provider/storable.ts';
 
 export interface OAuthRoutesDependencies {
   provider: Provider;
   publicUrl: string;
   arrivals: Arrivals;
+  routesOn: RoutesOn;
   /** Sign-ups, registrations and logins per network address. */
   addressLimit: RateLimit;
   now: () => Date;
@@ -17,51 +23,87 @@ export interface OAuthRoutesDependencies {
 
 /** What a client gets that asks for nothing in particular. */
 const DEFAULT_SCOPE = 'tools:read tools:write';
+/** Longer requests would not fit into the address of the login page. */
+const REQUEST_CHARACTERS_MAX = 6_000;
 const WELL_KNOWN = '/.well-known';
+const shared = { access: 'public', audit: 'none', schema: { hide: true } } as const;
 
 /** The endpoints that the library answers, and the documents by which clients find them. */
 export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): void {
-  registerResourceMetadata(app, deps.publicUrl);
+  registerResourceMetadata(app, deps);
   app.register(async (scope) => {
     // The library reads bodies itself, with a limit of its own.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    const routes = deps.routesOn(scope as App);
     const handOver = createHandOver(deps);
-    const schema = { hide: true };
-    scope.get(oauthPaths.authorize, { schema }, async (request, reply) => {
-      request.raw.url = withDefaults(request.raw.url ?? '');
-      return handOver(request, reply);
-    });
-    scope.get(`${oauthPaths.authorize}/:uid`, { schema }, handOver);
+    routes.get(
+      oauthPaths.authorize,
+      { ...shared, rate: 'pages', idempotency: 'repeats' },
+      async (request, reply) => {
+        const fault = requestFault(request.raw.url ?? '');
+        if (fault !== undefined) return sendPage(reply, problemPage(fault), BAD_REQUEST);
+        request.raw.url = withDefaults(request.raw.url ?? '', deps.publicUrl);
+        return handOver(request, reply);
+      },
+    );
+    routes.get(
+      `${oauthPaths.authorize}/:uid`,
+      { ...shared, rate: 'pages', idempotency: 'repeats' },
+      handOver,
+    );
     for (const url of [oauthPaths.token, oauthPaths.revoke]) {
-      scope.route({ method: ['POST', 'OPTIONS'], url, schema, handler: handOver });
+      routes.post(url, { ...shared, rate: 'none', idempotency: 'repeats' }, handOver);
+      routes.options(url, { ...shared, rate: 'none', idempotency: 'safe' }, handOver);
     }
     for (const url of [
       oauthPaths.jwks,
       `${WELL_KNOWN}/oauth-authorization-server`,
       `${WELL_KNOWN}/openid-configuration`,
     ]) {
-      scope.route({ method: ['GET', 'OPTIONS'], url, schema, handler: handOver });
+      routes.get(url, { ...shared, rate: 'none', idempotency: 'safe' }, handOver);
+      routes.options(url, { ...shared, rate: 'none', idempotency: 'safe' }, handOver);
     }
-    scope.post(oauthPaths.register, { schema }, async (request, reply) => {
-      reply.header('access-control-allow-origin', '*');
-      try {
-        await deps.addressLimit.enforce(addressKey(request.ip), reply);
-      } catch (error) {
-        if (!(error instanceof AppError) || error.kind !== 'rate_limited') throw error;
-        return tooManyRegistrations(reply, error);
-      }
-      return handOver(request, reply);
-    });
-    scope.options(oauthPaths.register, { schema }, async (_request, reply) =>
-      reply
-        .code(204)
-        .header('access-control-allow-origin', '*')
-        .header('access-control-allow-methods', 'POST')
-        .header('access-control-allow-headers', 'content-type, mcp-protocol-version')
-        .send(),
+    // The limit is asked in the handler, since its refusal has to be worded as OAuth does.
+    routes.post(
+      oauthPaths.register,
+      { ...shared, rate: 'none', idempotency: 'repeats' },
+      async (request, reply) => {
+        reply.header('access-control-allow-origin', '*');
+        try {
+          await deps.addressLimit.enforce(addressKey(request.ip), reply);
+        } catch (error) {
+          if (!(error instanceof AppError) || error.kind !== 'rate_limited') throw error;
+          return tooManyRegistrations(reply, error);
+        }
+        return handOver(request, reply);
+      },
+    );
+    routes.options(
+      oauthPaths.register,
+      { ...shared, rate: 'none', idempotency: 'safe' },
+      async (_request, reply) =>
+        reply
+          .code(204)
+          .header('access-control-allow-origin', '*')
+          .header('access-control-allow-methods', 'POST')
+          .header('access-control-allow-headers', 'content-type, mcp-protocol-version')
+          .send(),
     );
   });
+}
+
+const BAD_REQUEST = 400;
+
+/** What the library would choke on rather than refuse, in words for the person who sees it. */
+function requestFault(url: string): { title: string; detail: string } | undefined {
+  const title = 'This does not work';
+  if (url.length > REQUEST_CHARACTERS_MAX)
+    return { title, detail: 'The application sent a request that is too long. (invalid_request)' };
+  const values = [...new URLSearchParams(url.split('?', 2)[1] ?? '')].flat();
+  if (!values.every(isStorable))
+    return { title, detail: 'The request holds characters that no text may have. (invalid_request)' };
+  return undefined;
 }
 
 function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDependencies) {
@@ -82,10 +124,14 @@ function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDepen
 }
 
 /** Consent is always asked for, and a request without scopes gets those of an ordinary client. */
-function withDefaults(url: string): string {
+function withDefaults(url: string, publicUrl: string): string {
   const [path = '', search = ''] = url.split(/\?(.*)/s, 2);
   const query = new URLSearchParams(search);
   if (!query.has('scope')) query.set('scope', DEFAULT_SCOPE);
+  // Every spelling of our resource is one resource, from the consent on.
+  const resources = query.getAll('resource');
+  if (resources.length > 0 && resources.every((resource) => isResource(resource, publicUrl)))
+    query.set('resource', resourceOf(publicUrl));
   const prompts = query.getAll('prompt');
   // More than one is an error that the library reports.
   if (prompts.length <= 1) {
@@ -110,17 +156,19 @@ function tooManyRegistrations(reply: FastifyReply, error: AppError): FastifyRepl
 }
 
 /** RFC 9728. The path of the resource comes behind the well-known one; clients that do not know it ask the root. */
-function registerResourceMetadata(app: App, publicUrl: string): void {
+function registerResourceMetadata(app: App, { publicUrl, routesOn }: OAuthRoutesDependencies): void {
+  const routes = routesOn(app);
   const document = JSON.stringify({
-    resource: `${publicUrl}/mcp`,
+    resource: resourceOf(publicUrl),
     resource_name: 'Toolhub',
     authorization_servers: [publicUrl],
-    scopes_supported: RESOURCE_SCOPES,
+    scopes_supported: ADVERTISED_SCOPES.split(' '),
     bearer_methods_supported: ['header'],
     resource_documentation: `${publicUrl}/docs/`,
   });
-  for (const path of ['/oauth-protected-resource', '/oauth-protected-resource/mcp']) {
-    app.get(`${WELL_KNOWN}${path}`, { schema: { hide: true } }, async (_request, reply) =>
+  const name = `${WELL_KNOWN}/oauth-protected-resource`;
+  for (const path of [name, `${name}/mcp`, `${name}/mcp/`]) {
+    routes.get(path, { ...shared, rate: 'none', idempotency: 'safe' }, async (_request, reply) =>
       reply
         .header('access-control-allow-origin', '*')
         .header('content-type', 'application/json')

@@ -2,6 +2,7 @@ import type { Database } from '@libs/db';
 import type { App, RateLimit } from '@libs/http';
 import type { NewId } from '@libs/seal';
 import type { Context, ErrorBody } from 'oidc-provider';
+import type { Suspensions } from '../admin/suspensions.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import { addressKey } from '../customers/address-key.ts';
@@ -9,14 +10,16 @@ import type { BearerResolver } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { TokenService } from '../customers/tokens.ts';
+import type { RoutesOn } from '../route-rules.ts';
 import { registerAssistantRoutes } from './assistant-routes.ts';
 import { registerGrantRoutes } from './grants-routes.ts';
 import { registerInteractionRoutes } from './pages/interaction-routes.ts';
+import { registerLoginRoutes } from './pages/login-routes.ts';
 import { problemPage } from './pages/pages.ts';
 import { createAdapter } from './provider/adapter.ts';
 import { Arrivals } from './provider/arrivals.ts';
 import { shownClient } from './provider/own-client.ts';
-import { createProvider, type FetchDocument, oauthPaths } from './provider/provider.ts';
+import { checkResource, createProvider, type FetchDocument, oauthPaths } from './provider/provider.ts';
 import { registerOAuthRoutes } from './routes.ts';
 import type { OAuthService } from './service.ts';
 
@@ -28,6 +31,8 @@ export interface OAuthServerDependencies {
   tokens: TokenService;
   access: Access;
   audit: AuditService;
+  suspensions: Pick<Suspensions, 'isSuspended'>;
+  routesOn: RoutesOn;
   resolveBearer: BearerResolver;
   revocations: Pick<Revocations, 'transaction'>;
   addressLimit: RateLimit;
@@ -38,15 +43,16 @@ export interface OAuthServerDependencies {
 
 /** Builds the authorization server and puts its endpoints and pages into the app. */
 export function registerOAuthServer(app: App, deps: OAuthServerDependencies): void {
-  const { publicUrl, customers, access, audit, addressLimit, now } = deps;
+  const { publicUrl, customers, access, audit, suspensions, routesOn, addressLimit, now } = deps;
   const arrivals = new Arrivals();
   const adapter = createAdapter({
     ...deps,
     arrivals,
     returnTo: (interactionId) => `${publicUrl}${oauthPaths.authorize}/${interactionId}`,
-    onFamilyRevoked: ({ customerId, clientId }) => {
+    checkResource: (ctx) => checkResource(ctx, publicUrl),
+    async onFamilyRevoked({ customerId, clientId }) {
       const arrival = arrivals.current();
-      void audit.record([
+      await audit.record([
         {
           customerId,
           actor: { type: 'oauth', id: shownClient(clientId) },
@@ -66,7 +72,10 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
       const cookie = access.cookieOf(req);
       return cookie === undefined ? undefined : customers.resolveCookie(cookie);
     },
-    accountExists: async (customerId) => (await customers.find(customerId)) !== undefined,
+    // A suspended customer gets no tokens, neither new ones nor renewed ones.
+    accountExists: async (customerId) =>
+      !suspensions.isSuspended(customerId) && (await customers.find(customerId)) !== undefined,
+    hasConsent: deps.oauth.hasConsent,
     fetchDocument: deps.fetchDocument,
     // To name a document is a way to register, so it counts like one.
     mayFetchDocument: async ({ req }) => {
@@ -77,7 +86,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
     onExchanged: async ({ req }, spent) => {
       await deps.oauth.markExchanged(spent);
       const arrival = arrivals.of(req);
-      void audit.record([
+      await audit.record([
         {
           customerId: spent.customerId,
           actor: { type: 'oauth', id: shownClient(spent.clientId) },
@@ -95,10 +104,12 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
   });
   // What escapes the library's own handlers, such as a connection that breaks while an answer is written.
   provider.on('error', (error) => app.log.error({ err: error }, 'the OAuth server failed'));
-  registerOAuthRoutes(app, { provider, publicUrl, arrivals, addressLimit, now });
-  registerInteractionRoutes(app, { provider, publicUrl, customers, access, audit, addressLimit });
+  const pages = { provider, publicUrl, customers, access, suspensions, routesOn, addressLimit };
+  registerOAuthRoutes(app, { provider, publicUrl, arrivals, routesOn, addressLimit, now });
+  registerLoginRoutes(app, pages);
+  registerInteractionRoutes(app, pages);
   registerAssistantRoutes(app, deps);
-  registerGrantRoutes(app, deps);
+  registerGrantRoutes(routesOn(app), deps);
 }
 
 const explanations: Record<string, string> = {

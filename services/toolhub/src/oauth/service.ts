@@ -6,7 +6,7 @@ import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import { upsertClient } from './clients-store.ts';
-import { type ConnectedClient, grantBelongsTo, listConnectedClients } from './grants-store.ts';
+import { type ConnectedClient, grantBelongsTo, hasGrantFor, listConnectedClients } from './grants-store.ts';
 import { OWN_CLIENT_ID, ownClientMetadata } from './provider/own-client.ts';
 import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider/provider.ts';
 import { ownCallback } from './provider/redirects.ts';
@@ -28,6 +28,8 @@ export interface OAuthService extends TokenSource {
   /** Writes the platform's own client as this version wants it; every start does. */
   upsertOwnClient(): Promise<void>;
   markExchanged(spent: { kind: SpendableKind; value: string }): Promise<void>;
+  /** Whether any customer has let this client in. */
+  hasConsent(clientId: string): Promise<boolean>;
   /** The address that starts the connector's flow; what proves its end stays here. */
   beginConnect(): Promise<string>;
   /** The form that redeems the code, if the state is one that waits; it works once. */
@@ -105,6 +107,8 @@ export function createOAuthService(deps: {
     async markExchanged({ kind, value }) {
       await markExchanged(database, kind, hashToken(value), now());
     },
+
+    hasConsent: (clientId) => hasGrantFor(database, clientId),
 
     async beginConnect() {
       const state = newToken('', randomBytes);

@@ -2,21 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { everyMinutes, type Handler } from '@libs/jobs';
 import { createSuspensions, type Suspensions } from '../admin/suspensions.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
+import type { Connector } from '../connectors/connector.ts';
 import { createEgress } from '../connectors/egress.ts';
 import { type Access, createAccess } from '../customers/access.ts';
 import { createBearerResolver } from '../customers/bearer.ts';
+import { createErasure } from '../customers/erasure.ts';
 import type { BearerResolver } from '../customers/identity.ts';
-import { createLoginLimit } from '../customers/login-limit.ts';
-import { createPasswords } from '../customers/passwords.ts';
+import { createAccountMails } from '../customers/login/account-mails.ts';
+import { createLoginLimit } from '../customers/login/login-limit.ts';
+import { createPasswords } from '../customers/login/passwords.ts';
+import { createAccountSecurity } from '../customers/login/security.ts';
 import { createRevocations } from '../customers/revocations.ts';
 import { registerCustomerRoutes } from '../customers/routes.ts';
+import { registerSecurityRoutes } from '../customers/security-routes.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
 import { createTokenService } from '../customers/tokens.ts';
 import { registerTokenRoutes } from '../customers/tokens-routes.ts';
+import { releaseWaitingInvoices } from '../invoices/mails.ts';
 import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
 import { createOAuthService } from '../oauth/service.ts';
-import { createToolhubRoutes, type ToolhubRoutes } from '../route-rules.ts';
+import { createToolhubRoutes, type RoutesOn, type ToolhubRoutes } from '../route-rules.ts';
 import type { Base, Part } from './base.ts';
 
 const PURGE_MINUTES = 30;
@@ -25,14 +31,23 @@ export type Accounts = Part & {
   customers: CustomerService;
   access: Access;
   /** Where features declare theirs. */
+  /** Puts declared routes into the app. */
   routes: ToolhubRoutes;
+  /** The same for a scope that reads bodies in its own way. */
+  routesOn: RoutesOn;
   resolveBearer: BearerResolver;
   suspensions: Suspensions;
 };
 
 /** Customers, their sessions and tokens, the audit log and the OAuth server. */
-export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Promise<Accounts> {
-  const { app, config, database, rates, changes, audit, sealer, newId, now } = base;
+export async function addAccounts(
+  base: Base,
+  {
+    definitions,
+    fetchDocument,
+  }: { definitions: readonly Connector[]; fetchDocument?: FetchDocument | undefined },
+): Promise<Accounts> {
+  const { app, config, database, rates, changes, audit, sealer, mailer, newId, now } = base;
   const { publicUrl } = config.server;
   const addressLimit = rates.limit({
     name: 'address',
@@ -42,8 +57,24 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
   });
   const loginLimit = createLoginLimit({ database, newId, now });
   const passwords = await createPasswords();
-  const customers = createCustomerService({ database, passwords, loginLimit, newId, randomBytes, now });
   const revocations = createRevocations({ database, changes });
+  const mails = createAccountMails({
+    ...{ database, mailer, publicUrl, newId, randomBytes, now },
+    findCustomer: (customerId) => customers.find(customerId),
+  });
+  const customers = createCustomerService({
+    ...{ database, passwords, loginLimit, mails, newId, randomBytes, now },
+  });
+  const security = createAccountSecurity({
+    ...{ database, passwords, loginLimit, mails, now },
+    onVerified: releaseWaitingInvoices,
+  });
+  const erasure = createErasure({
+    ...{ database, revocations },
+    async forgetPlatforms(tx, customerId) {
+      for (const { forget } of definitions) await forget?.(tx, customerId);
+    },
+  });
   const tokens = createTokenService({ database, revocations, newId, randomBytes, now });
   const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, revocations, now });
   await oauth.upsertOwnClient();
@@ -57,12 +88,14 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
   );
   const resolveCookie = suspensions.guardCookie(customers.resolveCookie);
   const access = createAccess({ publicUrl, adminToken, resolveBearer, resolveCookie });
-  const routes = createToolhubRoutes(app, { config, rates, access, audit });
+  const routesOn = createToolhubRoutes({ config, rates, access, audit, addressLimit });
+  const routes = routesOn(app);
   const egress = createEgress({ allow: config.egressAllow });
 
-  registerCustomerRoutes(app, { customers, access, audit, addressLimit });
+  registerCustomerRoutes(routes, { customers, security, erasure, access });
+  registerSecurityRoutes(routes, { security, access });
   registerTokenRoutes(routes, { tokens, access });
-  registerAuditRoutes(app, { audit, access });
+  registerAuditRoutes(routes, { audit, access });
   registerOAuthServer(app, {
     database,
     publicUrl,
@@ -71,6 +104,8 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
     tokens,
     access,
     audit,
+    suspensions,
+    routesOn,
     resolveBearer,
     revocations,
     addressLimit,
@@ -83,15 +118,17 @@ export async function addAccounts(base: Base, fetchDocument?: FetchDocument): Pr
     name: 'accounts.purge',
     handle: async () => {
       await Promise.all([loginLimit.purge(), customers.purge(), tokens.purge(), oauth.purge()]);
+      await security.purge();
     },
   };
   return {
     customers,
     access,
     routes,
+    routesOn,
     resolveBearer,
     suspensions,
-    handlers: [purge],
+    handlers: [purge, ...mails.handlers, ...erasure.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     close: () => egress.close(),
   };

@@ -6,9 +6,9 @@ import type { Base } from './base.ts';
 
 /** What the operator sees and does. */
 export function addAdmin(
-  { app, database, audit, now }: Base,
+  { database, now }: Base,
   { accounts, billing }: { accounts: Accounts; billing: BillingService },
 ): void {
   const admin = createAdminService({ database, billing, suspensions: accounts.suspensions, now });
-  registerAdminRoutes(app, { admin, access: accounts.access, audit });
+  registerAdminRoutes(accounts.routes, { admin });
 }

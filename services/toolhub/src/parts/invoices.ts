@@ -8,7 +8,7 @@ import type { Base, Part } from './base.ts';
 
 /** What a month cost, on paper and by mail. */
 export function addInvoices(
-  { app, config, database, audit, mailer, newId, now }: Base,
+  { app, config, database, mailer, newId, now }: Base,
   parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
 ): Part {
   const { publicUrl } = config.server;
@@ -20,6 +20,7 @@ export function addInvoices(
     platformTitle: (platform) => titles.get(platform) ?? platform,
     onError: (error, context) => app.log.error({ err: error, ...context }, 'an invoice failed'),
   });
-  registerInvoiceRoutes(app, { invoices, access: parts.accounts.access, audit });
+  const { access, routes } = parts.accounts;
+  registerInvoiceRoutes(routes, { invoices, access, drainSignal: app.drainSignal });
   return { ...invoices.jobs, close: () => mailer.close() };
 }

@@ -30,8 +30,8 @@ export function addPlatforms(
     emitEvent,
   }: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
 ): Platforms {
-  const { app, config, database, audit, sealer, newId, now } = base;
-  const { access } = accounts;
+  const { app, config, database, sealer, newId, now } = base;
+  const { access, routes } = accounts;
   const { publicUrl } = config.server;
   const connectors = createConnectorService({
     ...{ connectors: definitions, database, now },
@@ -54,9 +54,9 @@ export function addPlatforms(
     onError: (error, context) => app.log.error({ err: error, ...context }, 'a health check failed'),
   });
 
-  registerCredentialRoutes(app, { credentials, connectors: definitions, access, audit });
-  registerConnectRoutes(app, { connect, access, audit, connectionPage: createLinks(publicUrl).connect });
-  registerHealthRoutes(app, { health, access });
+  registerCredentialRoutes(routes, { credentials, connectors: definitions, access });
+  registerConnectRoutes(routes, { connect, access, connectionPage: createLinks(publicUrl).connect });
+  registerHealthRoutes(routes, { health, access });
   return {
     ...{ definitions, connectors, internalAccounts, credentials, health },
     handlers: [...connect.jobs.handlers, ...health.jobs.handlers],

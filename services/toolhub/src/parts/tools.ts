@@ -32,7 +32,7 @@ export async function addTools(
     platforms: Pick<Platforms, 'definitions' | 'connectors' | 'internalAccounts' | 'health'> & {
       credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'list' | 'internalAccounts'>;
     };
-    accounts: Pick<Accounts, 'access' | 'resolveBearer'>;
+    accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer'>;
     emitEvent: EmitEvent;
   },
   options: ToolsOptions = {},
@@ -42,7 +42,7 @@ export async function addTools(
   const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
   const { definitions, connectors, credentials, internalAccounts, health } = platforms;
-  const { access, resolveBearer } = accounts;
+  const { access, routes, routesOn, resolveBearer } = accounts;
   const logError = (error: unknown, context?: object) =>
     app.log.error({ err: error, ...context }, 'a call failed');
   const onError = options.onError ?? logError;
@@ -67,11 +67,11 @@ export async function addTools(
     ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
   });
 
-  registerToolsRoutes(app, { tools, access, audit });
-  registerBillingRoutes(app, { billing, access, audit, now });
+  registerToolsRoutes(routes, { tools, access });
+  registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
-    ...{ mcp, onError },
-    access: createMcpAccess({ publicUrl, resolveBearer }),
+    ...{ mcp, routesOn, onError },
+    access: createMcpAccess({ server: config.server, resolveBearer }),
     serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },
     ...(extension === undefined ? {} : { extension }),
   });

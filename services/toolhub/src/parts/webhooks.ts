@@ -16,8 +16,8 @@ export interface WebhookOptions {
 
 /** Events, and the webhooks that tell customers of them. */
 export function addWebhooks(
-  { app, config, database, audit, sealer, newId, now }: Base,
-  { customers, access }: Accounts,
+  { app, config, database, sealer, newId, now }: Base,
+  { customers, access, routes }: Accounts,
   options: WebhookOptions | undefined,
 ): Part & { emitEvent: EmitEvent } {
   const webhooks = createWebhooks({
@@ -26,7 +26,7 @@ export function addWebhooks(
     onError: (error) => app.log.error({ err: error }, 'webhooks failed for a moment'),
     ...options,
   });
-  registerWebhookRoutes(app, { webhooks, access, audit, customers });
+  registerWebhookRoutes(routes, { webhooks, access, customers });
   return {
     emitEvent: createEmitEvent({ newId, now, deliver: webhooks.deliver }),
     ...webhooks.jobs,

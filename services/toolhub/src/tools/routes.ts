@@ -1,14 +1,12 @@
-import { type App, cursorCodec, toPage } from '@libs/http';
+import { cursorCodec, noteAudit, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
-import { actorOf } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { ToolState, ToolsService } from './service.ts';
 
 export interface ToolsRoutesDependencies {
   tools: ToolsService;
-  access: Pick<Access, 'customer' | 'sessionOf'>;
-  audit: Pick<AuditService, 'record'>;
+  access: Pick<Access, 'sessionOf'>;
 }
 
 const LIMIT_MAX = 100;
@@ -56,13 +54,16 @@ function toApi({ tool, enabled, switchedOn, platformEnabled }: ToolState): Stati
   };
 }
 
-export function registerToolsRoutes(app: App, deps: ToolsRoutesDependencies): void {
-  const { tools, access, audit } = deps;
+export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDependencies): void {
+  const { tools, access } = deps;
 
-  app.get(
+  routes.get(
     '/api/tools',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Tools'],
         summary: 'The tools and their switches',
@@ -105,10 +106,13 @@ export function registerToolsRoutes(app: App, deps: ToolsRoutesDependencies): vo
     },
   );
 
-  app.put(
+  routes.put(
     '/api/tools/:name',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'tool.switched', targetParam: 'name' },
+      idempotency: 'natural',
       schema: {
         tags: ['Tools'],
         summary: 'Switch a tool on or off',
@@ -118,19 +122,22 @@ export function registerToolsRoutes(app: App, deps: ToolsRoutesDependencies): vo
       },
     },
     async (request) => {
-      const session = access.sessionOf(request);
+      const { customerId } = access.sessionOf(request);
       const { name } = request.params;
       const { enabled } = request.body;
-      const state = await tools.switchTool(session.customerId, { name, enabled });
-      await audit.record([switchEntry(request, { session, enabled, target: name, thing: 'tool' })]);
+      const state = await tools.switchTool(customerId, { name, enabled });
+      noteAudit(request, { action: `tool.switched_${enabled ? 'on' : 'off'}` });
       return toApi(state);
     },
   );
 
-  app.put(
+  routes.put(
     '/api/platforms/:platform',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'platform.switched', targetParam: 'platform' },
+      idempotency: 'natural',
       schema: {
         tags: ['Tools'],
         summary: 'Switch all tools of a platform on or off',
@@ -140,32 +147,12 @@ export function registerToolsRoutes(app: App, deps: ToolsRoutesDependencies): vo
       },
     },
     async (request) => {
-      const session = access.sessionOf(request);
+      const { customerId } = access.sessionOf(request);
       const { platform } = request.params;
       const { enabled } = request.body;
-      await tools.switchPlatform(session.customerId, { platform, enabled });
-      await audit.record([switchEntry(request, { session, enabled, target: platform, thing: 'platform' })]);
+      await tools.switchPlatform(customerId, { platform, enabled });
+      noteAudit(request, { action: `platform.switched_${enabled ? 'on' : 'off'}` });
       return { platform, enabled };
     },
   );
-}
-
-function switchEntry(
-  request: { ip: string; id: string },
-  change: {
-    session: ReturnType<Access['sessionOf']>;
-    enabled: boolean;
-    target: string;
-    thing: 'tool' | 'platform';
-  },
-) {
-  return {
-    customerId: change.session.customerId,
-    actor: actorOf(change.session),
-    action: `${change.thing}.switched_${change.enabled ? 'on' : 'off'}`,
-    target: change.target,
-    outcome: 'success' as const,
-    ip: request.ip,
-    requestId: request.id,
-  };
 }

@@ -1,20 +1,16 @@
-import { type App, cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
-import { AppError } from '@libs/runtime';
-import type { FastifyRequest } from 'fastify';
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
 import Type from 'typebox';
-import { actorOf, type Outcome } from '../audit/entry.ts';
-import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
 import { EVENT_TYPES } from '../events/event.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
 import type { DeliveryPage, Webhooks } from './service.ts';
 import { configToApi, DELIVERY_STATUSES, deadLetterToApi, deliveryId, deliveryToApi } from './webhook.ts';
 
 export interface WebhookRoutesDependencies {
   webhooks: Webhooks;
-  access: Pick<Access, 'customer' | 'sessionOf' | 'admin'>;
-  audit: Pick<AuditService, 'record'>;
+  access: Pick<Access, 'sessionOf'>;
   /** For admins, who may ask for customers that do not exist. */
   customers: Pick<CustomerService, 'find'>;
 }
@@ -85,19 +81,22 @@ const deliveryCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dl
 const deadLetterCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlq_[0-9a-z]{26}$' }) }));
 const tags = ['Webhooks'];
 
-export function registerWebhookRoutes(app: App, deps: WebhookRoutesDependencies): void {
-  registerConfig(app, deps);
-  registerTest(app, deps);
-  registerLists(app, deps);
-  registerReplay(app, deps);
+export function registerWebhookRoutes(routes: ToolhubRoutes, deps: WebhookRoutesDependencies): void {
+  registerConfig(routes, deps);
+  registerTest(routes, deps);
+  registerLists(routes, deps);
+  registerReplay(routes, deps);
 }
 
-function registerConfig(app: App, deps: WebhookRoutesDependencies): void {
+function registerConfig(routes: ToolhubRoutes, deps: WebhookRoutesDependencies): void {
   const { webhooks, access } = deps;
-  app.post(
+  routes.post(
     '/api/webhooks/config',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'webhook.configured' },
+      idempotency: 'repeats',
       schema: {
         tags,
         summary: 'Set up the webhook',
@@ -115,20 +114,19 @@ function registerConfig(app: App, deps: WebhookRoutesDependencies): void {
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
       const { webhook_url: webhookUrl, events = null } = request.body;
-      const made = await audited(
-        request,
-        deps,
-        { action: 'webhook.configured', target: hostOf(webhookUrl) },
-        () => webhooks.configure({ customerId, webhookUrl, events }),
-      );
+      noteAudit(request, { target: hostOf(webhookUrl) });
+      const made = await webhooks.configure({ customerId, webhookUrl, events });
       return reply.code(201).send({ ...configToApi(made.config), webhook_secret: made.secret });
     },
   );
 
-  app.get(
+  routes.get(
     '/api/webhooks/config',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags,
         summary: 'Show the webhook',
@@ -143,10 +141,13 @@ function registerConfig(app: App, deps: WebhookRoutesDependencies): void {
     },
   );
 
-  app.delete(
+  routes.delete(
     '/api/webhooks/config',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'webhook.removed' },
+      idempotency: 'natural',
       schema: {
         tags,
         summary: 'Remove the webhook',
@@ -156,37 +157,42 @@ function registerConfig(app: App, deps: WebhookRoutesDependencies): void {
     },
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
-      await audited(request, deps, { action: 'webhook.removed', target: null }, async () => {
-        if (!(await webhooks.remove(customerId))) throw noWebhook();
-      });
+      if (!(await webhooks.remove(customerId))) throw noWebhook();
       return reply.code(204).send(null);
     },
   );
 }
 
-function registerTest(app: App, deps: WebhookRoutesDependencies): void {
+function registerTest(routes: ToolhubRoutes, deps: WebhookRoutesDependencies): void {
   const { webhooks, access } = deps;
-  app.post(
+  routes.post(
     '/api/webhooks/test',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'dear',
+      audit: { action: 'webhook.tested' },
+      idempotency: 'repeats',
       schema: { tags, summary: 'Send a test event', response: { 202: DeliverySchema } },
     },
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
-      const delivery = await audited(request, deps, { action: 'webhook.tested', target: null }, () =>
-        webhooks.sendTest(customerId),
-      );
+      const delivery = await webhooks.sendTest(customerId);
       return reply.code(202).send(deliveryToApi(delivery));
     },
   );
 }
 
-function registerLists(app: App, { webhooks, access, customers }: WebhookRoutesDependencies): void {
-  app.get(
+function registerLists(
+  routes: ToolhubRoutes,
+  { webhooks, access, customers }: WebhookRoutesDependencies,
+): void {
+  routes.get(
     '/api/webhooks/deliveries',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags,
         summary: 'What was sent to the webhook, newest first',
@@ -213,10 +219,13 @@ function registerLists(app: App, { webhooks, access, customers }: WebhookRoutesD
     return { ...shown, data: shown.data.map(deadLetterToApi) };
   }
 
-  app.get(
+  routes.get(
     '/api/webhooks/dlq',
     {
-      onRequest: access.customer('read'),
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags,
         summary: 'Dead letters, newest first; they are kept for 7 days',
@@ -227,10 +236,13 @@ function registerLists(app: App, { webhooks, access, customers }: WebhookRoutesD
     (request) => listDeadLetters(access.sessionOf(request).customerId, request.query),
   );
 
-  app.get(
+  routes.get(
     '/api/admin/webhooks/dlq/:customerId',
     {
-      onRequest: access.admin,
+      access: 'admin',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
       schema: {
         tags: ['Admin'],
         summary: "A customer's dead letters, newest first",
@@ -248,12 +260,15 @@ function registerLists(app: App, { webhooks, access, customers }: WebhookRoutesD
   );
 }
 
-function registerReplay(app: App, deps: WebhookRoutesDependencies): void {
+function registerReplay(routes: ToolhubRoutes, deps: WebhookRoutesDependencies): void {
   const { webhooks, access } = deps;
-  app.post(
+  routes.post(
     '/api/webhooks/dlq/:id/replay',
     {
-      onRequest: access.customer('write'),
+      access: 'account:write',
+      rate: 'dear',
+      audit: { action: 'webhook.replayed', targetParam: 'id' },
+      idempotency: 'repeats',
       schema: {
         tags,
         summary: 'Send a dead letter again',
@@ -265,44 +280,11 @@ function registerReplay(app: App, deps: WebhookRoutesDependencies): void {
     async (request, reply) => {
       const { id } = request.params;
       const { customerId } = access.sessionOf(request);
-      const delivery = await audited(request, deps, { action: 'webhook.replayed', target: id }, async () => {
-        const replayed = await webhooks.replay(customerId, id);
-        if (replayed === undefined) throw errors.not_found({ detail: 'There is no such dead letter.' });
-        return replayed;
-      });
+      const delivery = await webhooks.replay(customerId, id);
+      if (delivery === undefined) throw errors.not_found({ detail: 'There is no such dead letter.' });
       return reply.code(202).send(deliveryToApi(delivery));
     },
   );
-}
-
-/** Does the change and records how it went. */
-async function audited<Result>(
-  request: FastifyRequest,
-  { access, audit }: WebhookRoutesDependencies,
-  { action, target }: { action: string; target: string | null },
-  change: () => Promise<Result>,
-): Promise<Result> {
-  const session = access.sessionOf(request);
-  const record = (outcome: Outcome) =>
-    void audit.record([
-      {
-        customerId: session.customerId,
-        actor: actorOf(session),
-        action,
-        target,
-        outcome,
-        ip: request.ip,
-        requestId: request.id,
-      },
-    ]);
-  try {
-    const result = await change();
-    record('success');
-    return result;
-  } catch (error) {
-    record(error instanceof AppError ? 'refused' : 'failure');
-    throw error;
-  }
 }
 
 /** Paths and queries of addresses may hold secrets of the receiver: the log names the host alone. */

@@ -18,6 +18,7 @@ export interface CustomerInput {
   plan?: string;
   name?: string;
   createdAt?: Date;
+  isVerified?: boolean;
   /** Calls that succeeded, by date and platform. */
   calls?: readonly { day: string; platform: string; calls: number; errors?: number }[];
 }
@@ -28,19 +29,21 @@ const newId = createIdFactory({ now: () => new Date(), randomBytes });
 export async function addCustomer(database: Database, input: CustomerInput = {}): Promise<string> {
   const id = input.id ?? newId('cus');
   await database.query(
-    `insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $2, $3, 'x', $4, $5)`,
+    `insert into customers (id, email, name, password_hash, plan, created_at, email_verified_at)
+     values ($1, $2, $3, 'x', $4, $5, $6)`,
     [
       id,
       `${id}@example.com`,
       input.name ?? `Customer ${id.slice(-4)}`,
       input.plan ?? 'free',
       input.createdAt ?? new Date('2026-01-01T00:00:00Z'),
+      input.isVerified === false ? null : new Date('2026-01-01T00:00:00Z'),
     ],
   );
   for (const { day, platform, calls, errors = 0 } of input.calls ?? [])
     await database.query(
-      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
-       values ($1, $2, $3, 1, $4, $5, $6)`,
+      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
+       values ($1, $2, $3, 1, $4, $5, $6, $6)`,
       [id, day, `${platform}_tool`, platform, calls + errors, errors],
     );
   return id;

@@ -14,6 +14,7 @@ import { createEmitEvent } from '../../events/service.ts';
 import { createHealth } from '../../health/service.ts';
 import { createBase } from '../../parts/base.ts';
 import { addTools } from '../../parts/tools.ts';
+import { createToolhubRoutes } from '../../route-rules.ts';
 import { migrationSource, SCHEMA } from '../../schema.ts';
 import type { ToolsService } from '../../tools/service.ts';
 import type { ServerExtension } from '../sdk-path.ts';
@@ -64,6 +65,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
       TOOLHUB_INTERNAL_TOKENS: 'rig:thi_internal-of-the-rig',
       TOOLHUB_LOG_LEVEL: 'silent',
+      TOOLHUB_RATE_API: '0',
       TOOLHUB_RATE: String(options.ratePerSecond ?? 0),
     },
     options.connectors,
@@ -80,6 +82,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const resolveBearer = async (token: string) => options.tokens.get(token) ?? null;
   const resolveCookie = async () => undefined;
   const access = createAccess({ publicUrl, adminToken: ADMIN_TOKEN, resolveBearer, resolveCookie });
+  const addressLimit = base.rates.limit({ name: 'address', limit: 0 });
+  const routesOn = createToolhubRoutes({ ...base, access, addressLimit });
   const connectors = createConnectorService({
     ...{ database, now, connectors: options.connectors, baseUrls: {} },
     egressAllow: options.egressAllow ?? [],
@@ -91,7 +95,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     base,
     {
       platforms: { definitions: options.connectors, connectors, credentials, internalAccounts, health },
-      accounts: { access, resolveBearer },
+      accounts: { access, routes: routesOn(app), routesOn, resolveBearer },
       emitEvent: createEmitEvent({ newId, now }),
     },
     {

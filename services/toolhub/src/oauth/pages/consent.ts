@@ -1,11 +1,4 @@
 import type { Interaction, Provider } from 'oidc-provider';
-import {
-  EMAIL_CHARACTERS_MAX,
-  EMAIL_PATTERN,
-  NAME_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MIN,
-} from '../../customers/customer.ts';
 import { parseScopes, type Scope } from '../../customers/identity.ts';
 import { OWN_CLIENT_ID } from '../provider/own-client.ts';
 import { oauthPaths, RESOURCE_SCOPES } from '../provider/provider.ts';
@@ -21,13 +14,13 @@ export function requestedScopes(interaction: Interaction): Scope[] {
 }
 
 /** The authorization request once more, after a login: what asked for the login is answered by it. */
-export function restartUrl(interaction: Interaction): string {
+export function restartUrl(params: Interaction['params']): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(interaction.params)) {
+  for (const [name, value] of Object.entries(params)) {
     if (value === undefined || name === 'max_age') continue;
     for (const one of [value].flat()) query.append(name, String(one));
   }
-  const prompts = textParam(interaction, 'prompt')
+  const prompts = (typeof params.prompt === 'string' ? params.prompt : '')
     .split(' ')
     .filter((prompt) => prompt !== '' && prompt !== 'login');
   query.delete('prompt');
@@ -37,9 +30,9 @@ export function restartUrl(interaction: Interaction): string {
 
 export async function viewOfClient(
   provider: Provider,
-  interaction: Interaction,
+  { client_id: wanted }: Interaction['params'],
 ): Promise<{ clientName: string; clientHost: string | undefined }> {
-  const clientId = textParam(interaction, 'client_id');
+  const clientId = typeof wanted === 'string' ? wanted : '';
   const client = await provider.Client.find(clientId);
   const clientHost = client?.clientIdMetadataDocument ? new URL(clientId).host : undefined;
   return {
@@ -51,7 +44,7 @@ export async function viewOfClient(
 export async function viewOfConsent(provider: Provider, interaction: Interaction) {
   const redirectUri = textParam(interaction, 'redirect_uri');
   return {
-    ...(await viewOfClient(provider, interaction)),
+    ...(await viewOfClient(provider, interaction.params)),
     redirectHost: redirectHost(redirectUri),
     redirectScheme: new URL(redirectUri).protocol,
     scopes: requestedScopes(interaction),
@@ -73,17 +66,4 @@ export async function grantConsent(
     grant.addResourceScope(String(resource), onResource);
   }
   return grant.save();
-}
-
-const EMAIL = new RegExp(EMAIL_PATTERN, 'u');
-
-/** The browser checks the same; this is for what arrives without one. */
-export function signupFault(input: { email: string; name: string; password: string }): string | undefined {
-  if (input.email.length > EMAIL_CHARACTERS_MAX || !EMAIL.test(input.email))
-    return 'This is not an e-mail address.';
-  if (input.name.trim() === '' || input.name.length > NAME_CHARACTERS_MAX) return 'Enter your name.';
-  const { length } = input.password;
-  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX)
-    return `The password must have at least ${PASSWORD_CHARACTERS_MIN} characters.`;
-  return undefined;
 }

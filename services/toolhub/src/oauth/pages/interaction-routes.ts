@@ -1,26 +1,31 @@
-import { type App, acceptedOrigins, expireCookie, type RateLimit } from '@libs/http';
-import { AppError } from '@libs/runtime';
+import { type App, acceptedOrigins, expireCookie, noteAudit } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { type Interaction, errors as oauthErrors } from 'oidc-provider';
-import type { AuditService } from '../../audit/service.ts';
 import type { Access } from '../../customers/access.ts';
-import { addressKey } from '../../customers/address-key.ts';
-import { sessionCookie } from '../../customers/routes.ts';
-import type { CookieSession, CustomerService, SignedIn } from '../../customers/service.ts';
+import type { CookieSession, CustomerService } from '../../customers/service.ts';
+import type { RoutesOn } from '../../route-rules.ts';
 import { shownClient } from '../provider/own-client.ts';
 import { oauthPaths } from '../provider/provider.ts';
-import { grantConsent, restartUrl, signupFault, viewOfClient, viewOfConsent } from './consent.ts';
+import { grantConsent, restartUrl, viewOfClient, viewOfConsent } from './consent.ts';
 import { acceptForms, formOf, requireOwnForm, sendPage } from './form.ts';
-import { consentPage, loginPage, problemPage, signupPage } from './pages.ts';
+import {
+  createLoginForms,
+  type LoginFormDependencies,
+  type LoginPlace,
+  SUSPENDED,
+  showLogin,
+  showSignup,
+} from './login-form.ts';
+import { asHook } from './login-routes.ts';
+import { consentPage, problemPage } from './pages.ts';
 
-export interface InteractionRoutesDependencies {
+export interface InteractionRoutesDependencies extends LoginFormDependencies {
   provider: Provider;
   publicUrl: string;
+  routesOn: RoutesOn;
   customers: CustomerService;
   access: Access;
-  audit: AuditService;
-  addressLimit: RateLimit;
 }
 
 type Handler = (
@@ -44,20 +49,33 @@ export function registerInteractionRoutes(app: App, deps: InteractionRoutesDepen
     const interaction = await findInteraction(deps.provider, request, reply);
     return interaction === undefined ? sendPage(reply, EXPIRED, 400) : handle(request, reply, interaction);
   };
-  const schema = { hide: true };
+  const forms = createLoginForms(deps);
+  const shared = { access: 'public', rate: 'pages', audit: 'none', schema: { hide: true } } as const;
   app.register(async (scope) => {
     acceptForms(scope as unknown as App);
-    scope.get(page, { schema }, withInteraction(createShow(deps)));
-    const form = { schema, onRequest: async (request: FastifyRequest) => requireOwnForm(request, origins) };
+    const routes = deps.routesOn(scope as unknown as App);
+    routes.get(page, { ...shared, idempotency: 'repeats' }, withInteraction(createShow(deps)));
+    const form = {
+      ...shared,
+      idempotency: 'repeats',
+      preParsing: asHook((request) => requireOwnForm(request, origins)),
+    } as const;
+    const login: Handler = async (request, reply, interaction) =>
+      forms.logIn(request, reply, await placeOf(deps, interaction));
+    const signup: Handler = async (request, reply, interaction) =>
+      forms.signUp(request, reply, await placeOf(deps, interaction));
+    const consent = createConsent(deps);
     // A form without an address of its own is sent to its page.
-    const [login, consent] = [createLogin(deps), createConsent(deps)];
-    const byPrompt: Handler = (request, reply, interaction) =>
-      (interaction.prompt.name === 'consent' ? consent : login)(request, reply, interaction);
-    scope.post(page, form, withInteraction(byPrompt));
-    scope.post(`${page}/login`, form, withInteraction(login));
-    scope.post(`${page}/signup`, form, withInteraction(createSignup(deps)));
-    scope.post(`${page}/consent`, form, withInteraction(consent));
-    scope.post(`${page}/switch`, form, withInteraction(createSwitch(deps)));
+    const byPrompt: Handler = (request, reply, interaction) => {
+      const isConsent = interaction.prompt.name === 'consent';
+      noteAudit(request, { action: isConsent ? 'oauth.consent' : 'session.started' });
+      return (isConsent ? consent : login)(request, reply, interaction);
+    };
+    routes.post(page, { ...form, audit: { action: 'oauth.consent' } }, withInteraction(byPrompt));
+    routes.post(`${page}/login`, { ...form, audit: { action: 'session.started' } }, withInteraction(login));
+    routes.post(`${page}/signup`, { ...form, audit: { action: 'account.created' } }, withInteraction(signup));
+    routes.post(`${page}/consent`, { ...form, audit: { action: 'oauth.consent' } }, withInteraction(consent));
+    routes.post(`${page}/switch`, form, withInteraction(createSwitch(deps)));
   });
 }
 
@@ -101,15 +119,8 @@ function createShow(deps: InteractionRoutesDependencies): Handler {
     if (prompt.name === 'consent') return showConsent(deps, request, reply, interaction);
     if (session !== undefined && !prompt.reasons.some((reason) => FRESH_LOGIN.has(reason)))
       return restart(reply, interaction);
-    const { clientName } = await viewOfClient(deps.provider, interaction);
-    const addresses = addressesOf(interaction);
-    const wantsSignup = 'signup' in (request.query as object);
-    return sendPage(
-      reply,
-      wantsSignup
-        ? signupPage({ action: addresses.signup, loginLink: addresses.page, clientName })
-        : loginPage({ action: addresses.login, signupLink: `${addresses.page}?signup`, clientName }),
-    );
+    const place = await placeOf(deps, interaction);
+    return sendPage(reply, 'signup' in (request.query as object) ? showSignup(place) : showLogin(place));
   };
 }
 
@@ -140,98 +151,24 @@ async function showConsent(
 }
 
 function restart(reply: FastifyReply, interaction: Interaction): FastifyReply {
-  return reply.redirect(restartUrl(interaction), 303);
+  return reply.redirect(restartUrl(interaction.params), 303);
 }
 
-async function proceed(
-  deps: InteractionRoutesDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  interaction: Interaction,
-  signedIn: SignedIn & { action: string },
-): Promise<FastifyReply> {
-  const { customer, sessionToken, action } = signedIn;
-  void deps.audit.record([
-    {
-      customerId: customer.id,
-      actor: { type: 'customer', id: customer.id },
-      action,
-      target: null,
-      outcome: 'success',
-      ip: request.ip,
-      requestId: request.id,
+async function placeOf(deps: InteractionRoutesDependencies, interaction: Interaction): Promise<LoginPlace> {
+  const { clientName } = await viewOfClient(deps.provider, interaction.params);
+  const { page, login, signup } = addressesOf(interaction);
+  return {
+    ...{
+      clientName,
+      loginAction: login,
+      signupAction: signup,
+      loginLink: page,
+      signupLink: `${page}?signup`,
     },
-  ]);
-  await interaction.destroy();
-  reply.header('set-cookie', sessionCookie(deps.access, sessionToken));
-  return restart(reply, interaction);
-}
-
-function createLogin(deps: InteractionRoutesDependencies): Handler {
-  return async (request, reply, interaction) => {
-    const form = formOf(request);
-    const email = form.get('email') ?? '';
-    const addresses = addressesOf(interaction);
-    const { clientName } = await viewOfClient(deps.provider, interaction);
-    const refuse = (problem: string, status: number) =>
-      sendPage(
-        reply,
-        loginPage({
-          action: addresses.login,
-          signupLink: `${addresses.page}?signup`,
-          clientName,
-          email,
-          problem,
-        }),
-        status,
-      );
-    try {
-      await deps.addressLimit.enforce(addressKey(request.ip), reply);
-      const outcome = await deps.customers.login({ email, password: form.get('password') ?? '' });
-      if (outcome.ok)
-        return await proceed(deps, request, reply, interaction, { ...outcome, action: 'session.started' });
-      return refuse('The e-mail address or the password is wrong.', 401);
-    } catch (error) {
-      return refuse(explainRefusal(error, reply), (error as AppError).status);
-    }
-  };
-}
-
-/** What may go wrong with a login or sign-up, for the page; anything else goes on to the error handler. */
-function explainRefusal(error: unknown, reply: FastifyReply): string {
-  if (!(error instanceof AppError) || error.kind === 'internal') throw error;
-  const retryAfter = error.headers?.['retry-after'];
-  if (retryAfter === undefined) return error.detail;
-  reply.header('retry-after', retryAfter);
-  const minutes = Math.ceil(Number(retryAfter) / 60);
-  return `Too many tries. Wait ${minutes > 1 ? `${minutes} minutes` : 'a minute'}, then try again.`;
-}
-
-function createSignup(deps: InteractionRoutesDependencies): Handler {
-  return async (request, reply, interaction) => {
-    const form = formOf(request);
-    const input = {
-      email: form.get('email') ?? '',
-      name: form.get('name') ?? '',
-      password: form.get('password') ?? '',
-    };
-    const addresses = addressesOf(interaction);
-    const { clientName } = await viewOfClient(deps.provider, interaction);
-    const refuse = (problem: string, status: number) =>
-      sendPage(
-        reply,
-        signupPage({ ...input, action: addresses.signup, loginLink: addresses.page, clientName, problem }),
-        status,
-      );
-    const fault = signupFault(input);
-    if (fault !== undefined) return refuse(fault, 422);
-    try {
-      await deps.addressLimit.enforce(addressKey(request.ip), reply);
-      const signedIn = await deps.customers.signup(input);
-      return await proceed(deps, request, reply, interaction, { ...signedIn, action: 'account.created' });
-    } catch (error) {
-      return refuse(explainRefusal(error, reply), (error as AppError).status);
-    }
+    async proceed(reply) {
+      await interaction.destroy();
+      return restart(reply, interaction);
+    },
   };
 }
 
@@ -243,21 +180,16 @@ function createConsent(deps: InteractionRoutesDependencies): Handler {
     if (decision !== 'allow' && decision !== 'deny')
       return showConsent(deps, request, reply, interaction, 'Choose whether to allow the access.');
     const { customerId } = session.session;
+    if (deps.suspensions.isSuspended(customerId)) return sendPage(reply, SUSPENDED, 403);
     const result =
       decision === 'allow'
         ? { consent: { grantId: await grantConsent(deps.provider, interaction, customerId) } }
         : { error: 'access_denied', error_description: 'the customer denied the access' };
-    void deps.audit.record([
-      {
-        customerId,
-        actor: { type: 'customer', id: customerId },
-        action: 'oauth.consent',
-        target: shownClient(String(interaction.params.client_id)),
-        outcome: decision === 'allow' ? 'success' : 'refused',
-        ip: request.ip,
-        requestId: request.id,
-      },
-    ]);
+    noteAudit(request, {
+      subject: customerId,
+      target: shownClient(String(interaction.params.client_id)),
+      outcome: decision === 'allow' ? 'success' : 'refused',
+    });
     const returnTo = await deps.provider.interactionResult(request.raw, reply.raw, result);
     // The path alone: the browser may know this machine by another of its names, and its cookies go with that.
     return reply.redirect(new URL(returnTo).pathname, 303);

@@ -1,6 +1,12 @@
 import type { Database } from '@libs/db';
 import { hashToken, type NewId } from '@libs/seal';
-import { type Adapter, type AdapterPayload, errors as oauthErrors } from 'oidc-provider';
+import {
+  type Adapter,
+  type AdapterPayload,
+  type Context,
+  errors as oauthErrors,
+  Provider,
+} from 'oidc-provider';
 import type { Revocations } from '../../customers/revocations.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import { findClient, upsertClient } from '../clients-store.ts';
@@ -22,6 +28,7 @@ import {
 } from '../store.ts';
 import type { Arrivals } from './arrivals.ts';
 import { isLateReuse, waitOutRace } from './spending.ts';
+import { holdsOnlyStorable, isStorable } from './storable.ts';
 
 export interface AdapterDependencies {
   database: Database;
@@ -32,7 +39,9 @@ export interface AdapterDependencies {
   now: () => Date;
   /** The page that an interaction returns to. */
   returnTo(interactionId: string): string;
-  onFamilyRevoked(family: { customerId: string; clientId: string }): void;
+  onFamilyRevoked(family: { customerId: string; clientId: string }): Promise<void>;
+  /** Throws for a `resource` that is not ours, before a code or a refresh token is touched. */
+  checkResource(ctx: Context | undefined): void;
 }
 
 /** The library's storage interface over this service's tables. Secrets are looked up by hash and never stored. */
@@ -72,6 +81,11 @@ function text(value: unknown, name: string): string {
   return value;
 }
 
+function requireStorable(payload: AdapterPayload): void {
+  if (!holdsOnlyStorable(payload))
+    throw new oauthErrors.InvalidRequest('the request holds characters that no text may have');
+}
+
 function expiryOf(payload: AdapterPayload): Date {
   if (typeof payload.exp !== 'number') throw new TypeError('the library gave no time of expiry');
   return new Date(payload.exp * 1000);
@@ -95,6 +109,7 @@ function withUse(
 function clients({ database, now }: AdapterDependencies): Partial<Adapter> {
   return {
     async upsert(id, payload) {
+      requireStorable(payload);
       const { client_secret: secret, ...metadata } = payload;
       await upsertClient(
         database,
@@ -109,7 +124,7 @@ function clients({ database, now }: AdapterDependencies): Partial<Adapter> {
       );
     },
     async find(id) {
-      const found = await findClient(database, id);
+      const found = isStorable(id) ? await findClient(database, id) : undefined;
       if (found === undefined) return undefined;
       const { metadata, secretHash } = found;
       // The library compares through `compareClientSecret`, which hashes what the client sent.
@@ -133,7 +148,10 @@ function codes(deps: AdapterDependencies): Partial<Adapter> {
         expiresAt: expiryOf(payload),
       });
     },
-    find: async (id) => withUse(id, await findCode(database, hashToken(id)), deps),
+    async find(id) {
+      deps.checkResource(Provider.ctx);
+      return withUse(id, await findCode(database, hashToken(id)), deps);
+    },
     async consume(id) {
       const hash = hashToken(id);
       if (await consumeCode(database, hash, now())) return;
@@ -164,7 +182,10 @@ function tokens(deps: AdapterDependencies, kind: 'access' | 'refresh'): Partial<
       });
       if (!stored) throw new oauthErrors.InvalidGrant('the grant was revoked');
     },
-    find: async (id) => withUse(id, await findToken(database, hashToken(id), kind), deps),
+    async find(id) {
+      if (kind === 'refresh') deps.checkResource(Provider.ctx);
+      return withUse(id, await findToken(database, hashToken(id), kind), deps);
+    },
     async consume(id) {
       const hash = hashToken(id);
       if (await consumeRefreshToken(database, hash, now())) return;
@@ -183,7 +204,7 @@ function tokens(deps: AdapterDependencies, kind: 'access' | 'refresh'): Partial<
         await revoke({ family: grantId });
         return family;
       });
-      if (gone !== undefined) deps.onFamilyRevoked(gone);
+      if (gone !== undefined) await deps.onFamilyRevoked(gone);
     },
   };
 }
@@ -200,7 +221,7 @@ function grants({ database, now }: AdapterDependencies): Partial<Adapter> {
         expiresAt: expiryOf(payload),
       });
     },
-    find: (id) => findGrant(database, id),
+    find: async (id) => (isStorable(id) ? findGrant(database, id) : undefined),
     // Gone with its family already.
     destroy: async () => {},
   };
@@ -209,6 +230,9 @@ function grants({ database, now }: AdapterDependencies): Partial<Adapter> {
 function interactions({ database, returnTo }: AdapterDependencies): Partial<Adapter> {
   return {
     async upsert(id, payload) {
+      // Nobody is logged in: the request goes to the login page in its address, and strangers fill no table.
+      if (payload.session === undefined) return;
+      requireStorable(payload);
       const { returnTo: _derived, ...kept } = withoutSecret(payload);
       await upsertInteraction(database, {
         idHash: hashToken(id),
@@ -228,7 +252,7 @@ function interactions({ database, returnTo }: AdapterDependencies): Partial<Adap
 function sessions({ customers }: AdapterDependencies): Partial<Adapter> {
   return {
     async findByUid(uid) {
-      const found = await customers.findSessionById(uid);
+      const found = isStorable(uid) ? await customers.findSessionById(uid) : undefined;
       if (found === undefined) return undefined;
       return {
         kind: 'Session',

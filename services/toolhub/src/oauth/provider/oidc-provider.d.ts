@@ -75,7 +75,7 @@ declare module 'oidc-provider' {
     readonly returnTo: string;
     readonly params: Readonly<Record<string, unknown>>;
     readonly prompt: { readonly name: string; readonly reasons: readonly string[] };
-    readonly session?: { readonly accountId: string; readonly uid: string };
+    readonly session?: { readonly accountId: string; readonly uid: string } | undefined;
     destroy(): Promise<void>;
   }
 
@@ -97,9 +97,12 @@ declare module 'oidc-provider' {
     type: string;
     body: unknown;
     set(name: string, value: string): void;
+    remove(name: string): void;
+    readonly response: { get(name: string): string };
     readonly oidc?: {
       readonly route: string;
       readonly client?: Client;
+      readonly params?: { resource?: string | string[] | undefined; client_id?: unknown };
       readonly result?: { readonly consent?: { readonly grantId?: string } };
       readonly provider: Provider;
       readonly entities: {
@@ -141,6 +144,7 @@ declare module 'oidc-provider' {
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): this;
     on(event: 'server_error', listener: (ctx: Context, error: Error) => void): this;
+    on(event: 'authorization.error', listener: (ctx: Context, error: Error & ErrorBody) => void): this;
     on(event: 'error', listener: (error: Error) => void): this;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
     interactionResult(
@@ -152,6 +156,7 @@ declare module 'oidc-provider' {
 
   export const errors: {
     readonly InvalidGrant: new (detail: string) => Error;
+    readonly InvalidRequest: new (description: string) => Error;
     readonly InvalidTarget: new (description?: string) => Error;
     readonly SessionNotFound: new (description: string) => Error;
     readonly OIDCProviderError: new (...args: never[]) => Error & ErrorBody & { readonly statusCode: number };

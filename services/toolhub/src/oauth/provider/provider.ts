@@ -6,6 +6,7 @@ import {
   type ClientSchema,
   type Context,
   type ErrorBody,
+  type Interaction,
   errors as oauthErrors,
   Provider,
   type ResourceServer,
@@ -38,6 +39,8 @@ export const oauthPaths = {
   revoke: '/oauth/revoke',
   jwks: '/oauth/jwks',
   interaction: '/oauth/interaction',
+  login: '/oauth/login',
+  signup: '/oauth/signup',
 } as const;
 
 /** Reaches metadata documents of clients; checks every address that it dials, and follows no redirect. */
@@ -55,6 +58,8 @@ export interface ProviderDependencies {
   fetchDocument: FetchDocument;
   mayFetchDocument(ctx: Context): Promise<boolean>;
   renderError(ctx: Context, body: ErrorBody): void;
+  /** Whether a customer has let this client in, so that it is known to be more than a registration. */
+  hasConsent(clientId: string): Promise<boolean>;
   /** Called before the answer leaves, when a code or a refresh token has become new tokens. */
   onExchanged(ctx: Context, spent: Spent): Promise<void>;
 }
@@ -73,6 +78,32 @@ export function isResource(text: string, publicUrl: string): boolean {
   return origin === publicUrl && /^\/mcp\/?$/.test(pathname) && username + password + hash === '';
 }
 
+/** Brings every spelling of our resource to one; throws for any other, before anything is consumed for it. */
+export function checkResource(ctx: Context | undefined, publicUrl: string): void {
+  const params = ctx?.oidc?.params;
+  if (params?.resource === undefined) return;
+  const wanted = [params.resource].flat();
+  if (!wanted.every((resource) => isResource(resource, publicUrl))) throw new oauthErrors.InvalidTarget();
+  params.resource = resourceOf(publicUrl);
+}
+
+export function resourceOf(publicUrl: string): string {
+  return `${publicUrl}/mcp`;
+}
+
+/** The login page for an authorization request; the request travels in the address, so nothing is stored for strangers. */
+export function loginAddress(
+  params: Readonly<Record<string, unknown>>,
+  page: string = oauthPaths.login,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    for (const one of [value].flat()) query.append(name, String(one));
+  }
+  return `${page}?request=${Buffer.from(query.toString()).toString('base64url')}`;
+}
+
 export function createProvider(deps: ProviderDependencies): Provider {
   const { publicUrl } = deps;
   const provider = new Provider(publicUrl, { ...policy(deps), ...library(deps), features: features(deps) });
@@ -81,8 +112,13 @@ export function createProvider(deps: ProviderDependencies): Provider {
   ruleClients(provider, publicUrl);
   prefixTokens(provider);
   usePlatformSessions(provider, deps);
+  const faults = new WeakMap<Context, ErrorBody>();
+  provider.on('authorization.error', (ctx, { error, error_description: description }) =>
+    faults.set(ctx, { error, ...(description === undefined ? {} : { error_description: description }) }),
+  );
   provider.use(async (ctx, next) => {
     await next();
+    await keepVisitor(ctx, faults.get(ctx), deps);
     await finish(ctx, deps);
   });
   return provider;
@@ -101,8 +137,8 @@ function policy(deps: ProviderDependencies): Record<string, unknown> {
     },
     pkce: { required: () => true },
     rotateRefreshToken: true,
-    issueRefreshToken: async (_ctx: Context, client: Client, source: { scopes: ReadonlySet<string> }) =>
-      client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
+    // Clients that registered for it count on it, whether or not they also ask for `offline_access`.
+    issueRefreshToken: async (_ctx: Context, client: Client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
     ttl: {
@@ -151,7 +187,8 @@ function library(deps: ProviderDependencies): Record<string, unknown> {
       end_session: '/oauth/session/end',
     },
     interactions: {
-      url: async (_ctx: Context, { uid }: { uid: string }) => `${oauthPaths.interaction}/${uid}`,
+      url: async (_ctx: Context, { uid, session, params }: Interaction) =>
+        session === undefined ? loginAddress(params) : `${oauthPaths.interaction}/${uid}`,
     },
     renderError: async (ctx: Context, body: ErrorBody) => deps.renderError(ctx, body),
     fetch: (url: string | URL, { headers, signal }: { headers: Headers; signal: AbortSignal }) =>
@@ -168,7 +205,7 @@ function features(deps: ProviderDependencies): Record<string, unknown> {
   const { publicUrl } = deps;
   const resource: ResourceServer = {
     scope: RESOURCE_SCOPES.join(' '),
-    audience: `${publicUrl}/mcp`,
+    audience: resourceOf(publicUrl),
     accessTokenFormat: 'opaque',
     accessTokenTTL: ACCESS_TOKEN_SECONDS,
   };
@@ -272,6 +309,25 @@ function usePlatformSessions(provider: Provider, deps: ProviderDependencies): vo
     ctx.oidc?.entity('Session', session);
     return session;
   };
+}
+
+const BAD_REQUEST = 400;
+
+/**
+ * Anybody can register a client with any address, so a faulty request must not send a visitor there, without a click,
+ * unless a customer has let that client in before. The visitor reads here what is wrong.
+ */
+async function keepVisitor(
+  ctx: Context,
+  fault: ErrorBody | undefined,
+  deps: ProviderDependencies,
+): Promise<void> {
+  const { oidc } = ctx;
+  if (fault === undefined || oidc?.route !== 'authorization' || ctx.response.get('location') === '') return;
+  if (oidc.client !== undefined && (await deps.hasConsent(oidc.client.clientId))) return;
+  ctx.remove('location');
+  ctx.status = BAD_REQUEST;
+  deps.renderError(ctx, fault);
 }
 
 async function finish(ctx: Context, deps: ProviderDependencies): Promise<void> {

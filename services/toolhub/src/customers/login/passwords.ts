@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import { errors } from '../errors.ts';
+import { errors } from '../../errors.ts';
 
 /** argon2id with the parameters that OWASP names first: 19 MiB, two passes, one lane. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

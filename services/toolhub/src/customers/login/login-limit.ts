@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { hashToken, type NewId } from '@libs/seal';
-import { errors } from '../errors.ts';
+import { errors } from '../../errors.ts';
 import {
   countAttempts,
   deleteAttempt,

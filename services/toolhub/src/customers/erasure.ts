@@ -1,0 +1,51 @@
+import type { Database, Queryable } from '@libs/db';
+import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import { deleteCustomer, deleteRowsOf, listTokenIds } from './erasure-store.ts';
+import type { Revocations } from './revocations.ts';
+
+export interface ErasureDependencies {
+  database: Database;
+  revocations: Pick<Revocations, 'transaction'>;
+  /** In the same transaction: what platforms hold for the customer alone, such as a phone number. */
+  forgetPlatforms(tx: Queryable, customerId: string): Promise<void>;
+}
+
+/** The end of an account: from its commit on nobody can get in, and what is left is removed piece by piece. */
+export interface Erasure {
+  erase(customerId: string): Promise<void>;
+  readonly handlers: readonly Handler[];
+}
+
+const JOB = 'customers.erase';
+const ROWS_AT_ONCE = 5_000;
+
+export function createErasure(deps: ErasureDependencies): Erasure {
+  const { database } = deps;
+
+  async function removeRest(customerId: string, signal: AbortSignal): Promise<void> {
+    for (let removed = ROWS_AT_ONCE; removed > 0 && !signal.aborted; )
+      removed = await deleteRowsOf(database, customerId, ROWS_AT_ONCE);
+    signal.throwIfAborted();
+  }
+
+  return {
+    async erase(customerId) {
+      await deps.revocations.transaction(async (tx, revoke) => {
+        for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
+        await deps.forgetPlatforms(tx, customerId);
+        await deleteCustomer(tx, customerId);
+        await enqueueJobs(tx, database.schema, [{ name: JOB, payload: { customerId } }]);
+      });
+    },
+    handlers: [
+      {
+        name: JOB,
+        batchMax: 1,
+        handle: async (jobs, { signal }) => {
+          for (const { payload } of jobs as readonly Job<{ customerId: string }>[])
+            await removeRest(payload.customerId, signal);
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,205 @@
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import Type from 'typebox';
+import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
+import type { Access } from './access.ts';
+import { EMAIL_CHARACTERS_MAX } from './customer.ts';
+import type { AccountSecurity } from './login/security.ts';
+import type { SessionRecord } from './login/sessions-store.ts';
+import { CustomerAnswer, customerToApi, GivenPassword, NewPassword } from './routes.ts';
+
+export interface SecurityRoutesDependencies {
+  security: AccountSecurity;
+  access: Pick<Access, 'sessionOf'>;
+}
+
+const LinkToken = Type.String({ minLength: 1, maxLength: 200, description: 'From the link in the mail.' });
+const Accepted = Type.Object({}, { description: 'Nothing is told here; see the mail.' });
+
+const SessionSchema = Type.Object({
+  id: Type.String(),
+  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+  ip: Type.Union([Type.String(), Type.Null()], { description: 'Where it was started from.' }),
+  user_agent: Type.Union([Type.String(), Type.Null()]),
+  created_at: Type.String({ format: 'date-time' }),
+  expires_at: Type.String({ format: 'date-time' }),
+});
+
+const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^ses_[0-9a-z]{26}$' }) }));
+const tags = ['Account'];
+
+/** Proving the address, getting back in, and looking after sessions. */
+export function registerSecurityRoutes(routes: ToolhubRoutes, deps: SecurityRoutesDependencies): void {
+  registerVerification(routes, deps);
+  registerPassword(routes, deps);
+  registerSessionList(routes, deps);
+}
+
+function registerVerification(routes: ToolhubRoutes, { security, access }: SecurityRoutesDependencies): void {
+  routes.post(
+    '/api/auth/verify',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'account.verified' },
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Verify the e-mail address',
+        description: 'With the token from the mail; it works once, for 24 hours.',
+        body: Type.Object({ token: LinkToken }, { additionalProperties: false }),
+        response: { 200: CustomerAnswer },
+      },
+    },
+    async (request) => {
+      const customer = await security.verify(request.body.token);
+      noteAudit(request, { subject: customer.id });
+      return customerToApi(customer);
+    },
+  );
+
+  routes.post(
+    '/api/auth/verify/resend',
+    {
+      access: 'account:write',
+      rate: 'dear',
+      audit: { action: 'account.verification_sent' },
+      idempotency: 'repeats',
+      schema: { tags, summary: 'Send the verification again', response: { 202: Accepted } },
+    },
+    async (request, reply) => {
+      await security.resendVerification(access.sessionOf(request).customerId);
+      return reply.code(202).send({});
+    },
+  );
+}
+
+function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityRoutesDependencies): void {
+  routes.post(
+    '/api/auth/forgot',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: 'none',
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Ask for a link to choose a new password',
+        description: 'The answer is the same whether or not there is such an account.',
+        body: Type.Object(
+          { email: Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }) },
+          { additionalProperties: false },
+        ),
+        response: { 202: Accepted },
+      },
+    },
+    async (request, reply) => {
+      await security.forgot(request.body.email);
+      return reply.code(202).send({});
+    },
+  );
+
+  routes.post(
+    '/api/auth/reset',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'account.password_reset' },
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Choose a new password with the link from the mail',
+        description: 'The token works once, for an hour. All sessions end.',
+        body: Type.Object({ token: LinkToken, password: NewPassword }, { additionalProperties: false }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId } = await security.reset(request.body);
+      noteAudit(request, { subject: customerId });
+      return reply.code(204).send(null);
+    },
+  );
+
+  routes.post(
+    '/api/auth/password',
+    {
+      access: 'person',
+      rate: 'api',
+      audit: { action: 'account.password_changed' },
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'Change the password',
+        description: 'All other sessions end.',
+        body: Type.Object({ current: GivenPassword, new: NewPassword }, { additionalProperties: false }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId, sessionId = null } = access.sessionOf(request);
+      const { current, new: next } = request.body;
+      await security.changePassword({ customerId, sessionId, current, next });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function registerSessionList(routes: ToolhubRoutes, { security, access }: SecurityRoutesDependencies): void {
+  routes.get(
+    '/api/sessions',
+    {
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        tags,
+        summary: 'The sessions of the account, newest first',
+        querystring: listQuery(),
+        response: { 200: listSchema(SessionSchema) },
+      },
+    },
+    async (request) => {
+      const { limit } = request.query;
+      const { customerId, sessionId } = access.sessionOf(request);
+      const before = cursor.decode(request.query.cursor)?.id;
+      const rows = await security.sessions({ customerId, before, limit: limit + 1 });
+      const page = toPage(rows, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
+      return { ...page, data: page.data.map((session) => toApi(session, sessionId)) };
+    },
+  );
+
+  routes.delete(
+    '/api/sessions/:id',
+    {
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'session.ended', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'End a session',
+        params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId } = access.sessionOf(request);
+      if (!(await security.endSession({ customerId, id: request.params.id })))
+        throw errors.not_found({ detail: 'There is no such session.' });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function toApi(session: SessionRecord, currentId: string | undefined) {
+  return {
+    id: session.id,
+    current: session.id === currentId,
+    ip: session.ip,
+    user_agent: session.userAgent,
+    created_at: session.createdAt.toISOString(),
+    expires_at: session.expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,145 @@
+import type { RateLimit } from '@libs/http';
+import { noteAudit } from '@libs/http';
+import { AppError } from '@libs/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Suspensions } from '../../admin/suspensions.ts';
+import type { Access } from '../../customers/access.ts';
+import { addressKey } from '../../customers/address-key.ts';
+import {
+  EMAIL_CHARACTERS_MAX,
+  EMAIL_PATTERN,
+  NAME_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+} from '../../customers/customer.ts';
+import { originOf, sessionCookie } from '../../customers/routes.ts';
+import type { CustomerService, SignedIn } from '../../customers/service.ts';
+import { formOf, sendPage } from './form.ts';
+import type { Page } from './page-layout.ts';
+import { loginPage, problemPage, signupPage } from './pages.ts';
+
+export interface LoginFormDependencies {
+  customers: Pick<CustomerService, 'login' | 'signup'>;
+  access: Pick<Access, 'cookieName' | 'secureCookies'>;
+  suspensions: Pick<Suspensions, 'isSuspended'>;
+  addressLimit: RateLimit;
+}
+
+/** Where a login stands: the page it is on, and what comes after it. */
+export interface LoginPlace {
+  clientName: string;
+  /** Addresses that the two forms are sent to, and those of the two pages. */
+  loginAction: string;
+  signupAction: string;
+  loginLink: string;
+  signupLink: string;
+  /** Leads on, now that somebody is logged in. */
+  proceed(reply: FastifyReply): Promise<FastifyReply>;
+}
+
+export const SUSPENDED: Page = problemPage({
+  title: 'Account suspended',
+  detail: 'This account is suspended; ask the operator.',
+});
+const FORBIDDEN = 403;
+
+/** Logging in and signing up by plain forms, wherever they stand. */
+export function createLoginForms(deps: LoginFormDependencies) {
+  async function enter(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    place: LoginPlace,
+    { customer, sessionToken }: SignedIn,
+  ): Promise<FastifyReply> {
+    noteAudit(request, { subject: customer.id });
+    if (deps.suspensions.isSuspended(customer.id)) {
+      noteAudit(request, { outcome: 'refused' });
+      return sendPage(reply, SUSPENDED, FORBIDDEN);
+    }
+    reply.header('set-cookie', sessionCookie(deps.access, sessionToken));
+    return place.proceed(reply);
+  }
+
+  async function logIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    place: LoginPlace,
+  ): Promise<FastifyReply> {
+    const form = formOf(request);
+    const email = form.get('email') ?? '';
+    const refuse = (problem: string, status: number) =>
+      sendPage(reply, showLogin(place, { email, problem }), status);
+    try {
+      await deps.addressLimit.enforce(addressKey(request.ip), reply);
+      const password = form.get('password') ?? '';
+      const outcome = await deps.customers.login({ email, password, from: originOf(request) });
+      if (outcome.ok) return await enter(request, reply, place, outcome);
+      noteAudit(request, { subject: outcome.customerId });
+      return refuse('The e-mail address or the password is wrong.', 401);
+    } catch (error) {
+      return refuse(explainRefusal(error, reply), (error as AppError).status);
+    }
+  }
+
+  async function signUp(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    place: LoginPlace,
+  ): Promise<FastifyReply> {
+    const form = formOf(request);
+    const input = {
+      email: form.get('email') ?? '',
+      name: form.get('name') ?? '',
+      password: form.get('password') ?? '',
+    };
+    const refuse = (problem: string, status: number) =>
+      sendPage(reply, showSignup(place, { ...input, problem }), status);
+    const fault = signupFault(input);
+    if (fault !== undefined) return refuse(fault, 422);
+    try {
+      await deps.addressLimit.enforce(addressKey(request.ip), reply);
+      const signedIn = await deps.customers.signup({ ...input, from: originOf(request) });
+      return await enter(request, reply, place, signedIn);
+    } catch (error) {
+      return refuse(explainRefusal(error, reply), (error as AppError).status);
+    }
+  }
+
+  return { logIn, signUp };
+}
+
+export function showLogin(place: LoginPlace, filled: { email?: string; problem?: string } = {}): Page {
+  const { clientName, loginAction: action, signupLink } = place;
+  return loginPage({ action, signupLink, clientName, ...filled });
+}
+
+export function showSignup(
+  place: LoginPlace,
+  filled: { email?: string; name?: string; problem?: string } = {},
+): Page {
+  const { clientName, signupAction: action, loginLink } = place;
+  return signupPage({ action, loginLink, clientName, ...filled });
+}
+
+/** What may go wrong with a login or sign-up, for the page; anything else goes on to the error handler. */
+function explainRefusal(error: unknown, reply: FastifyReply): string {
+  if (!(error instanceof AppError) || error.kind === 'internal') throw error;
+  const retryAfter = error.headers?.['retry-after'];
+  if (retryAfter === undefined) return error.detail;
+  reply.header('retry-after', retryAfter);
+  const minutes = Math.ceil(Number(retryAfter) / 60);
+  return `Too many tries. Wait ${minutes > 1 ? `${minutes} minutes` : 'a minute'}, then try again.`;
+}
+
+const EMAIL = new RegExp(EMAIL_PATTERN, 'u');
+
+/** The browser checks the same; this is for what arrives without one. */
+function signupFault(input: { email: string; name: string; password: string }): string | undefined {
+  if (input.email.length > EMAIL_CHARACTERS_MAX || !EMAIL.test(input.email))
+    return 'This is not an e-mail address.';
+  if (input.name.trim() === '' || input.name.length > NAME_CHARACTERS_MAX) return 'Enter your name.';
+  const { length } = input.password;
+  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX)
+    return `The password must have at least ${PASSWORD_CHARACTERS_MIN} characters.`;
+  return undefined;
+}
