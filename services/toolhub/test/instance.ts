@@ -22,6 +22,12 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
+export interface SpawnedInstance extends Instance {
+  pid: number;
+  /** At once, as when the machine loses its power. */
+  kill(): Promise<void>;
+}
+
 export function createToolhubDatabase(): Promise<TestDatabase> {
   return createTestDatabase(migrationSource);
 }
@@ -120,7 +126,10 @@ async function openFront(publicUrl: string, port: number): Promise<{ port: numbe
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** The whole service as the process that `npm start` runs. */
-export async function spawnInstance(databaseUrl: string, options: InstanceOptions = {}): Promise<Instance> {
+export async function spawnInstance(
+  databaseUrl: string,
+  options: InstanceOptions = {},
+): Promise<SpawnedInstance> {
   const port = await freePort();
   const env = environment(databaseUrl, port, options.env ?? {});
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
@@ -138,6 +147,11 @@ export async function spawnInstance(databaseUrl: string, options: InstanceOption
   ]);
   return {
     url,
+    pid: child.pid as number,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
     async stop() {
       child.kill('SIGTERM');
       await exited;

@@ -42,7 +42,7 @@ export const requirements: readonly Requirement[] = [
   { id: 'TH-3.4', text: 'Passwords are argon2id and at least 10 characters long.' },
   {
     id: 'TH-3.5',
-    text: 'A personal token is shown once, stored hashed, and cannot give away what its maker does not have.',
+    text: 'A personal token is shown once and stored hashed.',
   },
   {
     id: 'TH-3.6',
@@ -52,9 +52,14 @@ export const requirements: readonly Requirement[] = [
   { id: 'TH-3.8', text: 'Refresh tokens rotate; reuse of an old one revokes the family.' },
   {
     id: 'TH-3.9',
-    text: 'PATCH /api/me, change, reset and verification of passwords and addresses, sessions, deletion of the account.',
-    deferred: 'not built yet: account mail comes with the dashboard',
+    text: 'Addresses are verified and passwords reset by links that work once; sessions are listed and ended; the name changes.',
   },
+  {
+    id: 'TH-3.10',
+    text: 'To an address that is not verified nothing is mailed but a verification and a reset; mail holds no text that a stranger chose.',
+  },
+  { id: 'TH-3.11', text: 'A closed account leaves nothing but its invoices.' },
+  { id: 'TH-3.12', text: 'Only a person, by the cookie, makes personal tokens.' },
   // OAuth server
   {
     id: 'TH-4.1',
@@ -89,6 +94,22 @@ export const requirements: readonly Requirement[] = [
     text: 'mcp-callback shows four snippets; a failed exchange is a clear page with 400; the page is never cached.',
   },
   { id: 'TH-4.12', text: 'Codes and tokens are nowhere in the database as they were given out.' },
+  {
+    id: 'TH-4.13',
+    text: 'A resource that is not ours is refused before anything is consumed; /mcp and /mcp/ are one resource.',
+  },
+  {
+    id: 'TH-4.14',
+    text: 'A faulty authorization request leads to no client that nobody has let in: a page says what is wrong.',
+  },
+  {
+    id: 'TH-4.15',
+    text: 'Clients registered for refresh_token get one without offline_access; 401 and metadata advertise the three scopes.',
+  },
+  {
+    id: 'TH-4.16',
+    text: 'Nothing is stored for strangers who open /oauth/authorize, and /oauth/connect-mcp is limited.',
+  },
   // MCP endpoint
   { id: 'TH-5.1', text: 'Both protocol eras are served from one address with the official SDK.' },
   {
@@ -156,6 +177,16 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'TH-7.11', text: 'The invoice comes as a PDF, the same that was mailed.' },
   { id: 'TH-7.12', text: 'A mail that fails is failed_to_send, is tried again, and is then sent.' },
+  {
+    id: 'TH-7.13',
+    text: 'A call of which nobody knows the outcome keeps its unit: hanging up is no way around the limit.',
+  },
+  {
+    id: 'TH-7.14',
+    text: 'The result of a key commits with its unit: after kills under load every success is counted.',
+  },
+  { id: 'TH-7.15', text: 'An admin’s limit never lifts the spend cap: the lower of both holds.' },
+  { id: 'TH-7.16', text: 'An invoice waits as open until the address is verified.' },
   // Webhooks of customers
   { id: 'TH-8.1', text: 'The secret is shown once; a new configuration makes a new one.' },
   {
@@ -224,8 +255,14 @@ export const requirements: readonly Requirement[] = [
   {
     id: 'TH-13.10',
     text: 'Limits of /api per customer (TOOLHUB_RATE_API), and of its costly calls.',
-    deferred: 'not built yet',
   },
+  {
+    id: 'TH-13.11',
+    text: 'Whatever a route is sent, no answer is 5xx and none takes longer than its bound.',
+  },
+  { id: 'TH-13.12', text: 'Every route answers under the accepted Host names alone.' },
+  { id: 'TH-13.13', text: 'A suspended customer gets no tokens.' },
+  { id: 'TH-13.14', text: 'What one customer or stranger sends holds up nobody else.' },
   {
     id: 'TH-13.20',
     text: 'What a mail server or a stranger’s mail sends is bounded before it is parsed, holds up nobody for 100 ms, and ends in an error that names the platform.',

@@ -32,6 +32,7 @@ beforeAll(async () => {
   service = await startService(db.url, { env, jobs: false, now: () => clock.now });
   ada = await newCustomer(service.url);
   bob = await newCustomer(service.url);
+  await db.database.query('update customers set email_verified_at = created_at');
   await apiOf(service.url, ada.token)('PUT', '/api/plan', { plan: 'starter' });
   await db.database.query(
     `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
@@ -222,8 +223,8 @@ describe('[TH-7] the invoice', () => {
 test('[TH-7] a run whose process is told to stop ends with its step, gives the lock back, and is resumed', async () => {
   const many = 120;
   await db.database.query(
-    `insert into customers (id, email, name, password_hash, plan, created_at)
-     select 'cus_many' || n, 'many' || n || '@example.com', 'Many', '', 'free', '2027-06-15T00:00:00Z'
+    `insert into customers (id, email, name, password_hash, plan, created_at, email_verified_at)
+     select 'cus_many' || n, 'many' || n || '@example.com', 'Many', '', 'free', '2027-06-15T00:00:00Z', now()
      from generate_series(1, $1) as n`,
     [many],
   );

@@ -52,6 +52,10 @@ export function createAuditService(deps: AuditDependencies): AuditService {
         failures = 0;
         for (const { done } of batch) done();
       } catch (error) {
+        if (isRefusedData(error)) {
+          await writeApart(batch);
+          continue;
+        }
         failures += 1;
         onError(error, { dropped: 0 });
         queue = [...batch, ...queue];
@@ -59,6 +63,20 @@ export function createAuditService(deps: AuditDependencies): AuditService {
         if (closing && failures >= CLOSE_ATTEMPTS_MAX) return giveUp(queue.length, error);
         await new Promise((resume) => setTimeout(resume, RETRY_MS));
       }
+    }
+  }
+
+  /** One bad entry never keeps back those beside and behind it: each is written alone, and the bad one given up. */
+  async function writeApart(batch: readonly Waiting[]): Promise<void> {
+    for (const { entries, done } of batch) {
+      for (const entry of entries) {
+        try {
+          await insertEntries(database, [entry]);
+        } catch (error) {
+          onError(error, { dropped: 1 });
+        }
+      }
+      done();
     }
   }
 
@@ -92,7 +110,7 @@ export function createAuditService(deps: AuditDependencies): AuditService {
     record(entries) {
       if (entries.length === 0) return Promise.resolve();
       const at = now();
-      const complete = entries.map((entry) => ({ ...entry, id: newId('aud'), at }));
+      const complete = entries.map((entry) => ({ ...storable(entry), id: newId('aud'), at }));
       return new Promise((done) => {
         queue.push({ entries: complete, done });
         waiting += complete.length;
@@ -107,6 +125,23 @@ export function createAuditService(deps: AuditDependencies): AuditService {
       while (writing !== undefined) await writing;
     },
   };
+}
+
+/** Names and targets are what a caller sent: a mark stands in for what no storage takes. */
+function storable(entry: NewAuditEntry): NewAuditEntry {
+  const clean = (text: string) => text.replaceAll('\0', '\ufffd').toWellFormed();
+  return {
+    ...entry,
+    actor: { ...entry.actor, id: clean(entry.actor.id) },
+    target: entry.target === null ? null : clean(entry.target),
+    requestId: entry.requestId === null ? null : clean(entry.requestId),
+  };
+}
+
+/** Postgres looked at the values and refused them: no later try will do better. */
+function isRefusedData(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^2[23]/.test(code);
 }
 
 function countEntries(batch: readonly Waiting[]): number {

@@ -292,9 +292,37 @@ describe('thresholds', () => {
     await service.changeLimit(id, 12);
     expect(await told(id)).toEqual([80, 80, 100]);
     await db.database.query('update usage_counters set notified_percent = 0 where customer_id = $1', [id]);
+    await db.database.query('delete from told_thresholds where customer_id = $1 and calls_limit = 12', [id]);
     await service.tellUntoldThresholds();
     expect(await told(id)).toEqual([80, 80, 80, 100]);
     expect(await service.tellUntoldThresholds()).toBe(0);
+  });
+
+  test('[TH-7.6] a limit that is set again is not told again, and ever new ones not without end', async () => {
+    const id = await newCustomer(10);
+    const service = newService();
+    for (let n = 0; n < 10; n += 1) await settle(service, await service.meter.checkLimit(id), true);
+    await vi.waitFor(async () => expect(await told(id)).toEqual([80, 100]));
+    for (let n = 0; n < 5; n += 1) {
+      await service.changePlan(id, { plan: 'free' });
+      await service.changeLimit(id, 12);
+      await service.changeLimit(id, 10);
+    }
+    expect(await told(id)).toEqual([80, 80, 100]);
+    for (let limit = 1; limit < 40; limit += 1) await service.changeLimit(id, limit);
+    expect((await told(id)).length).toBeLessThanOrEqual(20);
+  });
+
+  test('[TH-7.15] an admin’s limit never lifts the spend cap: the lower of both holds', async () => {
+    const id = await newCustomer(1_000_000);
+    const service = newService();
+    await service.changePlan(id, { plan: 'starter', spendCapCents: 2_900 });
+    expect((await service.planState(id)).limit).toBe(50_000);
+    await service.changeLimit(id, 40_000);
+    expect((await service.planState(id)).limit).toBe(40_000);
+    await service.changePlan(id, { plan: 'starter', spendCapCents: null });
+    await service.changeLimit(id, 60_000);
+    expect((await service.planState(id)).limit).toBe(60_000);
   });
 });
 

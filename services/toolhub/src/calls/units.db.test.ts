@@ -120,14 +120,14 @@ describe('the unit of a call', () => {
     ['that found no connection is given back', 'answer', { closed: true }, 0],
     ['that was cut after it had left is kept', 'cut', {}, 1],
     ['that was never answered is kept', 'hang', {}, 1],
-  ])('[TH-7.open] %s', async (_what, how, args, used) => {
+  ])('[TH-7.13] %s', async (_what, how, args, used) => {
     const id = await newCustomer();
     behaviour = how;
     await send(id, args);
     expect(await usedBy(id)).toBe(used);
   });
 
-  test('[TH-7.open] hanging up is no way around the limit', async () => {
+  test('[TH-7.13] hanging up is no way around the limit', async () => {
     const id = await newCustomer(3);
     behaviour = 'hang';
     for (let n = 0; n < 10; n += 1) {
@@ -143,7 +143,7 @@ describe('the unit of a call', () => {
     await vi.waitFor(async () => expect(await usedBy(id)).toBe(3));
   });
 
-  test('[TH-7.open] a key whose call found no connection is free, one that was cut is not', async () => {
+  test('[TH-7.13] a key whose call found no connection is free, one that was cut is not', async () => {
     const id = await newCustomer();
     const first = await send(id, { closed: true, idempotency_key: 'k' });
     expect(first.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });

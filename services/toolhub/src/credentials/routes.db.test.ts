@@ -207,8 +207,11 @@ describe('credentials of two customers', () => {
     expect((await request('DELETE', '/api/credentials/telegram', { customer: 'cus_one' })).status).toBe(404);
     expect(entries.map(({ customerId, action }) => [customerId, action])).toEqual([
       ['cus_one', 'credential.connected'],
+      ['cus_two', 'credential.removed'],
+      ['cus_one', 'credential.removed'],
       ['cus_one', 'credential.removed'],
     ]);
+    expect(entries.map(({ outcome }) => outcome)).toEqual(['success', 'refused', 'success', 'refused']);
   });
 
   it('are listed in pages', async () => {

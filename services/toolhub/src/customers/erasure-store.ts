@@ -34,7 +34,7 @@ export async function listTokenIds(tx: Queryable, customerId: string): Promise<s
 }
 
 /** The account itself, what leads to it and what opens its platforms. */
-export async function deleteCustomer(tx: Queryable, customerId: string): Promise<void> {
+export async function deleteAccount(tx: Queryable, customerId: string): Promise<void> {
   await tx.query('delete from customer_emails where customer_id = $1', [customerId]);
   await tx.query('delete from credentials where customer_id = $1', [customerId]);
   await tx.query('delete from customers where id = $1', [customerId]);

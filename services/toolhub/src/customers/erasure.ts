@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
-import { deleteCustomer, deleteRowsOf, listTokenIds } from './erasure-store.ts';
+import { deleteAccount, deleteRowsOf, listTokenIds } from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
 
 export interface ErasureDependencies {
@@ -33,7 +33,7 @@ export function createErasure(deps: ErasureDependencies): Erasure {
       await deps.revocations.transaction(async (tx, revoke) => {
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deps.forgetPlatforms(tx, customerId);
-        await deleteCustomer(tx, customerId);
+        await deleteAccount(tx, customerId);
         await enqueueJobs(tx, database.schema, [{ name: JOB, payload: { customerId } }]);
       });
     },

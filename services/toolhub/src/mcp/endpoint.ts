@@ -6,12 +6,14 @@ import { cancellationKey } from './cancellations.ts';
 import { createFastAnswers, createFastReader, type FastRequest } from './fast-path.ts';
 import { calledTool, errorBody, idOf, isObject, type JsonObject, readBody } from './message.ts';
 import type { ServerInfo } from './protocol.ts';
+import type { RequestLimit } from './request-limit.ts';
 import { createSdkPath, type ServerExtension } from './sdk-path.ts';
 import type { McpService } from './service.ts';
 
 export interface EndpointDependencies {
   mcp: McpService;
   access: McpAccess;
+  requestLimit: RequestLimit;
   serverInfo: ServerInfo;
   /** Aborted when the server drains: streams that never end by themselves end then. */
   drainSignal: AbortSignal;
@@ -29,7 +31,8 @@ export type Answer = { kind: 'body'; status: number; body: string } | { kind: 's
 
 /** One POST to `/mcp`, from its headers to its answer. */
 export interface Endpoint {
-  enter(request: FastifyRequest): Promise<Entry>;
+  /** Throws before the body is read: for strangers, and for customers who send more than anybody can use. */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<Entry>;
   answer(entry: Entry, request: FastifyRequest, reply: FastifyReply): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -41,9 +44,10 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
   const fastAnswers = createFastAnswers(deps.serverInfo);
   const sdk = createSdkPath({ ...deps, callTool });
 
-  async function enter(request: FastifyRequest): Promise<Entry> {
+  async function enter(request: FastifyRequest, reply: FastifyReply): Promise<Entry> {
     access.checkPlace(request);
     const session = await access.identify(request);
+    if (session.kind === 'customer') await deps.requestLimit.enforce(session.customerId, request, reply);
     const { platforms } = request.query as { platforms?: string | string[] };
     return { session, platforms: mcp.readPlatforms(platforms) };
   }

@@ -1,10 +1,11 @@
 import type { App } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RoutesOn } from '../route-rules.ts';
 import type { McpAccess } from './access.ts';
 import { createEndpoint, type Entry } from './endpoint.ts';
 import type { ServerInfo } from './protocol.ts';
+import type { RequestLimit } from './request-limit.ts';
 import type { ServerExtension } from './sdk-path.ts';
 import type { McpService } from './service.ts';
 
@@ -12,6 +13,7 @@ export interface McpRoutesDependencies {
   mcp: McpService;
   access: McpAccess;
   routesOn: RoutesOn;
+  requestLimit: RequestLimit;
   serverInfo: ServerInfo;
   onError: (error: unknown) => void;
   /** Mail with attachments arrives here as base64. */
@@ -43,8 +45,8 @@ export async function registerMcpRoutes(app: App, deps: McpRoutesDependencies): 
       idempotency: 'repeats',
       bodyLimit,
       schema: { hide: true },
-      preParsing: async (request: FastifyRequest): Promise<void> => {
-        entries.set(request, await endpoint.enter(request));
+      preParsing: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+        entries.set(request, await endpoint.enter(request, reply));
       },
     } as const;
     for (const path of PATHS)

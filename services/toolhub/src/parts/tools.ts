@@ -3,6 +3,7 @@ import { type BillingService, createBillingService } from '../billing/service.ts
 import type { CredentialService } from '../credentials/service.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { createMcpAccess } from '../mcp/access.ts';
+import { createRequestLimit } from '../mcp/request-limit.ts';
 import { registerMcpRoutes } from '../mcp/routes.ts';
 import type { ServerExtension } from '../mcp/sdk-path.ts';
 import { createMcpService } from '../mcp/service.ts';
@@ -71,6 +72,7 @@ export async function addTools(
   registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
     ...{ mcp, routesOn, onError },
+    requestLimit: createRequestLimit(rates, config.rate.callsPerSecond),
     access: createMcpAccess({ server: config.server, resolveBearer }),
     serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },
     ...(extension === undefined ? {} : { extension }),

@@ -91,8 +91,9 @@ export function asObject(value: unknown): Fields {
   );
 }
 
+/** What people write may hold characters that no storage takes; a mark stands in for them, as in any editor. */
 export function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : null;
 }
 
 export function integerOf(value: unknown): number {

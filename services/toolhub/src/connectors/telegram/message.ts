@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { ConnectorError } from '../connector.ts';
 import { asObject, integerOf, textOrNull } from './api.ts';
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
@@ -42,12 +43,18 @@ export const telegramMessageSchema = Type.Object(
 export type TelegramMessage = Static<typeof telegramMessageSchema>;
 
 function nameOf(person: Record<string, unknown>): string {
-  const full = [person.first_name, person.last_name].filter((part) => typeof part === 'string').join(' ');
-  return textOrNull(person.title) ?? full;
+  const full = [textOrNull(person.first_name), textOrNull(person.last_name)].filter((part) => part !== null);
+  return textOrNull(person.title) ?? full.join(' ');
 }
 
+/** The year 3000: what lies beyond is no moment at which anybody wrote. */
+const SECONDS_MAX = 32_503_680_000;
+
 function isoDate(seconds: unknown): string {
-  return new Date(integerOf(seconds) * 1_000).toISOString();
+  const moment = integerOf(seconds);
+  if (moment < 0 || moment > SECONDS_MAX)
+    throw new ConnectorError('platform_unavailable', 'Telegram sent a message without a date');
+  return new Date(moment * 1_000).toISOString();
 }
 
 /** What is kept of a Bot API message: what the tools show and nothing more. */

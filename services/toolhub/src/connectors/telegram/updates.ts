@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectorError } from '../connector.ts';
-import { asObject, botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
+import { botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
 import { readMessage } from './message.ts';
 import {
   type BotKey,
@@ -71,12 +71,21 @@ async function readStream(
       );
     }
     if (answer.length === 0) return;
-    const updates = answer.map(asObject);
+    const updates = answer.flatMap(readableUpdate);
+    // Nothing in it can be confirmed, so the same would come again for ever.
+    if (updates.length === 0) return;
     offset = Math.max(offset, ...updates.map((update) => integerOf(update.update_id) + 1));
     const received = lastOfEach(updates.flatMap(readUpdate));
     await context.database.transaction((tx) => storeUpdates(tx, key, { received, nextUpdateId: offset }));
     context.progress(round + 1, undefined, 'updates');
   }
+}
+
+/** One that has no number of its own is passed over; the next one that has confirms it as well. */
+function readableUpdate(update: unknown): Record<string, unknown>[] {
+  const isObject = typeof update === 'object' && update !== null && !Array.isArray(update);
+  const fields = (isObject ? update : {}) as Record<string, unknown>;
+  return Number.isSafeInteger(fields.update_id) ? [fields] : [];
 }
 
 /** An update that is not what the Bot API documents is passed over: it would come again and stop the stream for good. */

@@ -1,0 +1,262 @@
+// Proving an address, getting back in, sessions, and the end of an account, with the mails that really leave.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestDatabase } from '@libs/db/testing';
+import { simpleParser } from 'mailparser';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ERASED_TABLES, KEPT_TABLES } from '../../../services/toolhub/src/customers/erasure-store.ts';
+import {
+  type Account,
+  call,
+  makeToken,
+  newEmail,
+  PASSWORD,
+  signUp,
+} from '../../../services/toolhub/test/accounts.ts';
+import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import { createToolhubDatabase, type Service, startService } from './service.ts';
+
+let db: TestDatabase;
+let service: Service;
+let folder: string;
+let url: string;
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
+  service = await startService(db.url, { env: { DATA_DIR: folder } });
+  url = service.url;
+});
+
+afterAll(async () => {
+  await service.stop();
+  await db.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface ReadMail {
+  subject: string;
+  text: string;
+  to: string;
+  headers: string;
+}
+
+async function mailsTo(address: string): Promise<ReadMail[]> {
+  const names = await readdir(join(folder, 'mail')).catch(() => []);
+  const mails = await Promise.all(
+    names
+      .filter((name) => name.endsWith('.eml'))
+      .sort()
+      .map(async (name) => {
+        const source = await readFile(join(folder, 'mail', name), 'utf8');
+        const { subject = '', text = '' } = await simpleParser(source);
+        return {
+          subject,
+          text,
+          to: /^To: (.*)$/m.exec(source)?.[1]?.trim() ?? '',
+          headers: source.split('\r\n\r\n', 1)[0] ?? '',
+        };
+      }),
+  );
+  return mails.filter(({ to }) => to === address);
+}
+
+/** The token of the newest mail of this kind, and how it was worded. */
+async function linkIn(address: string, page: 'verify' | 'reset', count = 1): Promise<string> {
+  const pattern = new RegExp(`${url}/${page}\\?token=([\\w-]+)`);
+  return vi.waitFor(
+    async () => {
+      const tokens = (await mailsTo(address)).flatMap(({ text }) => pattern.exec(text)?.[1] ?? []);
+      expect(tokens.length).toBeGreaterThanOrEqual(count);
+      return tokens.at(-1) as string;
+    },
+    { timeout: 10_000 },
+  );
+}
+
+const post = (path: string, body: unknown, account?: Account) =>
+  call(`${url}${path}`, { body, ...(account === undefined ? {} : { cookie: account.cookie }) });
+const me = (account: Account) =>
+  call<{ customer: { email_verified: boolean; name: string } }>(`${url}/api/me`, { cookie: account.cookie });
+
+describe('verification', () => {
+  test('[TH-3.9] the mail of a sign-up verifies the address, once', async () => {
+    const ada = await signUp(url);
+    expect((await me(ada)).body.customer.email_verified).toBe(false);
+    const token = await linkIn(ada.email, 'verify');
+    expect((await post('/api/auth/verify', { token: `${token}x` })).status).toBe(422);
+    expect((await post('/api/auth/verify', { token })).body).toMatchObject({
+      customer: { id: ada.id, email_verified: true },
+    });
+    expect((await me(ada)).body.customer.email_verified).toBe(true);
+    expect((await post('/api/auth/verify', { token })).body).toMatchObject({ code: 'link_not_valid' });
+  });
+
+  test('[TH-3.10] mail holds no text that somebody chose', async () => {
+    const email = newEmail();
+    const name = 'Buy cheap pills at evil.example';
+    await call(`${url}/api/auth/signup`, { body: { email, password: PASSWORD, name } });
+    await linkIn(email, 'verify');
+    for (const mail of await mailsTo(email)) expect(JSON.stringify(mail)).not.toMatch(/pills|evil/);
+  });
+
+  test('[TH-3.10] asking again and again fills no mailbox', async () => {
+    const ada = await signUp(url);
+    await linkIn(ada.email, 'verify');
+    for (let n = 0; n < 12; n += 1) expect((await post('/api/auth/verify/resend', {}, ada)).status).toBe(202);
+    await linkIn(ada.email, 'verify', 5);
+    await vi.waitFor(async () => {
+      const { rows } = await db.database.query(`select 1 from jobs where name = 'mail.account'`);
+      expect(rows).toEqual([]);
+    }, 10_000);
+    expect((await mailsTo(ada.email)).length).toBe(5);
+  });
+
+  test('[TH-7.16] an invoice waits as open until the address is verified, and then leaves', async () => {
+    const ada = await signUp(url);
+    const token = await linkIn(ada.email, 'verify');
+    await db.database.query(
+      `update customers set plan = 'starter', created_at = '2026-01-01' where id = $1`,
+      [ada.id],
+    );
+    const admin = (path: string, body: unknown) =>
+      call<Record<string, unknown>>(`${url}${path}`, { body, token: 'tha_admin-token-of-the-tests' });
+    expect((await admin('/api/admin/invoices/run', { period: '2026-02' })).body).toMatchObject({ failed: 0 });
+    const invoice = async () =>
+      (await call<{ data: { status: string }[] }>(`${url}/api/invoices`, { cookie: ada.cookie })).body
+        .data[0];
+    expect(await invoice()).toMatchObject({ status: 'open' });
+    expect((await mailsTo(ada.email)).filter(({ subject }) => subject.startsWith('Invoice'))).toEqual([]);
+    await post('/api/auth/verify', { token });
+    await admin('/api/admin/invoices/run', { period: '2026-02' });
+    expect(await invoice()).toMatchObject({ status: 'sent' });
+    expect((await mailsTo(ada.email)).filter(({ subject }) => subject.startsWith('Invoice'))).toHaveLength(1);
+  });
+});
+
+describe('a password', () => {
+  test('[TH-3.9] is reset by the link of a mail: once, and all sessions end', async () => {
+    const ada = await signUp(url);
+    for (const email of [ada.email, 'nobody@example.com', 'no address'])
+      expect(await post('/api/auth/forgot', { email })).toMatchObject({ status: 202, body: {} });
+    const token = await linkIn(ada.email, 'reset');
+    const password = 'a whole new password';
+    expect((await post('/api/auth/reset', { token, password: 'short' })).status).toBe(422);
+    expect((await post('/api/auth/reset', { token, password })).status).toBe(204);
+    expect((await me(ada)).status).toBe(401);
+    expect((await post('/api/auth/reset', { token, password })).status).toBe(422);
+    expect((await post('/api/auth/login', { email: ada.email, password: PASSWORD })).status).toBe(401);
+    expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
+  });
+
+  test('[TH-3.9] is changed by who knows it, and other sessions end', async () => {
+    const ada = await signUp(url);
+    const other = await call(`${url}/api/auth/login`, { body: { email: ada.email, password: PASSWORD } });
+    const otherCookie = (other.headers.getSetCookie()[0] ?? '').split(';', 1)[0] as string;
+    const change = (current: string) => post('/api/auth/password', { current, new: 'another password' }, ada);
+    expect((await change('wrong password')).body).toMatchObject({ status: 403, code: 'wrong_password' });
+    expect((await change(PASSWORD)).status).toBe(204);
+    expect((await me(ada)).status).toBe(200);
+    expect((await call(`${url}/api/me`, { cookie: otherCookie })).status).toBe(401);
+    const { token } = await makeToken(url, ada, { scopes: ['account:read', 'account:write'] });
+    const byToken = await call(`${url}/api/auth/password`, {
+      token,
+      body: { current: 'x', new: 'another password' },
+    });
+    expect(byToken.body).toMatchObject({ status: 403, code: 'person_required' });
+  });
+});
+
+describe('sessions', () => {
+  test('[TH-3.9] are listed and ended one by one', async () => {
+    const ada = await signUp(url);
+    const other = await call(`${url}/api/auth/login`, {
+      body: { email: ada.email, password: PASSWORD },
+      headers: { 'user-agent': 'Other browser' },
+    });
+    const otherCookie = (other.headers.getSetCookie()[0] ?? '').split(';', 1)[0] as string;
+    const list = () =>
+      call<{ data: { id: string; current: boolean; user_agent: string }[] }>(`${url}/api/sessions`, {
+        cookie: ada.cookie,
+      });
+    const { data } = (await list()).body;
+    expect(data.map(({ current }) => current)).toEqual([false, true]);
+    expect(data[0]?.user_agent).toBe('Other browser');
+    const end = (cookie: string) => call(`${url}/api/sessions/${data[0]?.id}`, { method: 'DELETE', cookie });
+    expect((await end((await signUp(url)).cookie)).status).toBe(404);
+    expect((await end(ada.cookie)).status).toBe(204);
+    expect((await call(`${url}/api/me`, { cookie: otherCookie })).status).toBe(401);
+    expect((await list()).body.data).toHaveLength(1);
+  });
+});
+
+describe('the account', () => {
+  test('[TH-3.9] gets another name', async () => {
+    const ada = await signUp(url);
+    const answer = await call(`${url}/api/me`, {
+      method: 'PATCH',
+      cookie: ada.cookie,
+      body: { name: ' Ada L. ' },
+    });
+    expect(answer).toMatchObject({ status: 200, body: { customer: { name: 'Ada L.' } } });
+    const bad = await call(`${url}/api/me`, { method: 'PATCH', cookie: ada.cookie, body: { name: '  ' } });
+    expect(bad.status).toBe(422);
+  });
+
+  test('[TH-3.11] is closed by who knows the password; nothing is left but invoices', async () => {
+    const ada = await signUp(url);
+    const { token } = await makeToken(url, ada, { scopes: ['account:read', 'account:write'] });
+    const tokens = await obtainTokens(url, ada, await registerClient(url));
+    await call(`${url}/api/webhooks/config`, {
+      cookie: ada.cookie,
+      body: { webhook_url: 'https://example.com/x' },
+    });
+    const close = (password: string, headers = {}) =>
+      call(`${url}/api/me`, { method: 'DELETE', cookie: ada.cookie, body: { password }, headers });
+    expect(
+      (await call(`${url}/api/me`, { method: 'DELETE', token, body: { password: PASSWORD } })).status,
+    ).toBe(403);
+    expect((await close('wrong password')).status).toBe(403);
+    expect((await close(PASSWORD)).status).toBe(204);
+    expect((await me(ada)).status).toBe(401);
+    for (const bearer of [token, tokens.access_token])
+      expect((await call(`${url}/api/me`, { token: bearer })).status).toBe(401);
+    const { rows } = await db.database.query<{
+      table_schema: string;
+      table_name: string;
+      column_name: string;
+    }>(
+      `select table_schema, table_name, column_name from information_schema.columns
+       where table_schema like 'toolhub%' and column_name in ('customer_id', 'tenant_id')`,
+    );
+    expect(rows.length).toBeGreaterThan(ERASED_TABLES.length);
+    await vi.waitFor(
+      async () => {
+        for (const { table_schema: schema, table_name: table, column_name: column } of rows) {
+          if ((KEPT_TABLES as readonly string[]).includes(table)) continue;
+          const left = await db.database.query(`select 1 from ${schema}.${table} where ${column} = $1`, [
+            ada.id,
+          ]);
+          expect([table, left.rowCount]).toEqual([table, 0]);
+        }
+      },
+      { timeout: 10_000, interval: 200 },
+    );
+    expect((await signUp(url, ada.email)).id).not.toBe(ada.id);
+  });
+});
+
+test('[TH-3.12] only a person makes personal tokens', async () => {
+  const ada = await signUp(url);
+  const client = await registerClient(url);
+  const { access_token: token } = await obtainTokens(url, ada, client, {
+    scope: 'tools:read account:read account:write',
+  });
+  expect((await call(`${url}/api/me`, { token })).status).toBe(200);
+  const made = await call(`${url}/api/tokens`, {
+    token,
+    body: { name: 'left behind', expires_in_days: 3650 },
+  });
+  expect(made.body).toMatchObject({ status: 403, code: 'person_required' });
+});

@@ -1,0 +1,47 @@
+// How often one customer may call, and that the others do not feel it.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type Answer,
+  apiOf,
+  createToolhubDatabase,
+  newCustomer,
+  type Service,
+  startService,
+} from './service.ts';
+
+let db: TestDatabase;
+let service: Service;
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  service = await startService(db.url, { env: { TOOLHUB_RATE_API: '10' } });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await db.drop();
+});
+
+const passed = (answers: readonly Answer[]) => answers.filter(({ status }) => status !== 429).length;
+
+test('[TH-13.10] 10 a second with bursts of 40 for each customer, then 429 with Retry-After', async () => {
+  const [ada, bob] = [await newCustomer(service.url), await newCustomer(service.url)];
+  const api = apiOf(service.url, ada.token);
+  const answers = await Promise.all(Array.from({ length: 80 }, () => api('GET', '/api/me')));
+  expect(passed(answers)).toBeGreaterThanOrEqual(38);
+  expect(passed(answers)).toBeLessThanOrEqual(50);
+  expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({ code: 'rate_limited' });
+  const refused = await fetch(`${service.url}/api/me`, { headers: { authorization: `Bearer ${ada.token}` } });
+  if (refused.status === 429) expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await apiOf(service.url, bob.token)('GET', '/api/me')).status).toBe(200);
+});
+
+test('[TH-13.10] dear calls: one a second with bursts of 10', async () => {
+  const ada = await newCustomer(service.url);
+  const api = apiOf(service.url, ada.token);
+  const tests = await Promise.all(Array.from({ length: 30 }, () => api('POST', '/api/webhooks/test')));
+  expect(passed(tests)).toBeGreaterThanOrEqual(9);
+  expect(passed(tests)).toBeLessThanOrEqual(13);
+  expect((await api('GET', '/api/me')).status).toBe(200);
+});
