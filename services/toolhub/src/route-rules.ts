@@ -25,8 +25,8 @@ export type ToolhubRoutes = Routes<RouteAccess, RouteRate>;
 /** The `customerId` of lines that belong to no customer. */
 const INTERNAL = 'internal';
 const API_BURST_SECONDS = 4;
-/** A login leads over several pages. */
-const PAGES_PER_LOGIN = 4;
+/** A login leads over several pages, and an office shares one address. */
+const PAGES_PER_LOGIN = 20;
 const DEAR_PER_SECOND = 1;
 const DEAR_BURST = 10;
 

@@ -147,9 +147,9 @@ describe('strangers', () => {
   test('[TH-4.16] are limited at /oauth/connect-mcp and /oauth/authorize', async () => {
     const limited = await startInstance(database.url, { env: { TOOLHUB_RATE_ADDRESS: '2' } });
     const statuses: number[] = [];
-    for (let n = 0; n < 12; n += 1)
+    for (let n = 0; n < 50; n += 1)
       statuses.push((await fetch(`${limited.url}/oauth/connect-mcp`, { redirect: 'manual' })).status);
-    expect(statuses.filter((status) => status === 302)).toHaveLength(8);
+    expect(statuses.filter((status) => status === 302)).toHaveLength(40);
     const last = await fetch(`${limited.url}/oauth/authorize`, { redirect: 'manual' });
     expect([last.status, Number(last.headers.get('retry-after')) > 0]).toEqual([429, true]);
     await limited.stop();

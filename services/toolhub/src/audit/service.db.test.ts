@@ -99,3 +99,23 @@ test('[TH-12] without a database the queue is bounded, and what is given up is r
   );
   expect((rows[0]?.count ?? 0) + dropped).toBe(55_000);
 });
+
+test('[TH-12] one entry that cannot be stored keeps back none beside or behind it', async () => {
+  const dropped: number[] = [];
+  const audit = createAuditService({
+    ...{ database: database.database, newId, now },
+    onError: (_error, context) => dropped.push(context.dropped),
+  });
+  const bad = { ...entryOf('cus_bad', 'bad'), outcome: null as never };
+  const nul = entryOf('cus_bad', 'a\0b\ud800');
+  await Promise.all([
+    audit.record([entryOf('cus_bad', 'before'), nul]),
+    audit.record([bad]),
+    audit.record([entryOf('cus_bad', 'behind')]),
+  ]);
+  await audit.record([entryOf('cus_bad', 'later')]);
+  await audit.close();
+  const listed = await audit.list({ customerId: 'cus_bad', before: undefined, limit: 10 });
+  expect(listed.map(({ target }) => target)).toEqual(['later', 'behind', 'a\ufffdb\ufffd', 'before']);
+  expect(dropped).toEqual([1]);
+});

@@ -91,7 +91,7 @@ describe('who gets in', () => {
     const { status, headers, body } = await rpc(hub.url, null, { method: 'tools/list' });
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toBe(
-      `Bearer resource_metadata="${hub.url}/.well-known/oauth-protected-resource/mcp", scope="tools:read tools:write"`,
+      `Bearer resource_metadata="${hub.url}/.well-known/oauth-protected-resource/mcp", scope="tools:read tools:write offline_access"`,
     );
     expect(headers.get('content-type')).toBe('application/problem+json');
     expect(headers.get('x-request-id')).toMatch(/./);
@@ -275,7 +275,7 @@ describe('bad input', () => {
     ['broken JSON', '{"jsonrpc":', -32700],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), -32700],
     ['a repeated key', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700],
-    ['a bomb of nesting', deep, -32700],
+    ['nesting', '['.repeat(1_000), -32700],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
     ['an empty batch', '[]', -32600],
     ['a string', '"hello"', -32600],
@@ -342,6 +342,17 @@ describe('bad input', () => {
     ['with NUL', { text: 'a\0b' }, '/text'],
     ['with half a character', { text: 'a\ud800b' }, '/text'],
   ];
+  test.each([
+    ['a bomb of nesting', deep],
+    [
+      'a list without end',
+      JSON.stringify({ jsonrpc: '2.0', id: 1, x: Array.from({ length: 500_000 }, () => 1) }),
+    ],
+  ])('[TH-13.9] %s is 413 before it is parsed', async (_name, body) => {
+    const response = await post(body);
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([413, 'body_too_large']);
+  });
+
   test.each(badArguments)(
     '[TH-13.7] arguments %s: a result with invalid_arguments',
     async (_name, args, pointer) => {

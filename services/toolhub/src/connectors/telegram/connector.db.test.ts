@@ -150,6 +150,24 @@ describe('received messages', () => {
     expect(again.items).toEqual(page.items);
   });
 
+  it('that nothing can store as they are never keep back those behind them', async () => {
+    api.push(token, {
+      message: text(50, 'nul \0 in it', { from: { id: 9, first_name: 'A\0', last_name: '\ud800' } }),
+    });
+    api.push(token, { message: text(51, 'half \ud83d') });
+    api.push(token, { message: text(52, 'far away', { date: 9e14 }) });
+    api.push(token, { message: text(53, 'plain') });
+    const page = await call<Page>('telegram_list_messages', { limit: 3 });
+    const received = new Map(page.items.map((message) => [message.message_id, message.text]));
+    expect([received.get(50), received.get(51), received.get(52), received.get(53)]).toEqual([
+      'nul \ufffd in it',
+      'half \ufffd',
+      undefined,
+      'plain',
+    ]);
+    expect(api.waiting(token)).toBe(0);
+  });
+
   it('are read to the end, filtered and paged', async () => {
     for (let index = 1; index <= 250; index += 1) api.push(token, { message: text(index, `m${index}`) });
     const chat = { id: -1001, type: 'supergroup', title: 'Ops', username: 'Ops_Room' };
