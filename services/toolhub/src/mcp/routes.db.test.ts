@@ -350,7 +350,10 @@ describe('bad input', () => {
     ],
   ])('[TH-13.9] %s is 413 before it is parsed', async (_name, body) => {
     const response = await post(body);
-    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([413, 'body_too_large']);
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      413,
+      'body_too_large',
+    ]);
   });
 
   test.each(badArguments)(

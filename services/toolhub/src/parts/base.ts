@@ -5,11 +5,9 @@ import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import type { Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
-import type { FastifyRequest } from 'fastify';
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
 import { errors } from '../errors.ts';
-import { acceptedHostsOf } from '../hosts.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { createMailer } from '../mail/mailer.ts';
 import { checkReady } from '../readiness-store.ts';
@@ -70,7 +68,6 @@ export async function createBase({
     readiness: () => checkReady(database),
     declaredRoutesOnly: true,
   });
-  app.addHook('onRequest', hostCheck(config.server));
   const newId = createIdFactory({ now, randomBytes });
   const rates = new RateLimits({
     store: postgresRateStore({ query: (text, values) => database.query(text, values), schema: SCHEMA }),
@@ -96,15 +93,6 @@ export async function createBase({
     now,
   });
   return { app, config, database, rates, changes, metrics: app.metrics, audit, sealer, mailer, newId, now };
-}
-
-/** Health is asked by address, by whoever watches the machine; everything else answers under its own name alone. */
-function hostCheck(server: Config['server']) {
-  const hosts = acceptedHostsOf(server);
-  return async ({ headers, routeOptions }: FastifyRequest): Promise<void> => {
-    if (hosts.has((headers.host ?? '').toLowerCase()) || routeOptions.config.whileDraining === true) return;
-    throw errors.forbidden({ detail: 'This server does not answer under this Host.' });
-  };
 }
 
 const openapi = {
