@@ -275,7 +275,7 @@ describe('bad input', () => {
     ['broken JSON', '{"jsonrpc":', -32700],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), -32700],
     ['a repeated key', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700],
-    ['nesting', '['.repeat(1_000), -32700],
+    ['a bomb of nesting', deep, -32700],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
     ['an empty batch', '[]', -32600],
     ['a string', '"hello"', -32600],
@@ -343,7 +343,6 @@ describe('bad input', () => {
     ['with half a character', { text: 'a\ud800b' }, '/text'],
   ];
   test.each([
-    ['a bomb of nesting', deep],
     [
       'a list without end',
       JSON.stringify({ jsonrpc: '2.0', id: 1, x: Array.from({ length: 500_000 }, () => 1) }),
