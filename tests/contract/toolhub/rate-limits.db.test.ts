@@ -28,9 +28,11 @@ const passed = (answers: readonly Answer[]) => answers.filter(({ status }) => st
 test('[TH-13.10] 10 a second with bursts of 40 for each customer, then 429 with Retry-After', async () => {
   const [ada, bob] = [await newCustomer(service.url), await newCustomer(service.url)];
   const api = apiOf(service.url, ada.token);
-  const answers = await Promise.all(Array.from({ length: 80 }, () => api('GET', '/api/me')));
+  const startedMs = performance.now();
+  const answers = await Promise.all(Array.from({ length: 150 }, () => api('GET', '/api/me')));
+  const seconds = (performance.now() - startedMs) / 1_000;
   expect(passed(answers)).toBeGreaterThanOrEqual(38);
-  expect(passed(answers)).toBeLessThanOrEqual(50);
+  expect(passed(answers)).toBeLessThanOrEqual(42 + 10 * seconds);
   expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({ code: 'rate_limited' });
   const refused = await fetch(`${service.url}/api/me`, { headers: { authorization: `Bearer ${ada.token}` } });
   if (refused.status === 429) expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -40,8 +42,10 @@ test('[TH-13.10] 10 a second with bursts of 40 for each customer, then 429 with 
 test('[TH-13.10] dear calls: one a second with bursts of 10', async () => {
   const ada = await newCustomer(service.url);
   const api = apiOf(service.url, ada.token);
+  const startedMs = performance.now();
   const tests = await Promise.all(Array.from({ length: 30 }, () => api('POST', '/api/webhooks/test')));
+  const seconds = (performance.now() - startedMs) / 1_000;
   expect(passed(tests)).toBeGreaterThanOrEqual(9);
-  expect(passed(tests)).toBeLessThanOrEqual(13);
+  expect(passed(tests)).toBeLessThanOrEqual(12 + seconds);
   expect((await api('GET', '/api/me')).status).toBe(200);
 });
