@@ -13,15 +13,7 @@ export {
   type ImapLimits,
   type SkippableAnswer,
 } from './imap-limiter.ts';
-export {
-  type AllowResult,
-  checkAddress,
-  createEgressPolicy,
-  type EgressPolicy,
-  EgressPolicyError,
-  type EgressPolicyOptions,
-  parseAllowEntry,
-} from './policy.ts';
+export { createEgressPolicy, type EgressPolicy, type EgressPolicyOptions } from './policy.ts';
 export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
 export { type GuardedAddress, type GuardedPlace, resolveGuarded } from './resolve.ts';
 export { SMTP_LIMITS, SmtpLimitExceeded, SmtpLimiter, type SmtpLimits } from './smtp-limiter.ts';

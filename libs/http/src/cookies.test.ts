@@ -5,9 +5,9 @@ import {
   expireCookie,
   parseCookies,
   requireSameOrigin,
-  sameOrigin,
   serializeCookie,
 } from './index.ts';
+import { sameOrigin } from './same-origin.ts';
 
 describe('cookies', () => {
   test('are read', () => {

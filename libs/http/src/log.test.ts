@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { AppError, createLogger, scrubText } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
 import { createTestApp } from '../test/test-app.ts';
-import { parseTraceparent } from './index.ts';
+import { parseTraceparent } from './request-id.ts';
 
 function memory(): { lines: Record<string, unknown>[]; text: () => string; write: (line: string) => void } {
   const written: string[] = [];

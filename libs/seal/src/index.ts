@@ -1,5 +1,5 @@
 export { SealError, type SealErrorCode } from './errors.ts';
-export { createIdFactory, ID_CHARACTERS, type IdFactoryOptions, idTimeMs, type NewId, newId } from './ids.ts';
+export { createIdFactory, type IdFactoryOptions, type NewId, newId } from './ids.ts';
 export {
   createSealer,
   parseSealKeys,
@@ -9,4 +9,4 @@ export {
   type SealKeysResult,
 } from './sealer.ts';
 export { loadOrCreateSecretFile } from './secret-file.ts';
-export { equalSecrets, hashToken, newToken, type RandomBytes, TOKEN_CHARACTERS } from './tokens.ts';
+export { equalSecrets, hashToken, newToken, type RandomBytes } from './tokens.ts';

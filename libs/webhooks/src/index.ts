@@ -30,9 +30,8 @@ export type { DeliveryFilter } from './delivery/queue-store.ts';
 export type { DeliveryHooks } from './delivery/recorder.ts';
 export type { ResultRules } from './delivery/results.ts';
 export type { RetryRules } from './delivery/schedule.ts';
-export { deliveryChannel, deliveryMigrations } from './delivery/schema.ts';
+export { deliveryMigrations } from './delivery/schema.ts';
 export {
-  createKeyCache,
   decodeWebhookSecret,
   newWebhookSecret,
   type SignedMessage,
@@ -41,5 +40,4 @@ export {
   type VerifyInput,
   type VerifyResult,
   verifyMessage,
-  WebhookSecretError,
 } from './signing.ts';
