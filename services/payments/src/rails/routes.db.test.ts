@@ -432,7 +432,7 @@ describe('reconciliation', () => {
     ]);
   });
 
-  test('P-6.6 runs by itself and stores what differs: those that stand come first, page by page', async () => {
+  test('[P-6.6] runs by itself and stores what differs: those that stand come first, page by page', async () => {
     const { database, alerts } = house;
     const deps = reconciling(() => fromNewYork('2083-04-06', '07:00'));
     const daily = createReconciliation(deps);

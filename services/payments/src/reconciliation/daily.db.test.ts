@@ -79,8 +79,8 @@ async function removePaidCredit(paymentId: string): Promise<void> {
   await database.query(`delete from ach_entries where payment_id = $1 and leg = 'credit'`, [paymentId]);
 }
 
-describe('P-6.6 the daily reconciliation', () => {
-  test('finds a credit that was paid although its debit came back, each day until it is mended', async () => {
+describe('the daily reconciliation', () => {
+  test('[P-6.6] finds a credit that was paid although its debit came back, each day until it is mended', async () => {
     const day = '2083-05-04';
     const tenant = await house.addTenant('org_planted');
     await house.moveClock(tenant, fromNewYork(day, '09:00'));
@@ -121,7 +121,7 @@ describe('P-6.6 the daily reconciliation', () => {
     expect(await daily.runAt(morningOf('2083-07-22'))).toEqual([]);
   });
 
-  test('looks at an old day again when an answer for one of its entries has come', async () => {
+  test('[P-6.6] looks at an old day again when an answer for one of its entries has come', async () => {
     const today = toNewYork(new Date()).date;
     let day = addDays(today, -60);
     while (!isBankingDay(day)) day = addDays(day, -1);
@@ -138,7 +138,7 @@ describe('P-6.6 the daily reconciliation', () => {
     expect(await daily.stored()).toMatchObject([{ kind: 'paid_but_debit_returned', day, paymentId: id }]);
   });
 
-  test('looks at an old day until the network has said what became of each transfer', async () => {
+  test('[P-6.6] looks at an old day until the network has said what became of each transfer', async () => {
     const { database } = house;
     const day = '2083-08-02';
     const tenant = tenantOf('org_unknown', 'test', 1);
