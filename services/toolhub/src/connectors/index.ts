@@ -1,9 +1,12 @@
 import { createBlueskyConnector } from './bluesky/connector.ts';
 import type { Connector } from './connector.ts';
+import { createDiscordConnector } from './discord/connector.ts';
 import { createEmailConnector } from './email/connector.ts';
 import { createMastodonConnector } from './mastodon/connector.ts';
+import { createSlackConnector } from './slack/connector.ts';
 import { createTelegramConnector } from './telegram/connector.ts';
 import { createWhatsappConnector } from './whatsapp/connector.ts';
+import { createXConnector } from './x/connector.ts';
 
 /** The list of platforms. To add one, write its folder and name it here. */
 export function createConnectors(): Connector[] {
@@ -11,6 +14,9 @@ export function createConnectors(): Connector[] {
     createEmailConnector(),
     createWhatsappConnector(),
     createTelegramConnector(),
+    createSlackConnector(),
+    createDiscordConnector(),
+    createXConnector(),
     createBlueskyConnector(),
     createMastodonConnector(),
   ];

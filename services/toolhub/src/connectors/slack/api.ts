@@ -1,0 +1,51 @@
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
+import {
+  createVendorApi,
+  refusedBy,
+  retryAfterSeconds,
+  slowDown,
+  tokenRefused,
+} from '../vendor-api/request.ts';
+import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+
+/*
+ * The Web API is one HTTP call per method, so the shared guarded client does. @slack/web-api would bring axios, which
+ * the guard of outgoing connections does not see, and retries of its own that send a message twice.
+ */
+
+export const TITLE = 'Slack';
+export const SLACK_URL = 'https://slack.com/api';
+export const shape = shapeOf(TITLE);
+
+export type SlackContext = ToolContext<OAuthCredential>;
+
+const TOKEN_ERRORS = new Set([
+  'token_expired',
+  'invalid_auth',
+  'token_revoked',
+  'account_inactive',
+  'not_authed',
+]);
+const PASSING_ERRORS = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+
+/** Slack refuses with status 200 and `{ok: false, error}`; only limits and outages have a status of their own. */
+export const callSlack = createVendorApi<OAuthCredential>({
+  title: TITLE,
+  baseUrl: ({ baseUrl }) => baseUrl ?? SLACK_URL,
+  headers: bearer,
+  secrets: secretsOf,
+  isRefusal: ({ body }) => fieldsOf(body).ok === false,
+  explain({ status, headers, body }, said, now) {
+    const { error, needed } = fieldsOf(body);
+    const code = textOrNull(error);
+    if (code === null || status >= 500) return undefined;
+    if (TOKEN_ERRORS.has(code)) return tokenRefused(TITLE);
+    if (status === 429 || code === 'ratelimited' || code === 'rate_limited')
+      return slowDown(TITLE, retryAfterSeconds(headers, now));
+    if (PASSING_ERRORS.has(code))
+      return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`);
+    const scope = textOrNull(needed);
+    return refusedBy(TITLE, said(scope === null ? code : `${code}, the token needs ${scope}`), said(code));
+  },
+});

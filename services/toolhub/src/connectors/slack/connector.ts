@@ -1,0 +1,61 @@
+import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import {
+  credentialOf,
+  expiresAt,
+  hasRefreshToken,
+  type OAuthCredential,
+  oauthCredentialSchema,
+  oauthSecretFields,
+  refreshByGrant,
+} from '../vendor-api/oauth-credential.ts';
+import { isFields, textOrNull } from '../vendor-api/shape.ts';
+import { callSlack, SLACK_URL, type SlackContext, shape, TITLE } from './api.ts';
+import { slackTools } from './tools.ts';
+
+/** The login gives a person's token, because only people may search. */
+const login: OAuthProvider<OAuthCredential> = {
+  id: 'slack',
+  title: TITLE,
+  authorizeUrl: 'https://slack.com/oauth/v2_user/authorize',
+  tokenUrl: `${SLACK_URL}/oauth.v2.user.access`,
+  scopes: [
+    ...['channels:read', 'groups:read', 'channels:history', 'groups:history', 'im:history', 'mpim:history'],
+    ...['search:read', 'users:read', 'users:read.email', 'chat:write', 'reactions:write'],
+  ],
+  scopeSeparator: ',',
+  clientAuthentication: 'body',
+  toCredential({ answer, now }) {
+    // Where an app has a bot, too, the person's tokens are one level down.
+    const { authed_user: person } = answer;
+    return credentialOf({ answer: isFields(person) && 'access_token' in person ? person : answer, now });
+  },
+};
+
+export function createSlackConnector(): Connector {
+  return defineConnector<OAuthCredential>({
+    id: 'slack',
+    title: TITLE,
+    apiUrl: SLACK_URL,
+    auth: {
+      kind: 'oauth',
+      credentialSchema: oauthCredentialSchema,
+      secretFields: oauthSecretFields,
+      accountLabel: () => 'a Slack account',
+      providers: [login],
+    },
+    expiresAt,
+    isRefreshable: hasRefreshToken,
+    refresh: (context) =>
+      refreshByGrant(context, { ...login, tokenUrl: `${context.baseUrl ?? SLACK_URL}/oauth.v2.access` }),
+    verify: (context) => verifyBy(() => readOwnName(context)),
+    health: (context) => probeBy(() => readOwnName(context)),
+    tools: slackTools(),
+  });
+}
+
+async function readOwnName(context: SlackContext): Promise<string> {
+  const { body } = await callSlack(context, { path: '/auth.test' });
+  const { user, team } = shape.object(body);
+  return `${textOrNull(user) ?? 'unknown'} in ${textOrNull(team) ?? 'a workspace'}`;
+}

@@ -1,0 +1,53 @@
+import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import {
+  credentialOf,
+  expiresAt,
+  hasRefreshToken,
+  type OAuthCredential,
+  oauthCredentialSchema,
+  oauthSecretFields,
+  refreshByGrant,
+} from '../vendor-api/oauth-credential.ts';
+import { callX, shape, TITLE, X_URL, type XContext } from './api.ts';
+import { xTools } from './tools.ts';
+
+const TOKEN_PATH = '/2/oauth2/token';
+
+const login: OAuthProvider<OAuthCredential> = {
+  id: 'x',
+  title: TITLE,
+  authorizeUrl: 'https://x.com/i/oauth2/authorize',
+  tokenUrl: `${X_URL}${TOKEN_PATH}`,
+  // Without offline.access there is no refresh token, and the customer would have to come back every two hours.
+  scopes: ['tweet.read', 'tweet.write', 'users.read', 'dm.read', 'dm.write', 'offline.access'],
+  clientAuthentication: 'basic',
+  toCredential: (grant) => credentialOf(grant),
+};
+
+export function createXConnector(): Connector {
+  return defineConnector<OAuthCredential>({
+    id: 'x',
+    title: TITLE,
+    apiUrl: X_URL,
+    auth: {
+      kind: 'oauth',
+      credentialSchema: oauthCredentialSchema,
+      secretFields: oauthSecretFields,
+      accountLabel: () => 'an X account',
+      providers: [login],
+    },
+    expiresAt,
+    isRefreshable: hasRefreshToken,
+    refresh: (context) =>
+      refreshByGrant(context, { ...login, tokenUrl: `${context.baseUrl ?? X_URL}${TOKEN_PATH}` }),
+    verify: (context) => verifyBy(() => readOwnName(context)),
+    health: (context) => probeBy(() => readOwnName(context)),
+    tools: xTools(),
+  });
+}
+
+async function readOwnName(context: XContext): Promise<string> {
+  const { body } = await callX(context, { path: '/2/users/me' });
+  return `@${shape.text(shape.object(shape.object(body).data).username)}`;
+}

@@ -1,0 +1,148 @@
+// Discord's connector against a server of its published contract.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDiscordConnector } from '../../../services/toolhub/src/connectors/discord/connector.ts';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { platformTrial } from '../platform-trial.ts';
+import { CHANNELS, type DiscordServer, SERVERS, startDiscord } from './server.ts';
+
+const TOKEN = 'MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.secret-of-a-bot';
+const [CHANNEL = '', OTHER = ''] = CHANNELS;
+const connector = createDiscordConnector();
+let server: DiscordServer;
+let messageId: string;
+const { context, call, all } = platformTrial(
+  connector,
+  () => server,
+  () => ({ bot_token: TOKEN }),
+);
+
+beforeAll(async () => {
+  server = await startDiscord();
+  server.tokens.set(TOKEN, 'helper');
+  messageId = server.addMessage(CHANNEL, 'bob', 'Hello <@80351110224678912>');
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id);
+
+describe('tools', () => {
+  it('lists servers and channels page by page', async () => {
+    expect(idsOf(await all('discord_list_servers', { limit: 2 }))).toEqual(SERVERS);
+    expect(idsOf(await all('discord_list_channels', { server_id: SERVERS[0], limit: 2 }))).toEqual(CHANNELS);
+  });
+
+  it('reads messages backwards, and forwards from a message on', async () => {
+    const made = Array.from({ length: 7 }, (_, count) => server.addMessage(OTHER, 'bob', `n${count}`));
+    expect(idsOf(await all('discord_get_messages', { channel_id: OTHER, limit: 3 }))).toEqual(
+      made.toReversed(),
+    );
+    const forwards = await all<{ id: string }>('discord_get_messages', {
+      channel_id: OTHER,
+      after: made[1],
+      limit: 2,
+    });
+    expect(idsOf(forwards).sort()).toEqual(made.slice(2));
+    const both = call('discord_get_messages', { channel_id: OTHER, before: made[1], after: made[0] });
+    await expect(both).rejects.toMatchObject({ code: 'invalid_arguments' });
+  });
+
+  it('sends with the words of the documentation, and wakes no whole server up', async () => {
+    const sent = await call<{ id: string }>('discord_send_message', {
+      ...{ channel_id: CHANNEL, content: '@everyone hi', reply_to_message_id: messageId },
+    });
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ method: 'POST', path: `/channels/${CHANNEL}/messages` },
+      raw: JSON.stringify({
+        content: '@everyone hi',
+        message_reference: { message_id: messageId },
+        allowed_mentions: { parse: ['users'], replied_user: true },
+      }),
+      headers: { authorization: `Bot ${TOKEN}`, 'user-agent': expect.stringMatching(/^DiscordBot \(/) },
+    });
+    const { items } = await call<{ items: unknown[] }>('discord_get_messages', { channel_id: CHANNEL });
+    expect(items[0]).toMatchObject({ id: sent.id, reply_to_message_id: messageId, author_is_bot: true });
+    expect(await call('discord_delete_message', { channel_id: CHANNEL, message_id: sent.id })).toEqual({
+      ...{ message_id: sent.id, deleted: true },
+    });
+    const others = call('discord_delete_message', { channel_id: CHANNEL, message_id: messageId });
+    await expect(others).rejects.toMatchObject({ platformCode: '50013' });
+  });
+
+  it('uses the nonce of the vendor: a lost answer is asked for again, and one message is there', async () => {
+    const before = server.messages.length;
+    const at = context({ idempotencyKey: 'key-1' });
+    const first = await call('discord_send_message', { channel_id: CHANNEL, content: 'once' }, at);
+    server.failNext({ kind: 'drop' });
+    expect(await call('discord_send_message', { channel_id: CHANNEL, content: 'once' }, at)).toEqual(first);
+    expect(server.messages.length).toBe(before + 1);
+    const other = context({ idempotencyKey: 'key-2' });
+    expect(await call('discord_send_message', { channel_id: CHANNEL, content: 'once' }, other)).not.toEqual(
+      first,
+    );
+  });
+
+  it('begins threads and reacts once, with emojis of both kinds', async () => {
+    expect(await call('discord_create_thread', { channel_id: CHANNEL, name: 'talk' })).toMatchObject({
+      name: 'talk',
+    });
+    expect(server.received.at(-1)?.raw).toBe('{"name":"talk","type":11}');
+    await call('discord_create_thread', { channel_id: CHANNEL, message_id: messageId, name: 'talk' });
+    expect(server.received.at(-1)?.path).toBe(`/channels/${CHANNEL}/messages/${messageId}/threads`);
+    for (const emoji of ['👍', '👍', '👩🏽‍💻', '🇩🇪', '1️⃣', 'party:41771983429993937'])
+      await call('discord_add_reaction', { channel_id: CHANNEL, message_id: messageId, emoji });
+    expect(server.reactions.size).toBe(5);
+    const unknown = call('discord_add_reaction', {
+      channel_id: CHANNEL,
+      message_id: '41771983429993999',
+      emoji: '👍',
+    });
+    await expect(unknown).rejects.toMatchObject({ code: 'platform_error', platformCode: '10008' });
+  });
+});
+
+describe('the account', () => {
+  it('is checked, named and probed', async () => {
+    expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: 'helper' });
+    const wrong = context({ credential: { bot_token: 'wrong' } });
+    expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
+  });
+});
+
+describe('faults', () => {
+  tryFaults({
+    connector,
+    server: () => server,
+    context,
+    samples: {
+      discord_list_servers: () => ({}),
+      discord_list_channels: () => ({ server_id: SERVERS[0] }),
+      discord_get_messages: () => ({ channel_id: CHANNEL }),
+      discord_send_message: () => ({ channel_id: CHANNEL, content: 'hello', reply_to_message_id: messageId }),
+      discord_create_thread: () => ({ channel_id: CHANNEL, message_id: messageId, name: 'talk' }),
+      discord_add_reaction: () => ({ channel_id: CHANNEL, message_id: messageId, emoji: '👍' }),
+      discord_delete_message: () => ({
+        channel_id: CHANNEL,
+        message_id: server.addMessage(CHANNEL, 'helper', 'mine'),
+      }),
+    },
+    tokenRefusal: { status: 401, json: { message: '401: Unauthorized', code: 0 } },
+    slowDown: {
+      reply: {
+        ...{ status: 429, headers: { 'retry-after': '65' } },
+        json: { message: 'You are being rate limited.', retry_after: 64.57, global: false },
+      },
+      seconds: 65,
+    },
+    refusal: {
+      reply: { status: 403, json: { message: `Missing Access ${TOKEN}`, code: 50_001 } },
+      code: '50001',
+    },
+    secrets: [TOKEN],
+  });
+});

@@ -1,0 +1,163 @@
+// Slack's connector against a server of its published contract.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSlackConnector } from '../../../services/toolhub/src/connectors/slack/connector.ts';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { NOW, platformTrial } from '../platform-trial.ts';
+import { tryRenewal } from '../token-endpoint.ts';
+import { CHANNELS, type SlackServer, startSlack } from './server.ts';
+
+const TOKEN = 'xoxp-secret-token-1';
+const [CHANNEL = ''] = CHANNELS;
+const connector = createSlackConnector();
+let server: SlackServer;
+let ts: string;
+const { context, call, all } = platformTrial(
+  connector,
+  () => server,
+  () => ({ access_token: TOKEN }),
+);
+
+beforeAll(async () => {
+  server = await startSlack();
+  server.tokens.set(TOKEN, { user: 'ada', kind: 'user' });
+  server.tokens.set('xoxb-bot', { user: 'bot', kind: 'bot' });
+  ts = server.addMessage(CHANNEL, 'U2', 'Hello <@U1> & all');
+  for (let count = 0; count < 450; count += 1)
+    server.addUser(
+      `U${1_000 + count}`,
+      count % 150 === 0 ? `grace${count}` : `person${count}`,
+      `p${count}@example.com`,
+    );
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+describe('tools', () => {
+  it('lists channels and reads messages page by page, to the last', async () => {
+    expect((await all<{ id: string }>('slack_list_channels', { limit: 2 })).map(({ id }) => id)).toEqual(
+      CHANNELS,
+    );
+    const made = Array.from({ length: 7 }, (_, count) => server.addMessage('C0RANDOM01', 'U2', `n${count}`));
+    const seen = await all<{ ts: string }>('slack_get_messages', { channel: 'C0RANDOM01', limit: 3 });
+    expect(seen.map((message) => message.ts)).toEqual(made.toReversed());
+    const some = await all<{ ts: string }>('slack_get_messages', {
+      ...{ channel: 'C0RANDOM01', oldest: made[2], latest: made[5] },
+    });
+    expect(some.map((message) => message.ts)).toEqual([made[4], made[3]]);
+    const page = await call('slack_get_messages', { channel: 'C0RANDOM01', limit: 1 });
+    expect(page).toMatchObject({ untrusted_content: true });
+  });
+
+  it('sends with the words of the documentation, answers in a thread, and deletes', async () => {
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: '*hi*' } }];
+    const sent = await call<{ ts: string }>('slack_send_message', {
+      ...{ channel: CHANNEL, text: 'answer', thread_ts: ts, blocks },
+    });
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ method: 'POST', path: '/chat.postMessage' },
+      raw: JSON.stringify({ channel: CHANNEL, text: 'answer', thread_ts: ts, blocks }),
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json; charset=utf-8' },
+    });
+    const thread = await all<{ ts: string }>('slack_get_thread', { channel: CHANNEL, thread_ts: ts });
+    expect(thread.map((message) => message.ts)).toEqual([ts, sent.ts]);
+    expect(await call('slack_delete_message', { channel: CHANNEL, ts: sent.ts })).toMatchObject({
+      deleted: true,
+    });
+    await expect(call('slack_delete_message', { channel: CHANNEL, ts })).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'cant_delete_message' },
+    });
+  });
+
+  it('reacts once, however often it is asked', async () => {
+    for (const emoji of ['thumbsup', ':thumbsup:'])
+      expect(await call('slack_add_reaction', { channel: CHANNEL, ts, emoji })).toEqual({
+        ...{ channel: CHANNEL, ts, emoji: 'thumbsup' },
+      });
+    expect(server.reactions.size).toBe(1);
+  });
+
+  it('searches as a person; a bot is told why not', async () => {
+    for (let count = 0; count < 5; count += 1) server.addMessage(CHANNEL, 'U2', `needle ${count}`);
+    const found = await all<{ text: string }>('slack_search_messages', { query: 'needle', limit: 2 });
+    expect(found.map(({ text }) => text)).toEqual([4, 3, 2, 1, 0].map((count) => `needle ${count}`));
+    const bot = context({ credential: { access_token: 'xoxb-bot' } });
+    await expect(call('slack_search_messages', { query: 'needle' }, bot)).rejects.toMatchObject({
+      platformCode: 'not_allowed_token_type',
+    });
+  });
+
+  it('finds people by name over the whole directory, and by address', async () => {
+    const found = await all<{ name: string }>('slack_find_users', { query: '@Grace', limit: 1 });
+    expect(found.map(({ name }) => name)).toEqual(['grace0', 'grace150', 'grace300']);
+    expect(await all('slack_find_users', { query: 'p7@example.com' })).toMatchObject([{ id: 'U1007' }]);
+    expect(await all('slack_find_users', { query: 'nobody@example.com' })).toEqual([]);
+  });
+
+  it('says which scope is missing', async () => {
+    const json = { ok: false, error: 'missing_scope', needed: 'chat:write', provided: 'users:read' };
+    server.failNext({ kind: 'reply', reply: { json } });
+    await expect(call('slack_send_message', { channel: CHANNEL, text: 'x' })).rejects.toMatchObject({
+      ...{ platformCode: 'missing_scope', message: expect.stringContaining('chat:write') },
+    });
+  });
+});
+
+describe('the account', () => {
+  it('is checked, named and probed', async () => {
+    expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: 'ada in Team' });
+    const wrong = context({ credential: { access_token: 'wrong' } });
+    expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
+  });
+
+  it('is made of the tokens of the person where the app has a bot, too', async () => {
+    const [login] = connector.auth.providers ?? [];
+    const client = { clientId: 'c', clientSecret: null, authorizeUrl: null, tokenUrl: null };
+    const grant = (answer: Record<string, unknown>) =>
+      login?.toCredential({ answer, client, now: NOW, fetch: () => Promise.reject(new Error('not called')) });
+    const person = { access_token: 'xoxp-1', refresh_token: 'xoxe-1', expires_in: 43_200 };
+    const credential = {
+      access_token: 'xoxp-1',
+      refresh_token: 'xoxe-1',
+      expires_at: '2026-11-16T00:00:00.000Z',
+    };
+    expect(await grant({ ok: true, access_token: 'xoxb-1', authed_user: { id: 'U1', ...person } })).toEqual(
+      credential,
+    );
+    expect(await grant({ ok: true, ...person })).toEqual(credential);
+  });
+
+  tryRenewal({
+    ...{ connector, context, now: NOW, path: '/oauth.v2.access' },
+    ...{ server: () => server, endpoint: () => server.endpoint },
+  });
+});
+
+describe('faults', () => {
+  tryFaults({
+    connector,
+    server: () => server,
+    context,
+    samples: {
+      slack_list_channels: () => ({}),
+      slack_get_messages: () => ({ channel: CHANNEL }),
+      slack_get_thread: () => ({ channel: CHANNEL, thread_ts: ts }),
+      slack_search_messages: () => ({ query: 'hello' }),
+      slack_find_users: () => ({ query: 'grace' }),
+      slack_send_message: () => ({ channel: CHANNEL, text: 'hello', thread_ts: ts }),
+      slack_add_reaction: () => ({ channel: CHANNEL, ts, emoji: 'eyes' }),
+      slack_delete_message: () => ({ channel: CHANNEL, ts: server.addMessage(CHANNEL, 'ada', 'mine') }),
+    },
+    tokenRefusal: { json: { ok: false, error: 'token_expired' } },
+    slowDown: {
+      reply: { status: 429, json: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '17' } },
+      seconds: 17,
+    },
+    refusal: { reply: { json: { ok: false, error: 'channel_not_found' } }, code: 'channel_not_found' },
+    secrets: [TOKEN],
+  });
+});

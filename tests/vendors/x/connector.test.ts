@@ -1,0 +1,133 @@
+// X's connector against a server of its published contract.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { createXConnector } from '../../../services/toolhub/src/connectors/x/connector.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { NOW, platformTrial } from '../platform-trial.ts';
+import { tryRenewal } from '../token-endpoint.ts';
+import { startX, type XServer } from './server.ts';
+
+const TOKEN = 'x-secret-token-1';
+const connector = createXConnector();
+let server: XServer;
+let postId: string;
+const { context, call, all } = platformTrial(
+  connector,
+  () => server,
+  () => ({ access_token: TOKEN }),
+);
+
+beforeAll(async () => {
+  server = await startX();
+  server.tokens.set(TOKEN, '100');
+  postId = server.addPost('200', 'Hello @ada & <all>');
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+describe('tools', () => {
+  it('reads profiles and posts, with who wrote them', async () => {
+    expect(await call('x_get_profile', {})).toMatchObject({ id: '100', username: 'ada', followers: 3 });
+    expect(await call('x_get_profile', { username: '@bob' })).toMatchObject({
+      id: '200',
+      untrusted_content: true,
+    });
+    expect(await call('x_get_post', { post_id: postId })).toMatchObject({
+      ...{ text: 'Hello @ada & <all>', author_username: 'bob', likes: 1, untrusted_content: true },
+    });
+    await expect(call('x_get_post', { post_id: '1' })).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'resource-not-found' },
+    });
+  });
+
+  it('pages to the last, in pages smaller than X gives, too', async () => {
+    const made = Array.from({ length: 23 }, (_, count) => server.addPost('200', `needle ${count}`));
+    for (const limit of [3, 10, 100]) {
+      const found = await all<{ id: string }>('x_search_posts', { query: 'needle', limit });
+      expect(found.map(({ id }) => id)).toEqual(made.toReversed());
+    }
+    const mentions = Array.from({ length: 8 }, () => server.addPost('200', 'again @ada'));
+    const seen = await all<{ id: string }>('x_list_mentions', { since_id: postId, limit: 2 });
+    expect(seen.map(({ id }) => id)).toEqual(mentions.toReversed());
+    await call('x_search_posts', { query: 'a', start_time: '2026-11-14T10:00:00.123+01:00' });
+    expect(server.received.at(-1)?.query.get('start_time')).toBe('2026-11-14T09:00:00Z');
+    await expect(call('x_search_posts', { query: 'a', cursor: 'nonsense' })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  });
+
+  it('publishes, answers, quotes, writes privately and deletes, with the words of the documentation', async () => {
+    const made = await call<{ id: string }>('x_create_post', {
+      ...{ text: 'yes', reply_to_post_id: postId, quote_post_id: '20' },
+    });
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ method: 'POST', path: '/2/tweets' },
+      raw: JSON.stringify({ text: 'yes', reply: { in_reply_to_tweet_id: postId }, quote_tweet_id: '20' }),
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    expect(await call('x_delete_post', { post_id: made.id })).toEqual({ id: made.id, deleted: true });
+    await expect(call('x_delete_post', { post_id: postId })).rejects.toMatchObject({
+      platformCode: 'client-forbidden',
+    });
+    expect(await call('x_send_direct_message', { user_id: '200', text: 'psst' })).toEqual({
+      ...{ event_id: '1580705921830768647', conversation_id: '100-200' },
+    });
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ path: '/2/dm_conversations/with/200/messages', raw: '{"text":"psst"}' },
+    });
+    await expect(call('x_create_post', { text: 'x'.repeat(281) })).rejects.toMatchObject({
+      platformCode: '403',
+    });
+  });
+});
+
+describe('the account', () => {
+  it('is checked, named and probed', async () => {
+    expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: '@ada' });
+    const wrong = context({ credential: { access_token: 'wrong' } });
+    expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
+  });
+
+  tryRenewal({
+    ...{ connector, context, now: NOW, path: '/2/oauth2/token' },
+    ...{ server: () => server, endpoint: () => server.endpoint },
+  });
+});
+
+describe('faults', () => {
+  tryFaults({
+    connector,
+    server: () => server,
+    context,
+    samples: {
+      x_get_profile: () => ({}),
+      x_search_posts: () => ({ query: 'hello' }),
+      x_list_mentions: () => ({ since_id: '1' }),
+      x_get_post: () => ({ post_id: postId }),
+      x_create_post: () => ({ text: 'hello', reply_to_post_id: postId, quote_post_id: postId }),
+      x_send_direct_message: () => ({ user_id: '200', text: 'hello' }),
+      x_delete_post: () => ({ post_id: server.addPost('100', 'mine') }),
+    },
+    tokenRefusal: { status: 401, json: { title: 'Unauthorized', type: 'about:blank', status: 401 } },
+    slowDown: {
+      reply: {
+        ...{ status: 429, json: { title: 'Too Many Requests', detail: 'Too Many Requests', status: 429 } },
+        headers: {
+          'x-rate-limit-limit': '900',
+          'x-rate-limit-remaining': '0',
+          'x-rate-limit-reset': String(NOW.getTime() / 1_000 + 17),
+        },
+      },
+      seconds: 17,
+    },
+    refusal: {
+      reply: { status: 400, json: { errors: [{ code: 187, message: `Status is a duplicate ${TOKEN}` }] } },
+      code: '187',
+    },
+    secrets: [TOKEN],
+  });
+});
