@@ -13,7 +13,7 @@ import { expectedHistory, lossOf, type Order } from '../month/orders.ts';
 const KILLS = Number(process.env.FAULTS_KILLS ?? 0) * 8 || 8;
 const STRIDE = process.env.FAULTS_KILLS ? 1 : 7;
 const STATEMENTS_PER_STEP = 60;
-const FROM = '2083-03-01';
+const FROM = '2034-03-06';
 const DAYS = 16;
 const REST_MS_MAX = 60_000;
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
 import type { BankAccount, PaymentMethod } from '../../services/payments/src/payment-methods/method.ts';
 import { moves, paymentStatuses, reachableFrom } from '../../services/payments/src/payments/states.ts';
+import { QUARANTINE_STATUSES } from '../../services/payments/src/quarantine/quarantine.ts';
 import type { AchEntryState, AchLeg } from '../../services/payments/src/rails/ach/entries/entry.ts';
 import type { SubmissionState } from '../../services/payments/src/rails/rtp/submissions/submission.ts';
 import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
@@ -79,6 +80,7 @@ describe('lists of values', () => {
       'payments.status': paymentStatuses,
       'rail_health.state': ['up', 'down'],
       'rail_messages.direction': ['in', 'out'],
+      'rail_quarantine.status': QUARANTINE_STATUSES,
       'rtp_submissions.state': namesOf<SubmissionState>({
         sent: true,
         unknown: true,

@@ -235,7 +235,7 @@ export interface WebhookDelivery {
 export interface LedgerAccount {
   id: string;
   object: 'ledger_account';
-  type: 'balance' | 'outside' | 'fees_owed' | 'fee_revenue';
+  type: 'balance' | 'outside' | 'fees_owed' | 'fee_revenue' | 'owed';
   payment_method_id: string | null;
   currency: string;
   posted: number;
@@ -398,7 +398,9 @@ export type ErrorCode =
   | 'payment_method_in_use'
   | 'payment_method_not_found'
   | 'payment_not_cancelable'
+  | 'payment_not_found'
   | 'payment_not_refundable'
+  | 'quarantine_not_applicable'
   | 'rail_not_available'
   | 'rail_not_configured'
   | 'rate_limited'

@@ -122,7 +122,9 @@ ErrorCode = Literal[
     "payment_method_in_use",
     "payment_method_not_found",
     "payment_not_cancelable",
+    "payment_not_found",
     "payment_not_refundable",
+    "quarantine_not_applicable",
     "rail_not_available",
     "rail_not_configured",
     "rate_limited",
@@ -418,7 +420,7 @@ class WebhookDelivery(ApiObject):
 class LedgerAccount(ApiObject):
     id: str
     object: Literal["ledger_account"]
-    type: Literal["balance", "outside", "fees_owed", "fee_revenue"]
+    type: Literal["balance", "outside", "fees_owed", "fee_revenue", "owed"]
     payment_method_id: Optional[str]
     currency: str
     posted: int
