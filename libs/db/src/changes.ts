@@ -10,6 +10,8 @@ import type { Database, Queryable } from './database.ts';
  */
 const BEAT_MS = 250;
 const SILENCE_MS_MAX = 700;
+/** One silent look may be this process's own fault, when it was busy for long; several in a row are not. */
+const SILENT_LOOKS_MAX = 3;
 const RESTART_MS = 2_000;
 /** What Postgres takes in one notification, less the topic. */
 const MESSAGE_BYTES_MAX = 7_000;
@@ -42,6 +44,7 @@ export async function openChanges(options: ChangesOptions): Promise<Changes> {
   const ownBeat = `beat ${randomUUID()}`;
   const handlers = new Map<Topic, ChangeHandler[]>();
   let lastBeatMs = nowMs();
+  let silentLooks = 0;
   let lastRestartMs = Number.NEGATIVE_INFINITY;
   let beating = false;
 
@@ -74,9 +77,11 @@ export async function openChanges(options: ChangesOptions): Promise<Changes> {
   const isLive = () => nowMs() - lastBeatMs <= SILENCE_MS_MAX;
 
   async function beat(): Promise<void> {
-    if (!isLive()) {
+    if (isLive()) silentLooks = 0;
+    else {
       forgetEverything();
-      if (nowMs() - lastRestartMs >= RESTART_MS) {
+      silentLooks += 1;
+      if (silentLooks >= SILENT_LOOKS_MAX && nowMs() - lastRestartMs >= RESTART_MS) {
         lastRestartMs = nowMs();
         subscription.restart();
       }
