@@ -14,6 +14,7 @@ import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
 import type { Mode } from '../../services/payments/src/tenant.ts';
 import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
 import type { CredentialStatus } from '../../services/toolhub/src/credentials/credential.ts';
+import type { MailTokenKind } from '../../services/toolhub/src/customers/login/mail-tokens-store.ts';
 import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
 import { sealedColumns as toolhubSealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
@@ -101,8 +102,9 @@ describe('lists of values', () => {
     const expected = byName({
       'credentials.status': namesOf<CredentialStatus>({ connected: true, expired: true }),
       'deliveries.status': finished,
-      'invoices.mail_state': ['canceled', 'failed', 'pending', 'sending', 'sent'],
+      'invoices.mail_state': ['canceled', 'failed', 'pending', 'sending', 'sent', 'waiting'],
       'invoices.status': INVOICE_STATUSES,
+      'mail_tokens.kind': namesOf<MailTokenKind>({ verify: true, reset: true }),
       'oauth_clients.kind': ['own', 'registered'],
       'oauth_tokens.kind': ['access', 'refresh'],
       'tool_switches.kind': namesOf<SwitchKind>({ platform: true, tool: true }),
