@@ -2,6 +2,7 @@ import { boolArray, int8Array, jsonbArray, type Queryable, textArray, timestampt
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { Transfer } from '../../ledger/transfer.ts';
 import type { Payment } from '../payment.ts';
+import { ACCEPT_PATH } from './path.ts';
 
 export interface KeyLookup {
   tenantId: string;
@@ -92,7 +93,8 @@ export async function insertAccepted(
   const events = ordered.map((acceptance) => acceptance.event);
   // In one order, like every lock.
   const compared = [...versions].sort(([a], [b]) => (a < b ? -1 : 1));
-  const { rows } = await db.query<ClaimsRow>({ name: 'payments.accept', text: ACCEPT }, [
+  const hasRefunds = payments.some((payment) => payment.refundOf !== null);
+  const { rows } = await db.query<ClaimsRow>(hasRefunds ? ACCEPT_WITH_REFUNDS : ACCEPT, [
     textArray(payments.map((payment) => payment.tenantId)),
     textArray(ordered.map((acceptance) => acceptance.key)),
     textArray(ordered.map((acceptance) => acceptance.canonicalBody)),
@@ -112,8 +114,12 @@ export async function insertAccepted(
     textArray(ordered.map((acceptance) => acceptance.hold.id)),
     textArray(compared.map(([tenantId]) => tenantId)),
     int8Array(compared.map(([, version]) => version)),
-    textArray(ordered.map((acceptance) => acceptance.path)),
-    textArray(payments.map((payment) => payment.refundOf)),
+    ...(hasRefunds
+      ? [
+          textArray(ordered.map((acceptance) => acceptance.path)),
+          textArray(payments.map((payment) => payment.refundOf)),
+        ]
+      : []),
   ]);
   const [row] = rows;
   return {
@@ -136,7 +142,12 @@ function compareKeys(a: Acceptance, b: Acceptance): number {
 }
 
 // Postgres hashes the bodies: there it costs a sixth of what it costs here. The odd `is true` keeps the planner from turning the look-up among the claimed into a loop over them for each row.
-const ACCEPT = `
+const acceptText = ({
+  path,
+  refundOf,
+  arrays,
+  columns,
+}: Record<'path' | 'refundOf' | 'arrays' | 'columns', string>) => `
 with stale as materialized (
   select seen.tenant_id from unnest($18::text[], $19::bigint[]) as seen (tenant_id, version)
   left join lateral (select version from tenant_versions stored where stored.tenant_id = seen.tenant_id
@@ -145,13 +156,13 @@ with stale as materialized (
 ), input as materialized (
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
     $9::text[], $10::text[], $11::text[], $12::boolean[], $13::jsonb[], $14::timestamptz[], $15::text[],
-    $16::timestamptz[], $17::text[], $20::text[], $21::text[])
+    $16::timestamptz[], $17::text[]${arrays})
   as input (tenant_id, key, canonical_body, event_id, id, amount, source_id, destination_id, debit_account, credit_account,
-    rail_selected, fallback, metadata, created_at, document, accepted_at, hold_id, path, refund_of)
+    rail_selected, fallback, metadata, created_at, document, accepted_at, hold_id${columns})
   where tenant_id <> all (array(select tenant_id from stale))
 ), claimed as (
   insert into idempotency_keys (tenant_id, path, key, fingerprint, event_id, status, created_at)
-  select tenant_id, path, key, sha256(convert_to(canonical_body, 'UTF8')), event_id, ${ACCEPT_STATUS}, accepted_at from input
+  select tenant_id, ${path}, key, sha256(convert_to(canonical_body, 'UTF8')), event_id, ${ACCEPT_STATUS}, accepted_at from input
   on conflict do nothing returning event_id
 ), accepted as materialized (
   select * from input where (event_id in (select event_id from claimed)) is true
@@ -159,7 +170,7 @@ with stale as materialized (
   insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
     rail_selected, fallback, metadata, created_at, document, refund_of)
   select tenant_id, id, 'pending', amount, source_id, destination_id, debit_account, credit_account, rail_selected,
-    fallback, metadata, created_at, document, refund_of
+    fallback, metadata, created_at, document, ${refundOf}
   from accepted
 ), told as (
   insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
@@ -176,3 +187,16 @@ with stale as materialized (
 select all_claimed, case when not all_claimed then ids end as claimed,
   (select string_agg(tenant_id, ' ') from stale) as stale, (select count(*) from queued)
 from counted`;
+
+/** Nearly all batches have no refund, and do not carry two more columns for those that do. */
+const ACCEPT = {
+  name: 'payments.accept',
+  text: acceptText({ path: `'${ACCEPT_PATH}'`, refundOf: 'null', arrays: '', columns: '' }),
+};
+const ACCEPT_WITH_REFUNDS = {
+  name: 'payments.accept_refunds',
+  text: acceptText({
+    ...{ path: 'path', refundOf: 'refund_of' },
+    ...{ arrays: ', $20::text[], $21::text[]', columns: ', path, refund_of' },
+  }),
+};
