@@ -5,6 +5,7 @@ import type { RailDependencies } from '../dependencies.ts';
 import { rejectedByOrder, settledByOrder } from '../forced.ts';
 import { createMessageVault } from '../message-vault.ts';
 import type { ForcedMeaning, ForcedOrder, ForcedOutcome, Rail, RailInbound, RailOutcome } from '../rail.ts';
+import { applyReport, lockInstructionsOf } from './answers/applying.ts';
 import { readReceived } from './answers/read.ts';
 import { rtpBooks } from './books/books.ts';
 import { REJECT_REASONS, rejectReason } from './codes.ts';
@@ -70,8 +71,10 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
         cron: [],
         // The sandbox's network answers at once, whatever the clock shows.
         whenClockMoves: () => [],
-        lockFor: async () => {},
-        applyAside: async () => ({ ok: false, reason: 'Nothing of this rail is applied by hand.' }),
+        async lockFor(tx, payment) {
+          await lockInstructionsOf(tx, payment);
+        },
+        applyAside: (tx, payment, content) => applyReport(context, tx, payment, content),
         force: (tx, payment, order) => force(network, tx, payment, order),
       };
     },

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import { completeJobs, type Handler, type Job } from '@libs/jobs';
@@ -61,6 +62,26 @@ export async function readReceived(
     work.raiseAlerts();
     await reportVerdicts(deps, work.decided);
   };
+}
+
+/**
+ * Takes a report as one on this locked instruction, whatever it says of that itself. Answers why it changes nothing, or
+ * null where it did.
+ */
+export async function takeReportOn(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  received: ReceivedReport,
+  stored: StoredSubmission,
+): Promise<string | null> {
+  assert(stored.submission, 'what is reported on was handed over');
+  const times = await deps.clocks.timesOf(tx, [stored.tenantId]);
+  const byReference = new Map([[received.report.original.instructionId, stored]]);
+  const work = new ReadWork(deps, times, await findSeen(deps, tx, { reports: [received], byReference }));
+  work.take(received, stored, stored.submission);
+  if (work.decided.length === 0) return work.refusal ?? 'It decides nothing that is not known already.';
+  await work.write(tx);
+  return null;
 }
 
 function receivedIn(jobs: readonly Job[]): Received[] {
@@ -150,6 +171,11 @@ class ReadWork {
     // By its content, so that a message that is delivered again lies there once.
     const id = `qrt_${hash('sha256', `${reason}\n${xml}`).slice(0, QUARANTINE_ID_DIGITS)}`;
     this.#aside.push({ id, rail: 'rtp', content: xml, reason, receivedAt: this.#deps.now() });
+  }
+
+  /** Why the first of what was put aside was. */
+  get refusal(): string | undefined {
+    return this.#aside[0]?.reason;
   }
 
   take(received: ReceivedReport, stored: StoredSubmission, submission: Submission): void {

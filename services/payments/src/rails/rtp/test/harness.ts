@@ -37,6 +37,7 @@ import { createSandboxRtpNetwork, type SandboxRtpNetwork } from '../network/netw
 import { createRtpCarrier } from '../sending/orders.ts';
 import type { InquiryPolicy } from '../submissions/submission.ts';
 import { RTP_TERMS } from '../terms.ts';
+import type { RtpWorkerDependencies } from '../work/context.ts';
 import { createRtpHandlers } from '../work/handlers.ts';
 import { readJobs } from '../work/jobs.ts';
 
@@ -115,7 +116,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     recordEvents: insertEvents,
   });
   const health = { failures: [] as string[], successes: 0 };
-  const handlers = createRtpHandlers({
+  const context: RtpWorkerDependencies = {
     database,
     connections,
     applyOutcomes: processing.applyOutcomes,
@@ -131,7 +132,8 @@ export async function createHarness(options: HarnessOptions = {}) {
     vault,
     quarantine,
     log,
-  });
+  };
+  const handlers = createRtpHandlers(context);
   const workers: Worker[] = [];
 
   /** Messages as they were sent and received. */
@@ -156,6 +158,8 @@ export async function createHarness(options: HarnessOptions = {}) {
 
   return {
     database,
+    context,
+    quarantined: quarantine,
     url,
     network,
     rtp,

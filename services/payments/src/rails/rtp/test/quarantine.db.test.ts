@@ -1,6 +1,9 @@
 /** What must not be believed is put aside whole with the reason and an alert, and changes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Payment } from '../../../payments/payment.ts';
+import { findPayment } from '../../../payments/store.ts';
+import { createQuarantineResolving } from '../../../quarantine/resolving.ts';
+import { applyReport, lockInstructionsOf } from '../answers/applying.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';
 import { SANDBOX_IDENTITY, SANDBOX_NETWORK } from '../lines/connection.ts';
 import { buildCreditTransfer, type CreditTransfer } from '../messages/credit-transfer.ts';
@@ -220,4 +223,67 @@ test('good messages beside bad ones count, and the bad ones are put aside', asyn
   expect((await harness.payment(second.payment)).failure?.code).toBe('account_closed');
   expect(await harness.quarantine()).toHaveLength(before + 3);
   expect(harness.errors).toEqual([]);
+});
+
+describe('what the operator applies', () => {
+  const unknownInstruction = { instructionId: '20261115110000026T1BPAY188888888888' };
+
+  function resolving() {
+    const { database, context, processing } = harness;
+    return createQuarantineResolving({
+      ...{ database, quarantine: harness.quarantined, lockPayments: processing.lockPayments, findPayment },
+      rails: {
+        lockFor: async (tx, payment) => void (await lockInstructionsOf(tx, payment)),
+        applyAside: (tx, payment, content) => applyReport(context, tx, payment, content),
+      },
+      now: () => new Date(),
+    });
+  }
+
+  /** A report that fits no instruction, put aside; answers its id. */
+  async function asideOf(message: string): Promise<string> {
+    await readAll('test', [message]);
+    const { rows } = await harness.database.query<{ id: string }>(
+      'select id from rail_quarantine order by received_at desc limit 1',
+    );
+    return rows[0]?.id ?? '';
+  }
+
+  test('[P-5.15] a report moves the payment that it is about, once', async () => {
+    const { payment, transfer } = await openPayment();
+    const id = await asideOf(report(transfer, { transfer: unknownInstruction }));
+    const tries = await Promise.allSettled([1, 2, 3].map(() => resolving().apply(id, payment.id)));
+    expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(tries.find(({ status }) => status === 'fulfilled')).toMatchObject({
+      value: { status: 'applied', resolution: payment.id, resolvedAt: expect.any(Date) },
+    });
+    expect(tries.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'state_conflict' },
+    });
+    const done = await harness.payment(payment);
+    expect(done.timeline.map(({ status }) => status)).toEqual(['pending', 'processing', 'completed']);
+    expect((await harness.messagesOf(payment)).map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.002']);
+  });
+
+  test('[P-5.15] another amount, another outcome, or no report at all moves nothing and stays open', async () => {
+    const { payment, transfer } = await openPayment();
+    const other = { ...unknownInstruction, amountCents: transfer.amountCents + 1 };
+    const undecided = { status: 'RCVD', transfer: unknownInstruction } as const;
+    const asides = [
+      await asideOf(report(transfer, { transfer: other })),
+      await asideOf(report(transfer, undecided)),
+      await asideOf('no report'),
+    ];
+    const refused = { code: 'quarantine_not_applicable' };
+    for (const id of asides) await expect(resolving().apply(id, payment.id)).rejects.toMatchObject(refused);
+    expect((await harness.payment(payment)).status).toBe('processing');
+
+    await readAll('test', [report(transfer)]);
+    const late = await asideOf(report(transfer, { status: 'RJCT', transfer: unknownInstruction }));
+    await expect(resolving().apply(late, payment.id)).rejects.toMatchObject(refused);
+    expect((await harness.payment(payment)).status).toBe('completed');
+    const open = await harness.quarantined.list({ rail: 'rtp', status: 'open', before: null, limit: 100 });
+    expect(open.map(({ id }) => id)).toEqual(expect.arrayContaining([...asides, late]));
+    await expect(resolving().apply(late, 'pay_nothing')).rejects.toMatchObject({ code: 'payment_not_found' });
+  });
 });
