@@ -126,7 +126,7 @@ describe.each(modes)('mode %j', (mode, version) => {
     // An access token that has run out is replaced without anybody noticing.
     const first = { ...provider.stored };
     await database.database.query(`update oauth_tokens set expires_at = now() where kind = 'access'`);
-    await database.database.query(`select pg_notify('toolhub_revocations', jsonb_build_object('family', grant_id)::text)
+    await database.database.query(`select pg_notify('toolhub_changes', 'revocation ' || jsonb_build_object('family', grant_id)::text)
       from oauth_tokens`);
     await expect
       .poll(async () => (await call(`${url}/api/me`, { token: first.access_token ?? '' })).status)

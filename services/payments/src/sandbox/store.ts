@@ -29,6 +29,7 @@ export async function findClosedBefore(db: Queryable, before: Date): Promise<str
  * simulated ACH operator belong to a tenant where it had a clock; what all share is kept for its days.
  */
 export const tenantTables = {
+  reconciliation_differences: 'tenant_id',
   rail_messages: 'tenant_id',
   ach_replies: 'tenant_id',
   ach_entries: 'tenant_id',
