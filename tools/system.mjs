@@ -7,11 +7,17 @@ const programs = [
   mail('/usr/lib/dovecot/lmtp', 'dovecot-lmtpd'),
   mail('/usr/lib/dovecot/submission', 'dovecot-submissiond'),
   mail('/usr/sbin/smtpd', 'opensmtpd'),
-  { path: '/usr/bin/mypy', name: 'mypy', packages: ['mypy'], used: 'the types of the Python client' },
+  python('/usr/bin/python3', 'python3'),
+  python('/usr/bin/pip3', 'python3-pip'),
+  python('/usr/bin/mypy', 'mypy'),
 ];
 
 function mail(path, name) {
   return { path, name, packages: [name], used: 'e-mail tools against a real mail server' };
+}
+
+function python(path, name) {
+  return { path, name, packages: [name], used: 'the Python client' };
 }
 
 function install(packages) {

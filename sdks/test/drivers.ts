@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Payments } from '../node/src/index.ts';
 import { installedPython, root } from './packed.ts';
+import { hasPython } from './python.ts';
 
 export interface Command {
   /** In camelCase; Python has the same in snake_case. */
@@ -85,8 +86,12 @@ function startPython(isAsync: boolean): (options: DriverOptions) => Promise<Driv
   };
 }
 
-export const drivers: readonly { name: string; start: (options: DriverOptions) => Promise<Driver> }[] = [
-  { name: 'Node', start: startNode },
+const pythonDrivers = [
   { name: 'Python', start: startPython(false) },
   { name: 'Python with asyncio', start: startPython(true) },
+];
+
+export const drivers: readonly { name: string; start: (options: DriverOptions) => Promise<Driver> }[] = [
+  { name: 'Node', start: startNode },
+  ...(hasPython ? pythonDrivers : []),
 ];

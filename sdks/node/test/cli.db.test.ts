@@ -19,7 +19,9 @@ let harness: Harness;
 let switchboard: Switchboard;
 let apiKey: string;
 let receiver: Server;
+let address: string;
 let secret: string;
+let endpointSecret: string;
 const received: string[] = [];
 
 const env = () => ({
@@ -35,18 +37,22 @@ async function payments(...words: string[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0' } });
   switchboard = await startSwitchboard();
-  switchboard.connect(harness.url);
-  apiKey = (await harness.organisation()).test;
+  apiKey = 'sk_test_sandbox';
   secret = (await payments('listen', '--print-secret')).trim();
   receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    received.push(webhooks.verify(Buffer.concat(chunks), request.headers, secret).id);
+    const body = Buffer.concat(chunks);
+    const by = request.url === '/endpoint' ? endpointSecret : secret;
+    received.push(webhooks.verify(body, request.headers, by).id);
     response.writeHead(204).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  address = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0', PAYMENTS_EGRESS_ALLOW: address } });
+  switchboard.connect(harness.url);
+  apiKey = (await harness.organisation()).test;
 });
 afterAll(async () => {
   await switchboard.close();
@@ -65,9 +71,21 @@ test('a payment is made, followed, shown and listed, and an event of it is sent 
   expect(JSON.parse(await payments('get', id, '--json'))).toMatchObject({ id, status: 'completed' });
   expect(await payments('list', '--status', 'completed')).toContain(id);
   const events = JSON.parse(await payments('events', 'list', '--object', id, '--json'));
-  const target = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  await payments('events', 'resend', events.data[0].id, '--forward-to', target);
+  await payments('events', 'resend', events.data[0].id, '--forward-to', address);
   expect(received.splice(0)).toEqual([events.data[0].id]);
+}, 60_000);
+
+test('an event is sent again to the webhook endpoint that got it', async () => {
+  const client = new Payments({ apiKey, baseUrl: harness.url });
+  const endpoint = await client.webhookEndpoints.create({ url: `http://${address}/endpoint` });
+  endpointSecret = endpoint.secret;
+  const { id } = await client.paymentMethods.create({ type: 'balance' });
+  const [event] = (await client.events.list({ object_id: id }).page()).data;
+  await vi.waitFor(() => expect(received).toEqual([event?.id]), { timeout: 15_000 });
+  expect(await payments('events', 'resend', event?.id as string)).toContain(`→ ${endpoint.id}: on its way`);
+  await vi.waitFor(() => expect(received).toEqual([event?.id, event?.id]), { timeout: 15_000 });
+  await client.webhookEndpoints.delete(endpoint.id);
+  received.length = 0;
 }, 60_000);
 
 test('the sandbox: a clock, money, forced outcomes, and all of it anew', async () => {
@@ -83,9 +101,8 @@ test('the sandbox: a clock, money, forced outcomes, and all of it anew', async (
 }, 60_000);
 
 test('listen forwards every event once, over restarts of the server and of itself, and over a reset', async () => {
-  const target = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   const listen = async () => {
-    const child = spawn(process.execPath, command(['listen', '--forward-to', target]), { env: env() });
+    const child = spawn(process.execPath, command(['listen', '--forward-to', address]), { env: env() });
     const said: string[] = [];
     child.stderr.on('data', (chunk: Buffer) => said.push(chunk.toString()));
     const ended = new Promise((resolve) => child.once('exit', resolve));

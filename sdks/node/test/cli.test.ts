@@ -3,8 +3,10 @@ import { execFile, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { run } from '../src/cli/run.ts';
 import { type Answer, json, problem, startScriptedServer, text } from './scripted-server.ts';
 
 const program = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
@@ -44,6 +46,23 @@ function payments(
     );
     child.stdin?.end(more.input ?? '');
   });
+}
+
+/** The same within this process: a program takes a moment to start, and there are many ways to fail. */
+async function inProcess(
+  words: string[],
+  more: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ended> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await run(words, {
+    env: environment({ PAYMENTS_API_KEY: KEY, ...more.env }),
+    stdin: Readable.from([more.input ?? '']) as unknown as NodeJS.ReadStream,
+    out: (line) => out.push(`${line}\n`),
+    err: (line) => err.push(`${line}\n`),
+    signal: new AbortController().signal,
+  });
+  return { code, out: out.join(''), err: err.join('') };
 }
 
 async function serve(...answers: [Answer, ...Answer[]]) {
@@ -172,25 +191,25 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
   await gone.close();
   writeFileSync(join(home, 'broken.json'), '{');
   const cases: [Ended, number, RegExp][] = [
-    [await payments(['get', 'pay_1'], { env }), 3, /The key was refused/],
-    [await payments(['get', 'pay_1'], { env }), 4, /Refused: not_found/],
-    [await payments(['get', 'pay_1'], { env }), 5, /not JSON/],
-    [await payments(['get', 'pay_1'], { env }), 1, /\/amount: Too large/],
-    [await payments(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: '' } }), 3, /payments login/],
-    [await payments(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: `${KEY} x` } }), 3, /payments login/],
-    [await payments(['get', 'pay_1'], { env: { PAYMENTS_API_URL: 'nowhere' } }), 2, /baseUrl is not a URL/],
-    [await payments(['listen'], { env: { PAYMENTS_API_KEY: 'sk_live_the_secret' } }), 3, /takes a test key/],
-    [await payments(['get'], { env }), 2, /It is: payments payments get <payment>/],
-    [await payments(['get', 'a', 'b'], { env }), 2, /It is:/],
-    [await payments(['frobnicate'], { env }), 2, /There is no command/],
-    [await payments(['sandbox'], { env }), 2, /needs one of: clock, fund/],
-    [await payments(['create', '--amount', '1.5'], { env }), 2, /--amount must be a whole number/],
-    [await payments(['create', '--amount', '1', '--source', 'a'], { env }), 2, /--destination is missing/],
-    [await payments(['create', '--bogus'], { env }), 2, /Unknown option '--bogus'/],
-    [await payments(['list', '--status', 'done'], { env }), 2, /--status must be one of pending/],
-    [await payments(['list'], { env: { PAYMENTS_CONFIG: join(home, 'broken.json') } }), 1, /is not JSON/],
-    [await payments(['login'], { env: { PAYMENTS_API_KEY: '' }, input: '' }), 2, /No key was given/],
-    [await payments(['get', 'pay_1', '--url', gone.url], {}), 5, /ECONNREFUSED.*Is the server running/],
+    [await inProcess(['get', 'pay_1'], { env }), 3, /The key was refused/],
+    [await inProcess(['get', 'pay_1'], { env }), 4, /Refused: not_found/],
+    [await inProcess(['get', 'pay_1'], { env }), 5, /not JSON/],
+    [await inProcess(['get', 'pay_1'], { env }), 1, /\/amount: Too large/],
+    [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: '' } }), 3, /payments login/],
+    [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: `${KEY} x` } }), 3, /payments login/],
+    [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_URL: 'nowhere' } }), 2, /baseUrl is not a URL/],
+    [await inProcess(['listen'], { env: { PAYMENTS_API_KEY: 'sk_live_the_secret' } }), 3, /takes a test key/],
+    [await inProcess(['get'], { env }), 2, /It is: payments payments get <payment>/],
+    [await inProcess(['get', 'a', 'b'], { env }), 2, /It is:/],
+    [await inProcess(['frobnicate'], { env }), 2, /There is no command/],
+    [await inProcess(['sandbox'], { env }), 2, /needs one of: clock, fund/],
+    [await inProcess(['create', '--amount', '1.5'], { env }), 2, /--amount must be a whole number/],
+    [await inProcess(['create', '--amount', '1', '--source', 'a'], { env }), 2, /--destination is missing/],
+    [await inProcess(['create', '--bogus'], { env }), 2, /Unknown option '--bogus'/],
+    [await inProcess(['list', '--status', 'done'], { env }), 2, /--status must be one of pending/],
+    [await inProcess(['list'], { env: { PAYMENTS_CONFIG: join(home, 'broken.json') } }), 1, /is not JSON/],
+    [await inProcess(['login'], { env: { PAYMENTS_API_KEY: '' }, input: '' }), 2, /No key was given/],
+    [await inProcess(['get', 'pay_1', '--url', gone.url], {}), 5, /ECONNREFUSED.*Is the server running/],
   ];
   for (const [{ code, out, err }, expected, message] of cases) {
     expect(err).toMatch(message);
@@ -207,7 +226,7 @@ test('completion offers the words that fit', async () => {
   expect(await offered('sandbox')).toEqual(['clock', 'fund', 'settle', 'reject', 'return', 'reset']);
   expect(await offered('payments', 'create', '--rail')).toEqual(['auto', 'rtp', 'ach']);
   for (const shell of ['bash', 'zsh', 'fish']) {
-    expect((await payments(['completion', shell])).out).toContain('payments __complete');
+    expect((await inProcess(['completion', shell])).out).toContain('payments __complete');
   }
 });
 

@@ -141,6 +141,29 @@ describe('requests', () => {
     expect(seen[0]?.path).toBe('/v1/payments/..%2Fledger%2Fcheck%3Fx%3D1');
   });
 
+  test('the sandbox takes a value by itself, or the body that the API takes', async () => {
+    const { client, seen } = await serve(json(200, {}));
+    const { sandbox } = client();
+    await sandbox.fund('pm_1', 5);
+    await sandbox.fund('pm_1', { amount: 5 });
+    await sandbox.return_('pay_1', 'R01');
+    await sandbox.return_('pay_1', { code: 'R01' });
+    await sandbox.reject('pay_1');
+    await sandbox.setClock(new Date('2027-01-01T00:00:00Z'));
+    await sandbox.setClock({ now: '2027-01-01T00:00:00.000Z' });
+    await sandbox.advanceClock({ advance: 'P1D' });
+    expect(seen.map((request) => JSON.parse(request.body))).toEqual([
+      { amount: 5 },
+      { amount: 5 },
+      { code: 'R01' },
+      { code: 'R01' },
+      {},
+      { now: '2027-01-01T00:00:00.000Z' },
+      { now: '2027-01-01T00:00:00.000Z' },
+      { advance: 'P1D' },
+    ]);
+  });
+
   test('end with the caller’s signal, without being tried again', async () => {
     const { client, seen } = await serve(() => {});
     const stop = new AbortController();

@@ -54,6 +54,7 @@ test('waits over a restart of the server, and says at once when it is pointless,
     'Payment pay_1 is failed (account_closed: Closed.) and will not become completed.',
   );
   expect(failed.payment.status).toBe('failed');
+  expect((await payments.waitFor('pay_1', 'pending', { timeoutMs: 3_600_000 })).status).toBe('pending');
   const late = await payments
     .waitFor('pay_1', ['completed', 'failed'], { timeoutMs: 300 })
     .catch((error) => error);

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../../../tests/contract/payments/harness.ts';
 import { installedPython, packedPythonSdk } from '../../test/packed.ts';
+import { hasPython } from '../../test/python.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'bare-python-'));
@@ -59,53 +60,69 @@ event = client.webhooks.verify(text, client.webhooks.sign(text, secret), secret)
 print(json.dumps([payment.status, pointer, event.type, len(client.payments.list(limit=1).page().data)]))
 `;
 
-test('the wheel, installed into an empty environment, pays', async () => {
-  writeFileSync(join(folder, 'journey.py'), journey);
-  const { test: apiKey } = await harness.organisation();
-  const { stdout, stderr } = await run(await installedPython(), ['-W', 'error', '-X', 'dev', 'journey.py'], {
-    cwd: folder,
-    env: { KEY: apiKey, URL: harness.url, PYTHONDONTWRITEBYTECODE: '1' },
-  });
-  expect(JSON.parse(stdout)).toEqual(['completed', '/amount', 'payment.completed', 1]);
-  expect(stderr).toBe('');
-}, 120_000);
+test.runIf(hasPython)(
+  'the wheel, installed into an empty environment, pays',
+  async () => {
+    writeFileSync(join(folder, 'journey.py'), journey);
+    const { test: apiKey } = await harness.organisation();
+    const { stdout, stderr } = await run(
+      await installedPython(),
+      ['-W', 'error', '-X', 'dev', 'journey.py'],
+      {
+        cwd: folder,
+        env: { KEY: apiKey, URL: harness.url, PYTHONDONTWRITEBYTECODE: '1' },
+      },
+    );
+    expect(JSON.parse(stdout)).toEqual(['completed', '/amount', 'payment.completed', 1]);
+    expect(stderr).toBe('');
+  },
+  120_000,
+);
 
-test('the README, block by block', async () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  const blocks = [...readme.matchAll(/^```python\n([\s\S]*?)^```/gm)].map(([, text]) =>
-    (text as string).replaceAll('http://localhost:4000', harness.url),
-  );
-  const env = { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' };
-  const python = await installedPython();
-  const find = (sign: string) => blocks.find((text) => text.includes(sign)) as string;
-  const runBlock = async (sign: string, more = '') =>
-    (
-      await run(
-        python,
-        ['-c', find(sign).replace('__name__ == "__main__"', more === '' ? 'True' : 'False') + more],
-        { cwd: folder, env: { ...env, WEBHOOK_SECRET: SECRET } },
-      )
-    ).stdout;
+test.runIf(hasPython)(
+  'the README, block by block',
+  async () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const blocks = [...readme.matchAll(/^```python\n([\s\S]*?)^```/gm)].map(([, text]) =>
+      (text as string).replaceAll('http://localhost:4000', harness.url),
+    );
+    const env = { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' };
+    const python = await installedPython();
+    const find = (sign: string) => blocks.find((text) => text.includes(sign)) as string;
+    const runBlock = async (sign: string, more = '') =>
+      (
+        await run(
+          python,
+          ['-c', find(sign).replace('__name__ == "__main__"', more === '' ? 'True' : 'False') + more],
+          { cwd: folder, env: { ...env, WEBHOOK_SECRET: SECRET } },
+        )
+      ).stdout;
 
-  const first = await runBlock('payments.create(');
-  expect(first).toMatch(/^pay_\w+ pending (rtp|ach)/);
-  expect(first).toContain('completed');
-  expect(await runBlock('AsyncPayments(')).toContain(first.split(' ')[0]);
-  // The receiver, on a free port, is sent one message that is signed and one that is not.
-  const told = await runBlock('class Receiver', receiving);
-  expect(told.trim().split('\n')).toEqual(['payment.completed pay_1', '204 400']);
-}, 120_000);
+    const first = await runBlock('payments.create(');
+    expect(first).toMatch(/^pay_\w+ pending (rtp|ach)/);
+    expect(first).toContain('completed');
+    expect(await runBlock('AsyncPayments(')).toContain(first.split(' ')[0]);
+    // The receiver, on a free port, is sent one message that is signed and one that is not.
+    const told = await runBlock('class Receiver', receiving);
+    expect(told.trim().split('\n')).toEqual(['payment.completed pay_1', '204 400']);
+  },
+  120_000,
+);
 
-test('the source archive builds and installs without a network, and gives the same wheel', async () => {
-  const { archive, wheel } = await packedPythonSdk();
-  const quiet = ['--no-index', '--no-deps', '--quiet', '--disable-pip-version-check'];
-  await run('python3', ['-m', 'pip', 'wheel', ...quiet, '--wheel-dir', folder, archive]);
-  const name = wheel.split('/').at(-1) as string;
-  const { stdout } = await run('cmp', [wheel, join(folder, name)]);
-  expect(stdout).toBe('');
-}, 120_000);
+test.runIf(hasPython)(
+  'the source archive builds and installs without a network, and gives the same wheel',
+  async () => {
+    const { archive, wheel } = await packedPythonSdk();
+    const quiet = ['--no-index', '--no-deps', '--quiet', '--disable-pip-version-check'];
+    await run('python3', ['-m', 'pip', 'wheel', ...quiet, '--wheel-dir', folder, archive]);
+    const name = wheel.split('/').at(-1) as string;
+    const { stdout } = await run('cmp', [wheel, join(folder, name)]);
+    expect(stdout).toBe('');
+  },
+  120_000,
+);
 
-test('both carry the licence and the types, and nothing of the tests', async () => {
+test.runIf(hasPython)('both carry the licence and the types, and nothing of the tests', async () => {
   const { archive, wheel } = await packedPythonSdk();
   const list = 'import sys, zipfile; print("\\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))';
   const inWheel = (await run('python3', ['-c', list, wheel])).stdout.trim().split('\n');

@@ -341,6 +341,7 @@ class Waiting(Case):
             with self.assertRaises(WaitTimeoutError) as raised:
                 client(server).payments.wait_for("pay_1", ["completed", "failed"], timeout=0.3)
             self.assertEqual(str(raised.exception), "Payment pay_1 is pending after 0.3 s.")
+            self.assertEqual(client(server).payments.wait_for("pay_1", "pending", timeout=3600).id, "pay_1")
 
     def test_what_was_passed_counts_unless_it_ended_badly(self):
         with ScriptedServer(payment("pending", "processing", "completed")) as server:

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
+import { hasPython } from '../../test/python.ts';
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -29,10 +30,13 @@ const parse = <Line>(text: string) =>
     .map((line) => JSON.parse(line) as Line);
 
 const script = join(here, 'run.py');
-const listed = parse<Listed>(execFileSync('python3', [script, '--list'], { env, encoding: 'utf8' }));
+const listed = hasPython
+  ? parse<Listed>(execFileSync('python3', [script, '--list'], { env, encoding: 'utf8' }))
+  : [];
 let ran: Map<string, string | null>;
 
 beforeAll(async () => {
+  if (!hasPython) return;
   const { stdout } = await run('python3', ['-W', 'ignore', script], { env, timeout: 110_000 });
   ran = new Map(parse<Ran>(stdout).map(({ id, failure }) => [id, failure]));
 }, 120_000);
@@ -41,7 +45,7 @@ test.each(listed)('$title', ({ id }) => {
   expect(ran.get(id)).toBeNull();
 });
 
-test('the synchronous client is made from the asynchronous one, and fresh', async () => {
+test.runIf(hasPython)('the synchronous client is made from the asynchronous one, and fresh', async () => {
   const checked = await run('python3', [join(project, 'tools', 'unasync.py'), '--check'], { env }).catch(
     (error) => error,
   );

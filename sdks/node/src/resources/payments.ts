@@ -13,6 +13,8 @@ import type {
 import { judge, UnexpectedStatusError, WaitTimeoutError } from '../wait.ts';
 
 const WAIT_TIMEOUT_MS = 60_000;
+/** Of one look: a server that does not answer is asked again, not waited for. */
+const LOOK_TIMEOUT_MS_MAX = 30_000;
 const POLL_FIRST_MS = 200;
 const POLL_LAST_MS = 5_000;
 const POLL_GROWTH = 1.5;
@@ -104,7 +106,7 @@ export class PaymentsResource {
     let payment: Payment | undefined;
     let failure: unknown;
     for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH)) {
-      const leftMs = Math.max(1, endsMs - performance.now());
+      const leftMs = Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(1, endsMs - performance.now()));
       try {
         payment = await this.get(id, { timeoutMs: leftMs, maxRetries: 0, signal: options.signal });
         failure = undefined;

@@ -1,6 +1,9 @@
 import { type HttpClient, type RequestOptions, segment, type WriteOptions } from '../request.ts';
 import type { Payment, PaymentMethod, SandboxClock, SandboxReset } from '../types.ts';
 
+/** The network's code, by itself or as the body that the API takes. */
+type Code = string | { code?: string };
+
 /** Test keys only: PermissionDeniedError with a live one. */
 export class SandboxResource {
   readonly #http: HttpClient;
@@ -14,17 +17,18 @@ export class SandboxResource {
   }
 
   /** Freezes the organisation's time at this moment, which must not lie before the present one. */
-  setClock(now: string | Date, options?: WriteOptions): Promise<SandboxClock> {
-    const body = { now: now instanceof Date ? now.toISOString() : now };
+  setClock(now: string | Date | { now: string }, options?: WriteOptions): Promise<SandboxClock> {
+    const at = typeof now === 'string' || now instanceof Date ? now : now.now;
+    const body = { now: at instanceof Date ? at.toISOString() : at };
     return this.#http.send({ method: 'POST', path: '/v1/sandbox/clock', body, options });
   }
 
   /** Freezes the organisation's time this much later: an ISO 8601 duration such as `P3D`. */
-  advanceClock(duration: string, options?: WriteOptions): Promise<SandboxClock> {
+  advanceClock(duration: string | { advance: string }, options?: WriteOptions): Promise<SandboxClock> {
     return this.#http.send({
       method: 'POST',
       path: '/v1/sandbox/clock',
-      body: { advance: duration },
+      body: typeof duration === 'string' ? { advance: duration } : duration,
       options,
     });
   }
@@ -35,9 +39,18 @@ export class SandboxResource {
   }
 
   /** Puts test money into a balance. */
-  fund(paymentMethodId: string, amount: number, options?: WriteOptions): Promise<PaymentMethod> {
+  fund(
+    paymentMethodId: string,
+    amount: number | { amount: number },
+    options?: WriteOptions,
+  ): Promise<PaymentMethod> {
     const path = `/v1/sandbox/payment_methods/${segment(paymentMethodId)}/fund`;
-    return this.#http.send({ method: 'POST', path, body: { amount }, options });
+    return this.#http.send({
+      method: 'POST',
+      path,
+      body: typeof amount === 'number' ? { amount } : amount,
+      options,
+    });
   }
 
   settle(paymentId: string, options?: WriteOptions): Promise<Payment> {
@@ -45,17 +58,17 @@ export class SandboxResource {
   }
 
   /** The network's refusal, with its code: `AC04`, `R03` … */
-  reject(paymentId: string, code?: string, options?: WriteOptions): Promise<Payment> {
+  reject(paymentId: string, code?: Code, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'reject', code, options);
   }
 
   /** The return of an ACH entry, with its code: `R01` … */
-  return_(paymentId: string, code: string, options?: WriteOptions): Promise<Payment> {
+  return_(paymentId: string, code: Code, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'return', code, options);
   }
 
   /** A notification of change, with its code: `C01` … */
-  notifyOfChange(paymentId: string, code?: string, options?: WriteOptions): Promise<Payment> {
+  notifyOfChange(paymentId: string, code?: Code, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'notify_of_change', code, options);
   }
 
@@ -67,10 +80,15 @@ export class SandboxResource {
   #force(
     paymentId: string,
     outcome: string,
-    code: string | undefined,
+    code: Code | undefined,
     options: WriteOptions | undefined,
   ): Promise<Payment> {
     const path = `/v1/sandbox/payments/${segment(paymentId)}/${outcome}`;
-    return this.#http.send({ method: 'POST', path, body: code === undefined ? {} : { code }, options });
+    return this.#http.send({
+      method: 'POST',
+      path,
+      body: typeof code === 'string' ? { code } : (code ?? {}),
+      options,
+    });
   }
 }

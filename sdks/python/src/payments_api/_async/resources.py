@@ -36,6 +36,8 @@ from .pagination import AsyncPaged
 from .request import ApiRequest, AsyncHttpClient, given, model_of, segment, to_time
 
 WAIT_TIMEOUT = 60.0
+#: Of one look: a server that does not answer is asked again, not waited for.
+LOOK_TIMEOUT_MAX = 30.0
 POLL_FIRST = 0.2
 POLL_LAST = 5.0
 POLL_GROWTH = 1.5
@@ -242,7 +244,7 @@ class AsyncPaymentsResource(AsyncResource):
         while True:
             try:
                 left = max(0.001, ends - time.monotonic())
-                payment = await self.get(id, timeout=min(left, 600.0), max_retries=0)
+                payment = await self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX), max_retries=0)
                 failure = None
                 verdict = judge(payment, wanted)
                 if verdict == "there":
@@ -474,9 +476,9 @@ class AsyncSandboxResource(AsyncResource):
         value = await self._post("/v1/sandbox/clock", {"now": to_time(now)}, idempotency_key, None, None)
         return model_of(SandboxClock, value)
 
-    async def advance_clock(self, duration: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
+    async def advance_clock(self, advance: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
         """Freezes the organisation's time this much later: an ISO 8601 duration such as ``P3D``."""
-        value = await self._post("/v1/sandbox/clock", {"advance": duration}, idempotency_key, None, None)
+        value = await self._post("/v1/sandbox/clock", {"advance": advance}, idempotency_key, None, None)
         return model_of(SandboxClock, value)
 
     async def free_clock(self) -> None:

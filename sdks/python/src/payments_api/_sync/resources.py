@@ -37,6 +37,8 @@ from .pagination import Paged
 from .request import ApiRequest, HttpClient, given, model_of, segment, to_time
 
 WAIT_TIMEOUT = 60.0
+#: Of one look: a server that does not answer is asked again, not waited for.
+LOOK_TIMEOUT_MAX = 30.0
 POLL_FIRST = 0.2
 POLL_LAST = 5.0
 POLL_GROWTH = 1.5
@@ -243,7 +245,7 @@ class PaymentsResource(Resource):
         while True:
             try:
                 left = max(0.001, ends - time.monotonic())
-                payment = self.get(id, timeout=min(left, 600.0), max_retries=0)
+                payment = self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX), max_retries=0)
                 failure = None
                 verdict = judge(payment, wanted)
                 if verdict == "there":
@@ -475,9 +477,9 @@ class SandboxResource(Resource):
         value = self._post("/v1/sandbox/clock", {"now": to_time(now)}, idempotency_key, None, None)
         return model_of(SandboxClock, value)
 
-    def advance_clock(self, duration: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
+    def advance_clock(self, advance: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
         """Freezes the organisation's time this much later: an ISO 8601 duration such as ``P3D``."""
-        value = self._post("/v1/sandbox/clock", {"advance": duration}, idempotency_key, None, None)
+        value = self._post("/v1/sandbox/clock", {"advance": advance}, idempotency_key, None, None)
         return model_of(SandboxClock, value)
 
     def free_clock(self) -> None:
