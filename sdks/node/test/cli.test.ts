@@ -225,6 +225,7 @@ test('completion offers the words that fit', async () => {
   expect(await offered()).toEqual(['login', 'listen', 'payments', 'events', 'sandbox', 'completion']);
   expect(await offered('sandbox')).toEqual(['clock', 'fund', 'settle', 'reject', 'return', 'reset']);
   expect(await offered('payments', 'create', '--rail')).toEqual(['auto', 'rtp', 'ach']);
+  expect(await offered('list', '--status')).toContain('completed');
   for (const shell of ['bash', 'zsh', 'fish']) {
     expect((await inProcess(['completion', shell])).out).toContain('payments __complete');
   }

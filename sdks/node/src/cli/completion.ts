@@ -36,7 +36,9 @@ export const completion: Command = {
 export function suggest(commands: readonly Command[], typed: readonly string[]): string[] {
   const last = typed.at(-1) ?? '';
   const words = typed.filter((word) => !word.startsWith('-'));
-  const command = commands.find(({ words: own }) => own.every((word, index) => words[index] === word));
+  const command =
+    commands.find(({ words: own }) => own.every((word, index) => words[index] === word)) ??
+    commands.find(({ words: own }) => own[0] === 'payments' && own[1] === words[0]);
   if (command === undefined) {
     const next = commands
       .filter(({ words: own }) => words.every((word, index) => own[index] === word))
