@@ -115,7 +115,9 @@ async function untilAllEnded(): Promise<void> {
   const end = Date.now() + REST_MS_MAX;
   for (;;) {
     const { rows } = await harness.database.query<{ open: number }>(
-      `select count(*)::int as open from ach_entries where state in ('queued', 'sent')`,
+      `select ((select count(*) from ach_entries where state in ('queued', 'sent'))
+         + (select count(*) from sandbox_ach_answers where outbox_name is null)
+         + (select count(*) from sandbox_ach_outbox where fetched_at is null))::int as open`,
     );
     if (rows[0]?.open === 0 || Date.now() > end) return;
     await sleep(100);
