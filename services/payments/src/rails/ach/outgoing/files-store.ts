@@ -109,11 +109,12 @@ export interface Counters {
   files: number;
 }
 
-/** Locks the numbers of a scope until the transaction ends. */
+/** Locks the numbers of a scope until the transaction ends. What happens late, as of a day before, takes today's. */
 export async function lockCounters(tx: Queryable, scope: AchScope, day: CivilDate): Promise<Counters> {
   const { rows } = await tx.query<{ last_trace: number; files: number }>(
     `insert into ach_counters as c (scope, last_trace, day, files) values ($1, 0, $2, 0)
-     on conflict (scope) do update set day = $2, files = case when c.day = $2 then c.files else 0 end
+     on conflict (scope) do update set day = greatest(c.day, $2),
+       files = case when c.day >= $2 then c.files else 0 end
      returning last_trace, files`,
     [scope, day],
   );

@@ -35,10 +35,13 @@ const FILES_BEFORE_LATE = 24;
 export function fileDue(context: AchContext, scope: AchScope, asOf: Date): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
+    const queued = await findQueued(tx, { scope, asOf, limit: ENTRIES_PER_FILE_MAX });
+    if (queued.length === 0) return 0;
     const { files } = await lockCounters(tx, scope, toNewYork(asOf).date);
-    const limit = files < FILES_BEFORE_LATE ? ENTRIES_PER_FILE_MAX : ENTRIES_PER_LATE_FILE_MAX;
-    const due = takeOneFile(await findQueued(tx, { scope, asOf, limit }));
-    if (due.length === 0) return 0;
+    const needsMore = queued.length === ENTRIES_PER_FILE_MAX && files >= FILES_BEFORE_LATE;
+    const due = takeOneFile(
+      needsMore ? await findQueued(tx, { scope, asOf, limit: ENTRIES_PER_LATE_FILE_MAX }) : queued,
+    );
     if (scope === LIVE_SCOPE && files >= FILES_PER_DAY_MAX)
       return waitForTomorrow(tx, context, { due, asOf });
     const payments = await lockPaymentsOf(tx, context, due);
