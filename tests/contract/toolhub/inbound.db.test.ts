@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createWhatsappConnector } from '../../../services/toolhub/src/connectors/whatsapp/connector.ts';
 import {
   type GraphServer,
   startGraph,
@@ -307,10 +308,15 @@ describe('[TH-6] a platform without tools', () => {
     const api = apiOf(service.url, account.token);
     const made = await makeToken(service.url, account, { scopes: ['tools:read', 'tools:write'] });
     const accountTools = ['accounts_list', 'accounts_check_health'];
-    expect(await toolNames(made.token, '?platforms=whatsapp')).toEqual({ status: 200, names: accountTools });
-    expect((await toolNames(made.token, '?platforms=telegram,whatsapp')).names).toEqual(
-      (await toolNames(made.token, '?platforms=telegram')).names,
-    );
+    const own = createWhatsappConnector().tools.map(({ name }) => name);
+    const names = [...accountTools, ...own];
+    expect(await toolNames(made.token, '?platforms=whatsapp')).toEqual({ status: 200, names });
+    const telegram =
+      (await toolNames(made.token, '?platforms=telegram')).names?.slice(accountTools.length) ?? [];
+    expect((await toolNames(made.token, '?platforms=telegram,whatsapp')).names).toEqual([
+      ...names,
+      ...telegram,
+    ]);
     expect((await toolNames(made.token, '?platforms=nothing')).status).toBe(400);
     expect((await toolNames(INTERNAL_TOKEN, '?platforms=whatsapp')).names).toEqual(accountTools);
     const off = await api('PUT', '/api/platforms/whatsapp', { enabled: false });

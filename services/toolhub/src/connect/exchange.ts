@@ -57,13 +57,9 @@ function isBasic({ provider, client }: CodeToExchange): boolean {
 }
 
 function formOf(input: CodeToExchange): URLSearchParams {
-  const { client, code, verifier, redirectUri } = input;
-  const form = new URLSearchParams({
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: verifier,
-  });
+  const { provider, client, code, verifier, redirectUri } = input;
+  const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri });
+  if (provider.pkce !== false) form.set('code_verifier', verifier);
   if (isBasic(input)) return form;
   form.set('client_id', client.clientId);
   if (client.clientSecret !== null) form.set('client_secret', client.clientSecret);

@@ -158,8 +158,9 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
         redirect_uri: redirectUriOf(platform),
         scope: provider.scopes.join(provider.scopeSeparator ?? ' '),
         state,
-        code_challenge: hash('sha256', verifier, 'base64url'),
-        code_challenge_method: 'S256',
+        ...(provider.pkce === false
+          ? {}
+          : { code_challenge: hash('sha256', verifier, 'base64url'), code_challenge_method: 'S256' }),
       };
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
       return url.href;

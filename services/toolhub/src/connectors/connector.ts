@@ -85,6 +85,8 @@ export interface OAuthProvider<Credential = unknown> {
   /** What the vendor wants to be asked beside the standard, for example for a refresh token. */
   readonly authorizeParameters?: Readonly<Record<string, string>>;
   readonly clientAuthentication: 'body' | 'basic';
+  /** False for a vendor that refuses whoever sends a verifier; the state and the client's secret protect the code then. */
+  readonly pkce?: false;
   /** Throws ConnectorError for an answer that no credential can be made of. */
   toCredential(grant: OAuthGrant): Promise<Credential> | Credential;
 }

@@ -2,6 +2,7 @@ import { createBlueskyConnector } from './bluesky/connector.ts';
 import type { Connector } from './connector.ts';
 import { createDiscordConnector } from './discord/connector.ts';
 import { createEmailConnector } from './email/connector.ts';
+import { createLinkedinConnector } from './linkedin/connector.ts';
 import { createMastodonConnector } from './mastodon/connector.ts';
 import { createSlackConnector } from './slack/connector.ts';
 import { createTelegramConnector } from './telegram/connector.ts';
@@ -17,6 +18,7 @@ export function createConnectors(): Connector[] {
     createSlackConnector(),
     createDiscordConnector(),
     createXConnector(),
+    createLinkedinConnector(),
     createBlueskyConnector(),
     createMastodonConnector(),
   ];

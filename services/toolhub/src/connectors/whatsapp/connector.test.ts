@@ -54,7 +54,9 @@ describe('the credential', () => {
 
   it('is accepted where WhatsApp shows the number to the token, which is not in the address', async () => {
     expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: '+1 631-555-5555' });
-    expect(graph.calls).toEqual([`/${NUMBER}?fields=id,display_phone_number,verified_name`]);
+    expect(graph.calls.map(decodeURIComponent)).toEqual([
+      `/${NUMBER}?fields=id,display_phone_number,verified_name`,
+    ]);
   });
 
   it('is rejected for another’s number, an unknown token, an expired one, and an alias', async () => {

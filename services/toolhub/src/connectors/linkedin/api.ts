@@ -1,0 +1,40 @@
+import type { ToolContext } from '../connector.ts';
+import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
+import { createVendorApi, refusedBy } from '../vendor-api/request.ts';
+import { fieldsOf, idOrNull, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+
+export const TITLE = 'LinkedIn';
+export const LINKEDIN_URL = 'https://api.linkedin.com';
+export const shape = shapeOf(TITLE);
+
+export type LinkedinContext = ToolContext<OAuthCredential>;
+
+/** LinkedIn serves a version for a year after it came out; each call names the one it was written for. */
+const LINKEDIN_VERSION = '202606';
+
+export const callLinkedin = createVendorApi<OAuthCredential>({
+  title: TITLE,
+  baseUrl: ({ baseUrl }) => baseUrl ?? LINKEDIN_URL,
+  headers: (context) => ({
+    ...bearer(context),
+    'linkedin-version': LINKEDIN_VERSION,
+    'x-restli-protocol-version': '2.0.0',
+  }),
+  secrets: secretsOf,
+  explain({ status, body }, said) {
+    if (status === 401 || status === 429 || status >= 500 || (status >= 300 && status < 400))
+      return undefined;
+    const { message, serviceErrorCode, code } = fieldsOf(body);
+    const own = idOrNull(serviceErrorCode) ?? textOrNull(code);
+    return refusedBy(TITLE, said(message), said(own === null || own === '0' ? String(status) : own));
+  },
+});
+
+/** Whom the token belongs to. Posts and comments name their author, so this is read before each. */
+export async function readPerson(
+  context: LinkedinContext,
+): Promise<{ id: string; name: string | null; body: unknown }> {
+  const { body } = await callLinkedin(context, { path: '/v2/userinfo' });
+  const { sub, name } = shape.object(body);
+  return { id: shape.text(sub), name: textOrNull(name), body };
+}

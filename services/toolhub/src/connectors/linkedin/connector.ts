@@ -1,0 +1,51 @@
+import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import {
+  credentialOf,
+  expiresAt,
+  hasRefreshToken,
+  type OAuthCredential,
+  oauthCredentialSchema,
+  oauthSecretFields,
+  refreshByGrant,
+} from '../vendor-api/oauth-credential.ts';
+import { LINKEDIN_URL, type LinkedinContext, readPerson, TITLE } from './api.ts';
+import { linkedinTools } from './tools.ts';
+
+const login: OAuthProvider<OAuthCredential> = {
+  id: 'linkedin',
+  title: TITLE,
+  authorizeUrl: 'https://www.linkedin.com/oauth/v2/authorization',
+  tokenUrl: 'https://www.linkedin.com/oauth/v2/accessToken',
+  scopes: ['openid', 'profile', 'w_member_social'],
+  clientAuthentication: 'body',
+  // Its web login answers a request with a verifier by `invalid_client`.
+  pkce: false,
+  toCredential: (grant) => credentialOf(grant),
+};
+
+export function createLinkedinConnector(): Connector {
+  return defineConnector<OAuthCredential>({
+    id: 'linkedin',
+    title: TITLE,
+    apiUrl: LINKEDIN_URL,
+    auth: {
+      kind: 'oauth',
+      credentialSchema: oauthCredentialSchema,
+      secretFields: oauthSecretFields,
+      accountLabel: () => 'a LinkedIn account',
+      providers: [login],
+    },
+    expiresAt,
+    isRefreshable: hasRefreshToken,
+    refresh: (context) => refreshByGrant(context, login),
+    verify: (context) => verifyBy(() => readOwnName(context)),
+    health: (context) => probeBy(() => readOwnName(context)),
+    tools: linkedinTools(),
+  });
+}
+
+async function readOwnName(context: LinkedinContext): Promise<string> {
+  const { id, name } = await readPerson(context);
+  return name ?? id;
+}

@@ -1,0 +1,16 @@
+/**
+ * LinkedIn's own format for the text of posts, in which brackets and some marks have a meaning. Without this a text is
+ * cut off at the first of them. Hashtags stay hashtags.
+ */
+export function littleText(text: string): string {
+  return text
+    .split(/(#[\p{L}\p{N}_]{1,100})/u)
+    .map((part, index) =>
+      index % 2 === 1 ? `{hashtag|\\#|${part.slice(1).replaceAll('_', '\\_')}}` : escapeMarks(part),
+    )
+    .join('');
+}
+
+function escapeMarks(text: string): string {
+  return text.replace(/[\\|{}@[\]()<>#*_~]/g, '\\$&');
+}

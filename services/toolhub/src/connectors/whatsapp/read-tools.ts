@@ -1,0 +1,88 @@
+import { Type } from 'typebox';
+import { ConnectorError, defineTool, pageOf } from '../connector.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { closed, moment, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
+import type { WhatsappContext } from './api.ts';
+import { messageSchema, readStored } from './message.ts';
+import { listConversations, listMessages, type NumberKey } from './store.ts';
+
+/** WhatsApp gives no history: these read what came in while the number was connected. */
+export const PHONE_NUMBER = '^\\+?[0-9]{5,20}$';
+
+const since = Type.Optional(moment('Only from this moment on.'));
+const conversationCursor = Type.Object({
+  at: Type.String({ format: 'date-time' }),
+  contact: Type.String({ maxLength: 512 }),
+});
+const messageCursor = Type.Object({
+  at: Type.String({ format: 'date-time' }),
+  messageId: Type.String({ maxLength: 512 }),
+});
+
+/** Messages belong to the customer who holds the number; an account in the settings holds none. */
+function keyOf({ customerId, credential }: WhatsappContext): NumberKey {
+  if (customerId === null)
+    throw new ConnectorError('platform_error', 'messages are received for connected customers only', {
+      platformCode: 'not_received',
+    });
+  return { customerId, phoneNumberId: credential.phone_number_id };
+}
+
+export const listConversationsTool = defineTool({
+  name: 'whatsapp_list_conversations',
+  title: 'List conversations',
+  description: 'Lists people who wrote to the number since it was connected, the newest message first.',
+  class: 'R',
+  list: true,
+  untrusted: true,
+  inputSchema: closed({ since }),
+  outputSchema: pageOf(
+    closed({
+      contact: Type.String({ description: 'Phone number without +, as WhatsApp writes it.' }),
+      name: nullableText,
+      last_message_id: Type.String(),
+      last_message_at: Type.String(),
+    }),
+  ),
+  async run({ since: from, limit, cursor }, context: WhatsappContext) {
+    const found = await listConversations(context.database, keyOf(context), {
+      since: from === undefined ? undefined : new Date(from),
+      before: decodeCursor(conversationCursor, cursor),
+      limit,
+    });
+    const last = found.length === limit ? found.at(-1) : undefined;
+    return {
+      items: found.map(({ contact, name, lastMessageId, lastMessageAt }) => ({
+        ...{ contact, name, last_message_id: lastMessageId },
+        last_message_at: lastMessageAt.toISOString(),
+      })),
+      next_cursor: last
+        ? encodeCursor({ at: last.lastMessageAt.toISOString(), contact: last.contact })
+        : null,
+    };
+  },
+});
+
+export const getMessagesTool = defineTool({
+  name: 'whatsapp_get_messages',
+  title: 'Read a conversation',
+  description: 'Reads what a person wrote to the number since it was connected, newest first.',
+  class: 'R',
+  list: true,
+  untrusted: true,
+  inputSchema: closed({ contact: vendorId('Phone number of the person.', PHONE_NUMBER), since }),
+  outputSchema: pageOf(messageSchema),
+  async run({ contact, since: from, limit, cursor }, context: WhatsappContext) {
+    const found = await listMessages(context.database, keyOf(context), {
+      contact: contact.replace(/^\+/, ''),
+      since: from === undefined ? undefined : new Date(from),
+      before: decodeCursor(messageCursor, cursor),
+      limit,
+    });
+    const last = found.length === limit ? found.at(-1) : undefined;
+    return {
+      items: found.map(readStored),
+      next_cursor: last ? encodeCursor({ at: last.sentAt.toISOString(), messageId: last.messageId }) : null,
+    };
+  },
+});

@@ -1,0 +1,141 @@
+// LinkedIn's connector against a server of its published contract.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLinkedinConnector } from '../../../services/toolhub/src/connectors/linkedin/connector.ts';
+import { littleText } from '../../../services/toolhub/src/connectors/linkedin/little-text.ts';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { NOW, platformTrial } from '../platform-trial.ts';
+import { tryRenewal } from '../token-endpoint.ts';
+import { type LinkedinServer, startLinkedin } from './server.ts';
+
+const TOKEN = 'linkedin-secret-token-1';
+const ME = 'urn:li:person:782bbtaQ';
+const connector = createLinkedinConnector();
+let server: LinkedinServer;
+let postUrn: string;
+const { context, call, all } = platformTrial(
+  connector,
+  () => server,
+  () => ({ access_token: TOKEN }),
+);
+
+beforeAll(async () => {
+  server = await startLinkedin();
+  server.tokens.set(TOKEN, '782bbtaQ');
+  postUrn = server.addPost(ME);
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+describe('tools', () => {
+  it('reads the profile', async () => {
+    expect(await call('linkedin_get_profile', {})).toMatchObject({
+      urn: ME,
+      name: 'Ada Lovelace',
+      email: null,
+    });
+  });
+
+  it('publishes with the words of the documentation', async () => {
+    const made = await call<{ urn: string }>('linkedin_create_post', {
+      ...{ text: 'Hi (all) #Rust', visibility: 'CONNECTIONS', link_url: 'https://example.com/news?x=1' },
+    });
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ method: 'POST', path: '/rest/posts' },
+      raw: JSON.stringify({
+        author: ME,
+        commentary: 'Hi \\(all\\) {hashtag|\\#|Rust}',
+        visibility: 'CONNECTIONS',
+        distribution: {
+          feedDistribution: 'MAIN_FEED',
+          targetEntities: [],
+          thirdPartyDistributionChannels: [],
+        },
+        content: { article: { source: 'https://example.com/news?x=1', title: 'example.com/news' } },
+        lifecycleState: 'PUBLISHED',
+        isReshareDisabledByAuthor: false,
+      }),
+      headers: { authorization: `Bearer ${TOKEN}`, 'x-restli-protocol-version': '2.0.0' },
+    });
+    expect(server.posts.has(made.urn)).toBe(true);
+    expect(await call('linkedin_delete_post', { post_urn: made.urn })).toEqual({
+      urn: made.urn,
+      deleted: true,
+    });
+    await expect(call('linkedin_delete_post', { post_urn: made.urn })).rejects.toMatchObject({
+      platformCode: '404',
+    });
+  });
+
+  it('comments, and lists comments page by page', async () => {
+    const urn = server.addPost(ME);
+    const made = await call('linkedin_create_comment', { post_urn: urn, text: 'n0' });
+    expect(made).toMatchObject({ urn: expect.stringContaining(urn) });
+    expect(server.received.at(-1)?.raw).toBe(
+      JSON.stringify({ actor: ME, object: urn, message: { text: 'n0' } }),
+    );
+    for (let count = 1; count < 5; count += 1)
+      server.comments.push({ post: urn, actor: ME, text: `n${count}` });
+    const found = await all<{ text: string }>('linkedin_list_comments', { post_urn: urn, limit: 2 });
+    expect(found.map(({ text }) => text)).toEqual(['n0', 'n1', 'n2', 'n3', 'n4']);
+    expect(found[0]).toMatchObject({ author_urn: ME, created_at: '2025-11-01T12:26:40.000Z' });
+  });
+
+  it('writes every mark of LinkedIn’s own format as itself', () => {
+    expect(littleText('a_b @c <d> {e|f} \\ *g* ~ # h')).toBe(
+      'a\\_b \\@c \\<d\\> \\{e\\|f\\} \\\\ \\*g\\* \\~ \\# h',
+    );
+    expect(littleText('#snake_case ok')).toBe('{hashtag|\\#|snake\\_case} ok');
+  });
+});
+
+describe('the account', () => {
+  it('is checked, named and probed', async () => {
+    expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: 'Ada Lovelace' });
+    const wrong = context({ credential: { access_token: 'wrong' } });
+    expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
+  });
+
+  tryRenewal({
+    ...{ connector, context, now: NOW, path: '/oauth/v2/accessToken' },
+    ...{ server: () => server, endpoint: () => server.endpoint },
+  });
+});
+
+describe('faults', () => {
+  tryFaults({
+    connector,
+    server: () => server,
+    context,
+    samples: {
+      linkedin_get_profile: () => ({}),
+      linkedin_list_comments: () => ({ post_urn: postUrn }),
+      linkedin_create_post: () => ({ text: 'hello' }),
+      linkedin_create_comment: () => ({ post_urn: postUrn, text: 'hello' }),
+      linkedin_delete_post: () => ({ post_urn: server.addPost(ME) }),
+    },
+    tokenRefusal: {
+      status: 401,
+      json: { status: 401, serviceErrorCode: 65_601, message: `${TOKEN} was revoked` },
+    },
+    slowDown: {
+      reply: {
+        ...{ status: 429, headers: { 'retry-after': '17' } },
+        json: { status: 429, message: 'Resource level throttle APPLICATION_AND_MEMBER DAY limit reached' },
+      },
+      seconds: 17,
+    },
+    refusal: {
+      reply: {
+        status: 403,
+        json: { status: 403, serviceErrorCode: 100, message: `Not enough permissions ${TOKEN}` },
+      },
+      code: '100',
+    },
+    secrets: [TOKEN],
+  });
+});
