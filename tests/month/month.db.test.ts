@@ -23,6 +23,8 @@ test('two months of payments of every kind: books agree, none is stuck, every we
     'Christmas Day',
     "New Year's Day",
   ]);
+  expect(report.aside.planted).toBeGreaterThan(0);
+  expect(report.aside.found).toBe(report.aside.planted);
   expect(report.webhooks.arrived).toBe(report.webhooks.events);
   expect(report.webhooks.events).toBeGreaterThan(2 * PAYMENTS);
   expect(isGood(report)).toBe(true);

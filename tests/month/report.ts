@@ -3,20 +3,21 @@ import type { MonthReport } from './simulation.ts';
 const LINES_PER_FAULT_MAX = 20;
 
 export function isGood(report: MonthReport): boolean {
-  const { stuck, disagreements, wrongEnds, webhooks, errors, landmarks } = report;
+  const { stuck, disagreements, wrongEnds, webhooks, errors, landmarks, aside } = report;
   const covers =
     landmarks.weekendDays > 0 &&
     landmarks.holidays.includes('Thanksgiving Day') &&
     landmarks.clockChanges.length > 0 &&
     landmarks.turnsOfYear > 0;
   const faults = [...disagreements, ...wrongEnds, ...errors];
-  return covers && stuck === 0 && faults.length === 0 && webhooks.arrived === webhooks.events;
+  const isAllThere = webhooks.arrived === webhooks.events && aside.found === aside.planted;
+  return covers && stuck === 0 && faults.length === 0 && isAllThere;
 }
 
 const count = (value: number) => value.toLocaleString('en');
 
 export function describeReport(report: MonthReport, cpuSeconds: number): string {
-  const { landmarks, webhooks, disagreements, wrongEnds, errors } = report;
+  const { landmarks, webhooks, disagreements, wrongEnds, errors, aside } = report;
   const some = (faults: readonly unknown[]) =>
     faults.slice(0, LINES_PER_FAULT_MAX).map((fault) => `               ${fault}`);
   return [
@@ -28,6 +29,7 @@ export function describeReport(report: MonthReport, cpuSeconds: number): string 
     `stuck          ${report.stuck}`,
     `wrong ends     ${wrongEnds.length}`,
     ...some(wrongEnds),
+    `put aside      ${aside.found} of ${aside.planted} planted`,
     `webhooks out   ${count(webhooks.arrived)} of ${count(webhooks.events)}`,
     `errors         ${errors.length}`,
     ...some(errors),

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { addDays, fromNewYork } from '../../services/payments/src/clock/new-york.ts';
+import { tenantOf } from '../../services/payments/src/tenant.ts';
 import { type Harness, startHarness } from '../contract/payments/harness.ts';
 import { disagreements } from './books.ts';
 import { daysOf, type Landmarks, landmarksOf, PERIODS, type Period } from './days.ts';
+import { createDisturbances } from './disturbances.ts';
 import { expectedHistory, lossOf, nextOrder, type Order, pick, randomFrom } from './orders.ts';
 import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
@@ -23,6 +25,8 @@ export interface MonthReport {
   disagreements: string[];
   /** Payments that did not end as they must. */
   wrongEnds: string[];
+  /** What was planted that must be put aside, and what was. */
+  aside: { planted: number; found: number };
   webhooks: { events: number; arrived: number };
   errors: unknown[];
   seconds: number;
@@ -60,7 +64,9 @@ export async function simulateMonths({ payments, seed }: MonthOptions): Promise<
       const count = Math.round((payments * period.days) / days);
       return runPeriod(harness, { period, sink, count, random: randomFrom(Math.floor(random() * 2 ** 31)) });
     });
-    const made = (await Promise.all(months)).flat();
+    const periods = await Promise.all(months);
+    const made = periods.flatMap((period) => period.made);
+    const planted = periods.reduce((sum, period) => sum + period.planted, 0);
     await waitUntil(async () => (await openPayments(harness.database)) === 0, SETTLE_MS_MAX);
     const webhooks = await countWebhooks(harness.database, sink);
     return {
@@ -70,6 +76,7 @@ export async function simulateMonths({ payments, seed }: MonthOptions): Promise<
       stuck: await openPayments(harness.database),
       disagreements: await findDisagreements(harness, made),
       wrongEnds: await findWrongEnds(harness.database, made),
+      aside: { planted, found: await countAside(harness.database) },
       webhooks,
       errors: harness.errors,
       seconds: (performance.now() - startedAt) / 1_000,
@@ -87,8 +94,11 @@ interface PeriodRun {
   random: () => number;
 }
 
-async function runPeriod(harness: Harness, { period, sink, count, random }: PeriodRun): Promise<Made[]> {
-  const { test: key } = await harness.organisation();
+async function runPeriod(
+  harness: Harness,
+  { period, sink, count, random }: PeriodRun,
+): Promise<{ made: Made[]; planted: number }> {
+  const { id: organisationId, test: key } = await harness.organisation();
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const answer = await harness.call('POST', path, { key, body, headers });
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
@@ -123,6 +133,7 @@ async function runPeriod(harness: Harness, { period, sink, count, random }: Peri
     return { ...order, id };
   };
   const made: Made[] = [];
+  const disturbances = createDisturbances(harness, tenantOf(organisationId, 'test').id, random);
   for (const [index, date] of daysOf(period).entries()) {
     const hours = hoursOf(random, count / period.days);
     const until = Math.round((count * (index + 1)) / period.days);
@@ -133,14 +144,15 @@ async function runPeriod(harness: Harness, { period, sink, count, random }: Peri
       for (let start = 0; start < orders.length; start += REQUESTS_AT_ONCE) {
         made.push(...(await Promise.all(orders.slice(start, start + REQUESTS_AT_ONCE).map(pay))));
       }
-      await comeToRest(harness.database);
+      await comeToRest(harness);
       const canceled = made.slice(made.length - wanted).filter((one) => one.isCanceled);
       for (const { id } of canceled) await post(`/v1/payments/${id}/cancel`, {});
+      await disturbances.disturb();
     }
   }
   await setClock(addDays(period.from, period.days + DAYS_AFTER), '12:00');
-  await comeToRest(harness.database);
-  return made;
+  await comeToRest(harness);
+  return { made, planted: disturbances.planted };
 }
 
 /** Where there are few payments there are few hours as well: each of them takes its time. */
@@ -162,7 +174,7 @@ async function waitUntil(isTrue: () => Promise<boolean>, msMax: number): Promise
 }
 
 /** Waits until no job is due or under way: then what the clock made due has happened. */
-async function comeToRest(database: Database): Promise<void> {
+async function comeToRest({ database, errors }: Harness): Promise<void> {
   const isResting = async () => {
     const { rows } = await database.query<{ busy: boolean }>(
       `select exists (select from jobs where failed_at is null and (attempts > 0 or ready_at <= clock_timestamp()))
@@ -170,7 +182,8 @@ async function comeToRest(database: Database): Promise<void> {
     );
     return rows[0]?.busy === false;
   };
-  if (!(await waitUntil(isResting, REST_MS_MAX))) throw new Error('the workers do not come to rest');
+  if (!(await waitUntil(isResting, REST_MS_MAX)))
+    throw new Error(`the workers do not come to rest: ${errors.slice(0, 3).join('; ')}`);
 }
 
 async function openPayments(database: Database): Promise<number> {
@@ -178,6 +191,13 @@ async function openPayments(database: Database): Promise<number> {
     `select count(*)::int as open from payments where status in ('pending', 'processing')`,
   );
   return rows[0]?.open ?? 0;
+}
+
+async function countAside(database: Database): Promise<number> {
+  const { rows } = await database.query<{ aside: number }>(
+    'select count(*)::int as aside from rail_quarantine',
+  );
+  return rows[0]?.aside ?? 0;
 }
 
 async function countWebhooks(database: Database, sink: WebhookSink): Promise<MonthReport['webhooks']> {
