@@ -2,6 +2,8 @@ import { createBlueskyConnector } from './bluesky/connector.ts';
 import type { Connector } from './connector.ts';
 import { createDiscordConnector } from './discord/connector.ts';
 import { createEmailConnector } from './email/connector.ts';
+import { createFacebookConnector } from './facebook/connector.ts';
+import { createInstagramConnector } from './instagram/connector.ts';
 import { createLinkedinConnector } from './linkedin/connector.ts';
 import { createMastodonConnector } from './mastodon/connector.ts';
 import { createSlackConnector } from './slack/connector.ts';
@@ -19,13 +21,15 @@ export function createConnectors(): Connector[] {
     createDiscordConnector(),
     createXConnector(),
     createLinkedinConnector(),
+    createFacebookConnector(),
+    createInstagramConnector(),
     createBlueskyConnector(),
     createMastodonConnector(),
   ];
 }
 
-/** Platforms that settings may name before this version has them, so that operators can prepare. */
-const ANNOUNCED = ['slack', 'discord', 'x', 'linkedin', 'instagram', 'facebook', 'bluesky', 'mastodon'];
+/** Vendors whose login in the browser is to come; settings may name them already, so that operators can prepare. */
+const ANNOUNCED = ['discord', 'mastodon'];
 
 /** The names that settings may use: `TOOLHUB_CONNECTOR_<PLATFORM>_URL`, `TOOLHUB_OAUTH_<PROVIDER>_…`. */
 export function settingNames(connectors: readonly Connector[]): {
@@ -34,7 +38,7 @@ export function settingNames(connectors: readonly Connector[]): {
 } {
   const providers = connectors.flatMap(({ auth }) => auth.providers?.map(({ id }) => id) ?? []);
   return {
-    platforms: new Set([...connectors.map(({ id }) => id), ...ANNOUNCED]),
+    platforms: new Set(connectors.map(({ id }) => id)),
     providers: new Set([...providers, ...ANNOUNCED]),
   };
 }

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
-import { nextGraphCursor } from '../vendor-api/graph.ts';
+import { readGraphPage } from '../vendor-api/graph-page.ts';
 import { path } from '../vendor-api/path.ts';
 import { fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, mediaUrl, message, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
@@ -18,7 +17,6 @@ const messageId = vendorId(
   '^wamid\\.[A-Za-z0-9+/=_-]{1,400}$',
 );
 const sentSchema = closed({ id: Type.String(), contact: nullableText });
-const vendorCursor = Type.Object({ after: Type.String({ minLength: 1, maxLength: 2_000 }) });
 
 export function whatsappTools(): ToolDefinition[] {
   return [
@@ -64,34 +62,29 @@ const listTemplates = defineTool({
       components: Type.Array(closed({ type: nullableText, format: nullableText, text: nullableText })),
     }),
   ),
-  async run({ limit, cursor }, context: WhatsappContext) {
-    const { body } = await callWhatsapp(context, {
+  run(page, context: WhatsappContext) {
+    const request = {
       path: path`/${context.credential.business_account_id}/message_templates`,
-      query: {
-        ...{ fields: 'id,name,language,status,category,components', limit },
-        after: decodeCursor(vendorCursor, cursor)?.after,
-      },
-    });
-    const after = nextGraphCursor(body);
-    return {
-      items: shape.list(shape.object(body).data).map((value) => {
-        const template = shape.object(value);
-        return {
-          id: shape.text(template.id),
-          name: shape.text(template.name),
-          language: textOrNull(template.language),
-          status: textOrNull(template.status),
-          category: textOrNull(template.category),
-          components: listOf(template.components).map((item) => {
-            const { type, format, text } = fieldsOf(item);
-            return { type: textOrNull(type), format: textOrNull(format), text: textOrNull(text) };
-          }),
-        };
-      }),
-      next_cursor: after === null ? null : encodeCursor({ after }),
+      query: { fields: 'id,name,language,status,category,components' },
     };
+    return readGraphPage(callWhatsapp, context, request, { ...page, shape, read: readTemplate });
   },
 });
+
+function readTemplate(value: unknown) {
+  const template = shape.object(value);
+  return {
+    id: shape.text(template.id),
+    name: shape.text(template.name),
+    language: textOrNull(template.language),
+    status: textOrNull(template.status),
+    category: textOrNull(template.category),
+    components: listOf(template.components).map((item) => {
+      const { type, format, text } = fieldsOf(item);
+      return { type: textOrNull(type), format: textOrNull(format), text: textOrNull(text) };
+    }),
+  };
+}
 
 const sendMessage = defineTool({
   name: 'whatsapp_send_message',

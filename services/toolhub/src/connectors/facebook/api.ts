@@ -1,0 +1,64 @@
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { createGraphApi } from '../vendor-api/graph.ts';
+import type { OAuthCredential } from '../vendor-api/oauth-credential.ts';
+import { path } from '../vendor-api/path.ts';
+import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+
+export const TITLE = 'Facebook';
+export const FACEBOOK_URL = 'https://graph.facebook.com/v24.0';
+export const shape = shapeOf(TITLE);
+
+export type FacebookContext = ToolContext<OAuthCredential>;
+
+export const callFacebook = createGraphApi<OAuthCredential>({
+  title: TITLE,
+  url: FACEBOOK_URL,
+  token: ({ access_token }) => access_token,
+});
+
+/** Beyond this nobody runs pages by one account, and each may cost a request. */
+const PAGES_MAX = 100;
+const PAGES_TRIED_MAX = 25;
+
+/** A page acts by a token of its own, which Facebook shows to those who run it; it is kept nowhere. */
+export async function asPage(context: FacebookContext, pageId: string): Promise<FacebookContext> {
+  const { body } = await callFacebook(context, { path: path`/${pageId}`, query: { fields: 'access_token' } });
+  const token = textOrNull(shape.object(body).access_token);
+  if (token === null)
+    throw new ConnectorError('platform_error', 'the account does not run this page', {
+      platformCode: 'not_a_page',
+    });
+  return withToken(context, token);
+}
+
+/** The page that a post or comment is on: the one of its id, else the first that may see it. */
+export async function asPageOf(context: FacebookContext, objectId: string): Promise<FacebookContext> {
+  const { body } = await callFacebook(context, {
+    path: '/me/accounts',
+    query: { fields: 'id,access_token', limit: PAGES_MAX },
+  });
+  const pages = shape.list(shape.object(body).data).map(fieldsOf);
+  const named = pages.find(({ id }) => id === objectId.split('_')[0]);
+  const candidates = named === undefined ? pages.slice(0, PAGES_TRIED_MAX) : [named];
+  for (const { access_token } of candidates) {
+    const page = withToken(context, shape.text(access_token));
+    if (candidates.length === 1 || (await canSee(page, objectId))) return page;
+  }
+  throw new ConnectorError('platform_error', 'no page of the account has this post or comment', {
+    platformCode: 'not_a_page',
+  });
+}
+
+async function canSee(page: FacebookContext, objectId: string): Promise<boolean> {
+  try {
+    await callFacebook(page, { path: path`/${objectId}`, query: { fields: 'id' } });
+    return true;
+  } catch (error) {
+    if (error instanceof ConnectorError && error.code === 'platform_error') return false;
+    throw error;
+  }
+}
+
+function withToken(context: FacebookContext, token: string): FacebookContext {
+  return { ...context, credential: { access_token: token } };
+}

@@ -1,0 +1,92 @@
+import {
+  type Connector,
+  defineConnector,
+  type GuardedFetch,
+  type OAuthClient,
+  type OAuthProvider,
+  type RefreshOutcome,
+} from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import { exchangeGraphToken, hasEnd } from '../vendor-api/graph-tokens.ts';
+import {
+  credentialOf,
+  expiresAt,
+  type OAuthCredential,
+  oauthCredentialSchema,
+  oauthSecretFields,
+} from '../vendor-api/oauth-credential.ts';
+import { textOrNull } from '../vendor-api/shape.ts';
+import { callFacebook, FACEBOOK_URL, type FacebookContext, shape, TITLE } from './api.ts';
+import { facebookTools } from './tools.ts';
+
+const TOKEN_PATH = '/oauth/access_token';
+
+const login: OAuthProvider<OAuthCredential> = {
+  id: 'facebook',
+  title: TITLE,
+  authorizeUrl: 'https://www.facebook.com/v24.0/dialog/oauth',
+  tokenUrl: `${FACEBOOK_URL}${TOKEN_PATH}`,
+  scopes: [
+    ...['pages_show_list', 'pages_read_engagement', 'pages_read_user_content'],
+    ...['pages_manage_posts', 'pages_manage_engagement', 'pages_messaging'],
+  ],
+  scopeSeparator: ',',
+  clientAuthentication: 'body',
+  async toCredential(grant) {
+    const short = credentialOf(grant);
+    const { client, fetch, now } = grant;
+    const outcome = await exchange(short, { client, fetch, now, url: client.tokenUrl ?? login.tokenUrl });
+    return outcome.kind === 'refreshed' ? outcome.credential : short;
+  },
+};
+
+/** A login gives a token of an hour or two; this makes one of 60 days of it, and of that another. */
+function exchange(
+  { access_token }: OAuthCredential,
+  { client, fetch, now, url }: { client: OAuthClient; fetch: GuardedFetch; now: Date; url: string },
+): Promise<RefreshOutcome<OAuthCredential>> {
+  const parameters = {
+    ...{
+      grant_type: 'fb_exchange_token',
+      client_id: client.clientId,
+      client_secret: client.clientSecret ?? '',
+    },
+    fb_exchange_token: access_token,
+  };
+  return exchangeGraphToken({ title: TITLE, url, parameters, fetch, now });
+}
+
+async function renew(context: FacebookContext): Promise<RefreshOutcome<OAuthCredential>> {
+  const { credential, fetch, baseUrl } = context;
+  const client = context.oauthClient(login.id);
+  if (client === null) return { kind: 'refused', reason: `${TITLE} is not set up on this server` };
+  const url = client.tokenUrl ?? `${baseUrl ?? FACEBOOK_URL}${TOKEN_PATH}`;
+  return exchange(credential, { client, fetch, now: context.now(), url });
+}
+
+export function createFacebookConnector(): Connector {
+  return defineConnector<OAuthCredential>({
+    id: 'facebook',
+    title: TITLE,
+    apiUrl: FACEBOOK_URL,
+    auth: {
+      kind: 'oauth',
+      credentialSchema: oauthCredentialSchema,
+      secretFields: oauthSecretFields,
+      accountLabel: () => 'a Facebook account',
+      providers: [login],
+    },
+    expiresAt,
+    isRefreshable: hasEnd,
+    refresh: renew,
+    verify: (context) => verifyBy(() => readOwnName(context)),
+    health: (context) => probeBy(() => readOwnName(context)),
+    tools: facebookTools(),
+  });
+}
+
+async function readOwnName(context: FacebookContext): Promise<string> {
+  const { body } = await callFacebook(context, { path: '/me', query: { fields: 'id,name' } });
+  const { id, name } = shape.object(body);
+  return textOrNull(name) ?? shape.text(id);
+}

@@ -1,0 +1,92 @@
+import {
+  type Connector,
+  ConnectorError,
+  defineConnector,
+  type OAuthGrant,
+  type OAuthProvider,
+  type RefreshOutcome,
+} from '../connector.ts';
+import { probeBy, verifyBy } from '../probe.ts';
+import { exchangeGraphToken, hasEnd } from '../vendor-api/graph-tokens.ts';
+import {
+  credentialOf,
+  expiresAt,
+  type OAuthCredential,
+  oauthCredentialSchema,
+  oauthSecretFields,
+} from '../vendor-api/oauth-credential.ts';
+import { fieldsOf, listOf } from '../vendor-api/shape.ts';
+import { callInstagram, INSTAGRAM_URL, type InstagramContext, shape, TITLE } from './api.ts';
+import { instagramTools } from './tools.ts';
+
+/** Tokens are exchanged at addresses without a version. */
+const TOKENS_URL = 'https://graph.instagram.com';
+
+const login: OAuthProvider<OAuthCredential> = {
+  id: 'instagram',
+  title: TITLE,
+  authorizeUrl: 'https://www.instagram.com/oauth/authorize',
+  tokenUrl: 'https://api.instagram.com/oauth/access_token',
+  scopes: [
+    ...['instagram_business_basic', 'instagram_business_content_publish'],
+    ...['instagram_business_manage_comments', 'instagram_business_manage_messages'],
+  ],
+  scopeSeparator: ',',
+  clientAuthentication: 'body',
+  toCredential,
+};
+
+/** A login gives a token of an hour, which is exchanged for one of 60 days at once. */
+async function toCredential({ answer, client, fetch, now }: OAuthGrant): Promise<OAuthCredential> {
+  // The documentation shows the tokens in a list; the server sends them plainly.
+  const tokens = 'access_token' in answer ? answer : fieldsOf(listOf(answer.data)[0]);
+  const { access_token } = credentialOf({ answer: tokens, now });
+  const outcome = await exchangeGraphToken({
+    ...{ title: TITLE, fetch, now },
+    // An operator whose vendor answers elsewhere has both steps there.
+    url: client.tokenUrl ?? `${TOKENS_URL}/access_token`,
+    parameters: { grant_type: 'ig_exchange_token', client_secret: client.clientSecret ?? '', access_token },
+  });
+  if (outcome.kind === 'refused') throw new ConnectorError('platform_unavailable', outcome.reason);
+  return outcome.credential;
+}
+
+/** Only a token that still works, and is a day old, can be exchanged; no registration is needed for it. */
+function renew({
+  credential,
+  baseUrl,
+  fetch,
+  now,
+}: InstagramContext): Promise<RefreshOutcome<OAuthCredential>> {
+  return exchangeGraphToken({
+    ...{ title: TITLE, fetch, now: now() },
+    url: `${baseUrl ?? TOKENS_URL}/refresh_access_token`,
+    parameters: { grant_type: 'ig_refresh_token', access_token: credential.access_token },
+  });
+}
+
+export function createInstagramConnector(): Connector {
+  return defineConnector<OAuthCredential>({
+    id: 'instagram',
+    title: TITLE,
+    apiUrl: INSTAGRAM_URL,
+    auth: {
+      kind: 'oauth',
+      credentialSchema: oauthCredentialSchema,
+      secretFields: oauthSecretFields,
+      accountLabel: () => 'an Instagram account',
+      providers: [login],
+    },
+    expiresAt,
+    isRefreshable: hasEnd,
+    refresh: renew,
+    verify: (context) => verifyBy(() => readOwnName(context)),
+    health: (context) => probeBy(() => readOwnName(context)),
+    tools: instagramTools(),
+  });
+}
+
+async function readOwnName(context: InstagramContext): Promise<string> {
+  const { body } = await callInstagram(context, { path: '/me', query: { fields: 'id,username' } });
+  return `@${shape.text(shape.object(body).username)}`;
+}

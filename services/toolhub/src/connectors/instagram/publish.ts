@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectorError } from '../connector.ts';
+import { path } from '../vendor-api/path.ts';
+import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
+import { callInstagram, type InstagramContext, readOwnId, shape, TITLE } from './api.ts';
+
+export const KINDS = ['image', 'video', 'story_image', 'story_video', 'carousel'] as const;
+export type Kind = (typeof KINDS)[number];
+
+const POLL_MS = 1_000;
+const POLLS_MAX = 20;
+
+/** Instagram fetches the files into containers first; a container that is ready is then published, which is what counts. */
+export async function publish(
+  context: InstagramContext,
+  { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
+): Promise<string> {
+  const owner = await readOwnId(context);
+  const container = await makeContainer(context, owner, { kind, urls, caption });
+  await waitUntilReady(context, container);
+  const { body } = await callInstagram(context, {
+    method: 'POST',
+    path: path`/${owner}/media_publish`,
+    json: { creation_id: container },
+  });
+  return shape.text(shape.object(body).id);
+}
+
+async function makeContainer(
+  context: InstagramContext,
+  owner: string,
+  { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
+): Promise<string> {
+  const create = async (json: Record<string, unknown>): Promise<string> => {
+    const { body } = await callInstagram(context, { method: 'POST', path: path`/${owner}/media`, json });
+    return shape.text(shape.object(body).id);
+  };
+  const [url = ''] = urls;
+  if (kind === 'image') return create({ image_url: url, caption });
+  if (kind === 'video') return create({ media_type: 'REELS', video_url: url, caption });
+  if (kind === 'story_image') return create({ media_type: 'STORIES', image_url: url });
+  if (kind === 'story_video') return create({ media_type: 'STORIES', video_url: url });
+  const children: string[] = [];
+  for (const image of urls) children.push(await create({ image_url: image, is_carousel_item: true }));
+  return create({ media_type: 'CAROUSEL', children: children.join(','), caption });
+}
+
+async function waitUntilReady(context: InstagramContext, container: string): Promise<void> {
+  for (let poll = 0; poll < POLLS_MAX; poll += 1) {
+    const { body } = await callInstagram(context, {
+      path: path`/${container}`,
+      query: { fields: 'status_code,status' },
+    });
+    const { status_code: code, status } = fieldsOf(body);
+    if (code === 'FINISHED') return;
+    if (code !== 'IN_PROGRESS')
+      throw new ConnectorError(
+        'platform_error',
+        `${TITLE} could not use the file (${textOrNull(status) ?? 'no reason given'})`.slice(0, 300),
+        {
+          platformCode: textOrNull(code) ?? 'unknown',
+        },
+      );
+    context.progress(poll + 1, POLLS_MAX, 'Instagram fetches the file');
+    await sleep(POLL_MS, undefined, { signal: context.signal });
+  }
+  throw new ConnectorError(
+    'platform_error',
+    `${TITLE} was not ready with the file in time; nothing was published`,
+    {
+      platformCode: 'IN_PROGRESS',
+    },
+  );
+}

@@ -1,0 +1,217 @@
+import { Type } from 'typebox';
+import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
+import { readGraphPage } from '../vendor-api/graph-page.ts';
+import { path } from '../vendor-api/path.ts';
+import type { VendorRequest } from '../vendor-api/request.ts';
+import { countOrNull, idOrNull, textOrNull } from '../vendor-api/shape.ts';
+import {
+  closed,
+  mediaUrl,
+  message,
+  nullableCount,
+  nullableText,
+  vendorId,
+} from '../vendor-api/tool-schemas.ts';
+import { callInstagram, type InstagramContext, readOwnId, shape } from './api.ts';
+import { KINDS, type Kind, publish } from './publish.ts';
+
+const CAPTION_LENGTH_MAX = 2_200;
+const COMMENT_LENGTH_MAX = 2_200;
+const MESSAGE_LENGTH_MAX = 1_000;
+const CAROUSEL_MAX = 10;
+
+const numericId = (description: string) => vendorId(description, '^[0-9]{1,25}$');
+
+export function instagramTools(): ToolDefinition[] {
+  return [getProfile, listMedia, listComments, publishMedia, replyComment, sendMessage];
+}
+
+const readPage = <Item>(
+  context: InstagramContext,
+  request: VendorRequest,
+  page: PageArguments & { read: (value: unknown) => Item },
+) => readGraphPage(callInstagram, context, request, { ...page, shape });
+
+const getProfile = defineTool({
+  name: 'instagram_get_profile',
+  title: 'Read the profile',
+  description: 'Reads the profile of the account.',
+  class: 'R',
+  untrusted: true,
+  inputSchema: closed({}),
+  outputSchema: closed({
+    id: Type.String(),
+    username: Type.String(),
+    name: nullableText,
+    account_type: nullableText,
+    biography: nullableText,
+    followers: nullableCount,
+    following: nullableCount,
+    media: nullableCount,
+  }),
+  async run(_args, context: InstagramContext) {
+    const { body } = await callInstagram(context, {
+      path: '/me',
+      query: {
+        fields: 'id,user_id,username,name,account_type,biography,followers_count,follows_count,media_count',
+      },
+    });
+    const profile = shape.object(body);
+    return {
+      id: shape.text(idOrNull(profile.user_id) ?? idOrNull(profile.id)),
+      username: shape.text(profile.username),
+      name: textOrNull(profile.name),
+      account_type: textOrNull(profile.account_type),
+      biography: textOrNull(profile.biography),
+      followers: countOrNull(profile.followers_count),
+      following: countOrNull(profile.follows_count),
+      media: countOrNull(profile.media_count),
+    };
+  },
+});
+
+const listMedia = defineTool({
+  name: 'instagram_list_media',
+  title: 'List posts',
+  description: 'Lists what the account published, newest first.',
+  class: 'R',
+  list: true,
+  untrusted: true,
+  inputSchema: closed({}),
+  outputSchema: pageOf(
+    closed({
+      id: Type.String(),
+      caption: nullableText,
+      media_type: nullableText,
+      media_url: nullableText,
+      permalink: nullableText,
+      created_at: nullableText,
+      likes: nullableCount,
+      comments: nullableCount,
+    }),
+  ),
+  run(page, context: InstagramContext) {
+    const fields = 'id,caption,media_type,media_url,permalink,timestamp,like_count,comments_count';
+    return readPage(
+      context,
+      { path: '/me/media', query: { fields } },
+      {
+        ...page,
+        read(value) {
+          const media = shape.object(value);
+          return {
+            id: shape.text(media.id),
+            caption: textOrNull(media.caption),
+            media_type: textOrNull(media.media_type),
+            media_url: textOrNull(media.media_url),
+            permalink: textOrNull(media.permalink),
+            created_at: textOrNull(media.timestamp),
+            likes: countOrNull(media.like_count),
+            comments: countOrNull(media.comments_count),
+          };
+        },
+      },
+    );
+  },
+});
+
+const listComments = defineTool({
+  name: 'instagram_list_comments',
+  title: 'List comments',
+  description: 'Lists the comments on a post of the account.',
+  class: 'R',
+  list: true,
+  untrusted: true,
+  inputSchema: closed({ media_id: numericId('Id of the post.') }),
+  outputSchema: pageOf(
+    closed({
+      id: Type.String(),
+      text: Type.String(),
+      username: nullableText,
+      created_at: nullableText,
+      likes: nullableCount,
+    }),
+  ),
+  run({ media_id: id, ...page }, context: InstagramContext) {
+    const request = {
+      path: path`/${id}/comments`,
+      query: { fields: 'id,text,username,timestamp,like_count' },
+    };
+    return readPage(context, request, {
+      ...page,
+      read(value) {
+        const comment = shape.object(value);
+        return {
+          id: shape.text(comment.id),
+          text: textOrNull(comment.text) ?? '',
+          username: textOrNull(comment.username),
+          created_at: textOrNull(comment.timestamp),
+          likes: countOrNull(comment.like_count),
+        };
+      },
+    });
+  },
+});
+
+const publishMedia = defineTool({
+  name: 'instagram_publish_media',
+  title: 'Publish a post',
+  description:
+    'Publishes a picture, a video (as a reel), a story, or a carousel of 2 to 10 pictures, which Instagram fetches from public addresses.',
+  class: 'W',
+  inputSchema: closed({
+    kind: Type.Enum([...KINDS], { type: 'string', description: 'What is published.' }),
+    media_urls: Type.Array(mediaUrl('Public https address of the file.'), {
+      minItems: 1,
+      maxItems: CAROUSEL_MAX,
+      description: 'One address, or 2 to 10 for a carousel.',
+    }),
+    caption: Type.Optional(message(CAPTION_LENGTH_MAX, 'The text; stories have none.')),
+  }),
+  outputSchema: closed({ id: Type.String() }),
+  async run({ kind, media_urls: urls, caption }, context: InstagramContext) {
+    if ((kind === 'carousel') !== urls.length > 1)
+      throw new ConnectorError('invalid_arguments', 'a carousel has 2 to 10 files, everything else one');
+    if (caption !== undefined && kind.startsWith('story'))
+      throw new ConnectorError('invalid_arguments', 'a story has no caption');
+    return { id: await publish(context, { kind: kind as Kind, urls, caption }) };
+  },
+});
+
+const replyComment = defineTool({
+  name: 'instagram_reply_comment',
+  title: 'Answer a comment',
+  description: 'Answers a comment on a post of the account.',
+  class: 'W',
+  inputSchema: closed({
+    comment_id: numericId('Id of the comment.'),
+    message: message(COMMENT_LENGTH_MAX, 'The text.'),
+  }),
+  outputSchema: closed({ id: Type.String() }),
+  async run({ comment_id: id, message: text }, context: InstagramContext) {
+    const request = { method: 'POST', path: path`/${id}/replies`, json: { message: text } } as const;
+    const { body } = await callInstagram(context, request);
+    return { id: shape.text(shape.object(body).id) };
+  },
+});
+
+const sendMessage = defineTool({
+  name: 'instagram_send_message',
+  title: 'Send a message',
+  description: 'Answers a person who wrote to the account within the last 24 hours.',
+  class: 'W',
+  inputSchema: closed({
+    recipient_id: numericId('Id of the person, as the account sees it.'),
+    text: message(MESSAGE_LENGTH_MAX, 'The text.'),
+  }),
+  outputSchema: closed({ message_id: Type.String(), recipient_id: nullableText }),
+  async run({ recipient_id, text }, context: InstagramContext) {
+    const { body } = await callInstagram(context, {
+      method: 'POST',
+      path: path`/${await readOwnId(context)}/messages`,
+      json: { recipient: { id: recipient_id }, message: { text } },
+    });
+    const sent = shape.object(body);
+    return { message_id: shape.text(sent.message_id), recipient_id: idOrNull(sent.recipient_id) };
+  },
+});

@@ -1,0 +1,37 @@
+import { readJsonAnswer } from '../answer.ts';
+import { ConnectorError, type GuardedFetch, type RefreshOutcome } from '../connector.ts';
+import { credentialOf, type OAuthCredential } from './oauth-credential.ts';
+import { countOrNull, fieldsOf } from './shape.ts';
+
+const TOKEN_OVER = 190;
+
+/** Meta has no refresh tokens: a token that still works is exchanged for one that works longer. */
+export async function exchangeGraphToken(input: {
+  title: string;
+  url: string;
+  parameters: Readonly<Record<string, string>>;
+  fetch: GuardedFetch;
+  now: Date;
+}): Promise<RefreshOutcome<OAuthCredential>> {
+  const { title, fetch, now } = input;
+  const url = new URL(input.url);
+  for (const [name, value] of Object.entries(input.parameters)) url.searchParams.set(name, value);
+  const response = await fetch(url, { headers: { accept: 'application/json' } });
+  if (response.status >= 500 || response.status === 429)
+    throw new ConnectorError('platform_unavailable', `${title} answered ${response.status} to the renewal`);
+  const answer = await readJsonAnswer(response, title);
+  if (response.ok && answer.error === undefined)
+    return { kind: 'refreshed', credential: credentialOf({ answer, now }) };
+  const code = countOrNull(fieldsOf(answer.error).code);
+  if (code === TOKEN_OVER) return { kind: 'refused', reason: `${title} does not accept the access token` };
+  // A fault of the operator's registration must not make every customer connect anew.
+  throw new ConnectorError(
+    'platform_unavailable',
+    `${title} did not renew the token (${code ?? response.status})`,
+  );
+}
+
+/** Where a token never ends there is nothing to exchange. */
+export function hasEnd({ expires_at }: OAuthCredential): boolean {
+  return expires_at !== undefined;
+}
