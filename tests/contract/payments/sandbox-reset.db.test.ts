@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLOSED_KEPT_DAYS } from '../../../services/payments/src/sandbox/reset.ts';
 import { tenantTables } from '../../../services/payments/src/sandbox/store.ts';
-import { type Harness, type Instance, SANDBOX_KEY, startHarness } from './harness.ts';
+import { type Answer, type Harness, type Instance, SANDBOX_KEY, startHarness } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 let harness: Harness;
@@ -102,19 +102,21 @@ test('[P-7.6] whatever somebody did to the published sandbox, the first request 
   await expect.poll(() => statusOf(SANDBOX_KEY, body.id), { timeout: 10_000 }).toBe('completed');
 });
 
+const answered = ({ status, body }: Answer) => (status === 202 ? '202' : `${status} ${body.code}`);
+
 test('[P-7.6] payments that arrive while the sandbox is reset again and again are all accepted, and none is lost', async () => {
   const { test: key } = await harness.organisation();
   await Promise.all([pay(key), pay(key, {}, { on: second })]);
   let resets = 0;
-  const sent: Promise<number>[] = [];
+  const sent: Promise<string>[] = [];
   for (let round = 0; round < 6; round += 1) {
     sent.push(
-      ...[harness, second].flatMap((on) => [1, 2, 3].map(async () => (await pay(key, {}, { on })).status)),
+      ...[harness, second].flatMap((on) => [1, 2, 3].map(async () => answered(await pay(key, {}, { on })))),
     );
     const answers = await Promise.all([reset(key), reset(key, second)]);
     resets += answers.filter(({ status }) => status === 200).length;
   }
-  expect(new Set(await Promise.all(sent))).toEqual(new Set([202]));
+  expect(new Set(await Promise.all(sent))).toEqual(new Set(['202']));
   expect(resets).toBe(12);
   const last = await pay(key);
   expect((await get(key, `/v1/payments/${last.body.id}`)).status).toBe(200);
@@ -143,8 +145,8 @@ test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its 
   await expect.poll(() => statusOf(key, late.id), { timeout: 10_000 }).toBe('returned');
   // What was accepted while it stood goes by the calendar.
   expect(await statusOf(key, waiting.id)).toBe('pending');
-  await clock('POST', { advance: 'P10D' });
-  await expect.poll(() => statusOf(key, waiting.id), { timeout: 10_000 }).toBe('completed');
+  await clock('POST', { advance: 'P15D' });
+  await expect.poll(() => statusOf(key, waiting.id), { timeout: 20_000 }).toBe('completed');
 });
 
 test('[P-7.7] what a reset left behind is removed later, in bounded turns, and nothing else is', async () => {
@@ -152,8 +154,8 @@ test('[P-7.7] what a reset left behind is removed later, in bounded turns, and n
   await pay(key, { rail: 'rtp' });
   await harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'P1D' } });
   const clocked = (await pay(key, { rail: 'ach' })).body;
-  await harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'P5D' } });
-  await expect.poll(() => statusOf(key, clocked.id), { timeout: 10_000 }).toBe('completed');
+  await harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'P15D' } });
+  await expect.poll(() => statusOf(key, clocked.id), { timeout: 45_000 }).toBe('completed');
   await reset(key);
   const kept = (await pay(key, { rail: 'rtp' })).body;
   await expect.poll(() => statusOf(key, kept.id)).toBe('completed');
@@ -181,15 +183,14 @@ test('[P-7.7] what a reset left behind is removed later, in bounded turns, and n
     `${id}.test.1`,
   ]);
   await expect(forbidden).rejects.toThrow('append-only');
-});
+}, 60_000);
 
 test('every table that belongs to tenants is known to the removal', async () => {
   const { rows } = await harness.database.query<{ name: string }>(
     `select distinct table_name as name from information_schema.columns
      where table_schema = 'payments' and column_name in ('tenant_id', 'scope', 'mailbox') order by 1`,
   );
-  // A look-up by reference, and what the operator was told: they stay.
-  const others = ['closed_tenants', 'rail_references', 'reconciliation_differences'];
+  const others = ['closed_tenants', 'rail_references'];
   expect(rows.map(({ name }) => name).filter((name) => !others.includes(name))).toEqual(
     Object.keys(tenantTables).sort(),
   );

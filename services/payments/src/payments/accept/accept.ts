@@ -62,7 +62,7 @@ function createLane(deps: DraftDependencies & WriteDependencies): Accept {
 }
 
 /** How often a sandbox may be reset while one payment waits. */
-const MOVES_MAX = 10;
+const MOVES_MAX = 100;
 
 /** Accepts the payment for what test mode has become since the caller was recognised; throws any other error again. */
 async function acceptMoved(accept: Accept, request: AcceptRequest, first: unknown): Promise<AcceptResponse> {
