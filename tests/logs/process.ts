@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const READY_TRIES_MAX = 300;
+
+const PUBLIC_HOST = 'service.example';
 
 export interface LoggedService {
   readonly url: string;
@@ -35,7 +38,7 @@ export async function startLogged(
       PATH: process.env.PATH,
       NODE_ENV: 'production',
       [`${prefix}_PORT`]: String(port),
-      [`${prefix}_PUBLIC_URL`]: 'https://service.example',
+      [`${prefix}_PUBLIC_URL`]: `https://${PUBLIC_HOST}`,
       [`${prefix}_LOG_LEVEL`]: 'trace',
       ...env,
     },
@@ -78,15 +81,19 @@ export async function send(
   }: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
 ): Promise<{ status: number; text: string; cookie: string }> {
   const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  const answer = await fetch(url, {
+  // Not fetch, which sets the name itself: the service answers under its public name alone, as behind a proxy.
+  const outgoing = request(url, {
     method,
-    headers: { ...(sent === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(sent === undefined ? {} : { body: sent }),
-    redirect: 'manual',
+    headers: {
+      host: PUBLIC_HOST,
+      ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
   });
-  const cookie = answer.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
-  return { status: answer.status, text: await answer.text(), cookie };
+  outgoing.end(sent);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const parts: Buffer[] = [];
+  for await (const part of answer) parts.push(part as Buffer);
+  const cookie = (answer.headers['set-cookie'] ?? []).map((one) => one.split(';')[0]).join('; ');
+  return { status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString(), cookie };
 }

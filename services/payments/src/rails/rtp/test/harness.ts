@@ -72,6 +72,10 @@ export async function createHarness(options: HarnessOptions = {}) {
   const { database, url, drop } = await createTestDatabase(paymentsMigrations());
   const now = () => new Date();
   const newId = createIdFactory({ now, randomBytes });
+  await database.query(
+    `insert into organisations (id, name, created_at) values ($1, 'Acme', now()) on conflict do nothing`,
+    [testTenant.organisationId],
+  );
   const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
   const vault = createMessageVault(sealer);
   const lines: LogLine[] = [];
