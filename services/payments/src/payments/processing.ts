@@ -186,6 +186,8 @@ function toSubmission(payment: Payment, work: Work, methods: Methods): RailSubmi
     source: methodOf(methods, payment, payment.sourceId),
     destination: methodOf(methods, payment, payment.destinationId),
     at: work.at(payment),
+    // A payment that waits was last changed when it was accepted, or sent on from another rail.
+    acceptedAt: payment.updatedAt,
     clock: work.clockOf(payment),
   };
 }

@@ -25,7 +25,10 @@ export interface RailSubmission {
   attemptId: string;
   source: PaymentMethod;
   destination: PaymentMethod;
+  /** The organisation's time now. */
   at: Date;
+  /** The organisation's time when the payment was accepted for this rail; its clock may have been moved since. */
+  acceptedAt: Date;
   clock: SandboxClock;
 }
 

@@ -107,27 +107,46 @@ export interface Counters {
   lastTrace: number;
   /** How many files have gone out on this day. */
   files: number;
+  /** Whether files of a later day have gone out before. */
+  isLate: boolean;
 }
 
-/** Locks the numbers of a scope until the transaction ends. What happens late, as of a day before, takes today's. */
+/** Locks the numbers of a scope until the transaction ends. */
 export async function lockCounters(tx: Queryable, scope: AchScope, day: CivilDate): Promise<Counters> {
-  const { rows } = await tx.query<{ last_trace: number; files: number }>(
+  const { rows } = await tx.query<{ last_trace: number; files: number; is_late: boolean }>(
     `insert into ach_counters as c (scope, last_trace, day, files) values ($1, 0, $2, 0)
      on conflict (scope) do update set day = greatest(c.day, $2),
        files = case when c.day >= $2 then c.files else 0 end
-     returning last_trace, files`,
+     returning last_trace, files, day > $2 as is_late`,
     [scope, day],
   );
   const row = rows[0];
   if (!row) throw new Error('an upsert answers its row');
-  return { lastTrace: row.last_trace, files: row.files };
+  const { last_trace: lastTrace, is_late: isLate } = row;
+  return { lastTrace, isLate, files: isLate ? await countFilesOf(tx, scope, day) : row.files };
 }
 
-export async function saveCounters(tx: Queryable, scope: AchScope, counters: Counters): Promise<void> {
-  await tx.query('update ach_counters set last_trace = $2, files = $3 where scope = $1', [
+/** The counter has gone on to a later day, so the files themselves say how many there are. */
+async function countFilesOf(db: Queryable, scope: AchScope, day: CivilDate): Promise<number> {
+  const { rows } = await db.query<{ files: number }>(
+    `select count(*)::int as files from ach_files where scope = $1
+       and as_of >= $2::date::timestamp at time zone 'America/New_York'
+       and as_of < ($2::date + 1)::timestamp at time zone 'America/New_York'`,
+    [scope, day],
+  );
+  return rows[0]?.files ?? 0;
+}
+
+/** Counts one more file of the day. */
+export async function saveCounters(
+  tx: Queryable,
+  scope: AchScope,
+  { lastTrace, isLate }: Pick<Counters, 'lastTrace' | 'isLate'>,
+): Promise<void> {
+  await tx.query('update ach_counters set last_trace = $2, files = files + $3 where scope = $1', [
     scope,
-    counters.lastTrace,
-    counters.files,
+    lastTrace,
+    isLate ? 0 : 1,
   ]);
 }
 

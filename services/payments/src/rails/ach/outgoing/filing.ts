@@ -160,7 +160,7 @@ async function writeFile(tx: Queryable, context: AchContext, writing: Writing): 
   const [file] = plan.files;
   if (file) {
     await keepFile(tx, context, { id: fileId, scope, asOf, file, entries: sent });
-    await saveCounters(tx, scope, { lastTrace: plan.nextTraceSequence - 1, files: counters.files + 1 });
+    await saveCounters(tx, scope, { lastTrace: plan.nextTraceSequence - 1, isLate: counters.isLate });
   }
   await updateEntries(tx, sent);
   const refusals = await refuse(tx, context, writing, plan.refused);

@@ -68,9 +68,12 @@ function obstaclesTo(request: RailRequest, { pace, isConfigured }: AchCarrierDep
   return obstacles;
 }
 
-/** The debit where the source is outside, else the credit. */
+/**
+ * The debit where the source is outside, else the credit. It takes the window of the time at which the payment was
+ * accepted, also when the clock has been moved past it: that move shall carry the payment with it.
+ */
 function firstEntry(submission: RailSubmission, sameDay: boolean, pace: Pace): AchEntry {
-  const { payment, attemptId, source, destination, at, clock } = submission;
+  const { payment, attemptId, source, destination, acceptedAt, clock } = submission;
   assert(source.type !== 'balance' || destination.type !== 'balance', 'ACH moves money outside');
   const scope = scopeOf(payment.tenantId, clock);
   const legs = legsBetween(source, destination);
@@ -85,7 +88,7 @@ function firstEntry(submission: RailSubmission, sameDay: boolean, pace: Pace): A
     amount: payment.amount,
     presentment: 0,
     sameDay,
-    ...timesOf({ scope, from: at, amount: payment.amount, sameDay, leg, legs }, pace),
+    ...timesOf({ scope, from: acceptedAt, amount: payment.amount, sameDay, leg, legs }, pace),
     sentAs: null,
     returnCode: null,
   };

@@ -6,11 +6,12 @@ import { readNacha } from '../nacha/read.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 
 let house: House;
+let worker: Awaited<ReturnType<House['startWorking']>>;
 let tenants = 0;
 
 beforeAll(async () => {
   house = await createHouse();
-  await house.startWorking();
+  worker = await house.startWorking();
 });
 afterAll(() => house.close());
 
@@ -183,6 +184,56 @@ describe('the clock', () => {
     await house.moveClock(tenant, fromNewYork('2083-05-24', '09:00'));
     const payments = await Promise.all(ids.map((id) => house.get(tenant, id)));
     expect(new Set(payments.map((payment) => payment.status))).toEqual(new Set(['completed']));
+    expect((await house.check(tenant)).ok).toBe(true);
+  });
+
+  test('moved before the payment is handed to its rail carries it all the same', async () => {
+    const tenant = await tenantAt('2083-03-01', '09:00');
+    await worker.drain();
+    const [advanced, sameDay] = [await house.pay(tenant), await house.pay(tenant, { prefer: 'speed' })];
+    await house.setClock(tenant, fromNewYork('2083-03-05', '12:00'));
+    worker = await house.startWorking();
+    await house.idle();
+    expect(await history(tenant, advanced)).toBe('pending > processing > completed');
+    const { attempts } = await house.get(tenant, advanced);
+    expect(attempts[0]).toMatchObject({
+      submitted_at: fromNewYork('2083-03-01', '22:30').toISOString(),
+      settled_at: fromNewYork('2083-03-03', '08:30').toISOString(),
+    });
+    expect(await history(tenant, sameDay)).toBe('pending > processing > completed');
+    expect((await house.get(tenant, sameDay)).attempts[0]?.submitted_at).toBe(
+      fromNewYork('2083-03-01', '10:15').toISOString(),
+    );
+  });
+
+  test('gone past days whose files have left takes a late one along, under a name of its own', async () => {
+    const tenant = await tenantAt('2083-03-01', '09:00');
+    const early = await payOnce(tenant, { prefer: 'speed' });
+    await payOnce(tenant);
+    await worker.drain();
+    const late = [await house.pay(tenant), await house.pay(tenant, { prefer: 'speed' })];
+    await house.database.query(
+      `update jobs set ready_at = now() + interval '1 hour' where name = 'payments.submit'`,
+    );
+    worker = await house.startWorking();
+    await house.moveClock(tenant, fromNewYork('2083-03-02', '12:00'));
+    await payOnce(tenant, { prefer: 'speed' });
+    await house.moveClock(tenant, fromNewYork('2083-03-02', '14:30'));
+    const names = async () => {
+      const { rows } = await house.database.query<{ name: string }>(
+        'select name from ach_files where scope = $1 order by as_of, id',
+        [tenant.id],
+      );
+      return rows.map(({ name }) => name.replace('ach-110000000-', ''));
+    };
+    expect(await names()).toEqual(['20830301-A.ach', '20830301-B.ach', '20830301-C.ach', '20830302-A.ach']);
+    await house.database.query(`update jobs set ready_at = now() where name = 'payments.submit'`);
+    await house.moveClock(tenant, fromNewYork('2083-03-05', '12:00'));
+    for (const id of [early, ...late])
+      expect(await history(tenant, id)).toBe('pending > processing > completed');
+    const all = await names();
+    expect(all.filter((name) => name.startsWith('20830301'))).toHaveLength(6);
+    expect(new Set(all).size).toBe(all.length);
     expect((await house.check(tenant)).ok).toBe(true);
   });
 

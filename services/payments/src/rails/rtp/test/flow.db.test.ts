@@ -213,6 +213,7 @@ describe('what cannot be sent', () => {
         source: { ...bank, type: 'balance' as const, bank: null },
         destination: { ...bank, bank: { ...bank.bank!, ...destination } },
         at: new Date(),
+        acceptedAt: new Date(),
         clock: realClock,
       },
     ];
