@@ -27,7 +27,7 @@ export type {
 export { isTransaction, openDatabase } from './database.ts';
 export type { EmbeddedOptions, EmbeddedServer } from './embedded.ts';
 export { DataFolderError, startEmbedded } from './embedded.ts';
-export { type LeaseClaim, type Leases, leasesOn } from './lease.ts';
+export { type HeldLease, leasesOn } from './lease.ts';
 export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
 export { reportSecondConnections } from './monitoring.ts';

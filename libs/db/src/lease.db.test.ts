@@ -30,9 +30,9 @@ describe.each(['kept', 'deleted'] as const)('where rows are %s', (rowIs) => {
     expect(granted.filter(Boolean)).toHaveLength(1);
     const holder = `h${granted.indexOf(true)}`;
     expect(await leases.acquire(database, ['ann', 2], { holder: 'x', ms: 60_000 })).toBe(true);
-    expect(await leases.release(database, row, 'somebody else')).toBe(false);
+    expect(await leases.release(database, row, { holder: 'somebody else' })).toBe(false);
     expect(await leases.acquire(database, row, { holder: 'next', ms: 60_000 })).toBe(false);
-    expect(await leases.release(database, row, holder)).toBe(true);
+    expect(await leases.release(database, row, { holder })).toBe(true);
     expect(await leases.acquire(database, row, { holder: 'next', ms: 60_000 })).toBe(true);
     const { rowCount } = await database.query('select from reports where part = 1');
     expect(rowCount).toBe(1);
@@ -44,7 +44,7 @@ describe.each(['kept', 'deleted'] as const)('where rows are %s', (rowIs) => {
     await sleep(80);
     expect(await leases.acquire(database, row, { holder: 'quick', ms: 60_000 })).toBe(true);
     expect(await leases.extend(database, row, { holder: 'slow', ms: 60_000 })).toBe(false);
-    expect(await leases.release(database, row, 'slow')).toBe(false);
+    expect(await leases.release(database, row, { holder: 'slow' })).toBe(false);
     expect(await leases.acquire(database, row, { holder: 'third', ms: 60_000 })).toBe(false);
   });
 });
@@ -58,4 +58,22 @@ test('a condition of the caller decides beside the lease', async () => {
   });
   expect(await leases.acquire(database, row, { holder: 'a', ms: 1_000, where: where('done') })).toBe(false);
   expect(await leases.acquire(database, row, { holder: 'a', ms: 1_000, where: where('open') })).toBe(true);
+});
+
+test('its holder reads and writes the row with it, and nobody finds it held by others', async () => {
+  const leases = leasesOn({ ...place, rowIs: 'given' });
+  const claim = { holder: 'a', ms: 60_000, columns: 'note' };
+  expect(await leases.acquireRow(database, row, claim)).toBeUndefined();
+  await database.query(`insert into reports values ('ann', 1, 'first', null, null)`);
+  expect(await leases.find(database, row)).toBeUndefined();
+  expect(await leases.acquireRow(database, row, claim)).toEqual({ note: 'first' });
+  expect(await leases.find(database, row)).toMatchObject({ holder: 'a' });
+  expect(await leases.find(database, row, { leftMs: 61_000 })).toBeUndefined();
+
+  const set = { sql: 'note = held.note || $1 || $2', values: [', ', 'more'] };
+  expect(await leases.extend(database, row, { holder: 'late', ms: 1_000, set })).toBe(false);
+  expect(await leases.extend(database, row, { holder: 'a', ms: 1_000, set })).toBe(true);
+  expect(await leases.releaseRow(database, row, { holder: 'late', set, columns: 'note' })).toBeUndefined();
+  const done = await leases.releaseRow(database, row, { holder: 'a', set, columns: 'note, lease_id' });
+  expect(done).toEqual({ note: 'first, more, more', lease_id: null });
 });

@@ -14,12 +14,12 @@ export interface LeaseTable {
   /** The columns that hold the lease; both null (or the row absent) while nobody has it. */
   readonly holder: string;
   readonly until: string;
-  /** Whether the row is there for the lease alone, and goes with it. */
-  readonly rowIs: 'deleted' | 'kept';
+  /** `deleted`: it is there for the lease alone, and goes with it. `given`: it is another's, and no lease makes one. */
+  readonly rowIs: 'deleted' | 'kept' | 'given';
 }
 
-/** A condition beside the lease's own, on the row `held`; its parameters are written `$1`, `$2`, … */
-export interface LeaseCondition {
+/** SQL on the row `held`; its parameters are written `$1`, `$2`, … */
+export interface LeaseSql {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
@@ -28,17 +28,52 @@ export interface LeaseClaim {
   /** Made anew for every try. */
   readonly holder: string;
   readonly ms: number;
-  readonly where?: LeaseCondition;
+  /** A condition beside the lease's own. */
+  readonly where?: LeaseSql;
 }
+
+export interface LeaseWork {
+  readonly holder: string;
+  /** What else is written into the row, by its holder alone: `note = $1`. */
+  readonly set?: LeaseSql;
+}
+
+/** What the row holds that was taken or given back, in the words of a select list. */
+export interface LeaseColumns {
+  readonly columns: string;
+}
+
+export interface HeldLease {
+  readonly holder: string;
+  readonly until: Date;
+}
+
+type Key = readonly unknown[];
 
 export interface Leases {
   /** Takes what is free or has run out, and makes the row where there is none; false while another has it. */
-  acquire(db: Queryable, key: readonly unknown[], claim: LeaseClaim): Promise<boolean>;
+  acquire(db: Queryable, key: Key, claim: LeaseClaim): Promise<boolean>;
+  /** The same, with the row; undefined while another has it. */
+  acquireRow<Row extends object>(
+    db: Queryable,
+    key: Key,
+    claim: LeaseClaim & LeaseColumns,
+  ): Promise<Row | undefined>;
   /** Moves the end on; false when the lease is another's by now, and whatever it protects must stop. */
-  extend(db: Queryable, key: readonly unknown[], claim: Omit<LeaseClaim, 'where'>): Promise<boolean>;
-  /** Gives it back early; false when it was another's by now, which then keeps it. */
-  release(db: Queryable, key: readonly unknown[], holder: string): Promise<boolean>;
+  extend(db: Queryable, key: Key, work: LeaseWork & { readonly ms: number }): Promise<boolean>;
+  /** Gives it back, with what was worked out; false when it was another's by now, which then keeps it. */
+  release(db: Queryable, key: Key, work: LeaseWork): Promise<boolean>;
+  /** The same, with the row as it is then; undefined when the lease was another's. */
+  releaseRow<Row extends object>(
+    db: Queryable,
+    key: Key,
+    work: LeaseWork & LeaseColumns,
+  ): Promise<Row | undefined>;
+  /** Who has it, for at least `leftMs` more; undefined when it is free. */
+  find(db: Queryable, key: Key, least?: { readonly leftMs: number }): Promise<HeldLease | undefined>;
 }
+
+const NOTHING: LeaseSql = { sql: '', values: [] };
 
 export function leasesOn(place: LeaseTable): Leases {
   const table = checkIdentifier(place.table);
@@ -48,44 +83,57 @@ export function leasesOn(place: LeaseTable): Leases {
   const holderAt = `$${key.length + 1}`;
   const end = `statement_timestamp() + $${key.length + 2} * interval '1 millisecond'`;
   const isFree = `(held.${until} is null or held.${until} <= statement_timestamp())`;
-  const free =
-    place.rowIs === 'deleted'
-      ? `delete from ${table} as held`
-      : `update ${table} as held set ${holder} = null, ${until} = null`;
+  const isHeld = `${isRow} and held.${holder} = ${holderAt}`;
   const take = `set ${holder} = ${holderAt}, ${until} = ${end}`;
 
-  const isGranted = ({ sql, values: own }: LeaseCondition = { sql: '', values: [] }) => ({
-    sql: sql === '' ? isFree : `${isFree} and (${shiftParameters(sql, key.length + 2)})`,
-    values: own,
-  });
+  function claiming({ sql }: LeaseSql): string {
+    const isGranted = sql === '' ? isFree : `${isFree} and (${shiftParameters(sql, key.length + 2)})`;
+    if (place.rowIs === 'given') return `update ${table} as held ${take} where ${isRow} and ${isGranted}`;
+    return `insert into ${table} as held (${[...key, holder, until].join(', ')})
+      values (${[...values, holderAt, end].join(', ')})
+      on conflict (${key.join(', ')}) do update ${take} where ${isGranted}`;
+  }
 
-  async function run(db: Queryable, text: string, parameters: readonly unknown[]): Promise<boolean> {
-    return (await db.query(text, parameters)).rowCount === 1;
+  function releasing({ sql }: LeaseSql): string {
+    if (place.rowIs === 'deleted') return `delete from ${table} as held where ${isHeld}`;
+    const also = sql === '' ? '' : `, ${shiftParameters(sql, key.length + 1)}`;
+    return `update ${table} as held set ${holder} = null, ${until} = null${also} where ${isHeld}`;
   }
 
   return {
-    acquire(db, row, claim) {
-      const granted = isGranted(claim.where);
-      return run(
-        db,
-        `insert into ${table} as held (${[...key, holder, until].join(', ')})
-         values (${[...values, holderAt, end].join(', ')})
-         on conflict (${key.join(', ')}) do update ${take} where ${granted.sql}`,
-        [...row, claim.holder, claim.ms, ...granted.values],
-      );
+    async acquire(db, row, claim) {
+      return (await this.acquireRow(db, row, { ...claim, columns: '1' })) !== undefined;
     },
-    extend: (db, row, claim) =>
-      run(
-        db,
-        `update ${table} as held set ${until} = ${end} where ${isRow} and held.${holder} = ${holderAt}`,
-        [...row, claim.holder, claim.ms],
-      ),
-    release: (db, row, holderId) =>
-      run(db, `${free} where ${isRow} and held.${holder} = ${holderAt}`, [...row, holderId]),
+    async acquireRow<Row extends object>(db: Queryable, row: Key, claim: LeaseClaim & LeaseColumns) {
+      const { holder: id, ms, where = NOTHING, columns } = claim;
+      const text = `${claiming(where)} returning ${columns}`;
+      return (await db.query<Row>(text, [...row, id, ms, ...where.values])).rows[0];
+    },
+    async extend(db, row, { holder: id, ms, set = NOTHING }) {
+      const also = set.sql === '' ? '' : `, ${shiftParameters(set.sql, key.length + 2)}`;
+      const text = `update ${table} as held set ${until} = ${end}${also} where ${isHeld}`;
+      return (await db.query(text, [...row, id, ms, ...set.values])).rowCount === 1;
+    },
+    async release(db, row, work) {
+      return (await this.releaseRow(db, row, { ...work, columns: '1' })) !== undefined;
+    },
+    async releaseRow<Row extends object>(db: Queryable, row: Key, work: LeaseWork & LeaseColumns) {
+      const { holder: id, set = NOTHING, columns } = work;
+      const text = `${releasing(set)} returning ${columns}`;
+      return (await db.query<Row>(text, [...row, id, ...set.values])).rows[0];
+    },
+    async find(db, row, { leftMs } = { leftMs: 0 }) {
+      const { rows } = await db.query<HeldLease>(
+        `select ${holder} as holder, ${until} as until from ${table} as held
+         where ${isRow} and held.${until} > statement_timestamp() + ${holderAt} * interval '1 millisecond'`,
+        [...row, leftMs],
+      );
+      return rows[0];
+    },
   };
 }
 
-/** `$1` of a condition comes after the parameters of the lease. */
+/** `$1` of the caller's SQL comes after the parameters of the lease. */
 function shiftParameters(sql: string, by: number): string {
   return sql.replaceAll(/\$(\d+)/g, (_whole, number: string) => `$${Number(number) + by}`);
 }

@@ -144,14 +144,10 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
   async function renewOrWait(stale: CredentialRow, { isRefused }: RenewInput): Promise<RenewalResult> {
     let stepMs = WAIT_STEP_MS;
     for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += stepMs) {
-      const lease = {
-        id: deps.newLeaseId(),
-        version: stale.version,
-        now: now(),
-        until: new Date(now().getTime() + LEASE_MS),
-      };
-      const held = await claimRenewal(database, stale, lease);
-      if (held !== undefined) return renewHeld(held, { leaseId: lease.id, isRefused });
+      const leaseId = deps.newLeaseId();
+      const claim = { leaseId, leaseMs: LEASE_MS, version: stale.version };
+      const held = await claimRenewal(database, stale, claim);
+      if (held !== undefined) return renewHeld(held, { leaseId, isRefused });
       const current = await findCredential(database, stale);
       if (current?.version !== stale.version || current.status === 'expired') return { kind: 'changed' };
       await sleep(stepMs);

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { leasesOn, type Queryable } from '@libs/db';
 import type { CredentialKey, CredentialRow, CredentialStatus } from './credential.ts';
 
 interface Row {
@@ -129,61 +129,51 @@ export async function deleteCredential(tx: Queryable, key: CredentialKey): Promi
   return rowCount === 1;
 }
 
+const leases = leasesOn({
+  table: 'credentials',
+  key: ['customer_id', 'platform', 'slot'],
+  holder: 'lease_id',
+  until: 'lease_until',
+  rowIs: 'given',
+});
+
+const leaseKeyOf = ({ customerId, platform, slot }: CredentialKey) => [customerId, platform, slot];
+
 /** The right to renew exactly this version, or undefined: someone else has it, or it is not that version any more. */
 export async function claimRenewal(
   db: Queryable,
   key: CredentialKey,
-  lease: { id: string; version: number; now: Date; until: Date },
+  { leaseId, leaseMs, version }: { leaseId: string; leaseMs: number; version: number },
 ): Promise<CredentialRow | undefined> {
-  const { rows } = await db.query<Row>(
-    {
-      name: 'credentials.claim_renewal',
-      text: `update credentials set lease_id = $4, lease_until = $7
-        where customer_id = $1 and platform = $2 and slot = $3 and version = $5 and status = 'connected'
-          and (lease_until is null or lease_until <= $6)
-        returning ${COLUMNS}`,
-    },
-    [key.customerId, key.platform, key.slot, lease.id, lease.version, lease.now, lease.until],
-  );
-  return rows[0] && fromRow(rows[0]);
+  const row = await leases.acquireRow<Row>(db, leaseKeyOf(key), {
+    holder: leaseId,
+    ms: leaseMs,
+    where: { sql: `held.version = $1 and held.status = 'connected'`, values: [version] },
+    columns: COLUMNS,
+  });
+  return row && fromRow(row);
 }
 
 export async function releaseRenewal(db: Queryable, key: CredentialKey, leaseId: string): Promise<void> {
-  await db.query(
-    {
-      name: 'credentials.release_renewal',
-      text: `update credentials set lease_id = null, lease_until = null
-        where customer_id = $1 and platform = $2 and slot = $3 and lease_id = $4`,
-    },
-    [key.customerId, key.platform, key.slot, leaseId],
-  );
+  await leases.release(db, leaseKeyOf(key), { holder: leaseId });
 }
 
+/** Undefined when the lease was lost, and with it the right to store. */
 export async function storeRenewed(
   db: Queryable,
   key: CredentialKey,
   renewed: { leaseId: string; sealed: Buffer; expiresAt: Date | null; refreshable: boolean; now: Date },
 ): Promise<CredentialRow | undefined> {
-  const { rows } = await db.query<Row>(
-    {
-      name: 'credentials.store_renewed',
-      text: `update credentials set sealed = $5, expires_at = $6, refreshable = $7, version = version + 1,
-          lease_id = null, lease_until = null, updated_at = $8
-        where customer_id = $1 and platform = $2 and slot = $3 and lease_id = $4
-        returning ${COLUMNS}`,
+  const { leaseId, sealed, expiresAt, refreshable, now } = renewed;
+  const row = await leases.releaseRow<Row>(db, leaseKeyOf(key), {
+    holder: leaseId,
+    set: {
+      sql: 'sealed = $1, expires_at = $2, refreshable = $3, updated_at = $4, version = held.version + 1',
+      values: [sealed, expiresAt, refreshable, now],
     },
-    [
-      key.customerId,
-      key.platform,
-      key.slot,
-      renewed.leaseId,
-      renewed.sealed,
-      renewed.expiresAt,
-      renewed.refreshable,
-      renewed.now,
-    ],
-  );
-  return rows[0] && fromRow(rows[0]);
+    columns: COLUMNS,
+  });
+  return row && fromRow(row);
 }
 
 /** Only the version that was found wanting: one that was stored since is another credential. */

@@ -55,13 +55,15 @@ export async function extendLease(db: Queryable, lease: Lease, leaseMs: number):
 
 /** Keeps the report and gives the lease back; one that was lost meanwhile changes nothing. */
 export async function storeReport(db: Queryable, lease: Lease, report: HealthReport): Promise<void> {
-  await db.query(
-    `update health_reports set checked_at = $3, accounts = $4, platforms = $5, lease_id = null, lease_until = null
-     where customer_id = $1 and lease_id = $2`,
-    [lease.customerId, lease.id, report.checkedAt, report.accounts, JSON.stringify(report.platforms)],
-  );
+  await leases.release(db, [lease.customerId], {
+    holder: lease.id,
+    set: {
+      sql: 'checked_at = $1, accounts = $2, platforms = $3',
+      values: [report.checkedAt, report.accounts, JSON.stringify(report.platforms)],
+    },
+  });
 }
 
 export async function releaseLease(db: Queryable, lease: Lease): Promise<void> {
-  await leases.release(db, [lease.customerId], lease.id);
+  await leases.release(db, [lease.customerId], { holder: lease.id });
 }

@@ -1,4 +1,4 @@
-import { leasesOn, type Queryable } from '@libs/db';
+import { type HeldLease, leasesOn, type Queryable } from '@libs/db';
 
 export interface Lock {
   name: string;
@@ -26,21 +26,12 @@ export function renewLock(db: Queryable, { name, holder }: Lock, ttlMs: number):
 
 /** A latecomer whose lock was taken over releases nothing. */
 export function releaseLock(db: Queryable, { name, holder }: Lock): Promise<boolean> {
-  return leases.release(db, [name], holder);
-}
-
-export interface HeldLock {
-  holder: string;
-  until: Date;
+  return leases.release(db, [name], { holder });
 }
 
 /** Who holds the lock now; undefined when it is free, or when whoever held it ran out of time. */
-export async function findLock(db: Queryable, name: string): Promise<HeldLock | undefined> {
-  const { rows } = await db.query<{ holder: string; expires_at: Date }>(
-    'select holder, expires_at from job_locks where name = $1 and expires_at > clock_timestamp()',
-    [name],
-  );
-  return rows[0] && { holder: rows[0].holder, until: rows[0].expires_at };
+export function findLock(db: Queryable, name: string): Promise<HeldLease | undefined> {
+  return leases.find(db, [name]);
 }
 
 /** Whether the lock was taken or moved on within the last `quietMs`: its holder is at work and not dead. */
@@ -49,9 +40,5 @@ export async function isLockInUse(
   name: string,
   { ttlMs, quietMs }: { ttlMs: number; quietMs: number },
 ): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from job_locks where name = $1 and expires_at > clock_timestamp() + $2 * interval '1 millisecond'`,
-    [name, Math.max(ttlMs - quietMs, 0)],
-  );
-  return rows.length > 0;
+  return (await leases.find(db, [name], { leftMs: Math.max(ttlMs - quietMs, 0) })) !== undefined;
 }

@@ -1,3 +1,4 @@
+import type { HeldLease } from '@libs/db';
 import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
@@ -5,7 +6,6 @@ import type { Access } from '../customers/access.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
-import type { HeldLock } from './lock-store.ts';
 import { PERIOD_PATTERN, type Period } from './period.ts';
 import type { InvoiceService } from './service.ts';
 import { INVOICE_STATUSES } from './states.ts';
@@ -204,7 +204,9 @@ function registerRun(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): vo
 }
 
 /** Says who is at it, and when the lock ends by itself should that run be dead. */
-function lockedError(outcome: { kind: 'locked'; by: HeldLock | undefined } | { kind: 'interrupted' }): Error {
+function lockedError(
+  outcome: { kind: 'locked'; by: HeldLease | undefined } | { kind: 'interrupted' },
+): Error {
   const by = outcome.kind === 'locked' ? outcome.by : undefined;
   if (by === undefined) return errors.locked();
   const until = by.until.toISOString();

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import type { Database, Queryable } from '@libs/db';
+import type { Database, HeldLease, Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { EmitEvent } from '../events/event.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
-import { acquireLock, findLock, type HeldLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
+import { acquireLock, findLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
 import { CURRENCY } from './money.ts';
 import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
@@ -51,7 +51,7 @@ export interface RunCounts {
 export type RunOutcome =
   | ({ kind: 'done' } & RunCounts)
   /** `by` is undefined when the other was done before it could be asked for. */
-  | { kind: 'locked'; by: HeldLock | undefined }
+  | { kind: 'locked'; by: HeldLease | undefined }
   | { kind: 'not_ended' }
   /** The process is stopping, or another took the lock over: what is left is for the next run. */
   | { kind: 'interrupted' };

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { leasesOn, type Queryable } from '@libs/db';
 import type { TelegramMessage } from './message.ts';
 
 /** Whose bot: rows of one customer are never read for another, even when both hold the same bot's token. */
@@ -12,58 +12,53 @@ export interface TelegramUpdate {
   message: TelegramMessage;
 }
 
-/** Takes the right to read the bot's updates, or answers null while another call has it. */
+/** The right to read a bot's stream, for one call at a time. */
+export interface Polling extends BotKey {
+  leaseId: string;
+  leaseMs: number;
+}
+
+const leases = leasesOn({
+  table: 'telegram_bots',
+  key: ['customer_id', 'bot_id'],
+  holder: 'lease_id',
+  until: 'lease_until',
+  rowIs: 'kept',
+});
+
+/** Where to read on, or null while another call reads. */
 export async function claimPolling(
   db: Queryable,
-  { customerId, botId }: BotKey,
-  lease: { id: string; now: Date; until: Date },
+  polling: Polling,
 ): Promise<{ nextUpdateId: number } | null> {
-  const { rows } = await db.query<{ next_update_id: number }>(
-    {
-      name: 'telegram.claim_polling',
-      text: `insert into telegram_bots as bot (customer_id, bot_id, lease_id, lease_until)
-        values ($1, $2, $3, $5)
-        on conflict (customer_id, bot_id) do update set lease_id = $3, lease_until = $5
-          where bot.lease_until is null or bot.lease_until <= $4
-        returning next_update_id`,
-    },
-    [customerId, botId, lease.id, lease.now, lease.until],
-  );
-  return rows[0] === undefined ? null : { nextUpdateId: rows[0].next_update_id };
+  const { customerId, botId, leaseId, leaseMs } = polling;
+  const row = await leases.acquireRow<{ next_update_id: number }>(db, [customerId, botId], {
+    holder: leaseId,
+    ms: leaseMs,
+    columns: 'next_update_id',
+  });
+  return row === undefined ? null : { nextUpdateId: row.next_update_id };
 }
 
-export async function releasePolling(
-  db: Queryable,
-  { customerId, botId }: BotKey,
-  lease: { id: string; now: Date },
-): Promise<void> {
-  await db.query(
-    {
-      name: 'telegram.release_polling',
-      text: `update telegram_bots set lease_id = null, lease_until = null, polled_at = $4
-        where customer_id = $1 and bot_id = $2 and lease_id = $3`,
-    },
-    [customerId, botId, lease.id, lease.now],
-  );
+export async function releasePolling(db: Queryable, polling: Polling, polledAt: Date): Promise<void> {
+  const { customerId, botId, leaseId } = polling;
+  const set = { sql: 'polled_at = $1', values: [polledAt] };
+  await leases.release(db, [customerId, botId], { holder: leaseId, set });
 }
 
-export async function isPolling(db: Queryable, { customerId, botId }: BotKey, now: Date): Promise<boolean> {
-  const { rows } = await db.query(
-    {
-      name: 'telegram.is_polling',
-      text: 'select 1 from telegram_bots where customer_id = $1 and bot_id = $2 and lease_until > $3',
-    },
-    [customerId, botId, now],
-  );
-  return rows.length > 0;
+export async function isPolling(db: Queryable, { customerId, botId }: BotKey): Promise<boolean> {
+  return (await leases.find(db, [customerId, botId])) !== undefined;
 }
 
-/** Messages and the position in the stream are stored together: what is confirmed to Telegram is never missing here. */
+/**
+ * Messages and the position in the stream are stored together: what is confirmed to Telegram is never missing here.
+ * False when another call reads by now: then the messages are kept, and this one stops.
+ */
 export async function storeUpdates(
   tx: Queryable,
-  { customerId, botId }: BotKey,
+  { customerId, botId, leaseId, leaseMs }: Polling,
   { received, nextUpdateId }: { received: readonly TelegramUpdate[]; nextUpdateId: number },
-): Promise<void> {
+): Promise<boolean> {
   await tx.query(
     {
       name: 'telegram.store_messages',
@@ -87,14 +82,11 @@ export async function storeUpdates(
       received.map(({ message }) => JSON.stringify(message)),
     ],
   );
-  await tx.query(
-    {
-      name: 'telegram.advance',
-      text: `update telegram_bots set next_update_id = greatest(next_update_id, $3)
-        where customer_id = $1 and bot_id = $2`,
-    },
-    [customerId, botId, nextUpdateId],
-  );
+  return leases.extend(tx, [customerId, botId], {
+    holder: leaseId,
+    ms: leaseMs,
+    set: { sql: 'next_update_id = greatest(held.next_update_id, $1)', values: [nextUpdateId] },
+  });
 }
 
 export interface MessageFilter {

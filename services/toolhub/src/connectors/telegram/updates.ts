@@ -8,6 +8,7 @@ import {
   claimPolling,
   deleteOldMessages,
   isPolling,
+  type Polling,
   releasePolling,
   storeUpdates,
   type TelegramUpdate,
@@ -16,9 +17,8 @@ import {
 /** Telegram keeps updates for a day and gives at most 100 at once. */
 const UPDATES_AT_ONCE = 100;
 const ROUNDS_MAX = 20;
+/** More than one call to Telegram can take; what it brings moves the end on. */
 const LEASE_MS = 60_000;
-/** More than one call to Telegram can take. */
-const LEASE_MARGIN_MS = 25_000;
 const WAIT_STEP_MS = 50;
 const WAIT_MS_MAX = 10_000;
 const KEPT_DAYS = 90;
@@ -37,27 +37,22 @@ export function botKeyOf({ customerId, credential }: TelegramContext): BotKey {
 export async function collectUpdates(context: TelegramContext): Promise<void> {
   const { database, now } = context;
   const key = botKeyOf(context);
-  const lease = { id: randomUUID(), now: now(), until: new Date(now().getTime() + LEASE_MS) };
-  const claimed = await claimPolling(database, key, lease);
+  const polling = { ...key, leaseId: randomUUID(), leaseMs: LEASE_MS };
+  const claimed = await claimPolling(database, polling);
   if (claimed === null) return waitForOther(context, key);
   try {
-    await readStream(context, key, { start: claimed.nextUpdateId, until: lease.until });
+    await readStream(context, polling, claimed.nextUpdateId);
     const before = new Date(now().getTime() - KEPT_DAYS * DAY_MS);
     await deleteOldMessages(database, key, { before, limit: DELETED_AT_ONCE });
   } finally {
-    await releasePolling(database, key, { id: lease.id, now: now() });
+    await releasePolling(database, polling, now());
   }
 }
 
-/** The call after a batch confirms it, so the stream is read until it is empty, or until the lease grows short. */
-async function readStream(
-  context: TelegramContext,
-  key: BotKey,
-  { start, until }: { start: number; until: Date },
-): Promise<void> {
+/** The call after a batch confirms it, so the stream is read until it is empty, or until another call reads it. */
+async function readStream(context: TelegramContext, polling: Polling, start: number): Promise<void> {
   let offset = start;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    if (context.now().getTime() > until.getTime() - LEASE_MARGIN_MS) return;
     const answer = await callTelegram(context, 'getUpdates', {
       offset,
       limit: UPDATES_AT_ONCE,
@@ -76,7 +71,10 @@ async function readStream(
     if (updates.length === 0) return;
     offset = Math.max(offset, ...updates.map((update) => integerOf(update.update_id) + 1));
     const received = lastOfEach(updates.flatMap(readUpdate));
-    await context.database.transaction((tx) => storeUpdates(tx, key, { received, nextUpdateId: offset }));
+    const isOurs = await context.database.transaction((tx) =>
+      storeUpdates(tx, polling, { received, nextUpdateId: offset }),
+    );
+    if (!isOurs) return;
     context.progress(round + 1, undefined, 'updates');
   }
 }
@@ -112,6 +110,6 @@ function lastOfEach(received: readonly TelegramUpdate[]): TelegramUpdate[] {
 async function waitForOther(context: TelegramContext, key: BotKey): Promise<void> {
   for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += WAIT_STEP_MS) {
     await sleep(WAIT_STEP_MS, undefined, { signal: context.signal });
-    if (!(await isPolling(context.database, key, context.now()))) return;
+    if (!(await isPolling(context.database, key))) return;
   }
 }
