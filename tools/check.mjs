@@ -8,6 +8,7 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 const steps = [
   [bin('biome'), ['check', '--error-on-warnings', '.']],
   [bin('tsc'), ['-p', '.']],
+  [bin('tsc'), ['-p', 'tsconfig.browser.json']],
   // Nothing is exported, installed or kept that nobody uses.
   [node, [join(root, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']],
   // The rules of the house and every test that needs no database (see "Tests" in CONTRIBUTING.md).

@@ -1,6 +1,7 @@
 // npm start: both products. `npm run payments` and `npm run toolhub`: one of them.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { buildDashboards } from './dashboards.mjs';
 import { ensureInstalled, fail, node, root } from './install.mjs';
 
 const products = ['payments', 'toolhub'];
@@ -36,6 +37,12 @@ for (const name of names) {
     else process.exit(exitCode);
   });
 }
+
+// Beside the services, which answer meanwhile; a page that is asked for too early says so and comes by itself.
+buildDashboards(names).once('exit', (code) => {
+  if (code !== 0)
+    console.error('The dashboards were not built: see the message above. The API is not concerned.');
+});
 
 // npm runs this through a shell, and a signal to npm ends that shell without reaching us: its end is our signal.
 const parent = process.ppid;

@@ -10,6 +10,7 @@ const programs = [
   python('/usr/bin/python3', 'python3'),
   python('/usr/bin/pip3', 'python3-pip'),
   python('/usr/bin/mypy', 'mypy'),
+  { path: '/usr/bin/chromium', name: 'chromium', packages: ['chromium'], used: 'the pages in a browser' },
 ];
 
 function mail(path, name) {

@@ -58,8 +58,10 @@ const arguments_ = process.argv.slice(2);
 if (arguments_.length === 0) {
   count(step('format and lint', bin('biome'), ['check', '--error-on-warnings', '.']));
   count(step('types', bin('tsc'), ['-p', '.']));
+  count(step('types of the pages', bin('tsc'), ['-p', 'tsconfig.browser.json']));
   count(step('dead code', node, [join(root, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']));
 }
+count(step('dashboards, where their sources changed', node, [join(root, 'tools', 'dashboards.mjs')]));
 const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...arguments_];
 const ran = await scannedStep('tests', node, [
   ...vitest,

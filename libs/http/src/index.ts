@@ -4,6 +4,7 @@ export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from 
 export type { OpenApiOptions } from './docs.ts';
 export type { MetricsAccess } from './health.ts';
 export { JSON_LIMITS, parseJson, readJson, refuseBadText } from './json-body.ts';
+export { type PagesOptions, registerPages } from './pages.ts';
 export {
   type CursorCodec,
   cursorCodec,

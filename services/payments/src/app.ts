@@ -1,4 +1,5 @@
-import type { App } from '@libs/http';
+import { fileURLToPath } from 'node:url';
+import { type App, registerPages } from '@libs/http';
 import { startWorker, type Worker } from '@libs/jobs';
 import { checkApiVersion } from './api-version.ts';
 import { type AccessPart, addAccess } from './parts/access.ts';
@@ -82,6 +83,15 @@ function registerRoutes(app: App, { access, parts }: { access: AccessPart; parts
   app.addHook('onRequest', checkApiVersion);
   const routes = createPaymentsRoutes(app, access);
   for (const part of parts) part.routes?.(app, routes);
+  registerDashboard(app);
+}
+
+function registerDashboard(app: App): void {
+  const folder = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
+  registerPages(app, { path: '/dashboard', folder, title: 'The Payments dashboard' });
+  app.get('/', { schema: { hide: true }, config: { catchAll: true } }, async (_request, reply) =>
+    reply.redirect('/dashboard', 302),
+  );
 }
 
 /** What is kept for a promised time only. */

@@ -9,6 +9,7 @@ export function welcome(config: PaymentsConfig, started: { address: string; admi
   const lines = [
     `Payments      ${publicUrl}`,
     `  listens on  ${started.address} (${config.role})`,
+    `  dashboard   ${publicUrl}/dashboard`,
     `  reference   ${publicUrl}/docs`,
     `  admin token ${started.adminToken}`,
   ];

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { build } from 'vite';
+import { hashSources } from './sources.ts';
+
+export interface DashboardBuild {
+  /** The repository, whose lock file belongs to what a build is made from. */
+  root: string;
+  /** Holds `index.html` and the sources; gets `dist/`. */
+  folder: string;
+  /** Shared sources that the pages are made from, too. */
+  libraries: readonly string[];
+  /** Where the pages are served: `/dashboard/`. */
+  base: string;
+}
+
+const COMPRESSED = /\.(js|css|svg|json)$/;
+/** Below this a compressed answer is not smaller by a packet. */
+const COMPRESSED_BYTES_MIN = 1_024;
+
+/**
+ * Builds the pages of a dashboard unless the last build was made from the same sources. The new build takes the place of the
+ * old one in one step, when it is whole; pages that are open then load themselves anew when they miss a part.
+ *
+ * @returns whether something was built
+ */
+export async function buildDashboard(options: DashboardBuild): Promise<boolean> {
+  const { folder } = options;
+  const dist = join(folder, 'dist');
+  const stamp = join(dist, '.sources');
+  const wanted = hashSources(options.root, [folder, ...options.libraries]);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false;
+  const next = join(folder, 'dist.next');
+  await build({
+    root: folder,
+    base: options.base,
+    configFile: false,
+    logLevel: 'warn',
+    mode: 'production',
+    plugins: [react()],
+    // The server puts another one into each answer (libs/http/src/built-files.ts).
+    html: { cspNonce: '__NONCE__' },
+    build: {
+      outDir: next,
+      emptyOutDir: true,
+      target: 'es2023',
+      modulePreload: { polyfill: false },
+      // Everything that is loaded has an address of its own: the policy of the pages lets nothing inline through.
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 1_000,
+    },
+  });
+  await compressAll(next);
+  writeFileSync(join(next, '.sources'), wanted);
+  replace(dist, next);
+  return true;
+}
+
+function replace(dist: string, next: string): void {
+  const old = `${dist}.old`;
+  rmSync(old, { recursive: true, force: true });
+  mkdirSync(dist, { recursive: true });
+  renameSync(dist, old);
+  renameSync(next, dist);
+  rmSync(old, { recursive: true, force: true });
+}
+
+async function compressAll(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true });
+  await Promise.all(
+    names.filter((name) => COMPRESSED.test(name)).map((name) => compressFile(join(folder, name))),
+  );
+}
+
+async function compressFile(path: string): Promise<void> {
+  const plain = await readFile(path);
+  if (plain.length < COMPRESSED_BYTES_MIN) return;
+  const quality = { [constants.BROTLI_PARAM_QUALITY]: 10 };
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(plain, { params: quality }),
+    promisify(gzip)(plain, { level: 9 }),
+  ]);
+  await Promise.all([writeFile(`${path}.br`, br), writeFile(`${path}.gz`, gz)]);
+}
