@@ -66,6 +66,7 @@ EventType = Literal[
     "payment.returned",
     "payment.canceled",
     "payment.rerouted",
+    "payment.owed",
     "payment_method.created",
     "payment_method.updated",
     "payment_method.deleted",
@@ -81,6 +82,7 @@ EventChoice = Literal[
     "payment.returned",
     "payment.canceled",
     "payment.rerouted",
+    "payment.owed",
     "payment_method.created",
     "payment_method.updated",
     "payment_method.deleted",
@@ -212,14 +214,14 @@ class _CreateWebhookEndpoint(TypedDict):
 
 class CreateWebhookEndpoint(_CreateWebhookEndpoint, total=False):
     #: Types of events; `*`, the default, stands for all of them.
-    events: List[Literal["*", "payment.pending", "payment.processing", "payment.completed", "payment.failed", "payment.returned", "payment.canceled", "payment.rerouted", "payment_method.created", "payment_method.updated", "payment_method.deleted", "webhook_endpoint.test", "webhook_endpoint.disabled"]]
+    events: List[Literal["*", "payment.pending", "payment.processing", "payment.completed", "payment.failed", "payment.returned", "payment.canceled", "payment.rerouted", "payment.owed", "payment_method.created", "payment_method.updated", "payment_method.deleted", "webhook_endpoint.test", "webhook_endpoint.disabled"]]
     description: Optional[str]
 
 
 class UpdateWebhookEndpoint(TypedDict, total=False):
     url: str
     #: Types of events; `*`, the default, stands for all of them.
-    events: List[Literal["*", "payment.pending", "payment.processing", "payment.completed", "payment.failed", "payment.returned", "payment.canceled", "payment.rerouted", "payment_method.created", "payment_method.updated", "payment_method.deleted", "webhook_endpoint.test", "webhook_endpoint.disabled"]]
+    events: List[Literal["*", "payment.pending", "payment.processing", "payment.completed", "payment.failed", "payment.returned", "payment.canceled", "payment.rerouted", "payment.owed", "payment_method.created", "payment_method.updated", "payment_method.deleted", "webhook_endpoint.test", "webhook_endpoint.disabled"]]
     description: Optional[str]
     status: Literal["enabled", "disabled"]
 

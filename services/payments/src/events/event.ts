@@ -22,6 +22,8 @@ export const eventTypes = [
   'payment.returned',
   'payment.canceled',
   'payment.rerouted',
+  // What a payment that has ended paid back was taken back as well: its source owes it.
+  'payment.owed',
   'payment_method.created',
   'payment_method.updated',
   'payment_method.deleted',

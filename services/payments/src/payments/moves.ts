@@ -70,6 +70,9 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
     changed.status = move.to;
     changed.timeline = [...payment.timeline, { status: move.to, timestamp: isoTime(at) }];
     events.push(`payment.${move.to}`);
+  } else if (change.owed) {
+    // No move tells of it: the payment ended before.
+    events.push('payment.owed');
   }
   const document = JSON.stringify(toApi(changed));
   return {

@@ -145,7 +145,7 @@ describe('a return after the credit has left', () => {
     expect((await house.check(tenant)).ok).toBe(true);
   });
 
-  test('of a debit that was refunded already: owed once, paid out once', async () => {
+  test('[P-5.12] of a debit that was refunded already: owed once, paid out once, and told by an event', async () => {
     const tenant = await newTenant();
     const id = await pay(tenant, { destinationId: 'pm_test_ach_return_r03' });
     await house.moveClock(tenant, at('2083-03-12', '12:00'));
@@ -155,6 +155,14 @@ describe('a return after the credit has left', () => {
     expect(await statusOf(tenant, id)).toBe('pending > processing > failed');
     expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
     expect(await differencesOf(MONDAY)).toContainEqual(['refunded_but_debit_returned', id]);
+    const { rows: events } = await house.database.query<{ type: string; status: string }>(
+      `select type, data::json ->> 'status' as status from events where tenant_id = $1 and subject_id = $2 order by id`,
+      [tenant.id, id],
+    );
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['payment.pending', 'payment.processing', 'payment.failed', 'payment.owed'],
+    ]);
+    expect(events.at(-1)?.status).toBe('failed');
     expect((await house.check(tenant)).ok).toBe(true);
   });
 });
