@@ -60,7 +60,11 @@ test('after the rotation everything opens with the new key alone', async () => {
   });
   const ach = await pay('ach', { source: { payment_method_id: first.body.id }, destination, rail: 'ach' });
   await pay('noc', { source: { payment_method_id: 'pm_test_ach_noc_C01' }, destination, rail: 'ach' });
-  const quarantine = createQuarantine({ database: harness.database, ...under(OLD).secrets });
+  const quarantine = createQuarantine({
+    database: harness.database,
+    ...under(OLD).secrets,
+    now: () => new Date(),
+  });
   await quarantine.putAside(harness.database, [
     { id: 'qrt_1', rail: 'rtp', reason: 'unmatched', receivedAt: new Date(), content: '<odd/>' },
   ]);

@@ -39,7 +39,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
   const methods = addPaymentMethods(base, { webhooks });
   const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
-  const retention = addRetention([access.idempotency.sweep, webhooks.events.sweep, payments.resetting.sweep]);
+  const retention = addRetention([access.idempotency.sweep, webhooks.events.sweep, ...payments.sweeps]);
   // In the order in which they end: what others lean on comes last.
   const parts: Part[] = [payments, methods, webhooks, retention, addRotation(base), access];
   if (base.config.role !== 'worker') registerRoutes(base.app, { access, parts });

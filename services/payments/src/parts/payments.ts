@@ -16,6 +16,7 @@ import { registerRailRoutes } from '../rails/routes.ts';
 import { createRails } from '../rails/service.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, withBooks } from '../reconciliation/service.ts';
+import type { Sweep } from '../retention/service.ts';
 import { createPaymentsRoutes } from '../route-rules.ts';
 import { createRouting } from '../routing/service.ts';
 import { ROUTING_TERMS } from '../routing/terms.ts';
@@ -31,6 +32,8 @@ export type PaymentsPart = Part & {
   payments: PaymentsService;
   processing: Processing;
   resetting: SandboxReset;
+  /** What of it is kept for a time only. */
+  sweeps: readonly Sweep[];
 };
 
 interface Needs {
@@ -80,6 +83,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   });
   return {
     ...{ payments, processing, resetting },
+    sweeps: [resetting.sweep, quarantine.sweep, reconciliation.sweep],
     routes(app, routes) {
       decoratePaymentRequests(app);
       registerPaymentRoutes(routes, { payments, refunds });

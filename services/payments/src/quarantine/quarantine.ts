@@ -16,7 +16,12 @@ export interface Resolution {
   resolvedAt: Date | null;
   /** The payment that it was applied to, or why it was dismissed. */
   resolution: string | null;
+  /** The id of the person, or that it was done with the operator's token. */
+  resolvedBy: string | null;
 }
+
+/** What was worked off is kept for a year and a month, so that a year's audit finds it. */
+export const RESOLVED_KEPT_DAYS = 400;
 
 export type ListedQuarantined = Quarantined & Resolution;
 

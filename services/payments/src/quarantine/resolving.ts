@@ -15,11 +15,11 @@ export interface ResolvingDependencies {
   now: () => Date;
 }
 
-/** How the operator works off what was put aside; each item once. */
+/** How the operator works off what was put aside; each item once. `by` is who does it. */
 export interface QuarantineResolving {
   /** Applies it to the payment that it belongs to, as if it had matched. */
-  apply(id: string, paymentId: string): Promise<ListedQuarantined>;
-  dismiss(id: string, reason: string): Promise<ListedQuarantined>;
+  apply(id: string, paymentId: string, by: string): Promise<ListedQuarantined>;
+  dismiss(id: string, reason: string, by: string): Promise<ListedQuarantined>;
 }
 
 export function createQuarantineResolving(deps: ResolvingDependencies): QuarantineResolving {
@@ -33,7 +33,7 @@ export function createQuarantineResolving(deps: ResolvingDependencies): Quaranti
   }
 
   return {
-    apply: (id, paymentId) =>
+    apply: (id, paymentId, by) =>
       database.transaction(async (tx) => {
         const item = await lockOpen(tx, id);
         const tenantId = await findTenantOf(tx, paymentId);
@@ -45,13 +45,13 @@ export function createQuarantineResolving(deps: ResolvingDependencies): Quaranti
         if (!locked) throw errors.payment_not_found();
         const applied = await deps.rails.applyAside(tx, locked, deps.quarantine.open(item));
         if (!applied.ok) throw errors.quarantine_not_applicable({ detail: applied.reason });
-        return markResolved(tx, id, { status: 'applied', resolution: paymentId, at: now() });
+        return markResolved(tx, id, { status: 'applied', resolution: paymentId, by, at: now() });
       }),
 
-    dismiss: (id, reason) =>
+    dismiss: (id, reason, by) =>
       database.transaction(async (tx) => {
         await lockOpen(tx, id);
-        return markResolved(tx, id, { status: 'dismissed', resolution: reason, at: now() });
+        return markResolved(tx, id, { status: 'dismissed', resolution: reason, by, at: now() });
       }),
   };
 }

@@ -1,6 +1,7 @@
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
 import { closed, ID_LENGTH_MAX, IdParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { OPERATOR_BY_TOKEN } from '../keys/operator.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { type ListedQuarantined, QUARANTINE_STATUSES } from './quarantine.ts';
@@ -22,6 +23,11 @@ const fields = {
   resolved_at: nullable(Timestamp),
   resolution: nullable(
     Type.String({ description: 'The payment that it was applied to, or why it was dismissed.' }),
+  ),
+  resolved_by: nullable(
+    Type.String({
+      description: 'The id of the person who did it; `admin_token` where it was done with the token.',
+    }),
   ),
 };
 
@@ -110,7 +116,7 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body }) => toApi(await resolving.apply(params.id, body.payment_id)),
+    async ({ params, body }) => toApi(await resolving.apply(params.id, body.payment_id, OPERATOR_BY_TOKEN)),
   );
 
   routes.post(
@@ -130,11 +136,12 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body }) => toApi(await resolving.dismiss(params.id, body.reason)),
+    async ({ params, body }) => toApi(await resolving.dismiss(params.id, body.reason, OPERATOR_BY_TOKEN)),
   );
 }
 
-function toApi({ id, rail, reason, receivedAt, status, resolvedAt, resolution }: ListedQuarantined) {
+function toApi(item: ListedQuarantined) {
+  const { id, rail, reason, receivedAt, status, resolvedAt, resolution, resolvedBy } = item;
   return {
     id,
     object: 'quarantined' as const,
@@ -144,5 +151,6 @@ function toApi({ id, rail, reason, receivedAt, status, resolvedAt, resolution }:
     status,
     resolved_at: resolvedAt?.toISOString() ?? null,
     resolution,
+    resolved_by: resolvedBy,
   };
 }

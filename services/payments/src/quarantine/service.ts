@@ -2,17 +2,21 @@ import type { Database, Queryable } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
-import type {
-  ListedQuarantined,
-  QuarantineFilter,
-  SealedQuarantined,
-  WholeQuarantined,
+import {
+  type ListedQuarantined,
+  type QuarantineFilter,
+  RESOLVED_KEPT_DAYS,
+  type SealedQuarantined,
+  type WholeQuarantined,
 } from './quarantine.ts';
-import { findQuarantined, insertQuarantined, listQuarantined } from './store.ts';
+import { findQuarantined, insertQuarantined, listQuarantined, removeResolved } from './store.ts';
+
+const DAY_MS = 86_400_000;
 
 export interface QuarantineDependencies {
   database: Database;
   sealer: Pick<Sealer, 'seal' | 'openText'>;
+  now: () => Date;
 }
 
 /** What a person has to look at; the operator alone sees it, because it may be anyone's. */
@@ -23,9 +27,11 @@ export interface Quarantine {
   get(id: string): Promise<ListedQuarantined & { content: string }>;
   /** The text of an item as it lies in the table. */
   open(item: SealedQuarantined): string;
+  /** Forgets what was worked off long ago; what is open stays until somebody sees to it. */
+  sweep(limit: number): Promise<number>;
 }
 
-export function createQuarantine({ database, sealer }: QuarantineDependencies): Quarantine {
+export function createQuarantine({ database, sealer, now }: QuarantineDependencies): Quarantine {
   const open = ({ id, contentSealed }: SealedQuarantined) => sealer.openText(contentSealed, sealContext(id));
 
   return {
@@ -48,6 +54,9 @@ export function createQuarantine({ database, sealer }: QuarantineDependencies): 
     },
 
     open,
+
+    sweep: (limit) =>
+      removeResolved(database, new Date(now().getTime() - RESOLVED_KEPT_DAYS * DAY_MS), limit),
   };
 }
 

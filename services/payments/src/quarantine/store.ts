@@ -9,6 +9,7 @@ interface QuarantineRow {
   status: ListedQuarantined['status'];
   resolved_at: Date | null;
   resolution: string | null;
+  resolved_by: string | null;
 }
 
 function fromRow(row: QuarantineRow): ListedQuarantined {
@@ -20,6 +21,7 @@ function fromRow(row: QuarantineRow): ListedQuarantined {
     status: row.status,
     resolvedAt: row.resolved_at,
     resolution: row.resolution,
+    resolvedBy: row.resolved_by,
   };
 }
 
@@ -42,7 +44,7 @@ export async function insertQuarantined(tx: Queryable, items: readonly SealedQua
   );
 }
 
-const COLUMNS = 'id, rail, reason, received_at, status, resolved_at, resolution';
+const COLUMNS = 'id, rail, reason, received_at, status, resolved_at, resolution, resolved_by';
 
 export async function listQuarantined(db: Queryable, filter: QuarantineFilter): Promise<ListedQuarantined[]> {
   const { rows } = await db.query<QuarantineRow>(
@@ -81,15 +83,31 @@ export function lockQuarantined(tx: Queryable, id: string): Promise<FoundQuarant
 export async function markResolved(
   tx: Queryable,
   id: string,
-  { status, resolution, at }: { status: 'applied' | 'dismissed'; resolution: string; at: Date },
+  {
+    status,
+    resolution,
+    by,
+    at,
+  }: { status: 'applied' | 'dismissed'; resolution: string; by: string; at: Date },
 ): Promise<ListedQuarantined> {
   const { rows } = await tx.query<QuarantineRow>(
-    `update rail_quarantine set status = $2, resolution = $3, resolved_at = $4 where id = $1 returning ${COLUMNS}`,
-    [id, status, resolution, at],
+    `update rail_quarantine set status = $2, resolution = $3, resolved_at = $4, resolved_by = $5 where id = $1
+     returning ${COLUMNS}`,
+    [id, status, resolution, at, by],
   );
   const [row] = rows;
   if (!row) throw new Error('what is locked is there');
   return fromRow(row);
+}
+
+/** Removes at most `limit` items that were worked off before then; answers how many. */
+export async function removeResolved(db: Queryable, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from rail_quarantine where id in (
+       select id from rail_quarantine where resolved_at < $1 order by resolved_at limit $2 for update skip locked)`,
+    [before, limit],
+  );
+  return rowCount;
 }
 
 /**

@@ -93,7 +93,7 @@ describe('RTP', () => {
     await expect.poll(() => harness.quarantine(), { timeout: 5_000 }).toHaveLength(1);
     await expect.poll(() => harness.jobsLeft(), { timeout: 5_000 }).toBe(0);
     expect(await tablesWith(harness.database, numbers[0] as string)).toEqual([]);
-    const quarantine = createQuarantine({ database: harness.database, sealer });
+    const quarantine = createQuarantine({ database: harness.database, sealer, now: () => new Date() });
     const [item] = await quarantine.list({ rail: null, status: null, before: null, limit: 10 });
     expect(await quarantine.get(item?.id ?? '')).toMatchObject({ rail: 'rtp', content: message });
   });

@@ -74,7 +74,7 @@ beforeAll(async () => {
   });
   registerRailRoutes(routes, { getPayment: house.payments.get, messages: house.messages });
   registerReconciliationRoutes(routes, reconciliation);
-  const quarantine = createQuarantine({ database, sealer: context.sealer });
+  const quarantine = createQuarantine(context);
   const resolving = createQuarantineResolving({
     ...{ database, quarantine, now: () => new Date() },
     lockPayments: context.lockPayments,
@@ -164,7 +164,7 @@ const admin = { authorization: `Bearer ${ADMIN}` };
 describe('quarantine', () => {
   test("is the operator's: newest first, page by page, with what was received", async () => {
     const put = (id: string, rail: RailId, second: number, content: string) =>
-      createQuarantine({ database: house.database, sealer: house.context.sealer }).putAside(house.database, [
+      createQuarantine(house.context).putAside(house.database, [
         { id, rail, content, reason: 'unmatched', receivedAt: new Date(Date.UTC(2083, 0, 1, 0, 0, second)) },
       ]);
     await put('qrt_1', 'rtp', 1, '<a>é</a>');
@@ -189,6 +189,7 @@ describe('quarantine', () => {
       status: 'open',
       resolved_at: null,
       resolution: null,
+      resolved_by: null,
       content: '<a>é</a>',
     });
     const contentOf = async (id: string) => (await get(`/v1/admin/quarantine/${id}`, admin)).body.content;
@@ -245,7 +246,9 @@ describe('working off what was put aside', () => {
       status: 422,
       code: 'payment_not_found',
     });
-    expect((await apply({ payment_id: id })).body).toMatchObject({ status: 'applied', resolution: id });
+    expect((await apply({ payment_id: id })).body).toMatchObject({
+      ...{ status: 'applied', resolution: id, resolved_by: 'admin_token', resolved_at: expect.any(String) },
+    });
     expect(await house.get(other, id)).toMatchObject({ status: 'failed', failure: { network_code: 'R02' } });
     expect((await apply({ payment_id: id })).status).toBe(409);
   });
@@ -261,11 +264,31 @@ describe('working off what was put aside', () => {
     expect(applied.body).toMatchObject({ status: 422, code: 'quarantine_not_applicable' });
     expect((await house.get(other, id)).status).toBe('processing');
     const dismissed = await post(`/v1/admin/quarantine/${aside}/dismiss`, { reason: 'a test' }, admin);
-    expect(dismissed.body).toMatchObject({ status: 'dismissed', resolution: 'a test' });
+    expect(dismissed.body).toMatchObject({
+      ...{ status: 'dismissed', resolution: 'a test', resolved_by: 'admin_token' },
+    });
     expect((await get('/v1/admin/quarantine?status=open', admin)).body.data).not.toContainEqual(
       expect.objectContaining({ id: aside }),
     );
   });
+});
+
+test('what was worked off goes after its time, what is open stays', async () => {
+  const [open, done] = [await strayReturn('0000000001'), await strayReturn('0000000002')];
+  await post(`/v1/admin/quarantine/${done}/dismiss`, { reason: 'a test' }, admin);
+  const resolvedAt = new Date(
+    (await get(`/v1/admin/quarantine/${done}`, admin)).body.resolved_at as string,
+  ).getTime();
+  const sweepAt = (days: number) =>
+    createQuarantine({
+      ...house.context,
+      now: () => new Date(resolvedAt + days * 86_400_000 + 1),
+    }).sweep(1);
+  const status = async (id: string) => (await get(`/v1/admin/quarantine/${id}`, admin)).status;
+  while ((await sweepAt(399)) > 0);
+  expect(await status(done)).toBe(200);
+  for (let turn = 0; turn < 10 && (await sweepAt(400)) > 0; turn += 1);
+  expect([await status(open), await status(done)]).toEqual([200, 404]);
 });
 
 describe('files that the bank refuses', () => {

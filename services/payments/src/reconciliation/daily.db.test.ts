@@ -5,8 +5,9 @@ import { isBankingDay } from '../clock/banking-days.ts';
 import { addDays, fromNewYork, toNewYork } from '../clock/new-york.ts';
 import { achBooks } from '../rails/ach/books/books.ts';
 import { createHouse, type House } from '../rails/ach/test/house.ts';
+import type { RailLog } from '../rails/alert.ts';
 import { rtpBooks } from '../rails/rtp/books/books.ts';
-import { tenantOf } from '../tenant.ts';
+import { type Mode, tenantOf } from '../tenant.ts';
 import { daysStillChanging } from './days.ts';
 import type { Difference, RailBooks, ReconciledRail } from './reconciliation.ts';
 import { createReconciliation } from './service.ts';
@@ -29,10 +30,16 @@ beforeEach(async () => {
   await house.database.query('truncate reconciliation_differences, reconciliations, reconciliation_runs');
 });
 
+/** Both sorts of lines. */
+const log: RailLog = {
+  error: (fields, message) => void house.alerts.push({ fields, message }),
+  warn: (fields, message) => void house.alerts.push({ fields, message }),
+};
+
 function createDaily(rails: readonly ReconciledRail[] = realRails) {
   let at = new Date(0);
   const reconciliation = createReconciliation({
-    ...{ database: house.database, newId: house.context.newId, log: house.context.log, rails },
+    ...{ database: house.database, newId: house.context.newId, log, rails },
     now: () => at,
     secondLookAfterMs: 0,
     metrics: createMetrics({ service: 'payments', processMetrics: false }),
@@ -45,6 +52,10 @@ function createDaily(rails: readonly ReconciledRail[] = realRails) {
       house.alerts.length = 0;
       await reconciliation.handler.handle([], { signal: AbortSignal.timeout(60_000) });
       return house.alerts.map(({ message }) => message);
+    },
+    async sweepAt(moment: Date): Promise<void> {
+      at = moment;
+      while ((await reconciliation.sweep(1)) > 0);
     },
     stored: (): Promise<StoredDifference[]> => reconciliation.list({ status: null, after: null, limit: 100 }),
   };
@@ -108,17 +119,19 @@ describe('the daily reconciliation', () => {
     // Long after the days that are looked at anyway.
     const later = morningOf('2083-07-20');
     expect(await daily.runAt(later)).toEqual(['books still differ']);
-    expect(await daily.runAt(later)).toEqual(['books still differ']);
-    expect(await daily.stored()).toMatchObject([{ firstSeenAt: first, lastSeenAt: later, resolvedAt: null }]);
+    // Once a day, however often the look is made again.
+    expect(await daily.runAt(later)).toEqual([]);
+    expect(await daily.runAt(morningOf('2083-07-21'))).toEqual(['books still differ']);
+    expect(await daily.stored()).toMatchObject([{ firstSeenAt: first, resolvedAt: null }]);
 
     await removePaidCredit(id);
-    const mended = morningOf('2083-07-21');
+    const mended = morningOf('2083-07-22');
     expect(await daily.runAt(mended)).toEqual([]);
     expect(await daily.stored()).toMatchObject([{ firstSeenAt: first, resolvedAt: mended }]);
 
     await plantPaidCredit(id);
     await removePaidCredit(id);
-    expect(await daily.runAt(morningOf('2083-07-22'))).toEqual([]);
+    expect(await daily.runAt(morningOf('2083-07-23'))).toEqual([]);
   });
 
   test('[P-6.6] looks at an old day again when an answer for one of its entries has come', async () => {
@@ -162,13 +175,17 @@ describe('the daily reconciliation', () => {
   });
 });
 
-/** Books that say what a test wants, of one day in test mode. */
-function booksShowing(day: string, show: () => readonly Difference[]): RailBooks {
+/** Books that say what a test wants, of one day. */
+function booksShowing(
+  day: string,
+  show: () => readonly Difference[],
+  modes: readonly Mode[] = ['test'],
+): RailBooks {
   const none = { count: 0, amount: 0 };
   return {
     totals: async () => ({ ours: { debits: none, credits: none, returns: none }, network: null }),
     async differences(_db, query, limit) {
-      const all = query.day === day && query.mode === 'test' ? show() : [];
+      const all = query.day === day && modes.includes(query.mode) ? show() : [];
       return [{ differences: all.slice(0, limit), count: all.length }];
     },
     isUnfinished: async () => false,
@@ -223,6 +240,42 @@ describe('what one look shows', () => {
       'select count(*)::int as open from reconciliation_differences where resolved_at is null',
     );
     expect(rows).toEqual([{ open: 2_001 }]);
+  });
+});
+
+describe('nothing grows without end', () => {
+  const day = '2083-10-05';
+  const modes = (stored: readonly StoredDifference[]) => stored.map(({ mode }) => mode);
+
+  test('what went away is kept for 400 days, what stands in live mode for ever, a sandbox’s for 90 days', async () => {
+    let shown = [differenceOf('a'), differenceOf('b')];
+    const books = booksShowing(day, () => shown, ['live', 'test']);
+    const daily = createDaily([{ id: 'ach', books }]);
+    await daily.runAt(morningOf('2083-10-06'));
+    expect(modes(await daily.stored())).toHaveLength(4);
+    shown = [differenceOf('a')];
+    await daily.runAt(morningOf('2083-10-07'));
+    await daily.sweepAt(morningOf(addDays('2083-10-06', 89)));
+    expect(modes(await daily.stored())).toHaveLength(4);
+    await daily.sweepAt(morningOf(addDays('2083-10-06', 91)));
+    expect(modes(await daily.stored())).toEqual(['live', 'live']);
+    await daily.sweepAt(morningOf(addDays('2083-10-07', 401)));
+    const [kept, ...others] = await daily.stored();
+    expect([kept?.reference, kept?.mode, others]).toEqual(['a', 'live', []]);
+    const { rows } = await house.database.query('select count(*)::int as reports from reconciliations');
+    expect(rows).toEqual([{ reports: 0 }]);
+  });
+
+  test('a sandbox’s daily line is no alarm, a live one’s is', async () => {
+    const daily = createDaily([
+      { id: 'ach', books: booksShowing(day, () => [differenceOf('a')], ['live', 'test']) },
+    ]);
+    await daily.runAt(morningOf('2083-10-06'));
+    expect(await daily.runAt(morningOf('2083-10-07'))).toEqual(['books still differ', 'books still differ']);
+    expect(house.alerts.map(({ fields }) => ('alert' in fields ? fields.alert : null)).sort()).toEqual([
+      'books_differ',
+      null,
+    ]);
   });
 });
 

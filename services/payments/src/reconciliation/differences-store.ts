@@ -87,6 +87,22 @@ export async function findDaysWithDifferences(
   return rows.map(({ day }) => day);
 }
 
+/** Removes at most `limit` differences that went away before then, or that a sandbox showed first before `tests`. */
+export async function removeDifferences(
+  db: Queryable,
+  { resolved, tests }: { resolved: Date; tests: Date },
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from reconciliation_differences where id in (
+       (select id from reconciliation_differences where resolved_at < $1 limit $3)
+       union (select id from reconciliation_differences where mode = 'test' and first_seen_at < $2 limit $3)
+       limit $3)`,
+    [resolved, tests, limit],
+  );
+  return rowCount;
+}
+
 export interface OpenCount extends Books {
   count: number;
   oldest: Date;

@@ -70,6 +70,25 @@ export async function findLastRun(db: Queryable, { rail, mode }: Books): Promise
   return rows[0]?.started_at ?? null;
 }
 
+/** Whether nobody said yet on this day that differences still stand; notes that it is said now. */
+export async function noteTold(db: Queryable, { rail, mode }: Books, day: DayQuery['day']): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'update reconciliation_runs set told_on = $3 where rail = $1 and mode = $2 and told_on is distinct from $3::date',
+    [rail, mode, day],
+  );
+  return rowCount > 0;
+}
+
+/** Removes at most `limit` reports of days before then, of which nothing is expected any more. */
+export async function removeReports(db: Queryable, before: DayQuery['day'], limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from reconciliations where (day, rail, mode) in (
+       select day, rail, mode from reconciliations where day < $1 and not unfinished order by day limit $2)`,
+    [before, limit],
+  );
+  return rowCount;
+}
+
 export async function saveRun(db: Queryable, { rail, mode }: Books, startedAt: Date): Promise<void> {
   await db.query(
     `insert into reconciliation_runs (rail, mode, started_at) values ($1, $2, $3)

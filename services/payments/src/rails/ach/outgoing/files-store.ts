@@ -178,6 +178,13 @@ export async function lockScope(tx: Queryable, scope: AchScope): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [scope, LOCK_FAMILY]);
 }
 
+/** Each as its index says it, but for those that were sent, which most are. */
+const WITH_STATUS: Readonly<Record<FileStatus, string>> = {
+  rejected: 'refusal is not null',
+  waiting: 'sent_at is null and refusal is null',
+  sent: 'sent_at is not null and refusal is null',
+};
+
 /** Newest first. */
 export async function listFiles(db: Queryable, filter: FileFilter): Promise<ListedFile[]> {
   const { rows } = await db.query<{
@@ -192,13 +199,13 @@ export async function listFiles(db: Queryable, filter: FileFilter): Promise<List
     sent_at: Date | null;
     refusal: string | null;
   }>(
-    `select * from (select id, scope, name, entries, debit_total, credit_total, as_of, sent_at, refusal,
-         case when refusal is not null then 'rejected' when sent_at is null then 'waiting' else 'sent' end as status
-       from ach_files) as files
-     where ($1::text is null or status = $1) and ($2::timestamptz is null or (as_of >= $2 and as_of < $3))
-       and ($4::text is null or id < $4)
-     order by id desc limit $5`,
-    [filter.status, filter.between?.from ?? null, filter.between?.to ?? null, filter.beforeId, filter.limit],
+    `select id, scope, name, entries, debit_total, credit_total, as_of, sent_at, refusal,
+       case when refusal is not null then 'rejected' when sent_at is null then 'waiting' else 'sent' end as status
+     from ach_files
+     where ${filter.status === null ? 'true' : WITH_STATUS[filter.status]}
+       and ($1::timestamptz is null or (as_of >= $1 and as_of < $2)) and ($3::text is null or id < $3)
+     order by id desc limit $4`,
+    [filter.between?.from ?? null, filter.between?.to ?? null, filter.beforeId, filter.limit],
   );
   return rows.map((row) => ({
     id: row.id,

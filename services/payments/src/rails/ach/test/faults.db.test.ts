@@ -59,7 +59,7 @@ async function setClock(date: string, time: string): Promise<void> {
 }
 
 async function quarantined(): Promise<{ reason: string; content: string }[]> {
-  const quarantine = createQuarantine({ database: house.database, sealer: house.context.sealer });
+  const quarantine = createQuarantine(house.context);
   const listed = await quarantine.list({ rail: 'ach', status: null, before: null, limit: 100 });
   const whole = await Promise.all(listed.map(({ id }) => quarantine.get(id)));
   return whole.map(({ reason, content }) => ({ reason, content })).reverse();

@@ -130,7 +130,7 @@ export async function createHouse(options: HouseOptions = {}) {
       reportSuccess: async () => {},
     },
     sealer,
-    quarantine: createQuarantine({ database, sealer }),
+    quarantine: createQuarantine({ database, sealer, now }),
     lockPayments,
     applyOutcomes: processing.applyOutcomes,
     findMethods: methods.find,

@@ -100,7 +100,7 @@ export async function createHarness(options: HarnessOptions = {}) {
     test: { ...sandbox, policy: { ...sandbox.policy, ...options.policy } },
     live: options.live ?? null,
   };
-  const quarantine = createQuarantine({ database, sealer });
+  const quarantine = createQuarantine({ database, sealer, now: () => new Date() });
   const rtp = createRtpCarrier({
     terms: RTP_TERMS,
     connections,

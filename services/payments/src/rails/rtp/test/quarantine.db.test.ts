@@ -252,7 +252,9 @@ describe('what the operator applies', () => {
   test('[P-5.15] a report moves the payment that it is about, once', async () => {
     const { payment, transfer } = await openPayment();
     const id = await asideOf(report(transfer, { transfer: unknownInstruction }));
-    const tries = await Promise.allSettled([1, 2, 3].map(() => resolving().apply(id, payment.id)));
+    const tries = await Promise.allSettled(
+      [1, 2, 3].map(() => resolving().apply(id, payment.id, 'admin_token')),
+    );
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(tries.find(({ status }) => status === 'fulfilled')).toMatchObject({
       value: { status: 'applied', resolution: payment.id, resolvedAt: expect.any(Date) },
@@ -275,15 +277,18 @@ describe('what the operator applies', () => {
       await asideOf('no report'),
     ];
     const refused = { code: 'quarantine_not_applicable' };
-    for (const id of asides) await expect(resolving().apply(id, payment.id)).rejects.toMatchObject(refused);
+    for (const id of asides)
+      await expect(resolving().apply(id, payment.id, 'admin_token')).rejects.toMatchObject(refused);
     expect((await harness.payment(payment)).status).toBe('processing');
 
     await readAll('test', [report(transfer)]);
     const late = await asideOf(report(transfer, { status: 'RJCT', transfer: unknownInstruction }));
-    await expect(resolving().apply(late, payment.id)).rejects.toMatchObject(refused);
+    await expect(resolving().apply(late, payment.id, 'admin_token')).rejects.toMatchObject(refused);
     expect((await harness.payment(payment)).status).toBe('completed');
     const open = await harness.quarantined.list({ rail: 'rtp', status: 'open', before: null, limit: 100 });
     expect(open.map(({ id }) => id)).toEqual(expect.arrayContaining([...asides, late]));
-    await expect(resolving().apply(late, 'pay_nothing')).rejects.toMatchObject({ code: 'payment_not_found' });
+    await expect(resolving().apply(late, 'pay_nothing', 'admin_token')).rejects.toMatchObject({
+      code: 'payment_not_found',
+    });
   });
 });
