@@ -147,11 +147,7 @@ export const requirements: readonly Requirement[] = [
     text: 'A refused refresh marks the credential expired and tells once; recovery is told, too.',
   },
   { id: 'TH-6.7', text: 'Platforms with OAuth are connected in the browser.' },
-  {
-    id: 'TH-6.8',
-    text: 'The other platforms of the catalogue.',
-    deferred: 'not built yet: each comes as a folder of its own',
-  },
+  { id: 'TH-6.8', text: 'Every platform and tool of the catalogue is there, with its class.' },
   // Billing and invoices
   { id: 'TH-7.1', text: 'Plans are data.' },
   {
@@ -226,6 +222,18 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-11.1',
     text: 'Dashboard, approvals and tool search.',
     deferred: 'not built yet: pages come with the dashboard',
+  },
+  {
+    id: 'TH-11.2',
+    text: 'A session lists the tools of connected platforms and accounts_*; the others answer not_connected.',
+  },
+  {
+    id: 'TH-11.3',
+    text: '/mcp?mode=search lists accounts_*, tools_search and tools_call, which finds and calls all others by the same ladder.',
+  },
+  {
+    id: 'TH-11.4',
+    text: 'Open streams of the newest revision are told when a connection or a switch changes the list.',
   },
   // Audit
   {

@@ -2,6 +2,7 @@
 import type { TestDatabase } from '@libs/db/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import {
@@ -86,8 +87,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function rpc(token: string, method: string, params: Record<string, unknown> = {}) {
-  const answer = await fetch(`${url}/mcp`, {
+async function rpc(token: string, method: string, params: Record<string, unknown> = {}, query = '') {
+  const answer = await fetch(`${url}/mcp${query}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,
@@ -101,8 +102,10 @@ async function rpc(token: string, method: string, params: Record<string, unknown
   return { text, message: JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) };
 }
 
+/** Of all platforms, connected or not. */
 async function listTools(token: string): Promise<{ name: string }[]> {
-  return (await rpc(token, 'tools/list')).message.result.tools;
+  const platforms = createConnectors().map(({ id }) => id);
+  return (await rpc(token, 'tools/list', {}, `?platforms=${platforms}`)).message.result.tools;
 }
 
 /** Ada's ids stand in every place of a path. */

@@ -204,10 +204,10 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
   }
 
   async function runUnmetered(request: CallRequest, tool: AccountTool): Promise<Verdict> {
-    const { session, args } = request;
+    const { session, args, list } = request;
     try {
       const content = await withDeadline(request.signal, timeoutMs, (signal) =>
-        tool.run(args, { session, signal }),
+        tool.run(args, { session, list, signal }),
       );
       return { outcome: 'success', result: successResult(content, tool.untrusted) };
     } catch (error) {

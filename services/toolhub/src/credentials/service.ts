@@ -4,6 +4,7 @@ import { type Connector, ConnectorError, type VerifyOutcome } from '../connector
 import type { ConnectorService } from '../connectors/service.ts';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/event.ts';
+import type { Connections } from './connections.ts';
 import {
   type CredentialKey,
   type CredentialRecord,
@@ -35,6 +36,7 @@ export interface CredentialServiceDependencies {
   database: Database;
   sealer: Sealer;
   connectors: ConnectorService;
+  connections: Pick<Connections, 'transaction'>;
   internalAccounts: InternalAccounts;
   emitEvent: EmitEvent;
   newLeaseId: () => string;
@@ -222,8 +224,9 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
         : connector.auth.accountLabel(input.credential);
       const key = customerKey(input.customerId, input.platform);
       const row = newRow(connector, key, { credential: input.credential, account, seed: null });
-      return database.transaction(async (tx) => {
+      return deps.connections.transaction(input.customerId, async (tx, changed) => {
         const before = await lockCredential(tx, key);
+        if (before === undefined) changed();
         const stored = await putCredential(tx, row);
         const { customerId, credential } = input;
         await connector.claim?.(tx, { customerId, credential, at: now() });
@@ -245,10 +248,12 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     },
 
     remove(customerId, platform) {
-      return database.transaction(async (tx) => {
+      return deps.connections.transaction(customerId, async (tx, changed) => {
         const isGone = await deleteCredential(tx, customerKey(customerId, platform));
-        if (isGone) await connectors.find(platform)?.forget?.(tx, customerId);
-        return isGone;
+        if (!isGone) return false;
+        changed();
+        await connectors.find(platform)?.forget?.(tx, customerId);
+        return true;
       });
     },
 

@@ -72,6 +72,17 @@ export async function listCredentials(
   return rows.map(fromRow);
 }
 
+export async function listConnectedPlatforms(db: Queryable, customerId: string): Promise<string[]> {
+  const { rows } = await db.query<{ platform: string }>(
+    {
+      name: 'credentials.platforms',
+      text: `select platform from credentials where customer_id = $1 and slot = ''`,
+    },
+    [customerId],
+  );
+  return rows.map(({ platform }) => platform);
+}
+
 export interface NewCredential extends CredentialKey {
   account: string;
   sealed: Buffer;

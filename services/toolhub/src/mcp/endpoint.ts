@@ -1,14 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallRequest, CallSession } from '../calls/call-tool.ts';
-import type { PlatformFilter, ToolList } from '../tools/lists.ts';
+import type { ToolList, View } from '../tools/lists.ts';
 import type { McpAccess } from './access.ts';
 import { cancellationKey } from './cancellations.ts';
 import { createFastAnswers, createFastReader, type FastRequest } from './fast-path.ts';
-import { calledTool, errorBody, idOf, isObject, type JsonObject, readBody } from './message.ts';
+import { createListChanges } from './list-changes.ts';
+import {
+  type CalledTool,
+  calledTool,
+  errorBody,
+  idOf,
+  isObject,
+  type JsonObject,
+  meantCall,
+  readBody,
+  withinArguments,
+} from './message.ts';
 import type { ServerInfo } from './protocol.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { createSdkPath, type ServerExtension } from './sdk-path.ts';
-import type { McpService } from './service.ts';
+import type { McpService, ViewQuery } from './service.ts';
 
 export interface EndpointDependencies {
   mcp: McpService;
@@ -24,7 +35,7 @@ export interface EndpointDependencies {
 /** Who asks, found out before the body is read. */
 export interface Entry {
   session: CallSession;
-  platforms: PlatformFilter | null;
+  view: View;
 }
 
 export type Answer = { kind: 'body'; status: number; body: string } | { kind: 'sent' };
@@ -42,14 +53,15 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
   const { callTool, cancellations } = mcp;
   const readFast = createFastReader();
   const fastAnswers = createFastAnswers(deps.serverInfo);
-  const sdk = createSdkPath({ ...deps, callTool });
+  const listChanges = createListChanges(deps.onError);
+  mcp.onListChanged(listChanges.tell);
+  const sdk = createSdkPath({ ...deps, callTool, bus: listChanges.bus });
 
   async function enter(request: FastifyRequest, reply: FastifyReply): Promise<Entry> {
     access.checkPlace(request);
     const session = await access.identify(request);
     if (session.kind === 'customer') await deps.requestLimit.enforce(session.customerId, request, reply);
-    const { platforms } = request.query as { platforms?: string | string[] };
-    return { session, platforms: mcp.readPlatforms(platforms) };
+    return { session, view: mcp.readView(request.query as ViewQuery) };
   }
 
   async function answer(entry: Entry, request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
@@ -57,20 +69,16 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     if (read.kind === 'refused')
       return { kind: 'body', status: 400, body: errorBody(null, read.code, read.detail) };
     const { message } = read;
-    const list = await mcp.listFor(entry.session, entry.platforms);
+    const list = await mcp.listFor(entry.session, entry.view);
     const visit: Visit = { entry, request, reply, message, list, badText: read.badText };
     const fast = readFast(message, request.headers);
     if (fast?.call === null && extension === undefined) return sendParts(reply, fastAnswers.list(fast, list));
     if (fast !== undefined && fast.call !== null && list.has(fast.call.name))
-      return callFast(visit, fast, fast.call);
+      return callFast(visit, fast, meantCall(fast.call, list.reaches));
     return passToSdk(visit);
   }
 
-  async function callFast(
-    visit: Visit,
-    fast: FastRequest,
-    called: NonNullable<FastRequest['call']>,
-  ): Promise<Answer> {
+  async function callFast(visit: Visit, fast: FastRequest, called: CalledTool): Promise<Answer> {
     return tracked(visit, fast.era, async (signal) => {
       const call = toCall(visit, called, signal);
       const admission = await callTool.admitCall(call);
@@ -114,11 +122,12 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
 
   async function passToSdk(visit: Visit): Promise<Answer> {
     const { message } = visit;
-    const called = calledTool(message);
-    if (called === undefined) {
+    const named = calledTool(message);
+    if (named === undefined) {
       await cancelIfAsked(visit);
       return serve(visit, { call: undefined, admission: undefined, list: visit.list });
     }
+    const called = visit.list.has(named.name) ? meantCall(named, visit.list.reaches) : named;
     return tracked(visit, 'legacy', async (signal) => {
       const call = toCall(visit, called, signal);
       const admission = visit.list.has(called.name)
@@ -131,11 +140,15 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
 
   async function serve(visit: Visit, exchange: Parameters<typeof sdk.serve>[0]): Promise<Answer> {
     const { request, reply, message } = visit;
+    if (message.method === 'subscriptions/listen' && listChanges.isFull(ownerOf(visit)))
+      return { kind: 'body', status: 200, body: errorBody(idOf(message), INTERNAL_ERROR, TOO_MANY_STREAMS) };
     takeOver(reply);
     const endNow = () => reply.raw.destroy();
     if (message.method === 'subscriptions/listen') deps.drainSignal.addEventListener('abort', endNow);
     try {
-      await sdk.serve(exchange, { request: request.raw, response: reply.raw, body: message });
+      await listChanges.openFor(ownerOf(visit), () =>
+        sdk.serve(exchange, { request: request.raw, response: reply.raw, body: message }),
+      );
     } finally {
       deps.drainSignal.removeEventListener('abort', endNow);
     }
@@ -178,19 +191,27 @@ interface Visit {
   badText: CallRequest['badText'];
 }
 
-function toCall(visit: Visit, called: { name: string; args: JsonObject }, signal: AbortSignal): CallRequest {
+function toCall(visit: Visit, called: CalledTool, signal: AbortSignal): CallRequest {
   const { entry, request, list, badText } = visit;
   return {
     session: entry.session,
     list,
     name: called.name,
     args: called.args,
-    badText,
+    badText: called.inner === true ? withinArguments(badText) : badText,
     signal,
     progress: () => {},
     ip: request.ip,
     requestId: request.id,
   };
+}
+
+const INTERNAL_ERROR = -32603;
+const TOO_MANY_STREAMS = 'Subscription limit reached: end another stream first.';
+
+/** Whose list it is that changes. */
+function ownerOf({ entry: { session } }: Visit): string {
+  return session.kind === 'customer' ? session.customerId : 'internal';
 }
 
 function keyOf({ entry, request }: Visit, id: string | number): string {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failureResult, successResult, type ToolResult } from '../calls/result.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
-import { createToolLists } from '../tools/lists.ts';
+import { createToolLists, platformFilter } from '../tools/lists.ts';
 import { createFastAnswers, createFastReader } from './fast-path.ts';
 import type { JsonObject } from './message.ts';
 import { LEGACY_VERSIONS } from './protocol.ts';
@@ -17,8 +17,8 @@ const catalogue = createCatalogue({
   internalAccounts: () => [],
 });
 const list = createToolLists(catalogue).forCustomer(
-  { tools: new Set(), platforms: new Set(), key: '' },
-  null,
+  { switches: { tools: new Set(), platforms: new Set(), key: '' }, connected: platformFilter(['alpha']) },
+  { platforms: null, mode: 'list' },
 );
 const answers = createFastAnswers(SERVER_INFO);
 const readFast = createFastReader();

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest } from '@modelcontextprotocol/server';
 import type { ToolResult } from '../calls/result.ts';
 import type { ToolList } from '../tools/lists.ts';
-import { calledTool, idOf, isObject, type JsonObject } from './message.ts';
+import { type CalledTool, calledTool, idOf, isObject, type JsonObject } from './message.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION, type ServerInfo } from './protocol.ts';
 
 /*
@@ -24,7 +24,7 @@ export interface FastRequest {
   era: 'modern' | 'legacy';
   id: string | number;
   /** Null for `tools/list`. */
-  call: { name: string; args: JsonObject } | null;
+  call: CalledTool | null;
 }
 
 export type ReadFast = (message: JsonObject, headers: IncomingHttpHeaders) => FastRequest | undefined;

@@ -1,6 +1,14 @@
 import { readJson } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { ArgumentFault } from '../tools/arguments.ts';
+import { CALL_TOOL } from '../tools/tool.ts';
+
+/** `inner` is set where `tools_call` named it. */
+export interface CalledTool {
+  name: string;
+  args: JsonObject;
+  inner?: true;
+}
 
 export type JsonObject = { [member: string]: unknown };
 
@@ -60,9 +68,26 @@ export function errorBody(id: string | number | null, code: number, message: str
 }
 
 /** The tool that a message calls, if it calls one. */
-export function calledTool(message: JsonObject): { name: string; args: JsonObject } | undefined {
+export function calledTool(message: JsonObject): CalledTool | undefined {
   const { method, params } = message;
   if (method !== 'tools/call' || !isObject(params) || typeof params.name !== 'string') return undefined;
   const { name, arguments: args = {} } = params;
   return isObject(args) ? { name, args } : undefined;
+}
+
+/**
+ * The call that is meant: `tools_call` stands for the tool that its arguments name, if the session has it. All rungs of
+ * the ladder, the usage and the audit then see that tool, and pointers lead into its own arguments.
+ */
+export function meantCall(called: CalledTool, reaches: (name: string) => boolean): CalledTool {
+  if (called.name !== CALL_TOOL) return called;
+  const { name, arguments: args = {}, ...others } = called.args;
+  const isMeant =
+    typeof name === 'string' && reaches(name) && isObject(args) && Object.keys(others).length === 0;
+  return isMeant ? { name, args, inner: true } : called;
+}
+
+/** Callers know the arguments of the tool that they mean. */
+export function withinArguments(faults: readonly ArgumentFault[]): ArgumentFault[] {
+  return faults.map((fault) => ({ ...fault, pointer: fault.pointer.replace(/^\/arguments(?=\/)/, '') }));
 }

@@ -11,6 +11,7 @@ import {
   ProtocolErrorCode,
   Server,
   type ServerContext,
+  type ServerEventBus,
   type ServerOptions,
   type Tool,
 } from '@modelcontextprotocol/server';
@@ -40,6 +41,8 @@ export interface ServerExtension {
 export interface SdkPathDependencies {
   serverInfo: ServerInfo;
   callTool: CallTool;
+  /** Where open streams hear that a list changed. */
+  bus: ServerEventBus;
   extension?: ServerExtension;
   onError: (error: unknown) => void;
 }
@@ -63,11 +66,16 @@ export function createSdkPath(deps: SdkPathDependencies): SdkPath {
     ...extension?.options,
     capabilities: { ...extension?.options.capabilities, tools: {} },
   };
+  // Only the newest revision has a way for the server to tell that needs no session: `subscriptions/listen`.
+  const modernOptions = {
+    ...options,
+    capabilities: { ...options.capabilities, tools: { listChanged: true } },
+  };
   const extraTools = new Set(extension?.tools.map(({ name }) => name));
 
   function newServer(context: McpRequestContext): Server {
     const exchange = exchangeOf(context.authInfo);
-    const server = new Server(serverInfo, options);
+    const server = new Server(serverInfo, context.era === 'modern' ? modernOptions : options);
     server.setRequestHandler('tools/list', ({ params }) => {
       if (params?.cursor !== undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The list has one page: send no cursor.');
@@ -113,6 +121,7 @@ export function createSdkPath(deps: SdkPathDependencies): SdkPath {
   const handler = createMcpHandler(newServer, {
     legacy: 'stateless',
     maxSubscriptions: SUBSCRIPTIONS_MAX,
+    bus: deps.bus,
   });
 
   return {

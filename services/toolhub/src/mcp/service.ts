@@ -11,7 +11,7 @@ import type { ConnectorService } from '../connectors/service.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { createLinks } from '../links.ts';
-import { type PlatformFilter, platformFilter, type ToolList } from '../tools/lists.ts';
+import { type PlatformFilter, platformFilter, type ToolList, type View } from '../tools/lists.ts';
 import type { ToolsService } from '../tools/service.ts';
 import { type Cancellations, createCancellations } from './cancellations.ts';
 
@@ -37,10 +37,17 @@ export interface McpService {
   readonly callTool: CallTool;
   readonly cancellations: Cancellations;
   readonly jobs: Idempotency['jobs'];
-  /** Not a promise where the customer's switches are in the cache. */
-  listFor(session: CallSession, platforms: PlatformFilter | null): ToolList | Promise<ToolList>;
-  /** Reads `?platforms=`; throws 400 for a name that is no platform. */
-  readPlatforms(value: string | readonly string[] | undefined): PlatformFilter | null;
+  /** Not a promise where the customer's switches and connections are in the cache. */
+  listFor(session: CallSession, view: View): ToolList | Promise<ToolList>;
+  /** Reads `?platforms=` and `?mode=`; throws 400 for a name that is no platform, and for another mode. */
+  readView(query: ViewQuery): View;
+  /** Told when the list of a customer changed; null when it may have for anybody. */
+  onListChanged: ToolsService['onListChanged'];
+}
+
+export interface ViewQuery {
+  platforms?: string | readonly string[];
+  mode?: string | readonly string[];
 }
 
 export function createMcpService(deps: McpServiceDependencies): McpService {
@@ -69,27 +76,40 @@ export function createMcpService(deps: McpServiceDependencies): McpService {
     ...(deps.callTimeoutMs === undefined ? {} : { timeoutMs: deps.callTimeoutMs }),
   });
 
+  function readPlatforms(value: ViewQuery['platforms']): PlatformFilter | null {
+    if (value === undefined) return null;
+    const ids = [value].flat().flatMap((text) => text.split(','));
+    const unknown = ids.find((id) => !catalogue.hasPlatform(id));
+    if (unknown === undefined) return platformFilter(ids);
+    const known = catalogue.platforms.map(({ id }) => id).join(', ');
+    const detail = `Must be a comma-separated list of platforms: ${known}.`;
+    throw baseErrors.invalid_query({ errors: [{ parameter: 'platforms', code: 'not_allowed', detail }] });
+  }
+
+  function readMode(value: ViewQuery['mode']): View['mode'] {
+    if (value === undefined) return 'list';
+    if (value === 'list' || value === 'search') return value;
+    const detail = 'Must be `search`, or `list`, which is the same as none.';
+    throw baseErrors.invalid_query({ errors: [{ parameter: 'mode', code: 'not_allowed', detail }] });
+  }
+
   return {
     callTool,
     cancellations,
     jobs: idempotency.jobs,
-    listFor(session, platforms) {
-      if (session.kind === 'internal') return lists.forInternal(platforms);
-      const switches = tools.switchesOf(session.customerId);
-      return switches instanceof Promise
-        ? switches.then((loaded) => lists.forCustomer(loaded, platforms))
-        : lists.forCustomer(switches, platforms);
+    onListChanged: tools.onListChanged,
+    listFor(session, view) {
+      if (session.kind === 'internal') return lists.forInternal(view);
+      const selection = tools.selectionOf(session.customerId);
+      return selection instanceof Promise
+        ? selection.then((loaded) => lists.forCustomer(loaded, view))
+        : lists.forCustomer(selection, view);
     },
-    readPlatforms(value) {
-      if (value === undefined) return null;
-      const ids = [value].flat().flatMap((text) => text.split(','));
-      const unknown = ids.find((id) => !catalogue.hasPlatform(id));
-      if (unknown !== undefined) {
-        const known = catalogue.platforms.map(({ id }) => id).join(', ');
-        const detail = `Must be a comma-separated list of platforms: ${known}.`;
-        throw baseErrors.invalid_query({ errors: [{ parameter: 'platforms', code: 'not_allowed', detail }] });
-      }
-      return platformFilter(ids);
-    },
+    readView: ({ platforms, mode }) =>
+      platforms === undefined && mode === undefined
+        ? USUAL_VIEW
+        : { platforms: readPlatforms(platforms), mode: readMode(mode) },
   };
 }
+
+const USUAL_VIEW: View = { platforms: null, mode: 'list' };

@@ -3,6 +3,7 @@ import { registerConnectRoutes } from '../connect/routes.ts';
 import { createConnectService } from '../connect/service.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { type ConnectorService, createConnectorService } from '../connectors/service.ts';
+import { type Connections, createConnections } from '../credentials/connections.ts';
 import { type InternalAccounts, readInternalAccounts } from '../credentials/internal-accounts.ts';
 import { registerCredentialRoutes } from '../credentials/routes.ts';
 import { type CredentialService, createCredentialService } from '../credentials/service.ts';
@@ -16,6 +17,7 @@ import type { Base, Part } from './base.ts';
 export type Platforms = Part & {
   definitions: readonly Connector[];
   connectors: ConnectorService;
+  connections: Connections;
   internalAccounts: InternalAccounts;
   credentials: CredentialService;
   health: Health;
@@ -30,7 +32,7 @@ export function addPlatforms(
     emitEvent,
   }: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
 ): Platforms {
-  const { app, config, database, sealer, newId, now } = base;
+  const { app, config, database, changes, sealer, newId, now } = base;
   const { access, routes } = accounts;
   const { publicUrl } = config.server;
   const connectors = createConnectorService({
@@ -40,8 +42,9 @@ export function addPlatforms(
     oauthClients: config.oauthClients,
   });
   const internalAccounts = readInternalAccounts(config.internalAccounts, definitions);
+  const connections = createConnections({ database, changes });
   const credentials = createCredentialService({
-    ...{ database, sealer, connectors, internalAccounts, emitEvent, now },
+    ...{ database, sealer, connectors, connections, internalAccounts, emitEvent, now },
     newLeaseId: () => newId('lse'),
     onUnreadable: (error, { customerId, platform }) =>
       app.log.error({ err: error, customer: customerId, platform }, 'a credential does not open'),
@@ -58,7 +61,7 @@ export function addPlatforms(
   registerConnectRoutes(routes, { connect, access, connectionPage: createLinks(publicUrl).connect });
   registerHealthRoutes(routes, { health, access });
   return {
-    ...{ definitions, connectors, internalAccounts, credentials, health },
+    ...{ definitions, connectors, connections, internalAccounts, credentials, health },
     handlers: [...connect.jobs.handlers, ...health.jobs.handlers],
     cron: [...connect.jobs.cron, ...health.jobs.cron],
     close: () => connectors.close(),

@@ -10,6 +10,7 @@ import { createMcpService } from '../mcp/service.ts';
 import { createAccountTools } from '../tools/account-tools.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { registerToolsRoutes } from '../tools/routes.ts';
+import { createSearchTools } from '../tools/search-tools.ts';
 import { createToolsService, type ToolsService } from '../tools/service.ts';
 import type { Accounts } from './accounts.ts';
 import { type Base, type Part, VERSION } from './base.ts';
@@ -31,6 +32,8 @@ export async function addTools(
   base: Base,
   parts: {
     platforms: Pick<Platforms, 'definitions' | 'connectors' | 'internalAccounts' | 'health'> & {
+      connections: Pick<Platforms['connections'], 'platformsOf' | 'subscribe'>;
+    } & {
       credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'list' | 'internalAccounts'>;
     };
     accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer'>;
@@ -42,7 +45,7 @@ export async function addTools(
   const { platforms, accounts, emitEvent } = parts;
   const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
-  const { definitions, connectors, credentials, internalAccounts, health } = platforms;
+  const { definitions, connectors, connections, credentials, internalAccounts, health } = platforms;
   const { access, routes, routesOn, resolveBearer } = accounts;
   const logError = (error: unknown, context?: object) =>
     app.log.error({ err: error, ...context }, 'a call failed');
@@ -52,10 +55,11 @@ export async function addTools(
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
   const tools = createToolsService({
-    ...{ database, changes, now },
+    ...{ database, changes, connections, now },
     catalogue: createCatalogue({
       connectors: definitions,
       accountTools: createAccountTools({ connectors, credentials, health, now }),
+      searchTools: createSearchTools(definitions.map(({ id }) => id)),
       internalAccounts: internalAccounts.names,
     }),
   });

@@ -6,7 +6,8 @@ import { createConnectors } from '../connectors/index.ts';
 import { createAccountTools } from './account-tools.ts';
 import { compileArguments } from './arguments.ts';
 import { createCatalogue } from './catalogue.ts';
-import { createToolLists, platformFilter, type Switches } from './lists.ts';
+import { createToolLists, platformFilter, type Selection, type Switches, type View } from './lists.ts';
+import { createSearchTools } from './search-tools.ts';
 import type { ObjectSchema } from './tool.ts';
 
 const connectors = createConnectors();
@@ -18,10 +19,43 @@ const accountTools = createAccountTools({
   health: { forCustomer: nothing },
   now: () => new Date(),
 });
-const catalogue = createCatalogue({ connectors, accountTools, internalAccounts: accounts });
+const platformIds = connectors.map(({ id }) => id);
+const searchTools = createSearchTools(platformIds);
+const catalogue = createCatalogue({ connectors, accountTools, searchTools, internalAccounts: accounts });
 const ALL_ON: Switches = { tools: new Set(), platforms: new Set(), key: '' };
+const ALL: Selection = { switches: ALL_ON, connected: platformFilter(platformIds) };
+const USUAL: View = { platforms: null, mode: 'list' };
+const viewOf = (...platforms: string[]): View => ({ platforms: platformFilter(platforms), mode: 'list' });
+
+/** Every tool without its platform's name, with its class. */
+const expected: Record<string, string> = {
+  email:
+    'list_folders:R search_messages:R get_message:R get_attachment:R send_message:W reply_message:W update_flags:I move_messages:I create_draft:W list_threads:R delete_messages:D create_folder:I',
+  slack:
+    'list_channels:R get_messages:R get_thread:R search_messages:R find_users:R send_message:W add_reaction:I delete_message:D',
+  discord:
+    'list_servers:R list_channels:R get_messages:R send_message:W create_thread:W add_reaction:I delete_message:D',
+  telegram: 'get_chat:R list_messages:R send_message:W send_media:W edit_message:U delete_message:D',
+  whatsapp:
+    'list_conversations:R get_messages:R list_templates:R send_message:W send_template:W send_media:W mark_read:I',
+  x: 'get_profile:R search_posts:R list_mentions:R get_post:R create_post:W send_direct_message:W delete_post:D',
+  linkedin: 'get_profile:R list_comments:R create_post:W create_comment:W delete_post:D',
+  facebook:
+    'list_pages:R list_posts:R list_comments:R create_post:W reply_comment:W send_message:W delete_post:D',
+  instagram: 'get_profile:R list_media:R list_comments:R publish_media:W reply_comment:W send_message:W',
+  bluesky:
+    'get_profile:R get_timeline:R search_posts:R get_thread:R list_notifications:R create_post:W like_post:I delete_post:D',
+  mastodon:
+    'get_timeline:R search:R get_thread:R list_notifications:R create_status:W favourite_status:I delete_status:D',
+};
 
 describe('the catalogue of the real platforms', () => {
+  test.each(Object.entries(expected))('[TH-6.8] %s has its tools', (platform, tools) => {
+    const has = catalogue.tools.filter((tool) => tool.platform === platform);
+    const wanted = tools.split(' ').map((tool) => `${platform}_${tool}`);
+    expect(has.map((tool) => `${tool.name}:${tool.class}`).toSorted()).toEqual(wanted.toSorted());
+  });
+
   test('has every tool once, first those of no platform, then in the order of the platforms', () => {
     const names = catalogue.tools.map(({ name }) => name);
     expect(names.slice(0, 2)).toEqual(['accounts_list', 'accounts_check_health']);
@@ -65,44 +99,112 @@ test('wrong names and double names stop the start', () => {
 describe('lists', () => {
   const lists = createToolLists(catalogue);
 
+  const namesOf = ({ tools }: { tools: readonly { name: string }[] }) => tools.map(({ name }) => name);
+
   test('[TH-5.6] are made once per selection and shared', () => {
-    expect(lists.forCustomer(ALL_ON, null)).toBe(lists.forCustomer({ ...ALL_ON }, null));
-    expect(lists.forInternal(null)).toBe(lists.forInternal(null));
-    expect(lists.forCustomer(ALL_ON, platformFilter(['telegram', 'email']))).toBe(
-      lists.forCustomer(ALL_ON, platformFilter(['email', 'telegram', 'email'])),
+    expect(lists.forCustomer(ALL, USUAL)).toBe(lists.forCustomer({ ...ALL }, { ...USUAL }));
+    expect(lists.forInternal(USUAL)).toBe(lists.forInternal({ ...USUAL }));
+    expect(lists.forCustomer(ALL, viewOf('telegram', 'email'))).toBe(
+      lists.forCustomer(ALL, viewOf('email', 'telegram', 'email')),
     );
   });
 
   test('[TH-5.6] are the JSON of their tools, in a stable order', () => {
-    const list = lists.forCustomer(ALL_ON, null);
+    const list = lists.forCustomer(ALL, USUAL);
     expect(JSON.parse(list.json)).toEqual(list.tools);
-    expect(list.tools.map(({ name }) => name)).toEqual(catalogue.tools.map(({ name }) => name));
+    expect(namesOf(list)).toEqual(catalogue.tools.map(({ name }) => name));
   });
 
   test('leave out what is switched off, but never the tools of no platform', () => {
-    const off: Switches = {
+    const switches: Switches = {
       tools: new Set(['telegram_get_chat', 'accounts_list']),
       platforms: new Set(['email']),
       key: 'x',
     };
-    const names = lists.forCustomer(off, null).tools.map(({ name }) => name);
-    expect(names).toEqual(
-      catalogue.tools
-        .map(({ name }) => name)
-        .filter((name) => !name.startsWith('email_') && name !== 'telegram_get_chat'),
-    );
+    const list = lists.forCustomer({ ...ALL, switches }, USUAL);
+    const isOff = (name: string) => name.startsWith('email_') || name === 'telegram_get_chat';
+    expect(namesOf(list)).toEqual(catalogue.tools.map(({ name }) => name).filter((name) => !isOff(name)));
+    expect(catalogue.tools.filter(({ name }) => list.has(name) === isOff(name))).toEqual([]);
+  });
+
+  test('[TH-11.2] show the connected platforms, while all others can be called, too', () => {
+    const selection = { ...ALL, connected: platformFilter(['slack']) };
+    const list = lists.forCustomer(selection, USUAL);
+    expect([...new Set(namesOf(list).map((name) => name.split('_')[0]))]).toEqual(['accounts', 'slack']);
+    expect(list.has('telegram_get_chat')).toBe(true);
+    expect(namesOf(lists.forCustomer(selection, viewOf('telegram')))).toContain('telegram_get_chat');
+    expect(lists.forCustomer(selection, viewOf('telegram')).has('slack_send_message')).toBe(false);
+  });
+
+  test('[TH-11.3] of a search have the two tools of it and accounts_*', () => {
+    const list = lists.forCustomer(ALL, { ...USUAL, mode: 'search' });
+    expect(namesOf(list)).toEqual(['accounts_list', 'accounts_check_health', 'tools_search', 'tools_call']);
+    expect(JSON.parse(list.json)).toEqual(list.tools);
+    expect(list.reaches('slack_send_message')).toBe(true);
+    expect(list.reaches('tools_call')).toBe(false);
+    expect(lists.forCustomer(ALL, USUAL).has('tools_search')).toBe(false);
   });
 
   test('of an internal session have the configured platforms alone', () => {
-    const { tools } = lists.forInternal(null);
+    const { tools } = lists.forInternal(USUAL);
     expect([...new Set(tools.map(({ name }) => name.split('_')[0]))]).toEqual(['accounts', 'telegram']);
+    const search = lists.forInternal({ ...USUAL, mode: 'search' });
+    const [found] = search.search({ query: 'telegram_send_message', limit: 1 });
+    expect(found?.inputSchema.properties.account).toMatchObject({ enum: ['first', 'second'] });
+    expect(search.search({ query: 'slack', limit: 100 })).toEqual([]);
   });
 
   test('hold no more than their number of selections', () => {
-    const first = lists.forCustomer({ ...ALL_ON, key: 'n0' }, null);
-    for (let n = 1; n <= 200; n += 1) lists.forCustomer({ ...ALL_ON, key: `n${n}` }, null);
-    expect(lists.forCustomer({ ...ALL_ON, key: 'n0' }, null)).not.toBe(first);
+    const at = (n: number) => lists.forCustomer({ ...ALL, switches: { ...ALL_ON, key: `n${n}` } }, USUAL);
+    const first = at(0);
+    for (let n = 1; n <= 200; n += 1) at(n);
+    expect(at(0)).not.toBe(first);
   });
+});
+
+describe('[TH-11.3] search', () => {
+  const list = createToolLists(catalogue).forCustomer(
+    { ...ALL, connected: platformFilter(['slack']) },
+    { ...USUAL, mode: 'search' },
+  );
+  const find = (query: string, more: { platform?: string; limit?: number } = {}) =>
+    list.search({ query, limit: 5, ...more }).map(({ name }) => name);
+
+  const wanted: [string, string][] = [
+    ['send an e-mail', 'email_send_message'],
+    ['email_get_message', 'email_get_message'],
+    ['post a tweet', 'x_create_post'],
+    ['delete mastodon status', 'mastodon_delete_status'],
+    ['send slack message', 'slack_send_message'],
+    ['whatsapp templates', 'whatsapp_list_templates'],
+    ['LIST discord SERVERS', 'discord_list_servers'],
+    ['bluesky timelin', 'bluesky_get_timeline'],
+    ['instagram publish photo', 'instagram_publish_media'],
+    ['linkedin comment', 'linkedin_create_comment'],
+    ['facebook pages', 'facebook_list_pages'],
+    ['which accounts are connected', 'accounts_list'],
+  ];
+  test.each(wanted)('%s: %s is among the first', (query, name) => {
+    expect(find(query, { limit: 3 })).toContain(name);
+  });
+
+  test('every tool is found first by its own name', () => {
+    for (const { name } of catalogue.tools) expect(find(name)[0]).toBe(name);
+  });
+
+  test('equals of connected platforms come first, and platform and limit narrow', () => {
+    expect(find('send a message')[0]).toBe('slack_send_message');
+    expect(find('send a message', { platform: 'telegram' })).toContain('telegram_send_message');
+    expect(
+      find('message', { platform: 'telegram', limit: 100 }).every((n) => n.startsWith('telegram_')),
+    ).toBe(true);
+    expect(find('message', { limit: 2 })).toHaveLength(2);
+  });
+
+  test.each(['???', 'zzzz', 'constructor', '__proto__', 'тест', '\u0000', 'x'.repeat(500), 'a '.repeat(250)])(
+    '%j finds nothing and breaks nothing',
+    (query) => expect(find(query)).toEqual([]),
+  );
 });
 
 describe('arguments', () => {

@@ -5,6 +5,8 @@ import { type AccountToolDefinition, annotationsOf, type CatalogueTool, type Wir
 /** Every tool there is, made once at start. The order is that of the platforms and of their definitions. */
 export interface Catalogue {
   readonly tools: readonly CatalogueTool[];
+  /** Those that find and call the others, for sessions that want a short list. */
+  readonly searchTools: readonly CatalogueTool[];
   readonly platforms: readonly { id: string; title: string }[];
   find(name: string): CatalogueTool | undefined;
   hasPlatform(id: string): boolean;
@@ -16,6 +18,7 @@ export interface CatalogueDependencies {
   connectors: readonly Pick<Connector, 'id' | 'title' | 'tools'>[];
   /** Listed first, for everyone. */
   accountTools: readonly AccountToolDefinition[];
+  searchTools?: readonly AccountToolDefinition[];
   internalAccounts(platform: string): readonly string[];
 }
 
@@ -35,12 +38,18 @@ export function createCatalogue(options: CatalogueDependencies): Catalogue {
     for (const definition of definitions)
       tools.push({ ...listed(definition, { prefix: id, accounts }), platform: id, run: definition.run });
   }
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  if (byName.size !== tools.length) throw new TypeError('two tools have the same name');
+  const searchTools: CatalogueTool[] = (options.searchTools ?? []).map((definition) => ({
+    ...listed(definition, { prefix: 'tools', accounts: null, openWorld: true }),
+    platform: null,
+    run: definition.run,
+  }));
+  const byName = new Map([...tools, ...searchTools].map((tool) => [tool.name, tool]));
+  if (byName.size !== tools.length + searchTools.length) throw new TypeError('two tools have the same name');
   if (tools.length > TOOLS_MAX) throw new RangeError(`there are more than ${TOOLS_MAX} tools`);
   const platformIds = new Set(connectors.map(({ id }) => id));
   return {
     tools,
+    searchTools,
     platforms: connectors.map(({ id, title }) => ({ id, title })),
     find: (name) => byName.get(name),
     hasPlatform: (id) => platformIds.has(id),
@@ -49,8 +58,12 @@ export function createCatalogue(options: CatalogueDependencies): Catalogue {
 }
 
 function listed(
-  definition: Omit<ToolDefinition, 'run'>,
-  { prefix, accounts }: { prefix: string; accounts: readonly string[] | null },
+  definition: Omit<ToolDefinition, 'run'> & Pick<AccountToolDefinition, 'annotations'>,
+  {
+    prefix,
+    accounts,
+    openWorld = accounts !== null,
+  }: { prefix: string; accounts: readonly string[] | null; openWorld?: boolean },
 ) {
   const { name, title, description } = definition;
   if (!TOOL_NAME.test(name) || !name.startsWith(`${prefix}_`))
@@ -61,7 +74,7 @@ function listed(
     description,
     inputSchema: fullInputSchema(definition, accounts),
     outputSchema: withErrorForm(definition.outputSchema),
-    annotations: annotationsOf(definition.class, { openWorld: accounts !== null }),
+    annotations: definition.annotations ?? annotationsOf(definition.class, { openWorld }),
   };
   return { name, class: definition.class, untrusted: definition.untrusted, wire };
 }

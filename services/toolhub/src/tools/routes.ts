@@ -87,7 +87,7 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
     async (request) => {
       const { customerId } = access.sessionOf(request);
       const states = await tools.states(customerId);
-      const { platforms: off } = await tools.switchesOf(customerId);
+      const { switches } = await tools.selectionOf(customerId);
       const { after } = cursor.decode(request.query.cursor) ?? {};
       const start = after === undefined ? 0 : states.findIndex(({ tool }) => tool.name === after) + 1;
       const page = toPage(states.slice(start), {
@@ -99,7 +99,7 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
         platforms: tools.catalogue.platforms.map(({ id, title }) => ({
           platform: id,
           title,
-          enabled: !off.has(id),
+          enabled: !switches.platforms.has(id),
         })),
         next_cursor: page.next_cursor,
       };

@@ -1,9 +1,17 @@
 import type { Changes, Database } from '@libs/db';
 import { baseErrors } from '@libs/runtime';
 import { LRUCache } from 'lru-cache';
+import type { Connections } from '../credentials/connections.ts';
 import { errors } from '../errors.ts';
 import type { Catalogue } from './catalogue.ts';
-import { createToolLists, isOn, type Switches, type ToolLists } from './lists.ts';
+import {
+  createToolLists,
+  isOn,
+  platformFilter,
+  type Selection,
+  type Switches,
+  type ToolLists,
+} from './lists.ts';
 import { listSwitchedOff, type SwitchedOff, type SwitchKind, writeSwitch } from './store.ts';
 import type { CatalogueTool } from './tool.ts';
 
@@ -19,16 +27,19 @@ export interface ToolsService {
   readonly catalogue: Catalogue;
   readonly lists: ToolLists;
   /** Not a promise where the answer is in the cache, which it is for all calls of a customer but the first. */
-  switchesOf(customerId: string): Switches | Promise<Switches>;
+  selectionOf(customerId: string): Selection | Promise<Selection>;
   states(customerId: string): Promise<ToolState[]>;
   switchTool(customerId: string, change: { name: string; enabled: boolean }): Promise<ToolState>;
   switchPlatform(customerId: string, change: { platform: string; enabled: boolean }): Promise<void>;
+  /** Told when the list of a customer changed, in whichever process; null when it may have for anybody. */
+  onListChanged(listener: (customerId: string | null) => void): void;
 }
 
 export interface ToolsDependencies {
   database: Database;
   changes: Pick<Changes, 'publish' | 'on'>;
   catalogue: Catalogue;
+  connections: Pick<Connections, 'platformsOf' | 'subscribe'>;
   now: () => Date;
 }
 
@@ -38,6 +49,7 @@ const REMEMBERED_MAX = 20_000;
 const REMEMBERED_MS = 60_000;
 
 const NOTHING_OFF: Switches = { tools: new Set(), platforms: new Set(), key: '' };
+const NOTHING: Selection = { switches: NOTHING_OFF, connected: platformFilter([]) };
 
 function toSwitches(off: readonly SwitchedOff[]): Switches {
   if (off.length === 0) return NOTHING_OFF;
@@ -52,12 +64,12 @@ function toSwitches(off: readonly SwitchedOff[]): Switches {
 }
 
 interface Remembered {
-  switches: Switches;
+  selection: Selection;
   untilMs: number;
 }
 
 interface Loading {
-  promise: Promise<Switches>;
+  promise: Promise<Selection>;
   /** A change came in while the rows were read: they may be the old ones, so they are not remembered. */
   outdated: boolean;
 }
@@ -73,26 +85,38 @@ export function createToolsService(deps: ToolsDependencies): ToolsService {
     if (load !== undefined) load.outdated = true;
   }
 
-  deps.changes.on(TOPIC, (customerId) => {
-    if (customerId !== null) return forget(customerId);
-    remembered.clear();
-    for (const load of loading.values()) load.outdated = true;
-  });
+  const listeners: ((customerId: string | null) => void)[] = [];
 
-  async function load(customerId: string, started: Loading): Promise<Switches> {
-    const switches = toSwitches(await listSwitchedOff(database, customerId));
-    if (!started.outdated) {
-      remembered.set(customerId, { switches, untilMs: now().getTime() + REMEMBERED_MS });
+  function heard(customerId: string | null): void {
+    if (customerId !== null) forget(customerId);
+    else {
+      remembered.clear();
+      for (const load of loading.values()) load.outdated = true;
     }
-    return switches;
+    for (const listener of listeners) listener(customerId);
   }
 
-  function switchesOf(customerId: string): Switches | Promise<Switches> {
+  deps.changes.on(TOPIC, heard);
+  deps.connections.subscribe({ forget, heard });
+
+  async function load(customerId: string, started: Loading): Promise<Selection> {
+    const [off, platforms] = await Promise.all([
+      listSwitchedOff(database, customerId),
+      deps.connections.platformsOf(customerId),
+    ]);
+    const selection = { switches: toSwitches(off), connected: platformFilter(platforms) };
+    if (!started.outdated) {
+      remembered.set(customerId, { selection, untilMs: now().getTime() + REMEMBERED_MS });
+    }
+    return selection;
+  }
+
+  function selectionOf(customerId: string): Selection | Promise<Selection> {
     const known = remembered.get(customerId);
-    if (known !== undefined && now().getTime() < known.untilMs) return known.switches;
+    if (known !== undefined && now().getTime() < known.untilMs) return known.selection;
     const running = loading.get(customerId);
     if (running !== undefined && !running.outdated) return running.promise;
-    const started: Loading = { promise: Promise.resolve(NOTHING_OFF), outdated: false };
+    const started: Loading = { promise: Promise.resolve(NOTHING), outdated: false };
     loading.set(customerId, started);
     started.promise = load(customerId, started).finally(() => {
       if (loading.get(customerId) === started) loading.delete(customerId);
@@ -120,9 +144,10 @@ export function createToolsService(deps: ToolsDependencies): ToolsService {
   return {
     catalogue,
     lists: createToolLists(catalogue),
-    switchesOf,
+    selectionOf,
+    onListChanged: (listener) => void listeners.push(listener),
     async states(customerId) {
-      const switches = await switchesOf(customerId);
+      const { switches } = await selectionOf(customerId);
       return catalogue.tools.map((tool) => stateOf(tool, switches));
     },
     async switchTool(customerId, { name, enabled }) {
@@ -130,7 +155,7 @@ export function createToolsService(deps: ToolsDependencies): ToolsService {
       if (tool === undefined) throw baseErrors.not_found({ detail: 'There is no tool of this name.' });
       if (tool.platform === null && !enabled) throw errors.tool_always_on();
       await write(customerId, { kind: 'tool', name, enabled });
-      return stateOf(tool, await switchesOf(customerId));
+      return stateOf(tool, (await selectionOf(customerId)).switches);
     },
     async switchPlatform(customerId, { platform, enabled }) {
       if (!catalogue.hasPlatform(platform))

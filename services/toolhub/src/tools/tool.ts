@@ -43,17 +43,31 @@ export interface PlatformTool extends ListedTool {
   readonly run: ToolDefinition['run'];
 }
 
-/** Belongs to no platform: it looks at the caller's accounts and is not metered. */
+/** Belongs to no platform: it looks at the caller's accounts or tools and is not metered. */
 export interface AccountTool extends ListedTool {
   readonly platform: null;
   readonly run: AccountToolDefinition['run'];
 }
 
 export interface AccountToolDefinition extends Omit<ToolDefinition, 'run'> {
-  run(
-    args: Record<string, unknown>,
-    context: { session: Session | InternalSession; signal: AbortSignal },
-  ): Promise<Record<string, unknown>>;
+  /** Where they are not those of its class. */
+  readonly annotations?: ToolAnnotations;
+  run(args: Record<string, unknown>, context: AccountToolContext): Promise<Record<string, unknown>>;
+}
+
+export interface AccountToolContext {
+  session: Session | InternalSession;
+  /** What the session may call. */
+  list: { search(query: { query: string; platform?: string; limit: number }): readonly WireTool[] };
+  signal: AbortSignal;
+}
+
+export const SEARCH_TOOL = 'tools_search';
+/** Stands for the tool that its arguments name, which is the one that is called, counted and audited. */
+export const CALL_TOOL = 'tools_call';
+
+export function isSearchTool({ name }: { name: string }): boolean {
+  return name === SEARCH_TOOL || name === CALL_TOOL;
 }
 
 const hintsByClass: Record<

@@ -6,6 +6,7 @@ import { createConnectorService } from '../../connectors/service.ts';
 import type { Session } from '../../customers/identity.ts';
 import type { EmitEvent } from '../../events/event.ts';
 import { createEmitEvent } from '../../events/service.ts';
+import { createConnections } from '../connections.ts';
 import type { CredentialKey } from '../credential.ts';
 import { readInternalAccounts } from '../internal-accounts.ts';
 import { createCredentialService } from '../service.ts';
@@ -39,6 +40,11 @@ export function createRig(options: RigOptions) {
     database,
     sealer: createSealer({ keys: options.keys ?? [Buffer.alloc(32, 1)] }),
     connectors,
+    // Other processes are told over a connection of its own, which is not what is tried here.
+    connections: createConnections({
+      database,
+      changes: { publish: () => Promise.resolve(), on: () => {} },
+    }),
     internalAccounts: readInternalAccounts(options.internal ?? {}, options.connectors),
     emitEvent: options.emitEvent ?? createEmitEvent({ newId, now }),
     newLeaseId: randomUUID,

@@ -94,7 +94,14 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const tools = await addTools(
     base,
     {
-      platforms: { definitions: options.connectors, connectors, credentials, internalAccounts, health },
+      platforms: {
+        ...{ definitions: options.connectors, connectors, credentials, internalAccounts, health },
+        connections: {
+          platformsOf: async (customerId) =>
+            (await credentials.list({ customerId })).map(({ platform }) => platform),
+          subscribe: () => {},
+        },
+      },
       accounts: { access, routes: routesOn(app), routesOn, resolveBearer },
       emitEvent: createEmitEvent({ newId, now }),
     },
