@@ -19,7 +19,7 @@ import { AccessLog } from './access-log.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import type { App } from './app-type.ts';
 import { clientErrorHandler } from './client-error.ts';
-import { type OpenApiOptions, registerDocs } from './docs.ts';
+import { type OpenApiOptions, registerOpenApi } from './docs.ts';
 import { registerDurations } from './durations.ts';
 import { requestGate } from './gate.ts';
 import { type MetricsAccess, registerHealth } from './health.ts';
@@ -60,8 +60,10 @@ export type AppOptions = {
   openapi?: OpenApiOptions;
   /** Refuses to start with a route that was not declared by `createRoutes`; pages (`catchAll`) are left out. */
   declaredRoutesOnly?: boolean;
-  /** Where the reference is served; `false` switches `/docs` and `/openapi.json` off. */
-  docsPath?: `/${string}` | false;
+  /** Adds the pages under `/docs` (`libs/docs`), where the `type` of every error leads. */
+  docs?: (app: App) => void;
+  /** Leaves out `/openapi.json` and the pages. */
+  docsPath?: false;
   /** Where requests are counted, and what `/metrics` shows; made here unless the service made one for its features. */
   metrics?: Metrics;
   /** Process metrics beside the ones of HTTP, where they are made here; tests that make many apps leave them out. */
@@ -70,8 +72,7 @@ export type AppOptions = {
 
 export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = options.publicUrl.replace(/\/+$/, '');
-  const docsPath = options.docsPath ?? '/docs';
-  const typeBase = `${publicUrl}${docsPath === false ? '/docs' : docsPath}/errors`;
+  const typeBase = `${publicUrl}/docs/errors`;
   const headers = baseHeaders(publicUrl);
   const drain = new Drain();
   const { logger, accessLog } = createLogging(options);
@@ -124,8 +125,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     readiness: options.readiness ?? (async () => {}),
     metricsAccess: options.metricsAccess ?? 'open',
   });
-  if (docsPath !== false) {
-    await registerDocs(app, { ...options, publicUrl, docsPath, errors: options.errors ?? baseErrors });
+  if (options.docsPath !== false) {
+    await registerOpenApi(app, { ...options, publicUrl, errors: options.errors ?? baseErrors });
+    options.docs?.(app);
   }
   // From here on routes are the service's own.
   declaredOnly = options.declaredRoutesOnly ?? false;

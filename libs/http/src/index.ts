@@ -1,4 +1,4 @@
-export { type AppOptions, createApp } from './app.ts';
+export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export type { OpenApiOptions } from './docs.ts';

@@ -44,6 +44,11 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set([
   'unavailable',
 ]);
 
+/** Whether the same request, sent again later, may succeed. */
+export function isRetryable({ kind, retryable }: Pick<ErrorDefinition, 'kind' | 'retryable'>): boolean {
+  return retryable ?? retryableKinds.has(kind);
+}
+
 /** A failure that the caller is told about, as problem+json. Everything else that is thrown becomes 500 `internal`. */
 export class AppError extends Error {
   readonly kind: ErrorKind;

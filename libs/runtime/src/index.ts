@@ -11,6 +11,7 @@ export {
   type ErrorKind,
   type ErrorRegistry,
   type FieldError,
+  isRetryable,
   statusByKind,
   type ThrowOptions,
 } from './errors.ts';

@@ -4,7 +4,7 @@ import { type Env, loadSettings, SettingsError, settings } from '@libs/runtime';
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
 
 /** Every setting of the service; nothing else in it reads the environment. */
-const spec = {
+export const settingsSpec = {
   nodeEnv: settings.text('NODE_ENV', { default: 'development' }),
   role: settings.choice('PAYMENTS_ROLE', ['api', 'worker', 'all'], { default: 'all' }),
   port: settings.port('PAYMENTS_PORT', { default: 4000 }),
@@ -47,7 +47,7 @@ const spec = {
   ),
 } as const;
 
-type Loaded = ReturnType<typeof loadSettings<typeof spec>>;
+type Loaded = ReturnType<typeof loadSettings<typeof settingsSpec>>;
 
 export interface PaymentsConfig {
   readonly development: boolean;
@@ -99,7 +99,7 @@ export interface PaymentsConfig {
 
 /** Throws one `SettingsError` that names every setting that is missing or wrong. */
 export function loadConfig(env: Env): PaymentsConfig {
-  const loaded = loadSettings(env, spec);
+  const loaded = loadSettings(env, settingsSpec);
   const development = loaded.nodeEnv !== 'production';
   const problems = conflicts(loaded, development);
   if (problems.length > 0) throw new SettingsError(problems);

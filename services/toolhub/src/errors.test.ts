@@ -2,10 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { registerGuides } from '@libs/docs';
 import { createApp } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import { expect, test } from 'vitest';
+import type { Config } from './config.ts';
 import { errors } from './errors.ts';
+import { toolhubDocs } from './guides/site.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const sources = readdirSync(here, { recursive: true, encoding: 'utf8' })
@@ -26,13 +29,15 @@ test('[TH-2.2] errors come from one registry', () => {
   expect(known.filter((code) => !used.has(code) && !edge.includes(code))).toEqual([]);
 });
 
-test('the page of errors lists every code with its status', async () => {
+test('the type of every error leads to its own place on the page of errors', async () => {
+  const publicUrl = 'http://localhost:4100';
   const app = await createApp({
-    ...{ name: 'toolhub', version: '0', publicUrl: 'http://localhost:4100', errors },
+    ...{ name: 'toolhub', version: '0', publicUrl, errors },
     ...{ logLevel: 'silent', defaultMetrics: false, openapi: { title: 'Toolhub', description: '' } },
+    docs: (pages) => registerGuides(pages, toolhubDocs({ server: { publicUrl } as Config['server'] })),
   });
   const page = await app.inject('/docs/errors');
   expect(page.statusCode).toBe(200);
-  for (const code of errors.codes) expect(page.body).toContain(`>${code}<`);
+  for (const code of errors.codes) expect(page.body).toContain(`<h3 id="${code}">`);
   await app.close();
 });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { errors } from '../errors.ts';
 
-const KEY_LENGTH_MAX = 255;
+export const KEY_LENGTH_MAX = 255;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 /** A string of RFC 8941: quotes and backslashes inside it are escaped. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;

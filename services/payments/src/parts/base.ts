@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '@libs/db';
+import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
+import { paymentsDocs } from '../guides/site.ts';
 import { type BankIdentity, readBankIdentity } from '../rails/bank-identity.ts';
 import { checkDatabase } from '../readiness-store.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -77,6 +79,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     logLevel: config.http.logLevel,
     errors,
     openapi,
+    docs: (app) => registerGuides(app, paymentsDocs(config)),
     declaredRoutesOnly: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkDatabase(database),

@@ -48,7 +48,14 @@ const families: readonly Family[] = [
   { kind: 'ach_noc', letters: 'NC', codeLength: 3, isCode: isChangeCode },
 ];
 
-const TEST_PREFIX = 'pm_test_';
+export type TestBehaviour = Exclude<BehaviourKind, 'ordinary'>;
+
+/** Every behaviour that an id can ask for, and whether a code of the network ends the id. */
+export const testBehaviours: readonly { kind: TestBehaviour; hasCode: boolean }[] = families.map(
+  ({ kind, codeLength }) => ({ kind, hasCode: codeLength > 0 }),
+);
+
+export const TEST_PREFIX = 'pm_test_';
 const ORDINARY_DIGITS = 12;
 const SPECIAL_DIGITS = 6;
 

@@ -3,7 +3,8 @@ import Type from 'typebox';
 import { OUTSIDE_RAIL_IDS, RAIL_IDS } from '../rails/rail-ids.ts';
 import { paymentStatuses } from './states.ts';
 
-const METHOD_ID_LENGTH_MAX = 255;
+export const METHOD_ID_LENGTH_MAX = 255;
+export const DESCRIPTION_LENGTH_MAX = 140;
 export const METADATA_LIMITS = { pairsMax: 50, keyLengthMax: 40, valueLengthMax: 500 };
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });
@@ -59,14 +60,14 @@ export const CreatePayment = Type.Object(
         closed,
       ),
     ),
-    description: Type.Optional(Type.String({ maxLength: 140 })),
+    description: Type.Optional(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
     metadata: Type.Optional(stringMap({ ...METADATA_LIMITS, description: 'Your own pairs of text.' })),
   },
   closed,
 );
 export type CreatePaymentBody = Type.Static<typeof CreatePayment>;
 
-const Description = Type.String({ maxLength: 140 });
+const Description = Type.String({ maxLength: DESCRIPTION_LENGTH_MAX });
 const Metadata = stringMap({ ...METADATA_LIMITS, description: 'Your own pairs of text.' });
 
 export const RefundBody = Type.Object(

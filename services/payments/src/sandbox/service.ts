@@ -14,7 +14,7 @@ import type { Tenant } from '../tenant.ts';
 import { addDuration } from './duration.ts';
 
 /** How far the clock may be ahead of real time: beyond it calendars and the years of two digits in files give out. */
-const CLOCK_AHEAD_YEARS_MAX = 10;
+export const CLOCK_AHEAD_YEARS_MAX = 10;
 
 export type ClockMove = { now: Date } | { advance: string };
 

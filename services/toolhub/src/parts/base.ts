@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Changes, type Database, openChanges } from '@libs/db';
+import { registerGuides } from '@libs/docs';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import type { Metrics } from '@libs/runtime';
@@ -8,6 +9,7 @@ import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/se
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
 import { errors } from '../errors.ts';
+import { toolhubDocs } from '../guides/site.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { createMailer } from '../mail/mailer.ts';
 import { checkReady } from '../readiness-store.ts';
@@ -62,6 +64,7 @@ export async function createBase({
     ...(trustProxy === undefined ? {} : { trustProxy }),
     errors,
     openapi,
+    docs: (app) => registerGuides(app, toolhubDocs(config)),
     ...(metrics === undefined ? {} : { metrics }),
     checkHosts: true,
     metricsAccess: config.metricsAccess,

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { fastify } from 'fastify';
+
+export interface Reference {
+  html: string;
+  script: Buffer;
+  csp: string;
+  scriptTag: string;
+}
+
+const HEADER_HEIGHT = '3.5rem';
+
+/**
+ * The reference page, with its script served from here. The package holds megabytes, so it is loaded when somebody
+ * first opens the page; a throw-away server renders it, since the package offers nothing but a plugin.
+ */
+export async function renderReference(options: {
+  title: string;
+  documentUrl: string;
+  /** Stands above the reference, and leads back to the guides. */
+  header: string;
+  styleUrl: string;
+}): Promise<Reference> {
+  const { default: apiReference } = await import('@scalar/fastify-api-reference');
+  const renderer = fastify();
+  await renderer.register(apiReference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: options.documentUrl,
+      pageTitle: options.title,
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      // Only the code that a test has run: what Scalar would make up for other languages has no key and no ids.
+      hiddenClients: true,
+      defaultOpenFirstTag: true,
+      customCss: `:root { --scalar-custom-header-height: ${HEADER_HEIGHT}; }`,
+    },
+  });
+  const [page, script] = await Promise.all([
+    renderer.inject('/docs/'),
+    renderer.inject('/docs/js/scalar.js'),
+  ]);
+  await renderer.close();
+  const inline = [...page.body.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)];
+  const hashes = inline.map(
+    ([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+  );
+  const html = page.body
+    .replace('<html', '<html lang="en"')
+    .replace(
+      '</head>',
+      `<link rel="icon" href="data:,"><link rel="stylesheet" href="${options.styleUrl}"></head>`,
+    )
+    .replace('<body>', `<body class="reference">${options.header}`);
+  return {
+    html,
+    script: script.rawPayload,
+    scriptTag: `"${createHash('sha256').update(script.rawPayload).digest('base64url')}"`,
+    // The page styles itself at run time, which needs unsafe-inline; scripts stay pinned by hash and origin.
+    csp: [
+      "default-src 'none'",
+      `script-src 'self' ${hashes.join(' ')}`,
+      "style-src 'self' 'unsafe-inline'",
+      "img-src 'self' data: blob:",
+      "font-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+  };
+}
