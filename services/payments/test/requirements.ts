@@ -214,6 +214,14 @@ export const requirements: readonly Requirement[] = [
     text: 'Files that left are listed; of one that the bank refuses no payment settles: its entries leave in the next file, or fail.',
   },
   { id: 'P-5.17', text: 'A return after its deadline is applied and flagged as untimely.' },
+  {
+    id: 'P-5.18',
+    text: 'A debit that came back for want of money within its hold is presented again where asked for, and its hold counts anew.',
+  },
+  {
+    id: 'P-5.19',
+    text: 'The limits of a bank’s day (files, sums, traces) split or delay what leaves, with an alert, and never make a wrong file.',
+  },
 
   // Ledger
   { id: 'P-6.1', text: 'Entries are double, append-only and sum to zero, which the database enforces.' },

@@ -157,10 +157,13 @@ test('[P-5.3] a message that fits no payment, or contradicts one, is put aside a
   expect((await deliver(foreign)).status).toBe(202);
   expect((await deliver(foreign)).status).toBe(202);
   await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 1);
+  await deliver(report({ ...transfer, amountCents: transfer.amountCents + 1 }, 'ACTC'));
+  await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 2);
+  expect((await quarantine())[0].reason).toMatch(/^mismatched/);
   expect(await statusOf(id)).toBe('processing');
   await deliver(report(transfer, 'ACTC'));
   await expect.poll(() => statusOf(id), { timeout: 5_000 }).toBe('completed');
   await deliver(report(transfer, 'RJCT'));
-  await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 2);
+  await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 3);
   expect(await statusOf(id)).toBe('completed');
 });

@@ -253,13 +253,17 @@ describe('working off what was put aside', () => {
     expect((await apply({ payment_id: id })).status).toBe(409);
   });
 
-  test('one that does not fit is refused and stays', async () => {
+  test('[P-5.15] one that does not fit, or whose payment never left, is refused and stays', async () => {
     const other = await house.addTenant('org_aside_2');
     await house.moveClock(other, fromNewYork('2083-07-06', '09:00'));
     const id = await house.pay(other, { amount: 12_34 });
     await house.idle();
     await house.moveClock(other, fromNewYork('2083-07-06', '23:00'));
     const aside = await strayReturn('0000009999');
+    const never = await house.pay(other, { amount: 99_99 });
+    const tooEarly = await post(`/v1/admin/quarantine/${aside}/apply`, { payment_id: never }, admin);
+    expect(tooEarly.body).toMatchObject({ status: 422, code: 'quarantine_not_applicable' });
+    expect((await house.get(other, never)).status).toBe('pending');
     const applied = await post(`/v1/admin/quarantine/${aside}/apply`, { payment_id: id }, admin);
     expect(applied.body).toMatchObject({ status: 422, code: 'quarantine_not_applicable' });
     expect((await house.get(other, id)).status).toBe('processing');

@@ -119,6 +119,13 @@ describe('sending', () => {
     await expect(connect().send(aFile('ours'))).rejects.toThrow(SftpNameTaken);
     expect(await readOutbound('ach-1.ach')).toBe('longer than ours');
   });
+
+  test('so is one of the same name and the same size: only the content tells whose it is', async () => {
+    await writeFile(join(bank.folder, 'outbound', 'ach-1.ach'), 'their');
+    for (const isUploaded of [false, true])
+      await expect(connect().send(aFile('ours!', { isUploaded }))).rejects.toThrow(SftpNameTaken);
+    expect(await readOutbound('ach-1.ach')).toBe('their');
+  });
 });
 
 describe('fetching', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readLoosely } from './loose.ts';
 import { readNacha } from './read.ts';
 import { repliesOf } from './replies.ts';
+import { findTransactionCode } from './transaction-codes.ts';
 import { writeNacha } from './write.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../../../../../../shared/vectors/ach');
@@ -34,6 +35,45 @@ describe.runIf(present)('sample files', () => {
 
   it.each(names.filter((name) => name !== INVALID))('%s is read, and written back as it was', (name) => {
     expect(records(writeNacha(read(name)))).toEqual(records(load(name)));
+  });
+
+  /** SEC code, debits and credits by their sums, replies, and what else the name promises. */
+  const said: Record<string, string> = {
+    'ccd-debit.ach': 'CCD debit 500125',
+    'cor-example.ach': 'COR C01',
+    'ppd-credit.ach': 'PPD credit 100000000',
+    'ppd-debit.ach': 'PPD debit 100000000',
+    'ppd-mixedDebitCredit.ach': 'PPD debit 200000000 credit 200000000',
+    'return-WEB.ach': 'WEB R01 12354 R03 4565',
+    'same-day-ach-ppd-credit.ach': 'PPD SD1300 credit 100000000',
+    'short-line.ach': 'PPD debit 100000000',
+    'two-micro-deposits.ach': 'PPD debit 120 credit 120',
+    'web-credit.ach': 'WEB credit 10799',
+  };
+
+  function describeFile(name: string): string {
+    const { batches } = read(name);
+    const replies = repliesOf(read(name)).map((reply) =>
+      reply.kind === 'return' ? `${reply.code} ${reply.amountCents}` : reply.code,
+    );
+    const sumOf = (direction: 'debit' | 'credit') =>
+      batches
+        .flatMap(({ entries }) => entries)
+        .filter(({ transactionCode }) => findTransactionCode(transactionCode)?.direction === direction)
+        .reduce((sum, { amountCents }) => sum + amountCents, 0);
+    const sums = (['debit', 'credit'] as const).flatMap((direction) =>
+      sumOf(direction) > 0 ? [`${direction} ${sumOf(direction)}`] : [],
+    );
+    const words = batches.flatMap(({ header }) => [
+      header.sec,
+      ...(header.descriptiveDate.startsWith('SD') ? [header.descriptiveDate] : []),
+    ]);
+    return [...new Set(words), ...(replies.length > 0 ? replies : sums)].join(' ');
+  }
+
+  it('say what their names say, every one of them', () => {
+    expect(names.filter((name) => name !== INVALID).sort()).toEqual(Object.keys(said).sort());
+    for (const [name, text] of Object.entries(said)) expect([name, describeFile(name)]).toEqual([name, text]);
   });
 
   it('the invalid one is refused for its origin, which is no number', () => {
@@ -72,6 +112,20 @@ describe.runIf(present)('sample files', () => {
         ]),
       );
     });
+    it.each(forms)(
+      'no file stops at what does not matter, %s: each entry is told by itself',
+      (_name, change) => {
+        for (const name of names) {
+          const strict = name === INVALID ? null : read(name);
+          const entries = strict?.batches.flatMap((batch) => batch.entries).length ?? 2;
+          const file = readLoosely(change(load(name)));
+          if (!file.ok) throw new Error(`${name}: ${file.reason}`);
+          expect([name, file.entries.length]).toEqual([name, entries]);
+          const answered = file.entries.filter(({ answer }) => answer !== null).length;
+          expect([name, answered]).toEqual([name, strict ? repliesOf(strict).length : 0]);
+        }
+      },
+    );
     it('a code that is not known is kept', () => {
       const file = readLoosely(load('return-WEB.ach').replaceAll(/^799R\d\d/gm, '799R98'));
       expect(file.ok && file.entries.every(({ answer }) => answer?.code === 'R98')).toBe(true);

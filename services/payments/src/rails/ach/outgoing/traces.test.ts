@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRoutingNumber, routingNumberOf } from '../../routing-number.ts';
 import {
@@ -7,6 +8,7 @@ import {
   fileIdModifier,
   parseTrace,
   reserveTraces,
+  TRACE_SEQUENCE_MAX,
   temporaryFileName,
   traceNumber,
 } from './traces.ts';
@@ -31,6 +33,32 @@ describe('traces', () => {
     expect(reserveTraces(9_999_997, 3)).toEqual({ first: 1, last: 3 });
     expect(() => reserveTraces(0, 10_000_000)).toThrow(AchNumbersExhausted);
     expect(() => reserveTraces(0, 0)).toThrow(AchNumbersExhausted);
+  });
+});
+
+describe('traces that run out', () => {
+  it('ascend within a file, stay within seven digits, and come again as late as they can', () => {
+    const counts = fc.array(fc.integer({ min: 1, max: 50_000 }), { minLength: 1, maxLength: 60 });
+    const before = fc.integer({ min: 0, max: TRACE_SEQUENCE_MAX });
+    fc.assert(
+      fc.property(before, counts, (lastUsed, files) => {
+        let last = lastUsed;
+        const ranges = files.map((count) => {
+          const range = reserveTraces(last, count);
+          last = range.last;
+          return range;
+        });
+        for (const { first, last: end } of ranges) {
+          expect(first).toBeGreaterThanOrEqual(1);
+          expect(end).toBeLessThanOrEqual(TRACE_SEQUENCE_MAX);
+          expect(traceNumber('12104288', first) <= traceNumber('12104288', end)).toBe(true);
+        }
+        // Sixty files of fifty thousand are less than all there are: no number is used twice.
+        const sorted = ranges.toSorted((a, b) => a.first - b.first);
+        for (const [index, { first }] of sorted.entries())
+          expect(first).toBeGreaterThan(sorted[index - 1]?.last ?? 0);
+      }),
+    );
   });
 });
 

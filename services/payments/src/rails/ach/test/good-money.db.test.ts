@@ -167,6 +167,32 @@ describe('a return after the credit has left', () => {
   });
 });
 
+test('[P-5.18] a debit that came back within its hold is presented again, and its hold counts anew', async () => {
+  house.context.representmentsWanted = 2;
+  try {
+    const tenant = await newTenant();
+    const id = await pay(tenant);
+    // Settled on Tuesday morning, good on Thursday morning; the bank sends it back on Wednesday.
+    await house.moveClock(tenant, at('2083-03-03', '12:00'));
+    expect(await sendBack(tenant, id, 'debit', 'R01')).toBe(true);
+    const again = await house.get(tenant, id);
+    expect(historyOf(again)).toBe('pending > processing');
+    expect(again.attempts.map(({ status }) => status)).toEqual(['returned', 'waiting']);
+    // Wednesday's file, settled on Thursday, good on Monday; the credit takes the night after.
+    expect(again.estimatedSettlementAt).toEqual(at('2083-03-09', '08:30'));
+    await house.moveClock(tenant, at('2083-03-08', '08:29'));
+    expect(await entriesOf(tenant, id)).toEqual({ debit: 'sent' });
+    await house.moveClock(tenant, at('2083-03-08', '08:30'));
+    expect(await entriesOf(tenant, id)).toEqual({ debit: 'settled', credit: 'queued' });
+    await house.moveClock(tenant, at('2083-03-09', '08:30'));
+    expect(await statusOf(tenant, id)).toBe('pending > processing > completed');
+    expect(await owedBy(tenant)).toEqual({});
+    expect((await house.check(tenant)).ok).toBe(true);
+  } finally {
+    house.context.representmentsWanted = 0;
+  }
+});
+
 describe('forced outcomes', () => {
   test('a rejection while the credit waits gives the collected money back', async () => {
     const tenant = await newTenant();
