@@ -22,8 +22,18 @@ export function readCalls(): Call[] {
 /** The operator's and the dashboard's own, which no customer's program calls. */
 const NOT_FOR_SDKS = /^\/v1\/(admin|session|network)(\/|$)/;
 
+/** What takes the session of a person alone is for the dashboard. */
+function takesKeys({ security = [] }: Operation): boolean {
+  return security.length === 0 || security.some((way) => 'apiKey' in way);
+}
+
+interface Operation {
+  operationId: string;
+  security?: Record<string, string[]>[];
+}
+
 interface OpenApi {
-  paths: Record<string, Record<string, { operationId: string }>>;
+  paths: Record<string, Record<string, Operation>>;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -35,7 +45,7 @@ export function operationsOf(document: OpenApi): Record<string, string> {
       .filter(([path]) => path.startsWith('/v1/') && !NOT_FOR_SDKS.test(path))
       .flatMap(([path, methods]) =>
         Object.entries(methods)
-          .filter(([method]) => METHODS.includes(method))
+          .filter(([method, operation]) => METHODS.includes(method) && takesKeys(operation))
           .map(([method, { operationId }]) => [`${method.toUpperCase()} ${path}`, operationId]),
       ),
   );

@@ -11,12 +11,23 @@ const sandbox: PlacedTable = {
   why: 'the books of a simulated network, which knows no tenants',
 };
 
+const person: PlacedTable = {
+  placement: 'managed local',
+  why: 'few; people are in several organisations, and found before the tenant is known',
+};
+
 const tables = {
   organisations: {
     placement: 'managed local',
     why: 'few; a change of its clock raises the version of its tenant',
   },
   api_keys: { placement: 'managed local', why: 'few; looked up by hash, before the tenant is known' },
+  users: person,
+  sessions: person,
+  mail_tokens: person,
+  login_attempts: { placement: 'local', why: 'short-lived, and nobody is logged in yet' },
+  memberships: person,
+  invitations: person,
   tenant_versions: byTenant,
   closed_tenants: {
     placement: 'managed local',

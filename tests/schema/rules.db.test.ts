@@ -1,12 +1,15 @@
 // What the database enforces, held against what the code says: SQL stands still, code does not.
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import type { MailTokenKind } from '@libs/login';
 import type { SealedColumn } from '@libs/rotation';
 import { createSealer } from '@libs/seal';
 import type { DeliveryStatus } from '@libs/webhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LiveAccess } from '../../services/payments/src/keys/key.ts';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
 import type { BankAccount, PaymentMethod } from '../../services/payments/src/payment-methods/method.ts';
 import { moves, paymentStatuses, reachableFrom } from '../../services/payments/src/payments/states.ts';
+import { roles } from '../../services/payments/src/people/person.ts';
 import { QUARANTINE_STATUSES } from '../../services/payments/src/quarantine/quarantine.ts';
 import type { AchEntryState, AchLeg } from '../../services/payments/src/rails/ach/entries/entry.ts';
 import type { SubmissionState } from '../../services/payments/src/rails/rtp/submissions/submission.ts';
@@ -14,7 +17,6 @@ import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
 import type { Mode } from '../../services/payments/src/tenant.ts';
 import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
 import type { CredentialStatus } from '../../services/toolhub/src/credentials/credential.ts';
-import type { MailTokenKind } from '../../services/toolhub/src/customers/login/mail-tokens-store.ts';
 import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
 import { sealedColumns as toolhubSealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
@@ -69,12 +71,21 @@ describe('lists of values', () => {
       'ach_replies.kind': ['noc', 'return'],
       'api_keys.mode': namesOf<Mode>({ test: true, live: true }),
       'deliveries.status': finished,
+      'invitations.role': roles,
       'ledger_transfers.kind': [
         ...new Set(moves.flatMap((move) => move.money ?? [])),
         'fund',
         'owe',
         'repay',
       ],
+      'mail_tokens.kind': namesOf<MailTokenKind>({ verify: true, reset: true }),
+      'memberships.role': roles,
+      'organisations.live_access': namesOf<LiveAccess>({
+        none: true,
+        requested: true,
+        approved: true,
+        refused: true,
+      }),
       'payment_methods.account_type': namesOf<BankAccount['accountType']>({ checking: true, savings: true }),
       'payment_methods.holder_type': namesOf<BankAccount['holderType']>({ individual: true, business: true }),
       'payment_methods.type': namesOf<PaymentMethod['type']>({ bank_account: true, balance: true }),

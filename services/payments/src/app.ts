@@ -80,6 +80,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
 /** What every route shares comes before the first of them. */
 function registerRoutes(app: App, { access, parts }: { access: AccessPart; parts: readonly Part[] }): void {
   app.decorateRequest('caller', null as never);
+  app.decorateRequest('person', null);
   app.addHook('onRequest', checkApiVersion);
   const routes = createPaymentsRoutes(app, access);
   for (const part of parts) part.routes?.(app, routes);

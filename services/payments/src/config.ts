@@ -23,6 +23,8 @@ export const settingsSpec = {
   encryptionKeys: settings.keys('PAYMENTS_ENCRYPTION_KEY', { optional: true }),
   adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
   metricsToken: settings.text('PAYMENTS_METRICS_TOKEN', { minLength: 16, maxLength: 512, optional: true }),
+  smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
+  mailFrom: settings.text('MAIL_FROM', { default: 'Payments <payments@localhost>' }),
   egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
   achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
@@ -37,6 +39,7 @@ export const settingsSpec = {
   rtpInboundToken: settings.text('PAYMENTS_RTP_INBOUND_TOKEN', { maxLength: 512, optional: true }),
   rateLive: settings.integer('PAYMENTS_RATE_LIVE', { min: 0, max: 1_000_000, default: 100 }),
   rateTest: settings.integer('PAYMENTS_RATE_TEST', { min: 0, max: 1_000_000, default: 25 }),
+  rateAddress: settings.integer('PAYMENTS_RATE_ADDRESS', { min: 0, max: 1_000_000, default: 30 }),
   sandbox: settings.flag('PAYMENTS_SANDBOX', { default: true }),
   sandboxRtpMs: settings.durationMs('PAYMENTS_SANDBOX_RTP_MS', { max: 600_000, default: 200 }),
   sandboxAchMs: settings.durationMs('PAYMENTS_SANDBOX_ACH_MS', { max: 600_000, default: 2_000 }),
@@ -72,7 +75,14 @@ export interface PaymentsConfig {
   readonly adminToken: string | undefined;
   readonly metricsAccess: MetricsAccess;
   readonly egress: { readonly allow: readonly string[]; readonly development: boolean };
-  readonly rates: { readonly live: number; readonly test: number };
+  /** Where mail leaves; undefined: `.eml` files under `dataDir`. */
+  readonly mail: { readonly smtpUrl: string | undefined; readonly from: string };
+  readonly rates: {
+    readonly live: number;
+    readonly test: number;
+    /** Sign-ups, logins and the like, from one network address. */
+    readonly addressPerMinute: number;
+  };
   readonly sandbox: { readonly on: boolean; readonly rtpMs: number; readonly achMs: number };
   readonly rails: {
     /** A JSON file that says how the banks know us. */
@@ -125,7 +135,8 @@ export function loadConfig(env: Env): PaymentsConfig {
     metricsAccess:
       loaded.metricsToken === undefined ? (development ? 'open' : 'closed') : { token: loaded.metricsToken },
     egress: { allow: loaded.egressAllow, development },
-    rates: { live: loaded.rateLive, test: loaded.rateTest },
+    mail: { smtpUrl: loaded.smtpUrl, from: loaded.mailFrom },
+    rates: { live: loaded.rateLive, test: loaded.rateTest, addressPerMinute: loaded.rateAddress },
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
     rails: {
       identityPath: loaded.bankIdentityPath,

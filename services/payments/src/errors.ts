@@ -1,3 +1,4 @@
+import { loginErrorDefinitions } from '@libs/login';
 import { defineErrors } from '@libs/runtime';
 
 /** Every code that this API answers with. The page of errors and both SDKs are checked against it. */
@@ -24,6 +25,37 @@ export const errors = defineErrors({
     kind: 'forbidden',
     title: 'Forbidden',
     detail: "This is the operator's: it needs the admin token.",
+  },
+  ...loginErrorDefinitions,
+  person_required: {
+    kind: 'forbidden',
+    title: 'Person required',
+    detail: 'Only a person who is logged in may do this; a key is not enough.',
+    help: 'These calls belong to the dashboard and take its session cookie.',
+  },
+  insufficient_role: {
+    kind: 'forbidden',
+    title: 'Insufficient role',
+    detail: 'Your role in this organisation does not allow this.',
+    help: 'Viewers read; developers also write and have keys; owners also manage members. Ask an owner.',
+  },
+  no_organisation: {
+    kind: 'forbidden',
+    title: 'No organisation',
+    detail: 'You are not a member of this organisation any more; choose another one.',
+    help: 'Switch with `POST /v1/session/organisation`, or make one with `POST /v1/session/organisations`.',
+  },
+  organisation_switched: {
+    kind: 'conflict',
+    title: 'Organisation switched',
+    detail: 'The session looks at another organisation than this page; reload the page.',
+    help: 'A page sends the organisation that it shows as `Payments-Organisation`; another tab has switched since.',
+  },
+  live_access_required: {
+    kind: 'forbidden',
+    title: 'Live access required',
+    detail: 'The operator has not approved this organisation for live mode.',
+    help: 'An owner asks for it with `POST /v1/live_access`.',
   },
   network_message_unknown: {
     kind: 'malformed',

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationSource } from '@libs/db';
 import { rateLimitMigrations } from '@libs/http';
 import { jobsMigrations } from '@libs/jobs';
+import { loginMigrations } from '@libs/login';
 import { deliveryMigrations } from '@libs/webhooks';
 import { DELIVERY_SCHEMA } from './webhooks/rules.ts';
 
@@ -14,6 +15,7 @@ export function paymentsMigrations(): MigrationSource {
     series: [
       jobsMigrations,
       rateLimitMigrations,
+      loginMigrations,
       deliveryMigrations(DELIVERY_SCHEMA),
       { name: 'payments', folder: fileURLToPath(new URL('../migrations', import.meta.url)) },
     ],

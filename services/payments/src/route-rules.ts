@@ -14,10 +14,31 @@ export function createPaymentsRoutes(
     ...gates,
     once: replyOnce,
     // What organisations do is told by events; this line is the operator's view of it, in the log of the process.
-    audit: (request, call) => request.log.info({ audit: call, key_id: request.caller?.keyId }, 'audit'),
-    security: (need) => {
-      if (need === 'public') return [];
-      return need === 'operator' ? [{ adminToken: [] }] : [{ apiKey: [] }];
-    },
+    audit: (request, call) =>
+      request.log.info(
+        { audit: call, key_id: request.caller?.keyId, user_id: request.person?.userId },
+        'audit',
+      ),
+    security: securityOf,
   });
+}
+
+/** Who may call, as the reference shows it. What takes the session alone is no method of an SDK. */
+function securityOf(need: RouteAccess): Record<string, string[]>[] {
+  switch (need) {
+    case 'public':
+    case 'visitor':
+      return [];
+    case 'admin_token':
+      return [{ adminToken: [] }];
+    case 'operator':
+      return [{ adminToken: [] }, { session: [] }];
+    case 'person':
+    case 'owner':
+    case 'developer':
+    case 'viewer':
+      return [{ session: [] }];
+    default:
+      return [{ apiKey: [] }, { session: [] }];
+  }
 }

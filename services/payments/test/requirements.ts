@@ -92,6 +92,39 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'P-3.11', text: 'A rate of 0 switches the limit off.' },
 
+  // People
+  {
+    id: 'P-3.13',
+    text: 'Sign-up with e-mail and password makes a person, an organisation with its owner, and a session in an HttpOnly cookie.',
+  },
+  {
+    id: 'P-3.14',
+    text: 'An e-mail address, compared without case, makes one account, however many ask at once.',
+  },
+  { id: 'P-3.15', text: 'Neither login nor a forgotten password tells whether an account exists.' },
+  {
+    id: 'P-3.16',
+    text: 'Ten failed logins close an account for fifteen minutes, in all processes together: 429 with Retry-After.',
+  },
+  { id: 'P-3.17', text: 'A session that ends has ended in every process.' },
+  {
+    id: 'P-3.18',
+    text: 'An address is verified by a link that works once; until then nothing else is mailed to it, and no mail holds text that somebody chose.',
+  },
+  { id: 'P-3.19', text: 'A forgotten password is reset by a link that works once; it ends all sessions.' },
+  {
+    id: 'P-3.20',
+    text: 'The session cookie works where a key does, in the mode of Payments-Mode; a call from another site is 403 csrf.',
+  },
+  {
+    id: 'P-3.21',
+    text: 'A person changes nothing in live mode before the operator has approved the organisation.',
+  },
+  {
+    id: 'P-3.22',
+    text: 'A page that shows another organisation than the session looks at is told so and changes nothing.',
+  },
+
   // Payments
   {
     id: 'P-4.1',

@@ -1,5 +1,6 @@
 import {
   type App,
+  addressKey,
   createRoutes,
   type RateLimit,
   type RateLimits,
@@ -11,7 +12,6 @@ import { type Actor, actorOf } from './audit/entry.ts';
 import type { AuditService } from './audit/service.ts';
 import type { Config } from './config.ts';
 import type { Access, RequestCaller, RouteAccess } from './customers/access.ts';
-import { addressKey } from './customers/address-key.ts';
 
 /**
  * `api` is what a customer may call in general, `dear` holds for calls that cost much beside that. `address` is for

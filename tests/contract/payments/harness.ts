@@ -1,5 +1,8 @@
 // Boots the real service on a free port with a database of its own, and speaks HTTP to it.
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { listen } from '@libs/runtime';
@@ -67,7 +70,7 @@ export interface InstanceOptions {
 
 /** One process of the service; several on one database are several processes. */
 export async function startInstance(
-  testDatabase: Pick<TestDatabase, 'url'>,
+  testDatabase: Pick<TestDatabase, 'url'> & { dataDir: string },
   options: InstanceOptions = {},
 ): Promise<Instance> {
   const { now } = options.time ?? { now: () => new Date() };
@@ -76,6 +79,8 @@ export async function startInstance(
     PAYMENTS_LOG_LEVEL: 'silent',
     PAYMENTS_RATE_LIVE: '0',
     PAYMENTS_RATE_TEST: '0',
+    PAYMENTS_RATE_ADDRESS: '0',
+    DATA_DIR: testDatabase.dataDir,
     ...options.env,
   });
   const errors: unknown[] = [];
@@ -135,7 +140,7 @@ async function callApi(
 }
 
 export interface Harness extends Instance {
-  testDatabase: TestDatabase;
+  testDatabase: TestDatabase & { dataDir: string };
   time: TestTime;
   /** Another process on the same database; stopped with the harness. */
   another(options?: InstanceOptions): Promise<Instance>;
@@ -148,7 +153,8 @@ export interface Harness extends Instance {
 /** A fresh database with one process on it. */
 export async function startHarness(options: InstanceOptions = {}): Promise<Harness> {
   const time = options.time ?? createTime();
-  const testDatabase = await createTestDatabase(paymentsMigrations());
+  const dataDir = await mkdtemp(join(tmpdir(), 'payments-contract-'));
+  const testDatabase = { ...(await createTestDatabase(paymentsMigrations())), dataDir };
   const instance = await startInstance(testDatabase, { ...options, time });
   const others: Instance[] = [];
   const admin = async (path: string, body: unknown) => {
@@ -174,6 +180,7 @@ export async function startHarness(options: InstanceOptions = {}): Promise<Harne
       for (const other of others) await other.stop();
       await instance.stop();
       await testDatabase.drop();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -18,9 +18,13 @@ export const SANDBOX_TOKEN = 'sk_test_sandbox';
 export const SANDBOX_ORGANISATION_ID = 'org_sandbox';
 export const SANDBOX_KEY_ID = 'key_sandbox';
 
+/** Whether people of an organisation may make live keys; the operator says so. */
+export type LiveAccess = 'none' | 'requested' | 'approved' | 'refused';
+
 export interface Organisation {
   id: string;
   name: string;
+  liveAccess: LiveAccess;
   createdAt: Date;
 }
 

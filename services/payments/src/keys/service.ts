@@ -63,7 +63,10 @@ export interface KeyRequest {
 export interface KeyService {
   /** Who the token belongs to; undefined for a token that is unknown, expired or revoked. Sync for a known key. */
   authenticate(token: string): Caller | undefined | Promise<Caller | undefined>;
+  /** As the operator does: with a test and a live key, and approved for live ones. */
   createOrganisation(tx: Queryable, name: string): Promise<NewOrganisation>;
+  /** As a person does: with no key yet. */
+  addOrganisation(tx: Queryable, request: Pick<Organisation, 'name' | 'liveAccess'>): Promise<Organisation>;
   createKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
   /** A new key takes over from an old one, which goes on working for the overlap. */
   rollKey(tx: Queryable, id: string, overlapSeconds: number): Promise<NewKey>;
@@ -95,12 +98,18 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
     return { key, token };
   }
 
+  const addOrganisation: KeyService['addOrganisation'] = async (tx, { name, liveAccess }) => {
+    const organisation = { id: newId('org'), name, liveAccess, createdAt: now() };
+    await insertOrganisation(tx, organisation);
+    return organisation;
+  };
+
   return {
     authenticate,
+    addOrganisation,
 
     async createOrganisation(tx, name) {
-      const organisation = { id: newId('org'), name, createdAt: now() };
-      await insertOrganisation(tx, organisation);
+      const organisation = await addOrganisation(tx, { name, liveAccess: 'approved' });
       const shared = { organisationId: organisation.id, name: 'default', scopes: allScopes, expiresAt: null };
       const test = await addKey(tx, { ...shared, mode: 'test' });
       const live = await addKey(tx, { ...shared, mode: 'live' });
@@ -157,7 +166,10 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       if (!options.sandboxOn) return;
       const createdAt = now();
       await database.transaction(async (tx) => {
-        await insertOrganisation(tx, { id: SANDBOX_ORGANISATION_ID, name: 'Sandbox', createdAt });
+        await insertOrganisation(tx, {
+          ...{ id: SANDBOX_ORGANISATION_ID, name: 'Sandbox', createdAt },
+          liveAccess: 'none',
+        });
         const key: ApiKey = {
           id: SANDBOX_KEY_ID,
           organisationId: SANDBOX_ORGANISATION_ID,

@@ -33,8 +33,9 @@ function fromRow(row: KeyRow): ApiKey {
 /** Does nothing where the organisation is there already: only the sandbox's has a fixed id. */
 export async function insertOrganisation(tx: Queryable, organisation: Organisation): Promise<void> {
   await tx.query(
-    'insert into organisations (id, name, created_at) values ($1, $2, $3) on conflict (id) do nothing',
-    [organisation.id, organisation.name, organisation.createdAt],
+    `insert into organisations (id, name, live_access, created_at) values ($1, $2, $3, $4)
+     on conflict (id) do nothing`,
+    [organisation.id, organisation.name, organisation.liveAccess, organisation.createdAt],
   );
 }
 

@@ -1,10 +1,16 @@
 import { openChanges } from '@libs/db';
+import { everyMinutes, type Handler } from '@libs/jobs';
+import { createLogin } from '@libs/login';
 import { createReplyOnce, type ReplyOnce } from '../idempotency/reply.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/service.ts';
 import { createGates, type Gates } from '../keys/access.ts';
 import { registerAdminRoutes } from '../keys/routes.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
+import { registerSessionRoutes } from '../people/routes.ts';
+import { createPeopleService, peopleOfLogin, SESSION_TOKEN_PREFIX } from '../people/service.ts';
 import type { Base, Part } from './base.ts';
+
+const PURGE_MINUTES = 30;
 
 export type AccessPart = Part & {
   /** What declared routes ask of a caller. */
@@ -14,10 +20,11 @@ export type AccessPart = Part & {
   replyOnce: ReplyOnce;
 };
 
-/** Organisations and their keys: who may come in, how often, and that a repeated request does nothing twice. */
+/** Organisations, their keys and their people: who may come in, how often, and that a repeat does nothing twice. */
 export async function addAccess(base: Base): Promise<AccessPart> {
-  const { config, database, rates, sealer, adminToken, newId, randomBytes, now, onError } = base;
+  const { config, database, mailer, sealer, adminToken, newId, randomBytes, now, onError } = base;
   const nowMs = () => performance.now();
+  const { publicUrl } = config.http;
   const changes = await openChanges({
     database,
     onError: (error) => onError(error, { where: 'changes' }),
@@ -27,18 +34,43 @@ export async function addAccess(base: Base): Promise<AccessPart> {
     sandboxOn: config.sandbox.on,
   });
   await keys.ensureSandbox();
-  const limits = {
-    live: rates.limit({ name: 'live', limit: config.rates.live }),
-    test: rates.limit({ name: 'test', limit: config.rates.test }),
-  };
-  const gates = createGates({ keys, rates: limits, adminToken });
+  const login = await createLogin({
+    ...{ database, mailer, newId, randomBytes, now, people: peopleOfLogin },
+    sessionTokenPrefix: SESSION_TOKEN_PREFIX,
+    words: {
+      product: 'Payments',
+      pages: { verify: `${publicUrl}/dashboard/verify`, reset: `${publicUrl}/dashboard/reset` },
+      tokenPrefix: 'pml_',
+    },
+  });
+  const people = createPeopleService({ database, keys, login, newId, now });
+  const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
   const idempotency = createIdempotency({ databases: base.databases, sealer, now });
   const replyOnce = createReplyOnce(idempotency);
+  const purge: Handler = { name: 'people.purge', handle: () => login.purge() };
   return {
     ...{ gates, keys, idempotency, replyOnce },
-    routes: (_app, routes) => registerAdminRoutes(routes, { keys, now }),
-    handlers: [],
-    cron: [],
-    close: () => changes.close(),
+    routes(_app, routes) {
+      registerAdminRoutes(routes, { keys, now });
+      registerSessionRoutes(routes, { people, gates, security: login.security });
+    },
+    handlers: [purge, ...login.handlers],
+    cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
+    async close() {
+      await changes.close();
+      await mailer.close();
+    },
+  };
+}
+
+function limitsOf({ rates, config }: Base) {
+  const { live, test, addressPerMinute } = config.rates;
+  return {
+    live: rates.limit({ name: 'live', limit: live }),
+    test: rates.limit({ name: 'test', limit: test }),
+    person: rates.limit({ name: 'person', limit: test }),
+    address: rates.limit({
+      ...{ name: 'address', limit: addressPerMinute, windowSeconds: 60, burst: addressPerMinute },
+    }),
   };
 }

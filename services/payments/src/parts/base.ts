@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Database } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
+import { createMailer, type Mailer } from '@libs/mail';
 import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
@@ -26,6 +28,8 @@ export interface Base {
   log: App['log'];
   /** Who we are at our bank and on the live networks. */
   bank: BankIdentity;
+  /** Mail of the service itself, to the people who use it. */
+  mailer: Mailer;
   sealer: Sealer;
   adminToken: string;
   newId: NewId;
@@ -97,6 +101,10 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     onError: (error) => onError(error, { where: 'rate limits' }),
   });
   await rates.start();
+  const mailer = createMailer({
+    ...{ ...config.mail, now, folder: join(config.dataDir, 'mail') },
+    host: new URL(config.http.publicUrl).hostname,
+  });
   return {
     ...{
       app,
@@ -105,6 +113,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
       databases: { live: database, test: options.testDatabase ?? database },
       rates,
       bank,
+      mailer,
     },
     ...{ metrics: app.metrics, log: app.log, ...secrets },
     newId: options.newId ?? createIdFactory({ now, randomBytes }),
@@ -123,11 +132,18 @@ const openapi = {
     { name: 'Webhooks', description: 'Have events sent to you, signed.' },
     { name: 'Ledger', description: 'The books behind the payments, in double entry.' },
     { name: 'Sandbox', description: 'The clock, forced outcomes and test money of test mode.' },
+    { name: 'Session', description: 'People: signing up, logging in, and looking after the account.' },
     { name: 'Admin', description: 'For the operator: organisations, keys, reconciliation.' },
   ],
   securitySchemes: {
     apiKey: { type: 'http', scheme: 'bearer', description: 'A key that begins with sk_test_ or sk_live_.' },
     adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'payments_session',
+      description: 'A person at the dashboard; with the header `Payments-Mode: test` or `live`.',
+    },
   },
   security: [{ apiKey: [] }],
 };

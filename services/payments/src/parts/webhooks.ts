@@ -1,10 +1,8 @@
 import { createEgressPolicy, type ResolveHost } from '@libs/egress';
 import { createDeliveryQueue } from '@libs/webhooks';
-import type { FastifyRequest } from 'fastify';
 import { registerEventRoutes } from '../events/routes.ts';
 import { createEventService, type EventService } from '../events/service.ts';
 import { createEventStreams } from '../events/stream.ts';
-import { bearerToken } from '../keys/access.ts';
 import { createWebhookDispatcher } from '../webhooks/dispatcher.ts';
 import type { DeliveryOffers } from '../webhooks/offers.ts';
 import { registerWebhookRoutes } from '../webhooks/routes.ts';
@@ -31,7 +29,7 @@ export type WebhooksPart = Part & {
 /** Events, and the webhooks that tell of them. */
 export function addWebhooks(
   base: Base,
-  { keys }: Pick<AccessPart, 'keys'>,
+  { gates }: Pick<AccessPart, 'gates'>,
   { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
 ): WebhooksPart {
   const { config, database, databases, sealer, newId, randomBytes, random, now } = base;
@@ -54,14 +52,13 @@ export function addWebhooks(
     ...{ databases, now, ending: base.app.drainSignal },
     onError: (error) => base.onError(error, { where: 'event streams' }),
   });
-  const stillAllowed = async ({ headers, caller }: FastifyRequest): Promise<boolean> => {
-    const found = await keys.authenticate(bearerToken(headers.authorization) ?? '');
-    return found?.keyId === caller.keyId && found.tenant.id === caller.tenant.id;
-  };
   return {
     ...{ events, subscriptions, webhooks },
     routes(_app, routes) {
-      registerEventRoutes(routes, { events, streams, stillAllowed });
+      registerEventRoutes(routes, {
+        ...{ events, streams },
+        stillAllowed: (request) => gates.stillAllowed(request, 'events:read'),
+      });
       registerWebhookRoutes(routes, webhooks);
     },
     handlers: [],

@@ -64,11 +64,14 @@ beforeAll(async () => {
     defaultMetrics: false,
   });
   app.decorateRequest('caller', null as never);
+  app.decorateRequest('person', null);
   const routes = createPaymentsRoutes(app, {
     gates: createGates({
       keys: whoeverTheTokenNames,
-      rates: { live: unlimited, test: unlimited },
+      people: { findCaller: async () => undefined },
+      rates: { live: unlimited, test: unlimited, person: unlimited, address: unlimited },
       adminToken: ADMIN,
+      publicUrl: 'http://localhost',
     }),
     replyOnce: () => Promise.reject(new Error('nothing here is written')),
   });

@@ -1,4 +1,4 @@
-import type { Mail } from '../mail/mail.ts';
+import type { Mail } from '@libs/mail';
 import { formatNumber, type Invoice } from './invoice.ts';
 import { formatCents } from './money.ts';
 import { periodTitle } from './period.ts';

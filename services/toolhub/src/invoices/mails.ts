@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
-import { MailError, type Mailer } from '../mail/mail.ts';
+import { MailError, type Mailer } from '@libs/mail';
 import { type Issuer, renderInvoice } from './document.ts';
 import { toMail } from './mail-text.ts';
 import type { Period } from './period.ts';

@@ -1,8 +1,8 @@
 // The monthly run against a real database: locks, numbers, mails, and to the cent what was used.
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { MailError } from '@libs/mail';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MailError } from '../mail/mail.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
 import type { Invoice } from './invoice.ts';
 import { acquireLock, releaseLock, renewLock } from './lock-store.ts';

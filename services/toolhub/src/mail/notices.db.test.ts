@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { startWorker } from '@libs/jobs';
+import { type Mail, MailError } from '@libs/mail';
 import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBillingService } from '../billing/service.ts';
 import { createEmitEvent } from '../events/service.ts';
 import { addCustomer } from '../invoices/test/rig.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
-import { type Mail, MailError } from './mail.ts';
 import { createNotices } from './notices.ts';
 
 let testDatabase: TestDatabase;

@@ -1,8 +1,8 @@
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { Mail, Mailer } from '@libs/mail';
 import type { Customer } from '../customers/customer.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { EmitEvent, NewEvent } from '../events/event.ts';
-import type { Mail, Mailer } from './mail.ts';
 
 export interface NoticesDependencies {
   schema: string;

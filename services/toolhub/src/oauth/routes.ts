@@ -1,8 +1,8 @@
 import type { App, RateLimit } from '@libs/http';
+import { addressKey } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
-import { addressKey } from '../customers/address-key.ts';
 import { ADVERTISED_SCOPES } from '../customers/identity.ts';
 import type { RoutesOn } from '../route-rules.ts';
 import { sendPage } from './pages/form.ts';

@@ -1,11 +1,11 @@
 import type { Database } from '@libs/db';
 import type { App, RateLimit } from '@libs/http';
+import { addressKey } from '@libs/http';
 import type { NewId } from '@libs/seal';
 import type { Context, ErrorBody } from 'oidc-provider';
 import type { Suspensions } from '../admin/suspensions.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
-import { addressKey } from '../customers/address-key.ts';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import type { CustomerService } from '../customers/service.ts';

@@ -4,14 +4,13 @@ import { type Changes, type Database, openChanges } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
+import { createMailer, type Mailer } from '@libs/mail';
 import type { Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
 import { errors } from '../errors.ts';
 import { toolhubDocs } from '../guides/site.ts';
-import type { Mailer } from '../mail/mail.ts';
-import { createMailer } from '../mail/mailer.ts';
 import { checkReady } from '../readiness-store.ts';
 import { SCHEMA } from '../schema.ts';
 

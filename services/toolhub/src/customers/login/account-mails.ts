@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { Mail, Mailer } from '@libs/mail';
 import { hashToken, type NewId, type RandomBytes } from '@libs/seal';
-import type { Mail, Mailer } from '../../mail/mail.ts';
 import type { Customer } from '../customer.ts';
 import { insertMailToken, type MailTokenKind } from './mail-tokens-store.ts';
 

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '@libs/db';
+import { createMailer } from '@libs/mail';
 import { createIdFactory } from '@libs/seal';
 import { createEmitEvent } from '../../events/service.ts';
-import { createMailer } from '../../mail/mailer.ts';
 import { createInvoiceService, type InvoiceService, type InvoiceServiceDependencies } from '../service.ts';
 
 export const PERIOD = '2026-10';

@@ -1,10 +1,9 @@
 import type { RateLimit } from '@libs/http';
-import { noteAudit } from '@libs/http';
+import { addressKey, noteAudit } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Suspensions } from '../../admin/suspensions.ts';
 import type { Access } from '../../customers/access.ts';
-import { addressKey } from '../../customers/address-key.ts';
 import {
   EMAIL_CHARACTERS_MAX,
   EMAIL_PATTERN,

@@ -10,7 +10,7 @@ import { createMailer } from './mailer.ts';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolhub-mail-'));
+  folder = await mkdtemp(join(tmpdir(), 'libs-mail-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

@@ -1,0 +1,112 @@
+import type { Database, Queryable } from '@libs/db';
+import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { Mail, Mailer } from '@libs/mail';
+import { hashToken, type NewId, type RandomBytes } from '@libs/seal';
+import type { MailTokenKind } from './mail-token.ts';
+import type { MailTokensStore } from './mail-tokens-store.ts';
+import type { People, Person } from './person.ts';
+
+/** What a service says of itself in its mails. */
+export interface MailWords {
+  /** As in `your Toolhub account`. */
+  product: string;
+  /** The page that a link leads to; the token is added as `?token=`. */
+  pages: Readonly<Record<MailTokenKind, string>>;
+  /** Of the tokens in links, by which a person sees what it is. */
+  tokenPrefix: string;
+}
+
+export interface AccountMailsOptions {
+  database: Database;
+  store: MailTokensStore;
+  people: Pick<People<Person>, 'find' | 'lock'>;
+  mailer: Pick<Mailer, 'send'>;
+  words: MailWords;
+  newId: NewId;
+  randomBytes: RandomBytes;
+  now: () => Date;
+}
+
+/** Mails with a link that proves who reads the address. They hold no word that anybody chose. */
+export interface AccountMails {
+  /** In the caller's transaction: the mail leaves when that has committed. */
+  plan(tx: Queryable, kind: MailTokenKind, personId: string): Promise<void>;
+  readonly handlers: readonly Handler[];
+}
+
+const HOUR_MS = 60 * 60_000;
+const TOKEN_HOURS: Record<MailTokenKind, number> = { verify: 24, reset: 1 };
+/** Whoever asks again and again fills somebody's mailbox, not ours. */
+const MAILS_PER_HOUR_MAX = 5;
+/** 144 random bits, short enough that a link stays one line of a mail. */
+const TOKEN_BYTES = 18;
+const JOB = 'mail.account';
+
+interface Planned {
+  kind: MailTokenKind;
+  /** The name that the first version of these jobs gave it; some may still wait. */
+  customerId: string;
+}
+
+export function createAccountMails(options: AccountMailsOptions): AccountMails {
+  const { database, store, people, words, now } = options;
+
+  /** The token is made when the mail leaves, so that no queue ever holds one. */
+  async function send({ kind, customerId: personId }: Planned): Promise<void> {
+    const person = await people.find(database, personId);
+    if (person === undefined || (kind === 'verify' && person.emailVerified)) return;
+    const token = words.tokenPrefix + options.randomBytes(TOKEN_BYTES).toString('base64url');
+    const id = options.newId('mtk');
+    const createdAt = now();
+    const expiresAt = new Date(createdAt.getTime() + TOKEN_HOURS[kind] * HOUR_MS);
+    const isWithinLimit = await database.transaction(async (tx) => {
+      // The person's row is the lock under which two parallel mails count one after the other.
+      if (!(await people.lock(tx, personId))) return false;
+      return store.insert(
+        tx,
+        { personId, id, kind, createdAt, expiresAt, tokenHash: hashToken(token) },
+        { since: new Date(createdAt.getTime() - HOUR_MS), tokensMax: MAILS_PER_HOUR_MAX },
+      );
+    });
+    if (isWithinLimit) await options.mailer.send(mailOf(kind, { id, to: person.email, token }, words));
+  }
+
+  return {
+    plan: (tx, kind, personId) =>
+      enqueueJobs(tx, database.schema, [{ name: JOB, payload: { kind, customerId: personId } }]),
+    handlers: [
+      {
+        name: JOB,
+        // One at a time: a mail that fails must not send its neighbours again.
+        batchMax: 1,
+        handle: async (jobs) => {
+          for (const { payload } of jobs as readonly Job<Planned>[]) await send(payload);
+        },
+      },
+    ],
+  };
+}
+
+function mailOf(
+  kind: MailTokenKind,
+  { id, to, token }: { id: string; to: string; token: string },
+  { product, pages }: MailWords,
+): Mail {
+  const link = `${pages[kind]}?token=${token}`;
+  const text =
+    kind === 'verify'
+      ? [
+          `somebody opened a ${product} account with this address. If it was you, open`,
+          ...['', link, ''],
+          'The link works once, for 24 hours. If it was not you, do nothing: this address',
+          'then gets no other mail.',
+        ]
+      : [
+          `somebody asked for a new password for your ${product} account. To choose one, open`,
+          ...['', link, ''],
+          'The link works once, for an hour, and ends all sessions. If it was not you, do',
+          'nothing: your password stays as it is.',
+        ];
+  const subject = kind === 'verify' ? 'Verify your e-mail address' : 'Choose a new password';
+  return { id, to, subject, text: ['Hello,', '', ...text, ''].join('\n') };
+}

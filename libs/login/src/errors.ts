@@ -1,0 +1,34 @@
+import { defineErrors, type ErrorDefinitions } from '@libs/runtime';
+
+/** What getting in can be refused with; a service puts them into its own registry. */
+export const loginErrorDefinitions = {
+  invalid_credentials: {
+    kind: 'unauthenticated',
+    title: 'Invalid credentials',
+    detail: 'The e-mail address or the password is wrong.',
+  },
+  wrong_password: {
+    kind: 'forbidden',
+    title: 'Wrong password',
+    detail: 'The password is wrong.',
+  },
+  link_not_valid: {
+    kind: 'refused',
+    title: 'Link not valid',
+    detail: 'This link was used already, has expired, or never existed; ask for a new one.',
+    help: 'A link to verify an address works for 24 hours, one to choose a new password for an hour, each once.',
+  },
+  email_taken: {
+    kind: 'conflict',
+    title: 'E-mail address taken',
+    detail: 'There is an account with this e-mail address already.',
+  },
+  too_many_logins: {
+    kind: 'rate_limited',
+    title: 'Too many failed logins',
+    detail: 'Too many failed logins for this account; wait as long as Retry-After says.',
+  },
+  busy: { kind: 'unavailable', title: 'Busy', detail: 'Too many logins are being checked; try again.' },
+} as const satisfies ErrorDefinitions;
+
+export const loginErrors = defineErrors(loginErrorDefinitions);

@@ -1,0 +1,64 @@
+import type { Database, Queryable } from '@libs/db';
+import type { Handler } from '@libs/jobs';
+import type { Mailer } from '@libs/mail';
+import type { NewId, RandomBytes } from '@libs/seal';
+import { type AccountMails, createAccountMails, type MailWords } from './account-mails.ts';
+import { createLoginLimit } from './limit.ts';
+import { createMailTokensStore } from './mail-tokens-store.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
+import type { People, Person, PersonColumn } from './person.ts';
+import { type AccountSecurity, createAccountSecurity } from './security.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createSessionsStore } from './sessions-store.ts';
+
+export interface LoginOptions<P extends Person> {
+  database: Database;
+  people: People<P>;
+  personColumn?: PersonColumn;
+  mailer: Pick<Mailer, 'send'>;
+  words: MailWords;
+  sessionTokenPrefix: string;
+  /** In the transaction that verifies an address: what waited for it may leave. */
+  onVerified?(tx: Queryable, personId: string): Promise<void>;
+  newId: NewId;
+  randomBytes: RandomBytes;
+  now: () => Date;
+}
+
+/** Everything about getting in as a person. */
+export interface Login<P extends Person> {
+  passwords: Passwords;
+  sessions: Sessions;
+  mails: Pick<AccountMails, 'plan'>;
+  security: AccountSecurity<P>;
+  readonly handlers: readonly Handler[];
+  /** Removes what is past its time. */
+  purge(): Promise<void>;
+}
+
+export async function createLogin<P extends Person>(options: LoginOptions<P>): Promise<Login<P>> {
+  const { database, people, personColumn = 'person_id', onVerified, newId, randomBytes, now } = options;
+  const passwords = await createPasswords();
+  const limit = createLoginLimit({ database, newId, now });
+  const mailTokens = createMailTokensStore(personColumn);
+  const sessions = createSessions({
+    ...{ database, newId, randomBytes, now },
+    store: createSessionsStore(personColumn),
+    tokenPrefix: options.sessionTokenPrefix,
+  });
+  const mails = createAccountMails({
+    ...{ database, people, newId, randomBytes, now, store: mailTokens },
+    ...{ mailer: options.mailer, words: options.words },
+  });
+  const security = createAccountSecurity({
+    ...{ database, people, mailTokens, passwords, limit, sessions, mails, now },
+    ...(onVerified === undefined ? {} : { onVerified }),
+  });
+  return {
+    ...{ passwords, sessions, mails, security, handlers: mails.handlers },
+    async purge() {
+      await Promise.all([limit.purge(), sessions.purge()]);
+      await security.purge();
+    },
+  };
+}

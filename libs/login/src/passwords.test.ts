@@ -1,0 +1,44 @@
+import { beforeAll, expect, test } from 'vitest';
+import { createPasswords, type Passwords } from './passwords.ts';
+
+let passwords: Passwords;
+let stored: string;
+
+beforeAll(async () => {
+  passwords = await createPasswords();
+  stored = await passwords.hash('correct horse battery');
+});
+
+test('[TH-3] a hash is argon2id and opens for its password alone', async () => {
+  expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(await passwords.verify('correct horse battery', stored)).toBe(true);
+  expect(await passwords.verify('Correct horse battery', stored)).toBe(false);
+  expect(await passwords.verify('a password that nobody has', undefined)).toBe(false);
+});
+
+test('[TH-3] an account that does not exist costs the same work', async () => {
+  const fastestMs = async (hash: string | undefined) => {
+    let fastest = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 10; round += 1) {
+      const startedMs = performance.now();
+      await passwords.verify('wrong password', hash);
+      fastest = Math.min(fastest, performance.now() - startedMs);
+    }
+    return fastest;
+  };
+  const ratio = (await fastestMs(undefined)) / (await fastestMs(stored));
+  // Without the dummy this is below one hundredth; the wide band is for busy machines.
+  expect(ratio).toBeGreaterThan(0.2);
+  expect(ratio).toBeLessThan(5);
+});
+
+test('waiting checks are answered in turn, and beyond the queue refused', async () => {
+  const answers = await Promise.allSettled(
+    Array.from({ length: 505 }, () => passwords.verify('x', 'not a hash')),
+  );
+  const refused = answers.filter(
+    ({ status, ...rest }) => status === 'rejected' && 'reason' in rest && rest.reason.code === 'busy',
+  );
+  expect(refused).toHaveLength(3);
+  expect(await passwords.verify('correct horse battery', stored)).toBe(true);
+});

@@ -1,0 +1,40 @@
+import type { Queryable } from '@libs/db';
+
+/** What the library must know of somebody who has an account. */
+export interface Person {
+  id: string;
+  email: string;
+  /** Whether somebody has proved to read mail at the address. */
+  emailVerified: boolean;
+}
+
+/** The service's own table of people. The library keeps everything else about getting in. */
+export interface People<P extends Person> {
+  find(db: Queryable, id: string): Promise<P | undefined>;
+  findLogin(db: Queryable, emailKey: string): Promise<{ person: P; passwordHash: string } | undefined>;
+  /** Locks the person's row until the end of the transaction; false where there is none. */
+  lock(tx: Queryable, id: string): Promise<boolean>;
+  setPassword(tx: Queryable, id: string, passwordHash: string): Promise<void>;
+  /** The first verification is the one that counts; undefined where there is nobody. */
+  markVerified(tx: Queryable, id: string, at: Date): Promise<P | undefined>;
+}
+
+/**
+ * How the tables name the person. A service that had its tables before the library keeps them as they are: renaming a
+ * column would stop the processes of the version before, which run beside the new one while it is rolled out.
+ */
+export type PersonColumn = 'person_id' | 'customer_id';
+
+export const PASSWORD_CHARACTERS_MIN = 10;
+/** Long enough for any pass phrase; the bound keeps hashing from becoming a way to keep the server busy. */
+export const PASSWORD_CHARACTERS_MAX = 256;
+export const EMAIL_CHARACTERS_MAX = 254;
+
+/** One address, one account: neither case nor the way an accent is composed makes another one. */
+export function emailKey(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/** Loose on purpose: only the mail server knows which local parts exist. */
+export const EMAIL_PATTERN =
+  '^[^\\s@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s@.<>"(),:;\\[\\]\\\\]+(\\.[^\\s@.<>"(),:;\\[\\]\\\\]+)*$';

@@ -1,0 +1,136 @@
+import type { Database, Queryable } from '@libs/db';
+import { hashToken } from '@libs/seal';
+import type { AccountMails } from './account-mails.ts';
+import { loginErrors } from './errors.ts';
+import type { LoginLimit } from './limit.ts';
+import type { MailTokensStore } from './mail-tokens-store.ts';
+import type { Passwords } from './passwords.ts';
+import { emailKey, type People, type Person } from './person.ts';
+import type { Sessions } from './sessions.ts';
+
+export type PasswordOutcome<P extends Person> =
+  | { ok: true; person: P }
+  | { ok: false; personId: string | null };
+
+/** Proving an address, a password, and getting back in. */
+export interface AccountSecurity<P extends Person> {
+  /** Throws over the limit of failures. Whose account it was is for the audit log alone, never for the caller. */
+  checkPassword(input: { email: string; password: string }): Promise<PasswordOutcome<P>>;
+  /** Proves the address; throws for a link that is used, expired or unknown. */
+  verify(token: string): Promise<P>;
+  /** In the transaction of something else that proves the address. */
+  verifyAddress(tx: Queryable, personId: string): Promise<P>;
+  resendVerification(personId: string): Promise<void>;
+  /** Whoever asks, nothing is told; a mail leaves where there is such an account. */
+  forgot(email: string): Promise<void>;
+  /** Ends all sessions. The link came by mail, so it proves the address, too. */
+  reset(input: { token: string; password: string }): Promise<{ personId: string }>;
+  /** Ends all other sessions. Throws over the limit of failures, and for a wrong password. */
+  changePassword(input: {
+    personId: string;
+    sessionId: string | null;
+    current: string;
+    next: string;
+  }): Promise<void>;
+  /** Throws over the limit of failures, and for a wrong password. */
+  requirePassword(personId: string, password: string): Promise<void>;
+  purge(): Promise<void>;
+}
+
+export interface AccountSecurityOptions<P extends Person> {
+  database: Database;
+  people: People<P>;
+  mailTokens: MailTokensStore;
+  passwords: Passwords;
+  limit: LoginLimit;
+  sessions: Pick<Sessions, 'endAll'>;
+  mails: AccountMails;
+  /** In the transaction that verifies an address: what waited for it may leave. */
+  onVerified?(tx: Queryable, personId: string): Promise<void>;
+  now: () => Date;
+}
+
+const TOKENS_KEPT_MS = 48 * 60 * 60_000;
+
+export function createAccountSecurity<P extends Person>(
+  options: AccountSecurityOptions<P>,
+): AccountSecurity<P> {
+  const { database, people, mailTokens, passwords, limit, mails, now } = options;
+
+  async function verifyAddress(tx: Queryable, personId: string): Promise<P> {
+    const person = await people.markVerified(tx, personId, now());
+    if (person === undefined) throw loginErrors.link_not_valid();
+    await options.onVerified?.(tx, personId);
+    return person;
+  }
+
+  /** Checks under the same limit as logins, so that this is no way to guess beside them. */
+  async function requirePassword(personId: string, password: string): Promise<void> {
+    const person = await people.find(database, personId);
+    const { ok } =
+      person === undefined ? { ok: false } : await checkPassword({ email: person.email, password });
+    if (!ok) throw loginErrors.wrong_password();
+  }
+
+  function checkPassword({ email, password }: { email: string; password: string }) {
+    const key = emailKey(email);
+    return limit.attempt<PasswordOutcome<P>>(key, async () => {
+      const found = await people.findLogin(database, key);
+      const matches = await passwords.verify(password, found?.passwordHash);
+      if (!matches || found === undefined) return { ok: false, personId: found?.person.id ?? null };
+      return { ok: true, person: found.person };
+    });
+  }
+
+  return {
+    checkPassword,
+    requirePassword,
+    verifyAddress,
+
+    verify: (token) =>
+      database.transaction(async (tx) => {
+        const spent = await mailTokens.spend(tx, { kind: 'verify', tokenHash: hashToken(token), now: now() });
+        if (spent === undefined) throw loginErrors.link_not_valid();
+        return verifyAddress(tx, spent.personId);
+      }),
+
+    async resendVerification(personId) {
+      const person = await people.find(database, personId);
+      if (person === undefined || person.emailVerified) return;
+      await database.transaction((tx) => mails.plan(tx, 'verify', personId));
+    },
+
+    async forgot(email) {
+      const found = await people.findLogin(database, emailKey(email));
+      if (found === undefined) return;
+      await database.transaction((tx) => mails.plan(tx, 'reset', found.person.id));
+    },
+
+    async reset({ token, password }) {
+      const passwordHash = await passwords.hash(password);
+      return database.transaction(async (tx) => {
+        const spent = await mailTokens.spend(tx, { kind: 'reset', tokenHash: hashToken(token), now: now() });
+        if (spent === undefined) throw loginErrors.link_not_valid();
+        const { personId } = spent;
+        await people.setPassword(tx, personId, passwordHash);
+        await mailTokens.voidAll(tx, { personId, kind: 'reset' });
+        await options.sessions.endAll(tx, personId);
+        await verifyAddress(tx, personId);
+        return { personId };
+      });
+    },
+
+    async changePassword({ personId, sessionId, current, next }) {
+      await requirePassword(personId, current);
+      const passwordHash = await passwords.hash(next);
+      await database.transaction(async (tx) => {
+        if (!(await people.lock(tx, personId))) throw loginErrors.wrong_password();
+        await people.setPassword(tx, personId, passwordHash);
+        await mailTokens.voidAll(tx, { personId, kind: 'reset' });
+        await options.sessions.endAll(tx, personId, sessionId);
+      });
+    },
+
+    purge: () => mailTokens.deleteBefore(database, new Date(now().getTime() - TOKENS_KEPT_MS)),
+  };
+}

@@ -1,0 +1,2 @@
+export { type Mail, type MailAttachment, MailError, type MailErrorKind, type Mailer } from './mail.ts';
+export { createMailer } from './mailer.ts';

@@ -1,0 +1,296 @@
+import { expireCookie, noteAudit, serializeCookie } from '@libs/http';
+import { type Login, SESSION_DAYS } from '@libs/login';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { closed } from '../api-schema.ts';
+import { errors } from '../errors.ts';
+import type { Gates } from '../keys/access.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
+import type { PersonCaller, User } from './person.ts';
+import {
+  Email,
+  GivenEmail,
+  GivenPassword,
+  LinkToken,
+  NewPassword,
+  PersonName,
+  SessionSchema,
+  sessionToApi,
+} from './schemas.ts';
+import type { PeopleService, SignedIn } from './service.ts';
+
+export interface SessionRouteDependencies {
+  people: PeopleService;
+  security: Login<User>['security'];
+  gates: Pick<Gates, 'cookie' | 'cookieOf'>;
+}
+
+const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
+const Accepted = Type.Object({}, { description: 'Nothing is told here; see the mail.' });
+const tags = ['Session'];
+
+const Signup = Type.Object(
+  {
+    email: Email,
+    password: NewPassword,
+    name: Type.Optional(PersonName),
+    organisation: Type.Optional(PersonName),
+  },
+  closed,
+);
+
+/** The person behind a request that a gate let in as one. */
+export function personOf({ person, routeOptions }: FastifyRequest): PersonCaller {
+  if (person === null) throw new Error(`${routeOptions.url} reads a person that no gate found`);
+  return person;
+}
+
+/** Logging in and out, proving the address, and getting back in. */
+export function registerSessionRoutes(routes: PaymentsRoutes, deps: SessionRouteDependencies): void {
+  registerEntry(routes, deps);
+  registerOwnSession(routes, deps);
+  registerMailLinks(routes, deps);
+}
+
+function originOf({ ip, headers }: FastifyRequest) {
+  return { ip, userAgent: headers['user-agent'] ?? null };
+}
+
+function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDependencies): void {
+  const cookieFor = ({ token }: SignedIn) =>
+    serializeCookie(gates.cookie.name, token, {
+      secure: gates.cookie.secure,
+      maxAgeSeconds: SESSION_SECONDS,
+    });
+
+  routes.post(
+    '/v1/session/signup',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'user.created' },
+      idempotency: 'repeats',
+      schema: {
+        operationId: 'session.signup',
+        tags,
+        summary: 'Sign up: a person, and an organisation that is theirs',
+        body: Signup,
+        response: { 201: SessionSchema },
+      },
+    },
+    async (request, reply) => {
+      const { email, password } = request.body;
+      const name = request.body.name ?? (email.split('@', 1)[0] as string);
+      const signedIn = await people.signup({
+        ...{ email, password, name, from: originOf(request) },
+        organisation: request.body.organisation ?? name,
+      });
+      noteAudit(request, { subject: signedIn.user.id });
+      return reply.code(201).header('set-cookie', cookieFor(signedIn)).send(sessionToApi(signedIn));
+    },
+  );
+
+  routes.post(
+    '/v1/session/login',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'session.started' },
+      idempotency: 'repeats',
+      schema: {
+        operationId: 'session.login',
+        tags,
+        summary: 'Log in',
+        body: Type.Object({ email: GivenEmail, password: GivenPassword }, closed),
+        response: { 200: SessionSchema },
+      },
+    },
+    async (request, reply) => {
+      const signedIn = await people.login({ ...request.body, from: originOf(request) });
+      if (signedIn === undefined) throw errors.invalid_credentials();
+      noteAudit(request, { subject: signedIn.user.id });
+      return reply.header('set-cookie', cookieFor(signedIn)).send(sessionToApi(signedIn));
+    },
+  );
+
+  routes.post(
+    '/v1/session/logout',
+    {
+      access: 'visitor',
+      rate: 'none',
+      audit: { action: 'session.ended' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'session.logout',
+        tags,
+        summary: 'Log out',
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const cookie = gates.cookieOf(request);
+      if (cookie !== undefined) await people.logout(cookie);
+      return reply
+        .code(204)
+        .header('set-cookie', expireCookie(gates.cookie.name, { secure: gates.cookie.secure }))
+        .send(null);
+    },
+  );
+}
+
+function registerOwnSession(routes: PaymentsRoutes, { people, security }: SessionRouteDependencies): void {
+  const viewFor = async ({ userId, membership }: PersonCaller) =>
+    sessionToApi(await people.view(userId, membership?.organisationId ?? null));
+
+  routes.get(
+    '/v1/session',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'session.get',
+        tags,
+        summary: 'Who is logged in, and where',
+        response: { 200: SessionSchema },
+      },
+    },
+    (request) => viewFor(personOf(request)),
+  );
+
+  routes.patch(
+    '/v1/session',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'user.renamed' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'session.update',
+        tags,
+        summary: 'Change the name of the person',
+        body: Type.Object({ name: PersonName }, closed),
+        response: { 200: SessionSchema },
+      },
+    },
+    async (request) => {
+      const person = personOf(request);
+      await people.rename(person.userId, request.body.name);
+      return viewFor(person);
+    },
+  );
+
+  routes.post(
+    '/v1/session/password',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'user.password_changed' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'session.change_password',
+        tags,
+        summary: 'Change the password; all other sessions end',
+        body: Type.Object({ current: GivenPassword, new: NewPassword }, closed),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { userId: personId, sessionId } = personOf(request);
+      const { current, new: next } = request.body;
+      await security.changePassword({ personId, sessionId, current, next });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDependencies): void {
+  routes.post(
+    '/v1/session/verify',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'user.verified' },
+      idempotency: 'repeats',
+      schema: {
+        operationId: 'session.verify',
+        tags,
+        summary: 'Verify the e-mail address',
+        description: 'With the token from the mail; it works once, for 24 hours.',
+        body: Type.Object({ token: LinkToken }, closed),
+        response: { 200: Type.Object({ email: Type.String(), email_verified: Type.Boolean() }) },
+      },
+    },
+    async (request) => {
+      const { id, email, emailVerified } = await security.verify(request.body.token);
+      noteAudit(request, { subject: id });
+      return { email, email_verified: emailVerified };
+    },
+  );
+
+  routes.post(
+    '/v1/session/verify/resend',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'user.verification_sent' },
+      idempotency: 'repeats',
+      schema: {
+        operationId: 'session.resend_verification',
+        tags,
+        summary: 'Send the mail that verifies the address again',
+        response: { 202: Accepted },
+      },
+    },
+    async (request, reply) => {
+      await security.resendVerification(personOf(request).userId);
+      return reply.code(202).send({});
+    },
+  );
+
+  routes.post(
+    '/v1/session/forgot',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: 'none',
+      idempotency: 'repeats',
+      schema: {
+        operationId: 'session.forgot',
+        tags,
+        summary: 'Ask for a link to choose a new password',
+        description: 'The answer is the same whether or not there is such an account.',
+        body: Type.Object({ email: GivenEmail }, closed),
+        response: { 202: Accepted },
+      },
+    },
+    async (request, reply) => {
+      await security.forgot(request.body.email);
+      return reply.code(202).send({});
+    },
+  );
+
+  routes.post(
+    '/v1/session/reset',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'user.password_reset' },
+      idempotency: 'repeats',
+      schema: {
+        operationId: 'session.reset',
+        tags,
+        summary: 'Choose a new password with the link from the mail',
+        description: 'The token works once, for an hour. All sessions end.',
+        body: Type.Object({ token: LinkToken, password: NewPassword }, closed),
+        response: { 200: Type.Object({}) },
+      },
+    },
+    async (request) => {
+      const { personId } = await security.reset(request.body);
+      noteAudit(request, { subject: personId });
+      return {};
+    },
+  );
+}

@@ -1,0 +1,72 @@
+import {
+  EMAIL_CHARACTERS_MAX,
+  EMAIL_PATTERN,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+} from '@libs/login';
+import Type from 'typebox';
+import { nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { type MemberOf, roles } from './person.ts';
+import type { SessionView } from './service.ts';
+
+const NAME_CHARACTERS_MAX = 200;
+
+export const PersonName = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
+export const Email = Type.String({ maxLength: EMAIL_CHARACTERS_MAX, pattern: EMAIL_PATTERN });
+export const NewPassword = Type.String({
+  minLength: PASSWORD_CHARACTERS_MIN,
+  maxLength: PASSWORD_CHARACTERS_MAX,
+});
+/** What somebody types as the present password; whether it is right is not for a schema to say. */
+export const GivenPassword = Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX });
+/** Looser than sign-up: what cannot be an account is answered like a wrong password. */
+export const GivenEmail = Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX });
+export const LinkToken = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'From the link in the mail.',
+});
+export const RoleSchema = oneOfStrings(roles);
+export const LiveAccessSchema = oneOfStrings(['none', 'requested', 'approved', 'refused']);
+
+export const SessionSchema = Type.Object({
+  object: Type.Literal('session'),
+  user: Type.Object({
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
+    operator: Type.Boolean(),
+    passkeys: Type.Integer(),
+    created_at: Timestamp,
+  }),
+  organisation: nullable(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      role: RoleSchema,
+      live_access: LiveAccessSchema,
+    }),
+  ),
+  organisations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: RoleSchema })),
+});
+
+export function sessionToApi({ user, organisation, organisations }: SessionView) {
+  return {
+    object: 'session' as const,
+    user: {
+      id: user.id,
+      email: user.email,
+      name: user.name,
+      email_verified: user.emailVerified,
+      operator: user.operator,
+      passkeys: 0,
+      created_at: user.createdAt.toISOString(),
+    },
+    organisation:
+      organisation === null ? null : { ...memberToApi(organisation), live_access: organisation.liveAccess },
+    organisations: organisations.map(memberToApi),
+  };
+}
+
+const memberToApi = ({ id, name, role }: MemberOf) => ({ id, name, role });
