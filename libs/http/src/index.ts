@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
-=======
 export { addressKey } from './address-key.ts';
-export { type AppOptions, createApp } from './app.ts';
->>>>>>> 368946f (People sign up and log in to Payments: one login library with sessions, mails and limits, and a cookie that works where a key does)
+export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export type { OpenApiOptions } from './docs.ts';
