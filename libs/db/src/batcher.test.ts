@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { createBatcher, type Outcome } from './batcher.ts';
+import { type BatcherOptions, createBatcher, type Outcome, outcomesOf, type Verdict } from './batcher.ts';
 
 const refuse = () => new Error('full');
 
 test('what waits together runs together, and a bad item harms no other', async () => {
   const sizes: number[] = [];
-  const submit = createBatcher<number, readonly number[], number>({
-    prepare: async (items) => items,
+  const { add: submit } = createBatcher<number, number>({
     async run(items) {
       sizes.push(items.length);
       await new Promise((done) => setTimeout(done, 10));
@@ -29,8 +28,7 @@ test('what waits together runs together, and a bad item harms no other', async (
 
 test('a batch that fails as a whole fails for each of its items, and the next one runs', async () => {
   let fail = true;
-  const submit = createBatcher<number, readonly number[], number>({
-    prepare: async (items) => items,
+  const { add: submit } = createBatcher<number, number>({
     run: async (items) => {
       if (fail) throw new Error('down');
       return items.map((value) => ({ ok: true, value }));
@@ -52,7 +50,7 @@ test('a batch that fails as a whole fails for each of its items, and the next on
 
 test('many that wait leave in two halves, one after the other, the second before the first is answered', async () => {
   const log: string[] = [];
-  const submit = createBatcher<number, readonly number[], number>({
+  const { add: submit } = createBatcher<number, number>({
     async prepare(items) {
       log.push(`prepare ${items.length}`);
       return items;
@@ -72,7 +70,7 @@ test('many that wait leave in two halves, one after the other, the second before
 });
 
 test('what cannot be prepared fails for its own items, and the next batch runs', async () => {
-  const submit = createBatcher<number, readonly number[], number>({
+  const { add: submit } = createBatcher<number, number>({
     async prepare(items) {
       if (items.includes(1)) throw new Error('unprepared');
       return items;
@@ -84,4 +82,84 @@ test('what cannot be prepared fails for its own items, and the next batch runs',
   });
   const results = await Promise.allSettled([1, 2, 3].map((item) => submit(item)));
   expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+});
+
+/** Postgres refuses 13, and a run with 99 finds the database away for the first two tries. */
+function trial(options: Partial<BatcherOptions<number, number, readonly number[]>> = {}) {
+  const batches: number[][] = [];
+  let away = 2;
+  const batcher = createBatcher<number, number>({
+    async run(items) {
+      batches.push([...items]);
+      await new Promise((done) => setTimeout(done, 1));
+      if (items.includes(13)) throw Object.assign(new Error('refused'), { code: '22021' });
+      if (items.includes(99) && away-- > 0) throw new Error('away');
+      return outcomesOf(items.map((item) => item * 2));
+    },
+    batchMax: 8,
+    queueMax: 100,
+    onOverflow: refuse,
+    ...options,
+  });
+  return { batcher, batches };
+}
+
+test('without a preparation all that wait leave at once, and the next when it is back', async () => {
+  const { batcher, batches } = trial({ batchMax: 100 });
+  const first = Array.from({ length: 40 }, (_, item) => batcher.add(item + 100));
+  await new Promise((done) => setImmediate(done));
+  expect(batcher.size).toBe(40);
+  const second = Array.from({ length: 30 }, (_, item) => batcher.add(item + 200));
+  await Promise.all([...first, ...second]);
+  expect(batches.map(({ length }) => length)).toEqual([40, 30]);
+});
+
+test('what the database refuses is found by halves, and everything beside and behind it is written', async () => {
+  const { batcher, batches } = trial();
+  const items = [1, 2, 3, 4, 13, 6, 7, 8, 9];
+  const results = await Promise.allSettled(items.map((item) => batcher.add(item)));
+  expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 0))).toEqual([
+    2, 4, 6, 8, 0, 12, 14, 16, 18,
+  ]);
+  expect(batches).toEqual([
+    [1, 2, 3, 4, 13, 6, 7, 8],
+    [1, 2, 3, 4],
+    [13, 6, 7, 8],
+    [13, 6],
+    [13],
+    [6],
+    [7, 8],
+    [9],
+  ]);
+});
+
+test('what is tried until it succeeds keeps its place; idle means that nothing waits and nothing runs', async () => {
+  const tries: number[] = [];
+  const { batcher, batches } = trial({
+    onFailure(_error, { attempt }): Verdict {
+      tries.push(attempt);
+      return { retryInMs: 1 };
+    },
+  });
+  await batcher.idle();
+  const done: number[] = [];
+  void batcher.add(99).then((value) => done.push(value));
+  await new Promise((waited) => setImmediate(waited));
+  void batcher.add(1).then((value) => done.push(value));
+  await batcher.idle();
+  expect(done).toEqual([198, 2]);
+  expect(tries).toEqual([1, 2]);
+  expect(batches).toEqual([[99], [99], [99], [1]]);
+  expect(batcher.size).toBe(0);
+});
+
+test('a full queue gives up the oldest where that is asked for, and a judge that fails is an error of the items', async () => {
+  const { batcher } = trial({
+    queueMax: 2,
+    overflow: 'oldest',
+    onFailure: () => Promise.reject(new Error('no judge')),
+  });
+  const results = await Promise.allSettled([1, 2, 13].map((item) => batcher.add(item)));
+  const reasons = results.map((result) => (result.status === 'rejected' ? result.reason.message : 'ok'));
+  expect(reasons).toEqual(['full', 'no judge', 'no judge']);
 });

@@ -1,21 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** One outcome per item: a batch never lets one bad item spoil its neighbours. */
 export type Outcome<Value> = { ok: true; value: Value } | { ok: false; error: unknown };
 
-export interface BatcherOptions<Item, Prepared, Value> {
-  /** Does for the items that leave together what needs no turn in the database; the batch before may be under way. */
-  prepare(items: readonly Item[]): Promise<Prepared>;
+/**
+ * What becomes of a batch that failed as a whole: its callers get the error, it is tried again later, or it is tried
+ * again in halves, down to the single item that cannot be written.
+ */
+export type Verdict = 'reject' | 'split' | { readonly retryInMs: number };
+
+export interface FailedBatch<Item> {
+  readonly items: readonly Item[];
+  /** How often these very items have been tried together, from 1. */
+  readonly attempt: number;
+}
+
+export interface BatcherOptions<Item, Value, Prepared> {
+  /**
+   * Does for the items that leave together what needs no turn in the database; the batch before may be under way. With
+   * it, many that wait leave in two halves, so that one is prepared while the other is written.
+   */
+  readonly prepare?: (items: readonly Item[]) => Promise<Prepared>;
   /** Handles a batch; the outcomes stand in the order of the items. One batch is here at a time. */
-  run(prepared: Prepared): Promise<readonly Outcome<Value>[]>;
-  batchMax: number;
-  /** More than this many waiting items are refused with `onOverflow`'s error instead of growing without end. */
-  queueMax: number;
-  onOverflow: () => unknown;
+  readonly run: (prepared: Prepared) => Promise<readonly Outcome<Value>[]>;
+  readonly batchMax: number;
+  /** How many may wait. */
+  readonly queueMax: number;
+  /** Who goes without when too many wait, with `onOverflow`'s error: who comes (unless it says otherwise), or who came first. */
+  readonly overflow?: 'newest' | 'oldest';
+  readonly onOverflow: () => unknown;
+  /** Unless it says otherwise: in halves when the database refused what it was given, else everyone gets the error. */
+  readonly onFailure?: (error: unknown, failed: FailedBatch<Item>) => Verdict | Promise<Verdict>;
+}
+
+export interface Batcher<Item, Value> {
+  add(item: Item): Promise<Value>;
+  /** How many wait or are under way. */
+  readonly size: number;
+  /** Resolves when nothing waits and nothing is under way. */
+  idle(): Promise<void>;
 }
 
 interface Waiting<Item, Value> {
   item: Item;
   resolve(value: Value): void;
   reject(error: unknown): void;
+}
+
+interface Formed<Item, Value, Prepared> {
+  batch: readonly Waiting<Item, Value>[];
+  items: readonly Item[];
+  prepared: Outcome<Prepared>;
 }
 
 /** Below this, one batch for all that wait is cheaper than two. */
@@ -29,16 +64,20 @@ const SPLIT_MIN = 16;
  * hear of theirs: while the database works, this process answers, reads and prepares. Two under way at once shared one
  * core as often as not, each half as large: 4,600 payments a second instead of 5,600, on 2 cores.
  */
-export function createBatcher<Item, Prepared, Value>(
-  options: BatcherOptions<Item, Prepared, Value>,
-): (item: Item) => Promise<Value> {
-  type Batch = readonly Waiting<Item, Value>[];
+export function createBatcher<Item, Value, Prepared = readonly Item[]>(
+  options: BatcherOptions<Item, Value, Prepared>,
+): Batcher<Item, Value> {
+  const { run, batchMax, queueMax, onFailure = splitRefusedData } = options;
+  const isAhead = options.prepare !== undefined;
+  const prepare = options.prepare ?? (async (items: readonly Item[]) => items as Prepared);
   let queue: Waiting<Item, Value>[] = [];
-  let ready: { batch: Batch; prepared: Prepared } | undefined;
+  let ready: Formed<Item, Value, Prepared> | undefined;
+  let isScheduled = false;
   let isPreparing = false;
   let isRunning = false;
-  let isScheduled = false;
+  let underWay = 0;
   let lastSize = 0;
+  const idlers: (() => void)[] = [];
 
   function schedule(): void {
     if (isScheduled || isPreparing || ready || (isRunning && !isNextComplete())) return;
@@ -46,13 +85,13 @@ export function createBatcher<Item, Prepared, Value>(
     // Requests that were parsed in this turn of the event loop go together.
     setImmediate(() => {
       isScheduled = false;
-      if (!isPreparing && !ready) void prepareNext();
+      if (!isPreparing && !ready) void formNext();
     });
   }
 
   /** Whether as many wait as left last time: those will not be back before the batch under way is done. */
   function isNextComplete(): boolean {
-    return queue.length >= Math.max(lastSize, SPLIT_MIN);
+    return isAhead && queue.length >= Math.max(lastSize, SPLIT_MIN);
   }
 
   /**
@@ -62,20 +101,23 @@ export function createBatcher<Item, Prepared, Value>(
    */
   function nextSize(): number {
     const waiting = queue.length;
-    const share = waiting < SPLIT_MIN ? waiting : Math.ceil((waiting + lastSize) / 2);
-    return Math.min(share, waiting, options.batchMax);
+    const share = !isAhead || waiting < SPLIT_MIN ? waiting : Math.ceil((waiting + lastSize) / 2);
+    return Math.min(share, waiting, batchMax);
   }
 
-  async function prepareNext(): Promise<void> {
+  async function formNext(): Promise<void> {
     lastSize = nextSize();
     if (lastSize === 0) return;
     const batch = queue.slice(0, lastSize);
     queue = queue.slice(lastSize);
+    underWay += lastSize;
+    const items = batch.map(({ item }) => item);
     isPreparing = true;
+    // Written out, because every further turn before the next batch leaves lets a caller of the last one go first.
     try {
-      ready = { batch, prepared: await options.prepare(batch.map((waiting) => waiting.item)) };
+      ready = { batch, items, prepared: { ok: true, value: await prepare(items) } };
     } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
+      ready = { batch, items, prepared: { ok: false, error } };
     }
     isPreparing = false;
     if (!isRunning) startNext();
@@ -84,41 +126,96 @@ export function createBatcher<Item, Prepared, Value>(
   function startNext(): void {
     if (isPreparing) return;
     if (!ready) {
-      void prepareNext();
+      void formNext();
       return;
     }
-    const { batch, prepared } = ready;
+    const next = ready;
     ready = undefined;
     isRunning = true;
-    void run(batch, prepared);
+    void runNext(next);
   }
 
-  async function run(batch: Batch, prepared: Prepared): Promise<void> {
-    let answer: (waiting: Waiting<Item, Value>, index: number) => void;
-    try {
-      const outcomes = await options.run(prepared);
-      answer = (waiting, index) => settle(waiting, outcomes[index]);
-    } catch (error) {
-      answer = (waiting) => waiting.reject(error);
-    }
+  async function runNext({ batch, items, prepared }: Formed<Item, Value, Prepared>): Promise<void> {
+    const outcomes = await settle(items, prepared);
     isRunning = false;
     startNext();
-    batch.forEach(answer);
+    underWay -= batch.length;
+    batch.forEach((waiting, index) => {
+      answer(waiting, outcomes[index]);
+    });
+    if (queue.length === 0 && underWay === 0) for (const tell of idlers.splice(0)) tell();
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      if (queue.length >= options.queueMax) {
-        reject(options.onOverflow());
-        return;
+  async function settle(
+    items: readonly Item[],
+    first?: Outcome<Prepared>,
+  ): Promise<readonly Outcome<Value>[]> {
+    for (let tries = 1; ; tries += 1) {
+      const prepared = tries === 1 && first ? first : await attempt(() => prepare(items));
+      const written = prepared.ok ? await attempt(() => run(prepared.value)) : prepared;
+      if (written.ok) return written.value;
+      const { error } = written;
+      const verdict = await attempt(async () => onFailure(error, { items, attempt: tries }));
+      const isOver = !verdict.ok || verdict.value === 'reject';
+      if (isOver || (verdict.value === 'split' && items.length === 1)) {
+        return items.map(() => ({ ok: false, error: verdict.ok ? error : verdict.error }));
+      }
+      if (verdict.value === 'split') {
+        const half = Math.ceil(items.length / 2);
+        return [...(await settle(items.slice(0, half))), ...(await settle(items.slice(half)))];
+      }
+      await sleep((verdict.value as { retryInMs: number }).retryInMs);
+    }
+  }
+
+  function add(item: Item): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      if (queue.length >= queueMax) {
+        const gone = options.overflow === 'oldest' ? queue.shift() : undefined;
+        (gone?.reject ?? reject)(options.onOverflow());
+        if (gone === undefined) return;
       }
       queue.push({ item, resolve, reject });
       schedule();
     });
+  }
+
+  return {
+    add,
+    get size() {
+      return queue.length + underWay;
+    },
+    async idle() {
+      while (queue.length + underWay > 0) await new Promise<void>((tell) => idlers.push(tell));
+    },
+  };
 }
 
-function settle<Item, Value>(waiting: Waiting<Item, Value>, outcome: Outcome<Value> | undefined): void {
+async function attempt<Value>(work: () => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+function answer<Item, Value>(waiting: Waiting<Item, Value>, outcome: Outcome<Value> | undefined): void {
   if (outcome === undefined) waiting.reject(new Error('the batch gave no outcome for an item'));
   else if (outcome.ok) waiting.resolve(outcome.value);
   else waiting.reject(outcome.error);
+}
+
+function splitRefusedData(error: unknown): Verdict {
+  return isRefusedData(error) ? 'split' : 'reject';
+}
+
+/** Postgres looked at the values, refused them and wrote nothing: no later try will do better. */
+export function isRefusedData(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^2[23]/.test(code);
+}
+
+/** For batches in which every item came to something. */
+export function outcomesOf<Value>(values: readonly Value[]): Outcome<Value>[] {
+  return values.map((value) => ({ ok: true, value }));
 }

@@ -6,8 +6,8 @@ export {
   textArray,
   timestamptzArray,
 } from './arrays.ts';
-export type { BatcherOptions, Outcome } from './batcher.ts';
-export { createBatcher } from './batcher.ts';
+export type { Batcher, BatcherOptions, Outcome, Verdict } from './batcher.ts';
+export { createBatcher, isRefusedData, outcomesOf } from './batcher.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
 export {
   type ConnectionOptions,

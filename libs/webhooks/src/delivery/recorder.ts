@@ -1,4 +1,11 @@
-import type { Database, Queryable } from '@libs/db';
+import {
+  type Batcher,
+  createBatcher,
+  type Database,
+  outcomesOf,
+  type Queryable,
+  type Verdict,
+} from '@libs/db';
 import {
   type DeliveryResult,
   type DeliveryStatus,
@@ -35,23 +42,14 @@ export interface RecorderOptions {
 }
 
 const RESULTS_PER_BATCH_MAX = 1_000;
+/** Never reached: long before, the loop takes no more deliveries. */
+const RESULTS_WAITING_MAX = 100_000;
 const RETRY_DELAY_MS = 100;
 const RETRY_DELAY_MS_MAX = 5_000;
 /** How long a delivery waits whose result could not be written though the database answers. */
 const UNRECORDED_DELAY_MS = 60_000;
 
 const isDelivered = (result: DeliveryResult) => result.kind === 'delivered';
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()];
-}
 
 function uniqueRefs(results: readonly DeliveryResult[]): EndpointRef[] {
   const refs = results.map(({ tenantId, endpointId }) => ({ tenantId, endpointId }));
@@ -61,23 +59,27 @@ function uniqueRefs(results: readonly DeliveryResult[]): EndpointRef[] {
 /** Writes down what ended, all that ended meanwhile in one go. A result is kept until the database has it. */
 export class Recorder {
   readonly #options: RecorderOptions;
-  #waiting: DeliveryResult[] = [];
-  #running: Promise<void> | undefined;
-  #inBatch = 0;
+  readonly #results: Batcher<DeliveryResult, undefined>;
   #isGivenUp = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#results = createBatcher({
+      run: (results) => this.#write(results),
+      batchMax: RESULTS_PER_BATCH_MAX,
+      queueMax: RESULTS_WAITING_MAX,
+      onOverflow: () => new Error('too many results wait to be written'),
+      onFailure: (error, { attempt }) => this.#judge(error, attempt),
+    });
   }
 
   /** Ended and not yet written. */
   get size(): number {
-    return this.#waiting.length + this.#inBatch;
+    return this.#results.size;
   }
 
   add(result: DeliveryResult): void {
-    this.#waiting.push(result);
-    this.#running ??= new Promise<void>((started) => setImmediate(started)).then(() => this.#run());
+    void this.#results.add(result).catch(() => this.#giveBack(result));
   }
 
   /** Waits until all is written, but not for ever: what is given up then is sent again by whoever comes next. */
@@ -85,59 +87,33 @@ export class Recorder {
     const timer = setTimeout(() => {
       this.#isGivenUp = true;
     }, waitMs);
-    while (this.#running !== undefined) await this.#running;
+    await this.#results.idle();
     clearTimeout(timer);
   }
 
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, RESULTS_PER_BATCH_MAX);
-      this.#waiting = this.#waiting.slice(RESULTS_PER_BATCH_MAX);
-      this.#inBatch = batch.length;
-      await this.#writeSurely(batch);
-      this.#inBatch = 0;
-    }
-    this.#running = undefined;
-  }
-
   /** Waits for a database that is away. Where it answers and still refuses, one endpoint must not hold up the rest. */
-  async #writeSurely(results: readonly DeliveryResult[]): Promise<void> {
-    let delayMs = RETRY_DELAY_MS;
-    while (!this.#isGivenUp) {
-      try {
-        return await this.#write(results);
-      } catch (error) {
-        this.#options.onError(error);
-      }
-      if (await this.#options.store.isReachable()) return this.#writeApart(results);
-      await new Promise((resume) => setTimeout(resume, delayMs));
-      delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS_MAX);
+  async #judge(error: unknown, attempt: number): Promise<Verdict> {
+    this.#options.onError(error);
+    if (this.#isGivenUp) return 'reject';
+    if (await this.#options.store.isReachable()) return 'split';
+    return { retryInMs: Math.min(RETRY_DELAY_MS * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX) };
+  }
+
+  /** Where this fails too the row is due at once: the owner of the lane sends it again. */
+  async #giveBack(result: DeliveryResult): Promise<void> {
+    const { store, now, onError, onSettled } = this.#options;
+    if (this.#isGivenUp) return;
+    const notBefore = new Date(now().getTime() + UNRECORDED_DELAY_MS);
+    await store.delay([result], notBefore).catch(onError);
+    onSettled([result]);
+  }
+
+  async #write(results: readonly DeliveryResult[]) {
+    if (!this.#isGivenUp) {
+      await this.#commit(results);
+      this.#options.onSettled(results);
     }
-  }
-
-  async #writeApart(results: readonly DeliveryResult[]): Promise<void> {
-    for (const group of groupBy(results, laneKey)) {
-      try {
-        await this.#write(group);
-      } catch (error) {
-        this.#options.onError(error);
-        await this.#giveBack(group);
-      }
-    }
-  }
-
-  /** Where this fails too the rows are due at once: the owner of the lane sends them again. */
-  async #giveBack(results: readonly DeliveryResult[]): Promise<void> {
-    const notBefore = new Date(this.#options.now().getTime() + UNRECORDED_DELAY_MS);
-    await this.#options.store
-      .delay(results, notBefore)
-      .catch((error: unknown) => this.#options.onError(error));
-    this.#options.onSettled(results);
-  }
-
-  async #write(results: readonly DeliveryResult[]): Promise<void> {
-    await this.#commit(results);
-    this.#options.onSettled(results);
+    return outcomesOf(results.map(() => undefined));
   }
 
   async #commit(results: readonly DeliveryResult[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { createBatcher, isRefusedData, outcomesOf, type Queryable, type Verdict } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { AuditEntry, NewAuditEntry } from './entry.ts';
 import { insertEntries, listEntries } from './store.ts';
@@ -18,111 +18,50 @@ export interface AuditDependencies {
   onError: (error: unknown, context: { dropped: number }) => void;
 }
 
-interface Waiting {
-  entries: readonly AuditEntry[];
-  done: () => void;
-}
-
-const BATCH_ENTRIES_MAX = 1_000;
+const BATCH_MAX = 1_000;
 /** Beyond this, with the database away, the oldest entries are given up rather than the process. */
-const WAITING_ENTRIES_MAX = 50_000;
+const QUEUE_MAX = 50_000;
 const RETRY_MS = 250;
 const CLOSE_ATTEMPTS_MAX = 8;
 
-/**
- * Entries that arrive while a write is under way go out together with the next one: one statement carries what all
- * concurrent calls recorded, and a lone call waits for nothing but its own insert.
- */
+/** One statement carries what all concurrent calls recorded, and is tried until the database has it. */
 export function createAuditService(deps: AuditDependencies): AuditService {
   const { database, newId, now, onError } = deps;
-  let queue: Waiting[] = [];
-  let waiting = 0;
-  let writing: Promise<void> | undefined;
-  let closing = false;
+  let isClosing = false;
 
-  async function writeAll(): Promise<void> {
-    let failures = 0;
-    while (queue.length > 0) {
-      const batch = takeBatch();
-      try {
-        await insertEntries(
-          database,
-          batch.flatMap(({ entries }) => entries),
-        );
-        failures = 0;
-        for (const { done } of batch) done();
-      } catch (error) {
-        if (isRefusedData(error)) {
-          await writeApart(batch);
-          continue;
-        }
-        failures += 1;
-        onError(error, { dropped: 0 });
-        queue = [...batch, ...queue];
-        waiting += countEntries(batch);
-        if (closing && failures >= CLOSE_ATTEMPTS_MAX) return giveUp(queue.length, error);
-        await new Promise((resume) => setTimeout(resume, RETRY_MS));
-      }
-    }
-  }
-
-  /** One bad entry never keeps back those beside and behind it: each is written alone, and the bad one given up. */
-  async function writeApart(batch: readonly Waiting[]): Promise<void> {
-    for (const { entries, done } of batch) {
-      for (const entry of entries) {
-        try {
-          await insertEntries(database, [entry]);
-        } catch (error) {
-          onError(error, { dropped: 1 });
-        }
-      }
-      done();
-    }
-  }
-
-  function takeBatch(): Waiting[] {
-    const batch: Waiting[] = [];
-    let size = 0;
-    while (queue.length > 0 && (size === 0 || size + (queue[0]?.entries.length ?? 0) <= BATCH_ENTRIES_MAX)) {
-      const next = queue.shift() as Waiting;
-      size += next.entries.length;
-      batch.push(next);
-    }
-    waiting -= size;
-    return batch;
-  }
-
-  function giveUp(count: number, error: unknown): void {
-    const dropped = queue.splice(0, count);
-    waiting -= countEntries(dropped);
-    onError(error, { dropped: countEntries(dropped) });
-    for (const { done } of dropped) done();
-  }
-
-  function wake(): void {
-    writing ??= writeAll().finally(() => {
-      writing = undefined;
-      if (queue.length > 0) wake();
-    });
-  }
+  const entries = createBatcher<AuditEntry, undefined>({
+    async run(batch) {
+      await insertEntries(database, batch);
+      return outcomesOf(batch.map(() => undefined));
+    },
+    batchMax: BATCH_MAX,
+    queueMax: QUEUE_MAX,
+    overflow: 'oldest',
+    onOverflow: () => {
+      const error = new Error('the audit queue is full');
+      onError(error, { dropped: 1 });
+      return error;
+    },
+    onFailure(error, { items, attempt }): Verdict {
+      const isRefused = isRefusedData(error);
+      if (isRefused && items.length > 1) return 'split';
+      const isOver = isRefused || (isClosing && attempt >= CLOSE_ATTEMPTS_MAX);
+      onError(error, { dropped: isOver ? items.length : 0 });
+      return isOver ? 'reject' : { retryInMs: RETRY_MS };
+    },
+  });
 
   return {
-    record(entries) {
-      if (entries.length === 0) return Promise.resolve();
+    async record(recorded) {
       const at = now();
-      const complete = entries.map((entry) => ({ ...storable(entry), id: newId('aud'), at }));
-      return new Promise((done) => {
-        queue.push({ entries: complete, done });
-        waiting += complete.length;
-        while (waiting > WAITING_ENTRIES_MAX && queue.length > 1)
-          giveUp(1, new Error('the audit queue is full'));
-        wake();
-      });
+      await Promise.allSettled(
+        recorded.map((entry) => entries.add({ ...storable(entry), id: newId('aud'), at })),
+      );
     },
     list: (query) => listEntries(database, query),
     async close() {
-      closing = true;
-      while (writing !== undefined) await writing;
+      isClosing = true;
+      await entries.idle();
     },
   };
 }
@@ -136,14 +75,4 @@ function storable(entry: NewAuditEntry): NewAuditEntry {
     target: entry.target === null ? null : clean(entry.target),
     requestId: entry.requestId === null ? null : clean(entry.requestId),
   };
-}
-
-/** Postgres looked at the values and refused them: no later try will do better. */
-function isRefusedData(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^2[23]/.test(code);
-}
-
-function countEntries(batch: readonly Waiting[]): number {
-  return batch.reduce((sum, { entries }) => sum + entries.length, 0);
 }

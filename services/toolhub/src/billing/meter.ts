@@ -1,7 +1,7 @@
-import type { Database, Queryable } from '@libs/db';
+import { createBatcher, type Database, type Outcome, outcomesOf, type Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
+import { errors } from '../errors.ts';
 import { durationClass } from './durations.ts';
-import { createGroupWriter } from './group-writer.ts';
 import { createHolder, type Holder } from './holder.ts';
 import {
   type CounterState,
@@ -65,6 +65,8 @@ export interface MeterDependencies {
   leaseMs?: number;
 }
 
+const BATCH_MAX = 1_000;
+const QUEUE_MAX = 20_000;
 const RESERVE_ATTEMPTS_MAX = 3;
 const SETTLE_ATTEMPTS_MAX = 3;
 /** Postgres rolled the statement back and asks to try again. */
@@ -77,10 +79,15 @@ type Settlement =
 export function createMeter(deps: MeterDependencies): Meter {
   const { database, now, onError } = deps;
   const holder = createHolder(deps);
-  const reservations = createGroupWriter<string, LimitCheck>({ write: reserveTogether });
-  const settlements = createGroupWriter<Settlement, undefined>({ write: settleTogether });
+  const bounds = {
+    batchMax: BATCH_MAX,
+    queueMax: QUEUE_MAX,
+    onOverflow: () => errors.overloaded({ retryAfterSeconds: 1 }),
+  };
+  const reservations = createBatcher<string, LimitCheck>({ ...bounds, run: reserveTogether });
+  const settlements = createBatcher<Settlement, undefined>({ ...bounds, run: settleTogether });
 
-  async function reserveTogether(customerIds: readonly string[]): Promise<LimitCheck[]> {
+  async function reserveTogether(customerIds: readonly string[]): Promise<Outcome<LimitCheck>[]> {
     const moment = now();
     const month = monthOf(moment);
     const wanted = countByCustomer(customerIds);
@@ -99,7 +106,9 @@ export function createMeter(deps: MeterDependencies): Meter {
         throw error;
       }
       if (granted !== null)
-        return handOut({ customerIds, granted, month, holder: id, resetsAt: nextMonthStart(moment) });
+        return outcomesOf(
+          handOut({ customerIds, granted, month, holder: id, resetsAt: nextMonthStart(moment) }),
+        );
       holder.abandon(id);
     }
     throw new Error('the lease of this process cannot be renewed');
@@ -124,18 +133,15 @@ export function createMeter(deps: MeterDependencies): Meter {
     });
   }
 
-  async function settleTogether(items: readonly Settlement[]): Promise<undefined[]> {
+  async function settleTogether(items: readonly Settlement[]): Promise<Outcome<undefined>[]> {
     const { settled, usage } = addUp(items);
     for (let attempt = 1; ; attempt += 1) {
       try {
         deps.onCounted(await write(items, settled, usage));
-        return items.map(() => undefined);
+        return outcomesOf(items.map(() => undefined));
       } catch (error) {
-        const again =
-          TRY_AGAIN_CODES.has((error as { code?: unknown }).code) && attempt < SETTLE_ATTEMPTS_MAX;
-        if (again) continue;
-        for (const { holder: id } of settled) holder.abandon(id);
-        throw error;
+        const isWorthMore = TRY_AGAIN_CODES.has((error as { code?: unknown }).code);
+        if (!isWorthMore || attempt >= SETTLE_ATTEMPTS_MAX) throw error;
       }
     }
   }
@@ -145,6 +151,8 @@ export function createMeter(deps: MeterDependencies): Meter {
     try {
       await settlements.add(settlement);
     } catch (error) {
+      const { reservation } = settlement.kind === 'usage' ? settlement.usage : settlement;
+      if (reservation !== null) holder.abandon(reservation.holder);
       onError(error);
     }
   }

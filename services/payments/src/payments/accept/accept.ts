@@ -42,7 +42,7 @@ export type Accept = (request: AcceptRequest) => Promise<AcceptResponse>;
 function createLane(deps: DraftDependencies & WriteDependencies): Accept {
   const accepting = { ...deps, contexts: new TenantContexts() };
   const recent = new RecentResponses();
-  const accept = createBatcher<AcceptRequest, Drafted, AcceptResponse>({
+  const { add: accept } = createBatcher<AcceptRequest, AcceptResponse, Drafted>({
     prepare: (requests) => draftAll(accepting, requests, [...requests.keys()]),
     run: (drafted) => acceptAll(accepting, drafted),
     batchMax: BATCH_MAX,
