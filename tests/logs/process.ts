@@ -36,6 +36,7 @@ export async function startLogged(
     cwd: root,
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       NODE_ENV: 'production',
       [`${prefix}_PORT`]: String(port),
       [`${prefix}_PUBLIC_URL`]: `https://${PUBLIC_HOST}`,

@@ -14,7 +14,7 @@ export async function runRotation(
 ): Promise<{ code: number; lines: string[] }> {
   const child = spawn(process.execPath, [`services/${service}/src/rotation/main.ts`], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';

@@ -62,6 +62,7 @@ for (const { source, schemas } of SERVICES) {
           cwd: root,
           env: {
             PATH: process.env.PATH,
+            NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
             DATABASE_URL: earlier.url,
             DATA_DIR: `${tmpdir()}/earlier-${source.schema}`,
           },

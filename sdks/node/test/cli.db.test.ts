@@ -26,6 +26,7 @@ const received: string[] = [];
 
 const env = () => ({
   PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   XDG_CONFIG_HOME: home,
   PAYMENTS_API_KEY: apiKey,
   PAYMENTS_API_URL: switchboard.url,

@@ -29,6 +29,7 @@ interface Ended {
 
 const environment = (more: Record<string, string> = {}) => ({
   PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   XDG_CONFIG_HOME: home,
   ...more,
 });

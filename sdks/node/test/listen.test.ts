@@ -30,6 +30,7 @@ interface Listening {
 function payments(words: string[], url: string): Listening {
   const env = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     XDG_CONFIG_HOME: home,
     PAYMENTS_API_KEY: 'sk_test_x',
     PAYMENTS_API_URL: url,

@@ -19,7 +19,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function start(env: Record<string, string>) {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      DATA_DIR: folder,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

@@ -134,7 +134,7 @@ export async function spawnInstance(
   const env = environment(databaseUrl, port, options.env ?? {});
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-    env: { ...env, PATH: process.env.PATH },
+    env: { ...env, PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(child, 'exit');

@@ -41,6 +41,7 @@ async function startProcess() {
     env: {
       ...environment(db.url, port),
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       TOOLHUB_LOG_LEVEL: 'trace',
       TOOLHUB_EGRESS_ALLOW: receiver.place,
     },
