@@ -40,6 +40,14 @@ test('an answer is read to its end', async () => {
 test.each([
   ['too many bytes', 'x'.repeat(1_000_001), /sent more than 1000000 bytes/],
   ['too many values', `  [${'1,'.repeat(110_000)}1]`, /sent more than 100000 values/],
+  ['too many values behind white space', `${' '.repeat(500)}[${'1,'.repeat(110_000)}1]`, /100000 values/],
+  ['too many values behind a byte order mark', `\ufeff[${'1,'.repeat(110_000)}1]`, /100000 values/],
+  ['too many in a large answer', `["${'x'.repeat(300_000)}"${',1'.repeat(110_000)}]`, /100000 values/],
+  [
+    'too many behind a key that is there twice',
+    `{"a":1,"a":"${'x'.repeat(300_000)}","b":[${'1,'.repeat(110_000)}1]}`,
+    /a key twice/,
+  ],
   ['too deep', '['.repeat(500_000), /sent more than 64 levels/],
 ])('%s', async (_what, body, message) => {
   const { url, client } = await serve((_request, response) => response.end(body));

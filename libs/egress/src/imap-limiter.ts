@@ -20,6 +20,8 @@ export interface ImapLimits {
   /** What one command may be answered with, in all. */
   commandBytes: number;
   commandItems: number;
+  /** The same for commands that list one folder, with its spellings. */
+  singleItems: number;
   /** The same for commands that do not list folders: what they ask for is counted before. */
   otherItems: number;
 }
@@ -36,6 +38,7 @@ export const IMAP_LIMITS: ImapLimits = {
   literalsPerAnswer: 1_000,
   commandBytes: 32 * KIB * KIB,
   commandItems: 10_000,
+  singleItems: 100,
   otherItems: 2_000,
 };
 
@@ -106,9 +109,10 @@ export class ImapLimiter {
   }
 
   /** Budgets are per command. Only we begin one: nothing that the server says gives it more. */
-  beginCommand(name: string): void {
-    const { commandItems, otherItems } = this.#limits;
-    this.#itemsMax = LISTING.has(name.toUpperCase()) ? commandItems : otherItems;
+  beginCommand(name: string, { wantsAll = true }: { wantsAll?: boolean } = {}): void {
+    const { commandItems, singleItems, otherItems } = this.#limits;
+    const isListing = LISTING.has(name.toUpperCase());
+    this.#itemsMax = isListing ? (wantsAll ? commandItems : singleItems) : otherItems;
     this.#commandBytes = 0;
     this.#commandItems = 0;
     this.#skipped = [];

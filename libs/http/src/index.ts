@@ -4,7 +4,15 @@ export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export type { OpenApiOptions } from './docs.ts';
 export type { MetricsAccess } from './health.ts';
-export { JSON_LIMITS, parseJson, readJson, refuseBadText } from './json-body.ts';
+export {
+  JSON_LIMITS,
+  LARGE_JSON_BYTES,
+  parseJson,
+  type ReadJson,
+  readJson,
+  readLargeJson,
+  refuseBadText,
+} from './json-body.ts';
 export { type PagesOptions, registerPages } from './pages.ts';
 export {
   type CursorCodec,

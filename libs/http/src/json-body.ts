@@ -1,5 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { baseErrors, type FieldError, type JsonLimits, measureJson } from '@libs/runtime';
+import {
+  baseErrors,
+  type FieldError,
+  type JsonLimits,
+  JsonRefused,
+  measureJson,
+  parseInSlices,
+} from '@libs/runtime';
 
 /** Nothing that we accept nests deeper or has more values, and reading what stays within costs little time. */
 export const JSON_LIMITS: JsonLimits = { valuesMax: 20_000, depthMax: 32 };
@@ -19,14 +26,19 @@ export function parseJson(body: Buffer, limits: JsonLimits = JSON_LIMITS): unkno
   return value;
 }
 
+export interface ReadJson {
+  value: unknown;
+  badText: FieldError[];
+}
+
+/** A body that is longer is read in slices, or reading it would hold up everything else. */
+export const LARGE_JSON_BYTES = 256 * 1024;
+
 /** The same, for callers that answer for strings that cannot be stored by themselves. */
-export function readJson(
-  body: Buffer,
-  limits: JsonLimits = JSON_LIMITS,
-): { value: unknown; badText: FieldError[] } {
+export function readJson(body: Buffer, limits: JsonLimits = JSON_LIMITS): ReadJson {
   const shape = measureJson(body, limits);
   if ('exceeded' in shape) throw excessError(shape.exceeded, limits);
-  if (!isUtf8(body)) throw baseErrors.invalid_json({ detail: 'The body is not valid UTF-8.' });
+  if (!isUtf8(body)) throw baseErrors.invalid_json({ detail: NOT_UTF8 });
   const text = body.toString('utf8');
   let value: unknown;
   try {
@@ -41,6 +53,42 @@ export function readJson(
   const badText: FieldError[] = [];
   if (shape.suspicious) collectBadText(value, '', badText);
   return { value, badText };
+}
+
+/** The same again, for a body beyond LARGE_JSON_BYTES. */
+export async function readLargeJson(body: Buffer, limits: JsonLimits = JSON_LIMITS): Promise<ReadJson> {
+  try {
+    const { value, suspicious } = await parseInSlices(body, limits);
+    const badText: FieldError[] = [];
+    if (suspicious) collectBadText(value, '', badText);
+    return { value, badText };
+  } catch (error) {
+    if (error instanceof JsonRefused) throw refusalError(error, limits);
+    throw error;
+  }
+}
+
+function refusalError({ fault, key }: JsonRefused, limits: JsonLimits): Error {
+  switch (fault) {
+    case 'values':
+    case 'depth':
+      return excessError(fault, limits);
+    case 'encoding':
+      return baseErrors.invalid_json({ detail: NOT_UTF8 });
+    case 'repeated_key':
+      return baseErrors.invalid_json({ detail: repeatedKey(key) });
+    case 'syntax':
+      return baseErrors.invalid_json();
+  }
+}
+
+const NOT_UTF8 = 'The body is not valid UTF-8.';
+const NAMED_KEY_LENGTH_MAX = 256;
+
+function repeatedKey(key: string | undefined): string {
+  return key === undefined || key.length > NAMED_KEY_LENGTH_MAX
+    ? 'The body repeats a key.'
+    : `The body repeats the key ${JSON.stringify(key)}.`;
 }
 
 function excessError(exceeded: 'values' | 'depth', { valuesMax, depthMax }: JsonLimits): Error {
@@ -71,7 +119,7 @@ const NAMED_KEY_BYTES_MAX = 256 * 1024;
 
 /** The slow look at a text that is known to be valid JSON with a repeated key, only to name that key. */
 function describeRepeatedKey(text: string): string {
-  if (text.length > NAMED_KEY_BYTES_MAX) return 'The body repeats a key.';
+  if (text.length > NAMED_KEY_BYTES_MAX) return repeatedKey(undefined);
   const open: (Set<string> | null)[] = [];
   const tokens = /"(?:[^"\\]|\\.)*"(?:[ \t\r\n]*(:))?|[{}[\]]/g;
   for (const [token, colon] of text.matchAll(tokens)) {
@@ -81,11 +129,11 @@ function describeRepeatedKey(text: string): string {
     else if (colon !== undefined) {
       const key = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1)) as string;
       const keys = open.at(-1);
-      if (keys?.has(key)) return `The body repeats the key ${JSON.stringify(key)}.`;
+      if (keys?.has(key)) return repeatedKey(key);
       keys?.add(key);
     }
   }
-  return 'The body repeats a key.';
+  return repeatedKey(undefined);
 }
 
 const FIELD_ERRORS_MAX = 100;

@@ -38,4 +38,6 @@ export {
   type SettingsSpec,
   settings,
 } from './settings.ts';
+export { type JsonFault, JsonRefused, parseInSlices, type SlicedJson } from './sliced-json.ts';
 export { type ListenOptions, listen, type MainOptions, runMain, StartError, startFailure } from './start.ts';
+export { nextTurn } from './turns.ts';

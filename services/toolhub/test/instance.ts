@@ -26,6 +26,8 @@ export interface SpawnedInstance extends Instance {
   pid: number;
   /** At once, as when the machine loses its power. */
   kill(): Promise<void>;
+  /** The longest that one turn of its event loop has taken since this was last asked, in processor time. */
+  longestHoldMs(): Promise<number>;
 }
 
 export function createToolhubDatabase(): Promise<TestDatabase> {
@@ -124,6 +126,7 @@ async function openFront(publicUrl: string, port: number): Promise<{ port: numbe
 }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const holdMonitor = new URL('./hold-monitor.ts', import.meta.url).href;
 
 /** The whole service as the process that `npm start` runs. */
 export async function spawnInstance(
@@ -133,9 +136,10 @@ export async function spawnInstance(
   const port = await freePort();
   const env = environment(databaseUrl, port, options.env ?? {});
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+  const args = ['--disable-warning=ExperimentalWarning', '--import', holdMonitor, main];
+  const child = spawn(process.execPath, args, {
     env: { ...env, PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');
   const url = `http://localhost:${port}`;
@@ -151,6 +155,12 @@ export async function spawnInstance(
     async kill() {
       child.kill('SIGKILL');
       await exited;
+    },
+    async longestHoldMs() {
+      const answered = once(child, 'message');
+      child.send('longest');
+      const [{ longestMs }] = (await answered) as [{ longestMs: number }];
+      return longestMs;
     },
     async stop() {
       child.kill('SIGTERM');

@@ -1,33 +1,46 @@
 // What hostile callers do, in a thread of their own, so that sending it does not delay whoever measures.
-import { workerData } from 'node:worker_threads';
+import { once } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { AttackKind } from './attack-kinds.ts';
 
-interface Attack {
-  url: string;
-  token: string;
-  kind: 'many_values' | 'deep' | 'one_long_text' | 'authorize' | 'register' | 'forms' | 'webhook_tests';
-  untilMs: number;
-}
-
-const { url, token, kind, untilMs } = workerData as Attack;
+const { url, token, kind } = workerData as { url: string; token: string; kind: AttackKind };
 const MEBIBYTE = 1024 * 1024;
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const authorized = { ...json, authorization: `Bearer ${token}` };
 
-const message = (value: string) =>
-  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"accounts_list","arguments":{"x":${value}}}}`;
-const bodies = {
-  many_values: message(`{${Array.from({ length: 1_200_000 }, (_, n) => `"${n.toString(36)}":1`).join(',')}}`),
-  deep: message('['.repeat(8 * MEBIBYTE)),
-  one_long_text: message(`"${'x'.repeat(12 * MEBIBYTE)}"`),
+const toolCall = (name: string, args: string, meta = '') =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}${meta}}}`;
+const message = (value: string) => toolCall('accounts_list', `{"x":${value}}`);
+/** A call that fits its schema, so that everything is done with it that is done before a platform is asked. */
+const mail = (text: string, meta = '') =>
+  toolCall(
+    'email_send_message',
+    `{"to":["x@example.com"],"subject":"s","text":"t","idempotency_key":"k","attachments":[{"filename":"f","content_type":"text/plain","content_base64":"${text}"}]}`,
+    meta,
+  );
+const bodies: Partial<Record<AttackKind, () => string>> = {
+  many_values: () =>
+    message(`{${Array.from({ length: 1_200_000 }, (_, n) => `"${n.toString(36)}":1`).join(',')}}`),
+  deep: () => message('['.repeat(8 * MEBIBYTE)),
+  one_long_text: () => message(`"${'x'.repeat(12 * MEBIBYTE)}"`),
+  escapes: () => message(`"${'\\n'.repeat(7.9 * MEBIBYTE)}"`),
+  escapes_between_letters: () => message(`"${'x\\u00e9'.repeat(2.2 * MEBIBYTE)}"`),
+  medium_texts: () =>
+    message(
+      `[${Array(19_000)
+        .fill(`"${'\\n'.repeat(400)}"`)
+        .join(',')}]`,
+    ),
+  one_long_number: () => message('1'.repeat(15 * MEBIBYTE)),
+  mail_of_escapes: () => mail('\\/'.repeat(7.9 * MEBIBYTE)),
+  mail_of_escapes_by_the_library: () => mail('\\/'.repeat(7.9 * MEBIBYTE), ',"_meta":{"progressToken":"p"}'),
 };
 
 const post = (path: string, body: string, headers: Record<string, string>) =>
   fetch(`${url}${path}`, { method: 'POST', body, headers, redirect: 'manual' });
 
-const attacks: Record<Attack['kind'], () => Promise<Response>> = {
-  many_values: () => post('/mcp', bodies.many_values, authorized),
-  deep: () => post('/mcp', bodies.deep, authorized),
-  one_long_text: () => post('/mcp', bodies.one_long_text, authorized),
+const body = bodies[kind]?.() ?? '';
+const attacks: Partial<Record<AttackKind, () => Promise<Response>>> = {
   authorize: () =>
     fetch(`${url}/oauth/authorize?client_id=x&state=${'s'.repeat(5_000)}&scope=${'a%20'.repeat(200)}`, {
       redirect: 'manual',
@@ -48,9 +61,13 @@ const attacks: Record<Attack['kind'], () => Promise<Response>> = {
   webhook_tests: () => post('/api/webhooks/test', '', authorized),
 };
 
-while (Date.now() < untilMs) {
+const attack = attacks[kind] ?? (() => post('/mcp', body, authorized));
+parentPort?.postMessage('ready');
+await once(parentPort as NonNullable<typeof parentPort>, 'message');
+// Until it is ended from outside.
+while (true) {
   // Refusals may come while the body is still being sent; that ends the connection, and is an answer, too.
-  await attacks[kind]().then(
+  await attack().then(
     (answer) => answer.arrayBuffer(),
     () => undefined,
   );

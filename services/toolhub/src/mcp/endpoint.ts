@@ -1,3 +1,4 @@
+import { LARGE_JSON_BYTES } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallRequest, CallSession } from '../calls/call-tool.ts';
 import type { ToolList, View } from '../tools/lists.ts';
@@ -14,6 +15,7 @@ import {
   type JsonObject,
   meantCall,
   readBody,
+  readLargeBody,
   withinArguments,
 } from './message.ts';
 import type { ServerInfo } from './protocol.ts';
@@ -65,7 +67,8 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
   }
 
   async function answer(entry: Entry, request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
-    const read = readBody(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
+    const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+    const read = body.length > LARGE_JSON_BYTES ? await readLargeBody(body) : readBody(body);
     if (read.kind === 'refused')
       return { kind: 'body', status: 400, body: errorBody(null, read.code, read.detail) };
     const { message } = read;

@@ -1,4 +1,4 @@
-import { readJson } from '@libs/http';
+import { type ReadJson, readJson, readLargeJson } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { ArgumentFault } from '../tools/arguments.ts';
 import { CALL_TOOL } from '../tools/tool.ts';
@@ -28,14 +28,29 @@ const INVALID_REQUEST = -32600;
  * that a call with such an argument is answered as one with a bad argument.
  */
 export function readBody(body: Buffer): ReadBody {
-  let read: ReturnType<typeof readJson>;
   try {
-    read = readJson(body);
+    return readMessage(readJson(body));
   } catch (error) {
-    // Too much is the transport's affair (413), as a body of too many bytes is.
-    if (!(error instanceof AppError) || error.kind === 'too_large') throw error;
-    return { kind: 'refused', code: PARSE_ERROR, detail: error.detail };
+    return refusalOf(error);
   }
+}
+
+/** The same for a body that is too large to be read in one go. */
+export async function readLargeBody(body: Buffer): Promise<ReadBody> {
+  try {
+    return readMessage(await readLargeJson(body));
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function refusalOf(error: unknown): ReadBody {
+  // Too much is the transport's affair (413), as a body of too many bytes is.
+  if (!(error instanceof AppError) || error.kind === 'too_large') throw error;
+  return { kind: 'refused', code: PARSE_ERROR, detail: error.detail };
+}
+
+function readMessage(read: ReadJson): ReadBody {
   const { value } = read;
   const badText = read.badText.map(({ pointer = '', code, detail }) => ({
     pointer: pointer.replace(ARGUMENTS, ''),

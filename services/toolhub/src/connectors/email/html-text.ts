@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '@libs/runtime';
 import { Tokenizer } from 'htmlparser2';
 
 /** No mail says more than this; markup that would (prefixes of deep quotations, long lists) is cut here. */

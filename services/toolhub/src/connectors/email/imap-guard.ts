@@ -86,7 +86,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
 
   const exec = insides.exec.bind(client);
   insides.exec = (command, attributes, execOptions) => {
-    limiter.beginCommand(command);
+    limiter.beginCommand(command, { wantsAll: asksForAllFolders(attributes) });
     spent.ms = 0;
     isUpgrading = command.toUpperCase() === 'STARTTLS';
     const timer = setTimeout(
@@ -125,6 +125,11 @@ export function tooLarge(detail: string): ConnectorError {
     // The command had left; whether it was done is not known.
     outcomeOpen: true,
   });
+}
+
+/** The library lists one folder by its name where it wants to know how it is spelled. */
+function asksForAllFolders(attributes: unknown): boolean {
+  return Array.isArray(attributes) && attributes[1] === '*';
 }
 
 function hasMoreAfterTagged(answers: readonly Buffer[]): boolean {

@@ -2,9 +2,8 @@ import type { SkippableAnswer } from '@libs/egress';
 import type { FetchMessageObject, ImapFlow, ImapFlowError, MailboxObject, SearchObject } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
+import { FOLDER_LENGTH_MAX, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './imap-guard.ts';
-
-export const FOLDER_LENGTH_MAX = 500;
 
 /** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
 export async function openFolder(
@@ -24,8 +23,9 @@ export async function openFolder(
 }
 
 export async function hasFolder(client: ImapFlow, path: string): Promise<boolean> {
+  if (isInbox(path)) return true;
   const folders = await client.list({ listOnly: true });
-  return folders.some((folder) => folder.path === path || (isInbox(path) && isInbox(folder.path)));
+  return folders.some((folder) => folder.path === path);
 }
 
 export type SpecialUse = 'Sent' | 'Drafts' | 'Trash';
@@ -36,14 +36,9 @@ export async function findSpecialFolder(
   use: SpecialUse,
   { byName }: { byName: boolean },
 ): Promise<string | null> {
-  const folders = await client.list();
-  const candidates = folders.filter(({ specialUse }) => specialUse === `\\${use}`);
-  const named = candidates.find(({ specialUseSource }) => specialUseSource === 'extension');
-  return (named ?? (byName ? candidates[0] : undefined))?.path ?? null;
-}
-
-function isInbox(path: string): boolean {
-  return path.toUpperCase() === 'INBOX';
+  const folders = await listAllFolders(client);
+  const holder = folders.find((folder) => folder.use === `\\${use}`);
+  return holder !== undefined && (byName || holder.useSource === 'server') ? holder.path : null;
 }
 
 /** imapflow quotes what it sends; a name with control characters is none that a person could mean. */

@@ -1,8 +1,9 @@
-import type { ImapFlow, ListResponse } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { Type } from 'typebox';
 import { ConnectorError, type PageArguments, type ToolContext } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { EmailCredential } from './credential.ts';
+import { isInbox, type ListedFolder, listAllFolders } from './folders.ts';
 import type { ImapPool } from './imap-pool.ts';
 import {
   checkFolderName,
@@ -38,7 +39,7 @@ export function listFolders(
 ): Promise<{ items: Folder[]; next_cursor: string | null }> {
   const position = decodeCursor(cursorSchema, args.cursor);
   return pool.use(context, async (client) => {
-    const folders = (await client.list()).sort(byPath);
+    const folders = await listAllFolders(client);
     const start =
       position === undefined
         ? 0
@@ -55,24 +56,20 @@ export function listFolders(
   });
 }
 
-/** The inbox comes first, then the paths in the order of their characters. */
+/** The inbox comes first, as in the list. */
 function rankOf(path: string): string {
-  return path.toUpperCase() === 'INBOX' ? '' : path;
+  return isInbox(path) ? '' : path;
 }
 
-function byPath(left: ListResponse, right: ListResponse): number {
-  return rankOf(left.path) < rankOf(right.path) ? -1 : 1;
-}
-
-async function describeFolder(client: ImapFlow, folder: ListResponse): Promise<Folder> {
-  const selectable = !folder.flags.has('\\Noselect') && !folder.flags.has('\\NonExistent');
-  const status = selectable ? await client.status(folder.path, { messages: true, unseen: true }) : false;
+async function describeFolder(client: ImapFlow, folder: ListedFolder): Promise<Folder> {
+  const { path, name, delimiter, use, isSelectable } = folder;
+  const status = isSelectable ? await client.status(path, { messages: true, unseen: true }) : false;
   return {
-    path: folder.path,
-    name: folder.name,
-    delimiter: folder.delimiter || null,
-    special_use: folder.specialUse?.replace('\\', '').toLowerCase() ?? null,
-    selectable,
+    path,
+    name,
+    delimiter,
+    special_use: use?.replace('\\', '').toLowerCase() ?? null,
+    selectable: isSelectable,
     messages: status ? (status.messages ?? null) : null,
     unseen: status ? (status.unseen ?? null) : null,
   };

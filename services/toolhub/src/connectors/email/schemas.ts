@@ -6,7 +6,7 @@ import {
   RECIPIENTS_MAX,
   SUBJECT_LENGTH_MAX,
 } from './compose.ts';
-import { FOLDER_LENGTH_MAX } from './mailbox.ts';
+import { FOLDER_LENGTH_MAX } from './folders.ts';
 import { attachmentSchema, flagSchema } from './message.ts';
 import { ATTACHMENT_PAGE_BYTES_MAX } from './read.ts';
 

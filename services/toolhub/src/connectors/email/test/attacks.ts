@@ -84,6 +84,20 @@ export function mailOf(name: string, body: string | Buffer, structure = HTML_STR
   };
 }
 
+/** 480 times é in the encoding of folder names: to compare such by the rules of a language is dear. */
+const LONG_NAME = `&${'AOkA6QDp'.repeat(160)}-`;
+
+/** As many folders as are taken, in no order. */
+const manyFolders =
+  (flag: string, name: string, count = 9_900): ImapReply =>
+  async ({ write, ok }) => {
+    const lines = Array.from(
+      { length: count },
+      (_, turn) => `* LIST (${flag}) "/" "${name}${(turn * 7_919) % 9_901}"\r\n`,
+    );
+    await write(lines.join(''));
+    await ok();
+  };
 const people = (count: number) => `(${'("N" NIL "someone" "example.test")'.repeat(count)})`;
 const envelopeTo = (to: string, subject = '"s"') =>
   `("Mon, 02 Nov 2026 10:00:00 +0000" ${subject} NIL NIL NIL ${to} NIL NIL NIL "<2@evil.test>")`;
@@ -124,18 +138,18 @@ export const IMAP_ATTACKS: readonly ImapAttack[] = [
   list('flags without a space', withTail(`* LIST (${'\\a'.repeat(30_000)}) "/" a`)),
   list('digits and colons', withTail(`* LIST () "/" ${`${'1'.repeat(32_000)}a${':'.repeat(32_000)}`}`)),
   list('a name in quotes of 60 KB', withTail(`* LIST () "/" "${'x'.repeat(60_000)}"`), 'answer'),
+  list('ten thousand long names that differ at their end', manyFolders('\\Sent', LONG_NAME), 'answer'),
   list(
-    'three thousand folders',
-    async ({ write, ok }) => {
-      await write(
-        Array.from({ length: 3_000 }, (_, turn) => `* LIST (\\HasNoChildren) "/" "Sent ${turn} Üß"\r\n`).join(
-          '',
-        ),
-      );
-      await ok();
-    },
+    'a thousand paths of a hundred levels',
+    manyFolders('\\HasChildren', 'Ab/'.repeat(100), 1_000),
     'answer',
   ),
+  {
+    ...fetched('ten thousand spellings of one folder', manyFolders('\\Sent', LONG_NAME)),
+    script: { LIST: manyFolders('\\Sent', LONG_NAME) },
+    args: { folder: 'Projects' },
+    ends: 'error',
+  },
   list('a refusal of 15 KB', ({ tag, write }) => write(`${tag} NO ${'no '.repeat(5_000)}\r\n`)),
   list('NUL and control characters', withTail('\0\0\0* LIST () "\0" "\x01\x02\x7f"'), 'answer'),
   list(

@@ -1,0 +1,84 @@
+import { nextTurn } from '@libs/runtime';
+import type { ImapFlow, ListResponse } from 'imapflow';
+import { specialUse } from 'imapflow/lib/special-use.js';
+
+export interface ListedFolder {
+  path: string;
+  name: string;
+  delimiter: string | null;
+  isSelectable: boolean;
+  /** What it is for: `\Sent`, … */
+  use: string | null;
+  /** Whether the server itself says so (RFC 6154), or only the name sounds like it. */
+  useSource: 'server' | 'name' | null;
+}
+
+/** A longer path cannot be asked for, and is not listed. */
+export const FOLDER_LENGTH_MAX = 500;
+const INBOX = 'INBOX';
+/** Looked at in one go; in between, everything else that this process does gets its turn. */
+const TURN_FOLDERS = 250;
+
+/**
+ * All folders that can be used, the inbox first, then by the characters of their paths. The library's own list is not
+ * asked for more than the names: it compares paths by the rules of a language, which takes seconds for ten thousand long
+ * ones, and asks for subscriptions, which nobody here wants to know.
+ */
+export async function listAllFolders(client: ImapFlow): Promise<ListedFolder[]> {
+  const listed = (await client.list({ listOnly: true })).filter(
+    ({ path }) => path.length <= FOLDER_LENGTH_MAX,
+  );
+  const serverSaysUse = client.capabilities.has('SPECIAL-USE') || client.capabilities.has('XLIST');
+  const folders: ListedFolder[] = [];
+  const holders = new Map<string, { folder: ListedFolder; rank: number }>();
+  for (const [index, entry] of listed.entries()) {
+    if (index % TURN_FOLDERS === TURN_FOLDERS - 1) await nextTurn();
+    const folder = toFolder(entry);
+    folders.push(folder);
+    claimUse(holders, folder, { entry, serverSaysUse });
+  }
+  // Below a prefix the server does not list it, but every mailbox has one (RFC 9051 5.1).
+  if (!folders.some(({ path }) => isInbox(path))) folders.push(inbox(folders[0]?.delimiter ?? null));
+  return folders.sort(byPath);
+}
+
+export function isInbox(path: string): boolean {
+  return path.length === INBOX.length && path.toUpperCase() === INBOX;
+}
+
+function inbox(delimiter: string | null): ListedFolder {
+  return { path: INBOX, name: INBOX, delimiter, isSelectable: true, use: '\\Inbox', useSource: 'name' };
+}
+
+function toFolder({ path, name, delimiter, flags }: ListResponse): ListedFolder {
+  const isSelectable = !flags.has('\\Noselect') && !flags.has('\\NonExistent');
+  const use = isInbox(path) ? '\\Inbox' : null;
+  return { path, name, delimiter: delimiter || null, isSelectable, use, useSource: use && 'name' };
+}
+
+const SOURCES = ['extension', 'name', 'name-guess'] as const;
+/** More levels than any path has. */
+const DEPTH_MAX = 1_000;
+
+/** One folder for each use: the one that the server names, else the one whose name says it best, the outermost first. */
+function claimUse(
+  holders: Map<string, { folder: ListedFolder; rank: number }>,
+  folder: ListedFolder,
+  { entry, serverSaysUse }: { entry: ListResponse; serverSaysUse: boolean },
+): void {
+  const { flag, source } = specialUse(serverSaysUse, entry);
+  if (folder.use !== null || flag === null || source === undefined) return;
+  if (source !== 'extension' && entry.flags.has('\\NonExistent')) return;
+  const rank = SOURCES.indexOf(source) * DEPTH_MAX + entry.parent.length;
+  const holder = holders.get(flag);
+  if (holder && (holder.rank < rank || (holder.rank === rank && holder.folder.path <= folder.path))) return;
+  if (holder) Object.assign(holder.folder, { use: null, useSource: null });
+  folder.use = flag;
+  folder.useSource = source === 'extension' ? 'server' : 'name';
+  holders.set(flag, { folder, rank });
+}
+
+function byPath(left: ListedFolder, right: ListedFolder): number {
+  if (isInbox(left.path) || isInbox(right.path)) return isInbox(left.path) ? -1 : 1;
+  return left.path < right.path ? -1 : 1;
+}
