@@ -27,8 +27,23 @@ describe.each(createConnectors().map((connector) => [connector.id, connector] as
     it('names the scopes that a login asks for', () => {
       // A mail service is asked for one scope that opens everything; email/providers.ts has it.
       if (id === 'email') return;
-      for (const { scopes } of connector.auth.providers ?? [])
-        for (const scope of scopes) expect(readme).toContain(`\`${scope}\``);
+      for (const { scopes, toolScopes = {} } of connector.auth.providers ?? [])
+        for (const scope of [...scopes, ...Object.values(toolScopes).flat()])
+          expect(readme).toContain(`\`${scope}\``);
+    });
+
+    it('has the scopes of every tool for a login, in its row or asked for always', () => {
+      for (const { scopes, toolScopes } of connector.auth.providers ?? []) {
+        if (toolScopes === undefined) continue;
+        expect(Object.keys(toolScopes).sort()).toEqual(connector.tools.map(({ name }) => name).sort());
+        for (const [tool, own] of Object.entries(toolScopes)) {
+          const row = readme.split('\n').find((line) => line.startsWith(`| \`${tool}\``)) ?? '';
+          const other = /as `([a-z_]+)`/.exec(row)?.[1];
+          const said = `${row}${readme.split('\n').find((line) => line.startsWith(`| \`${other}\``)) ?? ''}`;
+          for (const scope of own.filter((one) => !scopes.includes(one)))
+            expect(said, `${tool} needs ${scope}`).toContain(`\`${scope}\``);
+        }
+      }
     });
   },
 );

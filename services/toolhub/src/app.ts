@@ -9,6 +9,7 @@ import type { FetchDocument } from './oauth/provider/provider.ts';
 import { addAccounts } from './parts/accounts.ts';
 import { addAdmin } from './parts/admin.ts';
 import { type Base, createBase, type Part } from './parts/base.ts';
+import { addConnect } from './parts/connect.ts';
 import { addInbound } from './parts/inbound.ts';
 import { addInvoices } from './parts/invoices.ts';
 import { addPlatforms } from './parts/platforms.ts';
@@ -86,9 +87,10 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const emitEvent = notices.withMail(webhooks.emitEvent);
   const platforms = addPlatforms(base, { definitions, accounts, emitEvent });
   const tools = await addTools(base, { platforms, accounts, emitEvent });
+  const connect = addConnect(base, { platforms, tools, accounts });
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
   const inbound = await addInbound(base, { accounts, emitEvent });
   addAdmin(base, { accounts, billing: tools.billing });
   const mails: Part = { handlers: notices.handlers, cron: [], close: () => Promise.resolve() };
-  return [mails, webhooks, invoices, inbound, tools, platforms, accounts, addRotation(base)];
+  return [mails, webhooks, invoices, inbound, connect, tools, platforms, accounts, addRotation(base)];
 }

@@ -148,6 +148,10 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'TH-6.7', text: 'Platforms with OAuth are connected in the browser.' },
   { id: 'TH-6.8', text: 'Every platform and tool of the catalogue is there, with its class.' },
+  {
+    id: 'TH-6.9',
+    text: 'A login at a vendor asks for the scopes of the switched-on tools; an unregistered vendor says what works without.',
+  },
   // Billing and invoices
   { id: 'TH-7.1', text: 'Plans are data.' },
   {

@@ -45,7 +45,8 @@ function platform(clientAuthentication: 'body' | 'basic'): Connector {
           ...{ id: 'slack', title: 'Slack', clientAuthentication, scopeSeparator: ',' },
           authorizeUrl: 'https://vendor.invalid/authorize?team=T1',
           tokenUrl: 'https://vendor.invalid/token',
-          scopes: ['chat:write', 'users:read'],
+          scopes: ['chat:write'],
+          toolScopes: { slack_find: ['users:read', 'chat:write'], slack_like: ['reactions:write'] },
           authorizeParameters: { prompt: 'consent', state: 'never this one' },
           toCredential({ answer, now }) {
             const { accessToken, refreshToken, expiresAt } = readTokens(answer, now);
@@ -89,11 +90,14 @@ function rig({
   const connect = createConnectService({
     ...{ database: db.database, connectors, credentials, publicUrl: PUBLIC_URL, randomBytes, now },
     sealer: createSealer({ keys: [Buffer.alloc(32, 1)] }),
+    switchedOn: async () => (tool) => !switchedOff.has(tool),
     exchangeTimeoutMs: 1_500,
   });
   return { connect, credentials };
 }
 
+/** Tools that the customer does not want. */
+const switchedOff = new Set(['slack_like']);
 let people = 0;
 async function someone(sessionToken: string | null = 'ths_browser'): Promise<Traveller> {
   people += 1;

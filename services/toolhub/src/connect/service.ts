@@ -16,6 +16,7 @@ import type { CredentialRecord } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import { errors } from '../errors.ts';
 import { errorCodeOf, exchangeCode } from './exchange.ts';
+import { scopesToAsk } from './scopes.ts';
 import { deleteExpiredJourneys, insertJourney, takeJourney } from './store.ts';
 
 export interface ConnectServiceDependencies {
@@ -23,6 +24,8 @@ export interface ConnectServiceDependencies {
   sealer: Sealer;
   connectors: ConnectorService;
   credentials: Pick<CredentialService, 'put'>;
+  /** The tools of a customer that are switched on, by name. */
+  switchedOn: (customerId: string) => Promise<(tool: string) => boolean>;
   publicUrl: string;
   randomBytes: RandomBytes;
   now: () => Date;
@@ -100,7 +103,9 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       if (client !== null) return { connector, provider, client };
     }
     throw errors.not_configured({
-      detail: `The operator has not registered this service at ${candidates.map(({ title }) => title).join(' or ')}.`,
+      detail:
+        `The operator has not registered this service at ${candidates.map(({ title }) => title).join(' or ')}. ` +
+        `A token from there works all the same: store it with PUT /api/credentials/${platform}.`,
     });
   }
 
@@ -139,6 +144,7 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
   return {
     async begin({ customerId, platform, sessionToken }, wanted) {
       const { provider, client } = destinationOf(platform, wanted);
+      const scopes = scopesToAsk(provider, await deps.switchedOn(customerId));
       const state = newToken('', randomBytes);
       const verifier = newToken('', randomBytes);
       const stateHash = hashToken(state);
@@ -156,7 +162,7 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
         response_type: 'code',
         client_id: client.clientId,
         redirect_uri: redirectUriOf(platform),
-        scope: provider.scopes.join(provider.scopeSeparator ?? ' '),
+        scope: scopes.join(provider.scopeSeparator ?? ' '),
         state,
         ...(provider.pkce === false
           ? {}

@@ -79,7 +79,10 @@ export interface OAuthProvider<Credential = unknown> {
   readonly title: string;
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
+  /** Asked for at every login: without them the account cannot be checked or renewed. */
   readonly scopes: readonly string[];
+  /** What each tool needs beside them; a login asks for those of the tools that the customer has switched on. */
+  readonly toolScopes?: Readonly<Record<string, readonly string[]>>;
   /** A space, as the standard says, unless the vendor knows better. */
   readonly scopeSeparator?: string;
   /** What the vendor wants to be asked beside the standard, for example for a refresh token. */

@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { registerConnectRoutes } from '../connect/routes.ts';
-import { createConnectService } from '../connect/service.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { type ConnectorService, createConnectorService } from '../connectors/service.ts';
 import { type Connections, createConnections } from '../credentials/connections.ts';
@@ -10,7 +7,6 @@ import { type CredentialService, createCredentialService } from '../credentials/
 import type { EmitEvent } from '../events/event.ts';
 import { registerHealthRoutes } from '../health/routes.ts';
 import { createHealth, type Health } from '../health/service.ts';
-import { createLinks } from '../links.ts';
 import type { Accounts } from './accounts.ts';
 import type { Base, Part } from './base.ts';
 
@@ -34,7 +30,6 @@ export function addPlatforms(
 ): Platforms {
   const { app, config, database, changes, sealer, newId, now } = base;
   const { access, routes } = accounts;
-  const { publicUrl } = config.server;
   const connectors = createConnectorService({
     ...{ connectors: definitions, database, now },
     egressAllow: config.egressAllow,
@@ -49,21 +44,16 @@ export function addPlatforms(
     onUnreadable: (error, { customerId, platform }) =>
       app.log.error({ err: error, customer: customerId, platform }, 'a credential does not open'),
   });
-  const connect = createConnectService({
-    ...{ database, sealer, connectors, credentials, publicUrl, randomBytes, now },
-  });
   const health = createHealth({
     ...{ database, connectors, credentials, newId, now },
     onError: (error, context) => app.log.error({ err: error, ...context }, 'a health check failed'),
   });
 
   registerCredentialRoutes(routes, { credentials, connectors: definitions, access });
-  registerConnectRoutes(routes, { connect, access, connectionPage: createLinks(publicUrl).connect });
   registerHealthRoutes(routes, { health, access });
   return {
     ...{ definitions, connectors, connections, internalAccounts, credentials, health },
-    handlers: [...connect.jobs.handlers, ...health.jobs.handlers],
-    cron: [...connect.jobs.cron, ...health.jobs.cron],
+    ...health.jobs,
     close: () => connectors.close(),
   };
 }

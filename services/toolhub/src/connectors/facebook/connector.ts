@@ -26,10 +26,17 @@ const login: OAuthProvider<OAuthCredential> = {
   title: TITLE,
   authorizeUrl: 'https://www.facebook.com/v24.0/dialog/oauth',
   tokenUrl: `${FACEBOOK_URL}${TOKEN_PATH}`,
-  scopes: [
-    ...['pages_show_list', 'pages_read_engagement', 'pages_read_user_content'],
-    ...['pages_manage_posts', 'pages_manage_engagement', 'pages_messaging'],
-  ],
+  // Every tool but the list itself works with the token of a page, which is read from the list.
+  scopes: ['pages_show_list'],
+  toolScopes: {
+    facebook_list_pages: [],
+    facebook_list_posts: ['pages_read_engagement'],
+    facebook_list_comments: ['pages_read_engagement', 'pages_read_user_content'],
+    facebook_create_post: ['pages_read_engagement', 'pages_manage_posts'],
+    facebook_reply_comment: ['pages_read_engagement', 'pages_manage_engagement'],
+    facebook_send_message: ['pages_messaging'],
+    facebook_delete_post: ['pages_read_engagement', 'pages_manage_posts'],
+  },
   scopeSeparator: ',',
   clientAuthentication: 'body',
   async toCredential(grant) {

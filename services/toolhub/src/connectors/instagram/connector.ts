@@ -27,10 +27,14 @@ const login: OAuthProvider<OAuthCredential> = {
   title: TITLE,
   authorizeUrl: 'https://www.instagram.com/oauth/authorize',
   tokenUrl: 'https://api.instagram.com/oauth/access_token',
-  scopes: [
-    ...['instagram_business_basic', 'instagram_business_content_publish'],
-    ...['instagram_business_manage_comments', 'instagram_business_manage_messages'],
-  ],
+  scopes: ['instagram_business_basic'],
+  toolScopes: {
+    ...{ instagram_get_profile: [], instagram_list_media: [] },
+    instagram_list_comments: ['instagram_business_manage_comments'],
+    instagram_publish_media: ['instagram_business_content_publish'],
+    instagram_reply_comment: ['instagram_business_manage_comments'],
+    instagram_send_message: ['instagram_business_manage_messages'],
+  },
   scopeSeparator: ',',
   clientAuthentication: 'body',
   toCredential,

@@ -17,7 +17,15 @@ const login: OAuthProvider<OAuthCredential> = {
   title: TITLE,
   authorizeUrl: 'https://www.linkedin.com/oauth/v2/authorization',
   tokenUrl: 'https://www.linkedin.com/oauth/v2/accessToken',
-  scopes: ['openid', 'profile', 'w_member_social'],
+  scopes: ['openid', 'profile'],
+  toolScopes: {
+    linkedin_get_profile: [],
+    // It needs r_member_social, but LinkedIn refuses the whole login of an app that lacks it.
+    linkedin_list_comments: [],
+    linkedin_create_post: ['w_member_social'],
+    linkedin_create_comment: ['w_member_social'],
+    linkedin_delete_post: ['w_member_social'],
+  },
   clientAuthentication: 'body',
   // Its web login answers a request with a verifier by `invalid_client`.
   pkce: false,

@@ -13,16 +13,25 @@ import { isFields, textOrNull } from '../vendor-api/shape.ts';
 import { callSlack, SLACK_URL, type SlackContext, shape, TITLE } from './api.ts';
 import { slackTools } from './tools.ts';
 
+const HISTORY = ['channels:history', 'groups:history', 'im:history', 'mpim:history'];
+
 /** The login gives a person's token, because only people may search. */
 const login: OAuthProvider<OAuthCredential> = {
   id: 'slack',
   title: TITLE,
   authorizeUrl: 'https://slack.com/oauth/v2_user/authorize',
   tokenUrl: `${SLACK_URL}/oauth.v2.user.access`,
-  scopes: [
-    ...['channels:read', 'groups:read', 'channels:history', 'groups:history', 'im:history', 'mpim:history'],
-    ...['search:read', 'users:read', 'users:read.email', 'chat:write', 'reactions:write'],
-  ],
+  scopes: [],
+  toolScopes: {
+    slack_list_channels: ['channels:read', 'groups:read'],
+    slack_get_messages: HISTORY,
+    slack_get_thread: HISTORY,
+    slack_search_messages: ['search:read'],
+    slack_find_users: ['users:read', 'users:read.email'],
+    slack_send_message: ['chat:write'],
+    slack_add_reaction: ['reactions:write'],
+    slack_delete_message: ['chat:write'],
+  },
   scopeSeparator: ',',
   clientAuthentication: 'body',
   toCredential({ answer, now }) {

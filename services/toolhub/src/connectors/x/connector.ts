@@ -19,8 +19,15 @@ const login: OAuthProvider<OAuthCredential> = {
   title: TITLE,
   authorizeUrl: 'https://x.com/i/oauth2/authorize',
   tokenUrl: `${X_URL}${TOKEN_PATH}`,
-  // Without offline.access there is no refresh token, and the customer would have to come back every two hours.
-  scopes: ['tweet.read', 'tweet.write', 'users.read', 'dm.read', 'dm.write', 'offline.access'],
+  // Without offline.access there is no refresh token, and the customer would have to come back every two hours. X wants
+  // both scopes of reading for every request that names a person.
+  scopes: ['tweet.read', 'users.read', 'offline.access'],
+  toolScopes: {
+    ...{ x_get_profile: [], x_search_posts: [], x_list_mentions: [], x_get_post: [] },
+    x_create_post: ['tweet.write'],
+    x_send_direct_message: ['dm.read', 'dm.write'],
+    x_delete_post: ['tweet.write'],
+  },
   clientAuthentication: 'basic',
   toCredential: (grant) => credentialOf(grant),
 };
