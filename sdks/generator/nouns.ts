@@ -1,4 +1,4 @@
-// Where the API's nouns stand in its document, and what their parts are called.
+// Where the API's nouns stand in its document; what their parts are called is said there.
 import type { Names, Place } from './shapes.ts';
 
 const at = (name: string, operation: string, status: string): Place => ({
@@ -43,28 +43,5 @@ export const bodies: readonly Place[] = [
 /** Beside the names below: in Python what is sent is a dictionary, and what comes back an object. */
 export const pythonAnswerNames: Names = { 'Payment.source': 'MethodSide' };
 
-export const names: Names = {
-  'Payment.mode': 'Mode',
-  'Payment.status': 'PaymentStatus',
-  'Payment.rail': 'RailChoice',
-  'Payment.rail_selected': 'Rail',
-  'Payment.source': 'PaymentMethodReference',
-  'Payment.rail_decision': 'RailDecision',
-  'RailDecision.prefer': 'Preference',
-  'RailDecision.candidates[]': 'RailCandidate',
-  'RailCandidate.fee': 'Money',
-  'Payment.attempts[]': 'PaymentAttempt',
-  'Payment.timeline[]': 'TimelineEntry',
-  'Payment.failure': 'PaymentFailure',
-  'PaymentMethod.rails': 'MethodRails',
-  'PaymentMethod.bank_account': 'BankAccount',
-  'PaymentMethod.balance': 'Balance',
-  'ApiEvent.type': 'EventType',
-  'WebhookEndpoint.events[]': 'EventChoice',
-  'WebhookDelivery.attempts[]': 'DeliveryAttempt',
-  'LedgerCheck.checks[]': 'LedgerCheckResult',
-  'Fees.by_rail[]': 'RailFees',
-  'CreatePayment.source': 'PaymentMethodReference',
-  'CreatePayment.routing': 'Routing',
-  'CreatePaymentMethodBankAccount.bank_account': 'NewBankAccount',
-};
+/** The document has names for all parts that are worth one. */
+export const names: Names = {};

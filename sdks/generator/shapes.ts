@@ -49,7 +49,7 @@ export interface Place {
   part: 'body' | { status: string; items?: true };
 }
 
-/** Names for what the document leaves without one: `Payment.status` and so on. */
+/** Other names than the document's, and names for what it leaves without one: `Payment.status` and so on. */
 export type Names = Readonly<Record<string, string>>;
 
 function schemaAt(document: Document, { operation, part }: Place): Schema {
@@ -88,17 +88,21 @@ export function readDefinitions(document: Document, places: readonly Place[], na
     return { kind: 'named', name };
   }
 
+  /** What stands on a place of its own is called by that; a part by its noun in the document. */
+  const nameAt = (given: Schema, path: string): string | undefined =>
+    names[path] ?? (isPart(path) ? given.$ref?.split('/').at(-1) : path);
+
   function toShape(given: Schema, path: string): Shape {
     const schema = resolve(document, given);
-    const own = names[path];
-    const shape = toPlain(schema, path);
+    const own = nameAt(given, path);
+    const shape = toPlain(schema, path, own);
     if (shape.kind !== 'literals') return shape;
     const known = nameByShape.get(keyOf({ kind: 'alias', shape }));
     if (own === undefined) return known === undefined ? shape : { kind: 'named', name: known };
     return define({ kind: 'alias', name: own, shape });
   }
 
-  function toPlain(schema: Schema, path: string): Shape {
+  function toPlain(schema: Schema, path: string, name: string | undefined): Shape {
     const options = schema.anyOf ?? schema.oneOf;
     if (options !== undefined) return either(options, path);
     if (schema.const !== undefined) return { kind: 'literals', values: [String(schema.const)] };
@@ -121,7 +125,7 @@ export function readDefinitions(document: Document, places: readonly Place[], na
       case 'array':
         return { kind: 'list', item: toShape(schema.items ?? {}, `${path}[]`) };
       case 'object':
-        return toObject(schema, path);
+        return toObject(schema, path, name);
       default:
         return { kind: 'anything' };
     }
@@ -129,12 +133,16 @@ export function readDefinitions(document: Document, places: readonly Place[], na
 
   /** Several single words are one list of words; null stands beside them. */
   function either(options: readonly Schema[], path: string): Shape {
-    const resolved = options.map((option) => resolve(document, option));
+    const pairs = options.map((option) => ({ option, schema: resolve(document, option) }));
     const isWord = ({ enum: words, const: word }: Schema) => words !== undefined || word !== undefined;
-    const words = resolved.filter(isWord).flatMap((option) => option.enum ?? [option.const]);
-    const rest = resolved.filter((option) => !isWord(option));
-    const severalObjects = rest.filter(({ type }) => type === 'object').length > 1;
-    const others = rest.map((option) => toShape(option, severalObjects ? `${path}${kindOf(option)}` : path));
+    const words = pairs
+      .filter(({ schema }) => isWord(schema))
+      .flatMap(({ schema }) => schema.enum ?? [schema.const]);
+    const rest = pairs.filter(({ schema }) => !isWord(schema));
+    const severalObjects = rest.filter(({ schema }) => schema.type === 'object').length > 1;
+    const others = rest.map(({ option, schema }) =>
+      toShape(option, severalObjects ? `${path}${option.$ref ? '.' : ''}${kindOf(schema)}` : path),
+    );
     if (words.length === 0)
       return others.length === 1 ? (others[0] as Shape) : { kind: 'either', parts: others };
     const listed: Shape = { kind: 'literals', values: words.map(String) };
@@ -142,7 +150,7 @@ export function readDefinitions(document: Document, places: readonly Place[], na
     return { kind: 'either', parts: [listed, ...others] };
   }
 
-  function toObject(schema: Schema, path: string): Shape {
+  function toObject(schema: Schema, path: string, name: string | undefined): Shape {
     const properties = Object.entries(schema.properties ?? {});
     if (properties.length === 0) {
       const value = schema.additionalProperties;
@@ -158,7 +166,6 @@ export function readDefinitions(document: Document, places: readonly Place[], na
         optional: !required.has(name),
         about: resolve(document, property).description,
       }));
-    const name = names[path] ?? (path.includes('.') ? undefined : path);
     const fields = fieldsOf(name ?? path);
     const known = nameByShape.get(keyOf({ kind: 'object', fields }));
     if (name === undefined && known !== undefined) return { kind: 'named', name: known };
@@ -171,6 +178,11 @@ export function readDefinitions(document: Document, places: readonly Place[], na
     if (shape.kind !== 'named') define({ kind: 'alias', name: place.name, shape });
   }
   return [...definitions.values()];
+}
+
+/** `Payment.status`, and not `Payment`. */
+function isPart(path: string): boolean {
+  return /[.[]/.test(path);
 }
 
 /** What sets one of several objects apart: its `type`. */

@@ -142,7 +142,7 @@ function registerReference(app: App, site: DocsSite, assetsTag: () => string): v
   };
   let document: string | undefined;
   app.get(`${DOCS_PATH}/reference.json`, hidden, (_request, reply) => {
-    document ??= JSON.stringify(withSamples(app.swagger(), site.samples));
+    document ??= JSON.stringify(withSamples(app.openapi(), site.samples));
     return reply.type('application/json').send(document);
   });
   app.get(`${DOCS_PATH}/reference`, hidden, async (_request, reply) => {

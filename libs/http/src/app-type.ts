@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Metrics } from '@libs/runtime';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { OpenApiDocument } from './openapi/schema.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -11,6 +12,8 @@ declare module 'fastify' {
     drainSignal: AbortSignal;
     /** Prometheus registry behind `/metrics`; services add their own metrics to it. */
     metrics: Metrics;
+    /** The OpenAPI document of the routes; absent where there is no reference. */
+    openapi(): OpenApiDocument;
   }
   interface FastifyContextConfig {
     /** A catch-all such as the pages of a dashboard: it does not make other methods on its paths a 405. */

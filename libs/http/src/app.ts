@@ -19,11 +19,12 @@ import { AccessLog } from './access-log.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import type { App } from './app-type.ts';
 import { clientErrorHandler } from './client-error.ts';
-import { type OpenApiOptions, registerOpenApi } from './docs.ts';
 import { registerDurations } from './durations.ts';
 import { requestGate } from './gate.ts';
 import { type MetricsAccess, registerHealth } from './health.ts';
 import { parseJson } from './json-body.ts';
+import type { OpenApiOptions } from './openapi/document.ts';
+import { registerOpenApi } from './openapi/routes.ts';
 import { sendProblem } from './problem.ts';
 import { parseTraceparent, requestIdOf } from './request-id.ts';
 import { RequestLogger } from './request-logger.ts';
@@ -126,7 +127,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     metricsAccess: options.metricsAccess ?? 'open',
   });
   if (options.docsPath !== false) {
-    await registerOpenApi(app, { ...options, publicUrl, errors: options.errors ?? baseErrors });
+    registerOpenApi(app, { ...options, publicUrl, typeBase, errors: options.errors ?? baseErrors });
     options.docs?.(app);
   }
   // From here on routes are the service's own.

@@ -2,7 +2,6 @@ export { addressKey } from './address-key.ts';
 export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
-export type { OpenApiOptions } from './docs.ts';
 export type { MetricsAccess } from './health.ts';
 export {
   JSON_LIMITS,
@@ -13,6 +12,8 @@ export {
   readLargeJson,
   refuseBadText,
 } from './json-body.ts';
+export type { OpenApiOptions, WebhookDescription } from './openapi/document.ts';
+export type { OpenApiDocument, Parameter } from './openapi/schema.ts';
 export { type PagesOptions, registerPages } from './pages.ts';
 export {
   type CursorCodec,
@@ -37,6 +38,7 @@ export { postgresRateStore, type RateQuery, rateLimitMigrations } from './rate-s
 export { type AuditedCall, noteAudit, type RouteAudit } from './route-audit.ts';
 export {
   createRoutes,
+  type DecidedRoute,
   type Decisions,
   type Gatekeeper,
   type Idempotency,

@@ -29,16 +29,26 @@ export function listQuery<Filters extends TProperties = Record<never, never>>(
 
 /** `{data, next_cursor}`. */
 export function listSchema<Item extends TSchema>(item: Item) {
-  return Type.Object({ data: Type.Array(item), next_cursor: Type.Union([Type.String(), Type.Null()]) });
+  return Type.Object({ data: Type.Array(item), next_cursor: NextCursor }, listTitle(item));
 }
 
 /** `{object: "list", data, next_cursor}`, for APIs whose objects name their type. */
 export function objectListSchema<Item extends TSchema>(item: Item) {
-  return Type.Object({
-    object: Type.Literal('list'),
-    data: Type.Array(item),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
-  });
+  return Type.Object(
+    { object: Type.Literal('list'), data: Type.Array(item), next_cursor: NextCursor },
+    listTitle(item),
+  );
+}
+
+const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'Send it as `cursor` to get the next page; null on the last one.',
+  examples: [null],
+});
+
+/** The list of a noun is a noun of its own. */
+function listTitle(item: TSchema): { title?: string } {
+  const { title } = item as { title?: string };
+  return title === undefined ? {} : { title: `${title}List` };
 }
 
 export type CursorCodec<Position> = {

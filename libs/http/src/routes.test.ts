@@ -66,6 +66,11 @@ function rules(): RouteRules<Access, Rate, Tx> {
       return reply.code(status).send(body);
     },
     security: (need) => (need === 'public' ? [] : [{ bearer: [need] }]),
+    codes: ({ access, rate }) => [
+      ...(access === 'public' ? [] : ['unauthenticated']),
+      ...(rate === 'none' ? [] : ['rate_limited']),
+    ],
+    parameters: ({ idempotency }) => (idempotency === 'keyed' ? ['Key'] : []),
   };
 }
 
@@ -73,10 +78,14 @@ beforeEach(async () => {
   lines = [];
   order = [];
   app = await createTestApp({
+    errors,
     openapi: {
       title: 'Things',
       description: '',
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      parameters: {
+        Key: { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string' } },
+      },
     },
   });
   routes = createRoutes(app, rules());
@@ -222,8 +231,11 @@ test('the reference knows who may call and that the key is honoured', async () =
   expect(paths['/v1/declared'].get.security).toEqual([]);
   const { put } = paths['/v1/declared/{id}'];
   expect(put.operationId).toBe('putThing');
-  expect(put.parameters.map((parameter: { name: string }) => parameter.name)).toContain('idempotency-key');
-  expect(JSON.stringify(paths['/v1/declared'].post)).not.toContain('idempotency-key');
+  const key = { $ref: '#/components/parameters/Key' };
+  expect(put.parameters).toContainEqual(key);
+  expect(paths['/v1/declared'].post.parameters).toBeUndefined();
+  const statuses = Object.keys(paths['/v1/declared'].post.responses);
+  expect(statuses).toEqual(['201', '400', '401', '413', '415', '422', '429', '500', '503', 'default']);
 });
 
 test('no decision can be left out', async () => {

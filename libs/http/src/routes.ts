@@ -46,16 +46,29 @@ export type RouteRules<Access extends string, Rate extends string, Tx> = {
   ): Promise<unknown>;
   /** The reference's view of `access`: the security schemes that let a caller in. */
   security?(need: Access): Record<string, string[]>[];
+  /** The reference's view of the decisions: the codes by which these rules refuse. */
+  codes?(route: DecidedRoute<Access, Rate>): readonly string[];
+  /** The reference's view of the decisions: the shared parameters that these rules read. */
+  parameters?(route: DecidedRoute<Access, Rate>): readonly string[];
+};
+
+export type DecidedRoute<Access extends string, Rate extends string> = {
+  access: Access;
+  rate: Rate;
+  idempotency: Idempotency;
+  method: string;
 };
 
 /** The decisions that every route states. */
-export type Decisions<Access extends string, Rate extends string> = {
+export type Decisions<Access extends string, Rate extends string, Code extends string = string> = {
   /** Who may call. */
   access: Access;
   /** How often. */
   rate: Rate;
   /** What the audit log says of it, or that it says nothing. */
   audit: RouteAudit | 'none';
+  /** Why the work itself can refuse; what its decisions and the edge refuse by is known without it. */
+  codes?: readonly Code[];
 };
 
 type Options<Schema extends FastifySchema> = Omit<
@@ -88,24 +101,26 @@ type KeyedHandler<Schema extends FastifySchema, Tx> = (
   tx: Tx,
 ) => Promise<RouteAnswer>;
 
-export type DeclareRoute<Access extends string, Rate extends string, Tx> = {
+export type DeclareRoute<Access extends string, Rate extends string, Tx, Code extends string = string> = {
   <const Schema extends FastifySchema>(
     path: string,
-    options: Options<Schema> & Decisions<Access, Rate> & { idempotency: 'keyed' },
+    options: Options<Schema> & Decisions<Access, Rate, Code> & { idempotency: 'keyed' },
     handler: KeyedHandler<Schema, Tx>,
   ): void;
   <const Schema extends FastifySchema>(
     path: string,
-    options: Options<Schema> & Decisions<Access, Rate> & { idempotency: Exclude<Idempotency, 'keyed'> },
+    options: Options<Schema> & Decisions<Access, Rate, Code> & { idempotency: Exclude<Idempotency, 'keyed'> },
     handler: Handler<Schema>,
   ): void;
 };
 
 /** `app.get` and its like, whose options cannot leave out who may call, how often, what is audited, what a repeat does. */
-export type Routes<Access extends string, Rate extends string, Tx = never> = Record<
-  'get' | 'post' | 'put' | 'patch' | 'delete' | 'options',
-  DeclareRoute<Access, Rate, Tx>
->;
+export type Routes<
+  Access extends string,
+  Rate extends string,
+  Tx = never,
+  Code extends string = string,
+> = Record<'get' | 'post' | 'put' | 'patch' | 'delete' | 'options', DeclareRoute<Access, Rate, Tx, Code>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -115,6 +130,9 @@ declare module 'fastify' {
       rate: string;
       audit: string | 'none';
       idempotency: Idempotency;
+      /** For the reference. */
+      codes: readonly string[];
+      parameters: readonly string[];
     };
   }
 }
@@ -130,7 +148,9 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
       options: Options<FastifySchema> & Decisions<Access, Rate> & { idempotency: Idempotency },
       handler: (request: never, second: never) => unknown,
     ): void => {
-      const { access, rate, audit, idempotency, ...fastifyOptions } = options;
+      const { access, rate, audit, idempotency, codes = [], ...fastifyOptions } = options;
+      const decided = { access, rate, idempotency };
+      const described = { ...decided, method: String(method) };
       const gates = [rules.identify(access), rules.rate(rate), rules.permit(access)].filter(
         (gate) => gate !== null,
       );
@@ -139,10 +159,15 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
         ...fastifyOptions,
         method,
         url: path,
-        schema: { ...options.schema, ...(security === undefined ? {} : { security }) },
+        schema: { ...(security === undefined ? {} : { security }), ...options.schema },
         config: {
           ...options.config,
-          declared: { access, rate, audit: audit === 'none' ? audit : audit.action, idempotency },
+          declared: {
+            ...decided,
+            audit: audit === 'none' ? audit : audit.action,
+            codes: [...(rules.codes?.(described) ?? []), ...codes],
+            parameters: rules.parameters?.(described) ?? [],
+          },
         },
         ...(gates.length === 0 ? {} : { onRequest: asHook(gates) }),
         ...(audit === 'none' ? {} : { onSend: auditHook(audit, rules.audit) }),

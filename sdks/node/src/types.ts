@@ -16,38 +16,51 @@ export type Rail = 'rtp' | 'ach' | 'book';
 export type Preference = 'balanced' | 'speed' | 'cost';
 
 export interface Money {
+  /** Minor units: 1000 is 10.00 USD. */
   amount: number;
   currency: string;
 }
 
 export interface RailCandidate {
+  /** A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances. */
   rail: Rail;
   possible: boolean;
   /** Why it is not possible. */
   reasons: string[];
   fee: Money | null;
+  /** UTC, with milliseconds. */
   settles_at: string | null;
+  /** Cents, the cost of the delay included; the lowest wins when balanced. */
   score: number | null;
 }
 
 export interface RailDecision {
+  /** What `auto` looks at: the earliest settlement, the lowest fee, or both (fee and the cost of the delay). */
   prefer: Preference;
+  /** A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances. */
   chosen: Rail;
   candidates: RailCandidate[];
 }
 
 export interface PaymentAttempt {
   id: string;
+  /** A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances. */
   rail: Rail;
+  /** `unknown`: the network did not answer in time, and is being asked; it is never paid a second way. */
   status: 'waiting' | 'submitted' | 'settled' | 'rejected' | 'returned' | 'unknown';
+  /** By which the network knows it. */
   network_reference: string | null;
+  /** UTC, with milliseconds. */
   submitted_at: string | null;
+  /** UTC, with milliseconds. */
   settled_at: string | null;
+  /** The network's code, where it refused or returned it. */
   code: string | null;
   detail: string | null;
 }
 
 export interface TimelineEntry {
+  /** `pending`: accepted. `processing`: handed to the rail. `completed`: settled. `failed`: refused, nobody was paid. `returned`: came back after it was completed. `canceled`: by you, before it left. */
   status: PaymentStatus;
   /** UTC, with milliseconds. */
   timestamp: string;
@@ -55,6 +68,7 @@ export interface TimelineEntry {
 
 export interface PaymentFailure {
   code: string;
+  /** For example `AC04` or `R01`. */
   network_code: string | null;
   detail: string;
 }
@@ -62,20 +76,27 @@ export interface PaymentFailure {
 export interface Payment {
   id: string;
   object: 'payment';
+  /** Test and live data never meet; the key decides. */
   mode: Mode;
+  /** `pending`: accepted. `processing`: handed to the rail. `completed`: settled. `failed`: refused, nobody was paid. `returned`: came back after it was completed. `canceled`: by you, before it left. */
   status: PaymentStatus;
+  /** Minor units: 1000 is 10.00 USD. */
   amount: number;
   currency: string;
   source: PaymentMethodReference;
   destination: PaymentMethodReference;
   /** `auto` lets the service choose; `rtp` is fast, `ach` is cheap. */
   rail: RailChoice;
+  /** A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances. */
   rail_selected: Rail;
+  /** Which rails were looked at, and why one was chosen. */
   rail_decision: RailDecision;
   attempts: PaymentAttempt[];
+  /** Every state it entered, in order. */
   timeline: TimelineEntry[];
   failure: PaymentFailure | null;
   fee: Money;
+  /** The payment that this one gives back. */
   refund_of: string | null;
   /** What refunds that did not fail take back of it. */
   refunded_amount: number;
@@ -93,16 +114,19 @@ export interface Quote {
   object: 'quote';
   amount: number;
   currency: string;
+  /** A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances. */
   rail_selected: Rail;
   fee: Money;
   /** UTC, with milliseconds. */
   estimated_settlement_at: string;
+  /** Which rails were looked at, and why one was chosen. */
   rail_decision: RailDecision;
 }
 
 export interface RailMessage {
   id: string;
   object: 'rail_message';
+  /** A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances. */
   rail: Rail;
   direction: 'out' | 'in';
   kind: 'pacs.008' | 'pacs.002' | 'pacs.028' | 'nacha' | 'return' | 'noc';
@@ -139,8 +163,10 @@ export interface Balance {
 export interface PaymentMethod {
   id: string;
   object: 'payment_method';
+  /** Test and live data never meet; the key decides. */
   mode: Mode;
   type: 'bank_account' | 'balance';
+  /** The rails that it can send and receive on. */
   rails: MethodRails;
   bank_account: BankAccount | null;
   balance: Balance | null;
@@ -215,6 +241,7 @@ export interface WebhookEndpointWithSecret {
 export interface DeliveryAttempt {
   /** UTC, with milliseconds. */
   at: string;
+  /** The HTTP status, where there was an answer. */
   status: number | null;
   error: string | null;
   duration_ms: number;
@@ -224,11 +251,13 @@ export interface WebhookDelivery {
   id: string;
   object: 'webhook_delivery';
   event_id: string;
+  /** What happened. */
   event_type: EventType;
   endpoint_id: string;
   /** `failed`: every retry was used up. `abandoned`: the endpoint was switched off or deleted. */
   status: 'pending' | 'delivered' | 'failed' | 'abandoned';
   attempts: DeliveryAttempt[];
+  /** UTC, with milliseconds. */
   next_attempt_at: string | null;
   /** UTC, with milliseconds. */
   created_at: string;
@@ -258,6 +287,7 @@ export interface LedgerEntry {
   direction: 'debit' | 'credit';
   amount: number;
   state: 'pending' | 'posted' | 'released';
+  /** UTC, with milliseconds. */
   created_at: string;
 }
 
@@ -271,6 +301,7 @@ export interface LedgerCheck {
   object: 'ledger_check';
   ok: boolean;
   checks: LedgerCheckResult[];
+  /** UTC, with milliseconds. */
   checked_at: string;
 }
 
@@ -300,6 +331,7 @@ export interface SandboxReset {
 }
 
 export interface Routing {
+  /** What `auto` looks at: the earliest settlement, the lowest fee, or both (fee and the cost of the delay). */
   prefer?: Preference;
   /** Whether ACH may take over when RTP definitely refuses; true with `auto`. */
   fallback?: boolean;
@@ -315,6 +347,7 @@ export interface CreatePayment {
   /** `auto` lets the service choose; `rtp` is fast, `ach` is cheap. */
   rail?: RailChoice;
   routing?: Routing;
+  /** What it is for, in your words. */
   description?: string;
   /** Your own pairs of text. */
   metadata?: Record<string, string>;

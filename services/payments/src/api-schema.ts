@@ -1,22 +1,25 @@
 import type { FastifyReply } from 'fastify';
 import Type, { type TSchema, type TUnsafe } from 'typebox';
+import { RAIL_IDS } from './rails/rail-ids.ts';
 
 export const ID_LENGTH_MAX = 255;
 
 /** Objects that refuse fields they do not know. */
 export const closed = { additionalProperties: false } as const;
 
-export const IdParams = Type.Object({ id: Type.String({ maxLength: ID_LENGTH_MAX }) });
-export const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });
-export const ModeSchema = oneOfStrings(['test', 'live']);
+/** The path of one object; the example shows what its id looks like. */
+export function idParams(example: string) {
+  return Type.Object({ id: Type.String({ maxLength: ID_LENGTH_MAX, examples: [example] }) });
+}
 
-/** For POSTs that do their work once per key, where one is sent. */
-export const IdempotencyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      description: 'A string of your own; a repeat with the same one gets the first answer again.',
-    }),
-  ),
+export const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });
+export const ModeSchema = oneOfStrings(['test', 'live'], {
+  title: 'Mode',
+  description: 'Test and live data never meet; the key decides.',
+});
+export const RailSchema = oneOfStrings(RAIL_IDS, {
+  title: 'Rail',
+  description: 'A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.',
 });
 
 export function nullable<Schema extends TSchema>(schema: Schema) {
@@ -25,10 +28,10 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 
 export function oneOfStrings<const Values extends readonly string[]>(
   values: Values,
-  description?: string,
+  about: string | { title?: string; description?: string } = {},
 ): TUnsafe<Values[number]> {
   const literals = values.map((value) => Type.Literal(value));
-  return Type.Union(literals, description === undefined ? {} : { description }) as never;
+  return Type.Union(literals, typeof about === 'string' ? { description: about } : about) as never;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -2,9 +2,10 @@ import type { Transaction } from '@libs/db';
 import { type App, createRoutes, type Routes } from '@libs/http';
 import type { ReplyOnce } from './idempotency/reply.ts';
 import type { Gates, RouteAccess, RouteRate } from './keys/access.ts';
+import { type ErrorCode, parametersOf, refusalsOf } from './reference.ts';
 
 /** How routes of this service are declared; `libs/http` explains the decisions. */
-export type PaymentsRoutes = Routes<RouteAccess, RouteRate, Transaction>;
+export type PaymentsRoutes = Routes<RouteAccess, RouteRate, Transaction, ErrorCode>;
 
 export function createPaymentsRoutes(
   app: App,
@@ -20,6 +21,8 @@ export function createPaymentsRoutes(
         'audit',
       ),
     security: securityOf,
+    codes: refusalsOf,
+    parameters: parametersOf,
   });
 }
 

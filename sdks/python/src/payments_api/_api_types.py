@@ -162,7 +162,8 @@ class PaymentMethodReference(TypedDict):
 
 
 class Routing(TypedDict, total=False):
-    prefer: Literal["balanced", "speed", "cost"]
+    #: What `auto` looks at: the earliest settlement, the lowest fee, or both (fee and the cost of the delay).
+    prefer: Preference
     #: Whether ACH may take over when RTP definitely refuses; true with `auto`.
     fallback: bool
 
@@ -178,8 +179,9 @@ class _CreatePayment(TypedDict):
 
 class CreatePayment(_CreatePayment, total=False):
     #: `auto` lets the service choose; `rtp` is fast, `ach` is cheap.
-    rail: Literal["auto", "rtp", "ach"]
+    rail: RailChoice
     routing: Routing
+    #: What it is for, in your words.
     description: str
     #: Your own pairs of text.
     metadata: Dict[str, str]
@@ -225,14 +227,14 @@ class _CreateWebhookEndpoint(TypedDict):
 
 class CreateWebhookEndpoint(_CreateWebhookEndpoint, total=False):
     #: Types of events; `*`, the default, stands for all of them.
-    events: List[Literal["*", "payment.pending", "payment.processing", "payment.completed", "payment.failed", "payment.returned", "payment.canceled", "payment.rerouted", "payment.owed", "payment_method.created", "payment_method.updated", "payment_method.deleted", "webhook_endpoint.test", "webhook_endpoint.disabled"]]
+    events: List[EventChoice]
     description: Optional[str]
 
 
 class UpdateWebhookEndpoint(TypedDict, total=False):
     url: str
     #: Types of events; `*`, the default, stands for all of them.
-    events: List[Literal["*", "payment.pending", "payment.processing", "payment.completed", "payment.failed", "payment.returned", "payment.canceled", "payment.rerouted", "payment.owed", "payment_method.created", "payment_method.updated", "payment_method.deleted", "webhook_endpoint.test", "webhook_endpoint.disabled"]]
+    events: List[EventChoice]
     description: Optional[str]
     status: Literal["enabled", "disabled"]
 
@@ -242,39 +244,58 @@ class MethodSide(ApiObject):
     payment_method_id: str
 
 
+class PaymentMethodReference(ApiObject):
+    #: In test mode, any id that begins with `pm_` works at its first use.
+    payment_method_id: str
+
+
 class Money(ApiObject):
+    #: Minor units: 1000 is 10.00 USD.
     amount: int
     currency: str
 
 
 class RailCandidate(ApiObject):
+    #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
     rail: Rail
     possible: bool
     #: Why it is not possible.
     reasons: List[str]
     fee: Optional[Money]
+    #: UTC, with milliseconds.
     settles_at: Optional[str]
+    #: Cents, the cost of the delay included; the lowest wins when balanced.
     score: Optional[float]
 
 
 class RailDecision(ApiObject):
+    #: What `auto` looks at: the earliest settlement, the lowest fee, or both (fee and the cost of the delay).
     prefer: Preference
+    #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
     chosen: Rail
     candidates: List[RailCandidate]
 
 
 class PaymentAttempt(ApiObject):
     id: str
+    #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
     rail: Rail
+    #: `unknown`: the network did not answer in time, and is being asked; it is never paid a second way.
     status: Literal["waiting", "submitted", "settled", "rejected", "returned", "unknown"]
+    #: By which the network knows it.
     network_reference: Optional[str]
+    #: UTC, with milliseconds.
     submitted_at: Optional[str]
+    #: UTC, with milliseconds.
     settled_at: Optional[str]
+    #: The network's code, where it refused or returned it.
     code: Optional[str]
     detail: Optional[str]
 
 
 class TimelineEntry(ApiObject):
+    #: `pending`: accepted. `processing`: handed to the rail. `completed`: settled. `failed`: refused, nobody
+    #: was paid. `returned`: came back after it was completed. `canceled`: by you, before it left.
     status: PaymentStatus
     #: UTC, with milliseconds.
     timestamp: str
@@ -282,6 +303,7 @@ class TimelineEntry(ApiObject):
 
 class PaymentFailure(ApiObject):
     code: str
+    #: For example `AC04` or `R01`.
     network_code: Optional[str]
     detail: str
 
@@ -289,20 +311,28 @@ class PaymentFailure(ApiObject):
 class Payment(ApiObject):
     id: str
     object: Literal["payment"]
+    #: Test and live data never meet; the key decides.
     mode: Mode
+    #: `pending`: accepted. `processing`: handed to the rail. `completed`: settled. `failed`: refused, nobody
+    #: was paid. `returned`: came back after it was completed. `canceled`: by you, before it left.
     status: PaymentStatus
+    #: Minor units: 1000 is 10.00 USD.
     amount: int
     currency: str
     source: MethodSide
-    destination: MethodSide
+    destination: PaymentMethodReference
     #: `auto` lets the service choose; `rtp` is fast, `ach` is cheap.
     rail: RailChoice
+    #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
     rail_selected: Rail
+    #: Which rails were looked at, and why one was chosen.
     rail_decision: RailDecision
     attempts: List[PaymentAttempt]
+    #: Every state it entered, in order.
     timeline: List[TimelineEntry]
     failure: Optional[PaymentFailure]
     fee: Money
+    #: The payment that this one gives back.
     refund_of: Optional[str]
     #: What refunds that did not fail take back of it.
     refunded_amount: int
@@ -320,16 +350,19 @@ class Quote(ApiObject):
     object: Literal["quote"]
     amount: int
     currency: str
+    #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
     rail_selected: Rail
     fee: Money
     #: UTC, with milliseconds.
     estimated_settlement_at: str
+    #: Which rails were looked at, and why one was chosen.
     rail_decision: RailDecision
 
 
 class RailMessage(ApiObject):
     id: str
     object: Literal["rail_message"]
+    #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
     rail: Rail
     direction: Literal["out", "in"]
     kind: Literal["pacs.008", "pacs.002", "pacs.028", "nacha", "return", "noc"]
@@ -366,8 +399,10 @@ class Balance(ApiObject):
 class PaymentMethod(ApiObject):
     id: str
     object: Literal["payment_method"]
+    #: Test and live data never meet; the key decides.
     mode: Mode
     type: Literal["bank_account", "balance"]
+    #: The rails that it can send and receive on.
     rails: MethodRails
     bank_account: Optional[BankAccount]
     balance: Optional[Balance]
@@ -411,6 +446,7 @@ class WebhookEndpointWithSecret(ApiObject):
 class DeliveryAttempt(ApiObject):
     #: UTC, with milliseconds.
     at: str
+    #: The HTTP status, where there was an answer.
     status: Optional[int]
     error: Optional[str]
     duration_ms: int
@@ -420,11 +456,13 @@ class WebhookDelivery(ApiObject):
     id: str
     object: Literal["webhook_delivery"]
     event_id: str
+    #: What happened.
     event_type: EventType
     endpoint_id: str
     #: `failed`: every retry was used up. `abandoned`: the endpoint was switched off or deleted.
     status: Literal["pending", "delivered", "failed", "abandoned"]
     attempts: List[DeliveryAttempt]
+    #: UTC, with milliseconds.
     next_attempt_at: Optional[str]
     #: UTC, with milliseconds.
     created_at: str
@@ -454,6 +492,7 @@ class LedgerEntry(ApiObject):
     direction: Literal["debit", "credit"]
     amount: int
     state: Literal["pending", "posted", "released"]
+    #: UTC, with milliseconds.
     created_at: str
 
 
@@ -467,6 +506,7 @@ class LedgerCheck(ApiObject):
     object: Literal["ledger_check"]
     ok: bool
     checks: List[LedgerCheckResult]
+    #: UTC, with milliseconds.
     checked_at: str
 
 

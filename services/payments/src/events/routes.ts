@@ -2,29 +2,14 @@ import { Readable } from 'node:stream';
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { ID_LENGTH_MAX, IdParams, ModeSchema, oneOfStrings, sendJsonText, Timestamp } from '../api-schema.ts';
+import { ID_LENGTH_MAX, idParams, sendJsonText } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
-import { eventTypes } from './event.ts';
 import { eventToJson } from './event-json.ts';
+import { EventSchema, EventTypeSchema, eventExample } from './schemas.ts';
 import type { EventService } from './service.ts';
 import type { EventStreams } from './stream.ts';
 
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
-const EventType = oneOfStrings(eventTypes);
-
-const EventSchema = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('event'),
-  type: EventType,
-  timestamp: Type.String({
-    format: 'date-time',
-    description: "When it happened, in the organisation's time.",
-  }),
-  mode: ModeSchema,
-  created_at: Timestamp,
-  data: Type.Unknown({ description: 'The object concerned, as it was then.' }),
-});
-
 export interface EventRouteDependencies {
   events: EventService;
   streams: EventStreams;
@@ -48,14 +33,16 @@ export function registerEventRoutes(
       schema: {
         operationId: 'events.list',
         tags,
-        summary: 'List events, newest first; they are kept for 90 days',
+        summary: 'List events',
+        description: 'Newest first; they are kept for 90 days.',
         querystring: listQuery({
-          type: Type.Optional(EventType),
+          type: Type.Optional(EventTypeSchema),
           object_id: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: ID_LENGTH_MAX,
               description: 'Events of one payment, payment method or webhook endpoint.',
+              examples: ['pm_alice'],
             }),
           ),
         }),
@@ -84,14 +71,22 @@ export function registerEventRoutes(
       rate: 'key',
       audit: 'none',
       idempotency: 'safe',
+      codes: ['too_many_streams', 'last_event_unknown'],
       schema: {
         operationId: 'events.stream',
         tags,
+        produces: {
+          type: 'text/event-stream',
+          description: 'A stream that stays open.',
+          example: `id: ${eventExample.id}\nevent: ${eventExample.type}\ndata: ${JSON.stringify(eventExample)}\n\n`,
+        },
         summary: 'Hear of events as they happen, by server-sent events',
         description:
           'Each message has the id and the type of an event, and the event itself as data. A stream that broke off goes on after the event that `Last-Event-ID` names, for 24 hours.',
         headers: Type.Object({
-          'last-event-id': Type.Optional(Type.String({ maxLength: 64 })),
+          'last-event-id': Type.Optional(
+            Type.String({ maxLength: 64, description: 'The id of the last event that you have.' }),
+          ),
         }),
       },
     },
@@ -124,7 +119,8 @@ export function registerEventRoutes(
         operationId: 'events.get',
         tags,
         summary: 'Get an event',
-        params: IdParams,
+        description: 'With the object concerned as it was then.',
+        params: idParams(eventExample.id),
         response: { 200: EventSchema },
       },
     },

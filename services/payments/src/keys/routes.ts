@@ -1,14 +1,6 @@
 import { noteAudit } from '@libs/http';
 import Type from 'typebox';
-import {
-  closed,
-  IdempotencyHeaders,
-  IdParams,
-  ModeSchema,
-  nullable,
-  oneOfStrings,
-  Timestamp,
-} from '../api-schema.ts';
+import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { type ApiKey, scopes } from './key.ts';
@@ -17,9 +9,24 @@ import type { KeyService, NewKey, NewOrganisation } from './service.ts';
 const NAME_LENGTH_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 24 * 60 * 60;
 
-const name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX });
+const name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Acme'] });
+const OrganisationParams = idParams('org_01kaf3v6w8q2m5x9t7c4b1n0ze');
+const KeyParams = idParams('key_01kaf3v6w8q2m5x9t7c4b1n0ze');
 
-const apiKey = Type.Object({
+const keyExample = {
+  id: 'key_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  object: 'api_key',
+  organisation_id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  mode: 'test',
+  name: 'shop',
+  hint: 'x7Qe',
+  scopes: ['payments:read', 'payments:write'],
+  expires_at: null,
+  revoked_at: null,
+  created_at: '2026-11-16T15:04:05.000Z',
+};
+
+const keyFields = {
   id: Type.String(),
   object: Type.Literal('api_key'),
   organisation_id: Type.String(),
@@ -30,11 +37,33 @@ const apiKey = Type.Object({
   expires_at: nullable(Timestamp),
   revoked_at: nullable(Timestamp),
   created_at: Timestamp,
-});
-const apiKeyWithToken = Type.Object({
-  ...apiKey.properties,
-  key: Type.String({ description: 'Shown this once.' }),
-});
+};
+const apiKey = Type.Object(keyFields, { title: 'ApiKey', examples: [keyExample] });
+const apiKeyWithToken = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'Shown this once.' }) },
+  { title: 'ApiKeyWithToken', examples: [{ ...keyExample, key: 'sk_test_…' }] },
+);
+const createdOrganisation = Type.Object(
+  {
+    organisation: Type.Object({ id: Type.String(), name: Type.String(), created_at: Timestamp }),
+    keys: Type.Object({ test: Type.String(), live: Type.String() }, { description: 'Shown this once.' }),
+    key_ids: Type.Object({ test: Type.String(), live: Type.String() }),
+  },
+  {
+    title: 'NewOrganisation',
+    examples: [
+      {
+        organisation: {
+          id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
+          name: 'Acme',
+          created_at: '2026-11-16T15:04:05.000Z',
+        },
+        keys: { test: 'sk_test_…', live: 'sk_live_…' },
+        key_ids: { test: 'key_01kaf3v6w8q2m5x9t7c4b1n0ze', live: 'key_01kaf3v6wcn1r0d8s4h2j7x5yb' },
+      },
+    ],
+  },
+);
 
 function toApi(key: ApiKey) {
   return {
@@ -101,15 +130,9 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
         operationId: 'admin.create_organisation',
         ...shared,
         summary: 'Create an organisation with a test and a live key',
-        headers: IdempotencyHeaders,
-        body: Type.Object({ name }, closed),
-        response: {
-          201: Type.Object({
-            organisation: Type.Object({ id: Type.String(), name: Type.String(), created_at: Type.String() }),
-            keys: Type.Object({ test: Type.String(), live: Type.String() }),
-            key_ids: Type.Object({ test: Type.String(), live: Type.String() }),
-          }),
-        },
+        description: 'Both keys are shown this once.',
+        body: Type.Object({ name }, { ...closed, title: 'CreateOrganisation' }),
+        response: { 201: createdOrganisation },
       },
     },
     async (request, tx) => ({
@@ -129,8 +152,14 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
         operationId: 'admin.list_keys',
         ...shared,
         summary: 'List the keys of an organisation',
-        params: IdParams,
-        response: { 200: Type.Object({ object: Type.Literal('list'), data: Type.Array(apiKey) }) },
+        description: 'Revoked and expired ones too; never the keys themselves.',
+        params: OrganisationParams,
+        response: {
+          200: Type.Object(
+            { object: Type.Literal('list'), data: Type.Array(apiKey) },
+            { title: 'ApiKeyList' },
+          ),
+        },
       },
     },
     async (request) => ({
@@ -152,8 +181,8 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         operationId: 'admin.create_key',
         ...shared,
         summary: 'Create a key',
-        params: IdParams,
-        headers: IdempotencyHeaders,
+        description: 'For one mode, with all scopes or some. The key is shown this once.',
+        params: OrganisationParams,
         body: Type.Object(
           {
             mode: ModeSchema,
@@ -167,7 +196,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
             ),
             expires_at: Type.Optional(Timestamp),
           },
-          closed,
+          { ...closed, title: 'CreateApiKey', examples: [{ mode: 'test', name: 'shop' }] },
         ),
         response: { 201: apiKeyWithToken },
       },
@@ -193,15 +222,23 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
       rate: 'none',
       audit: { action: 'key.rolled', targetParam: 'id' },
       idempotency: 'keyed',
+      codes: ['state_conflict'],
       schema: {
         operationId: 'admin.roll_key',
         ...shared,
-        summary: 'Replace a key by a new one; the old one works on for the overlap',
-        params: IdParams,
-        headers: IdempotencyHeaders,
+        summary: 'Replace a key by a new one',
+        description: 'The old one works on for the overlap. The new one is shown this once.',
+        params: KeyParams,
         body: Type.Object(
-          { overlap_seconds: Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: 0 }) },
-          closed,
+          {
+            overlap_seconds: Type.Integer({
+              minimum: 0,
+              maximum: OVERLAP_SECONDS_MAX,
+              default: 0,
+              examples: [3600],
+            }),
+          },
+          { ...closed, title: 'RollApiKey' },
         ),
         response: { 201: apiKeyWithToken },
       },
@@ -223,7 +260,8 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         operationId: 'admin.revoke_key',
         ...shared,
         summary: 'Revoke a key',
-        params: IdParams,
+        description: 'It stops working in every process within a second.',
+        params: KeyParams,
         response: { 204: Type.Null() },
       },
     },

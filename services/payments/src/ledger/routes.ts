@@ -1,6 +1,7 @@
 import type { Database } from '@libs/db';
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
+import { ID_LENGTH_MAX, nullable, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
 import { accountsOf, checkLedger, entriesOf, feesOf } from './service.ts';
@@ -11,7 +12,6 @@ export interface LedgerRouteDependencies {
 }
 
 const text = (value: string) => Type.Literal(value);
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 const Account = Type.Object(
   {
@@ -24,14 +24,30 @@ const Account = Type.Object(
       text('fee_revenue'),
       text('owed'),
     ]),
-    payment_method_id: Nullable(Type.String()),
+    payment_method_id: nullable(Type.String()),
     currency: Type.String(),
     posted: Type.Integer(),
     pending: Type.Integer({ description: 'Promised and not settled: what comes in less what goes out.' }),
     available: Type.Integer({ description: 'Posted, less what is promised to payments on their way.' }),
     owed: Type.Integer({ description: 'How far a return has taken the balance below zero.' }),
   },
-  { title: 'LedgerAccount' },
+  {
+    title: 'LedgerAccount',
+    description: 'Sums in minor units.',
+    examples: [
+      {
+        id: 'pm_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        object: 'ledger_account',
+        type: 'balance',
+        payment_method_id: 'pm_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        currency: 'USD',
+        posted: 50000,
+        pending: -1000,
+        available: 49000,
+        owed: 0,
+      },
+    ],
+  },
 );
 
 const Entry = Type.Object(
@@ -39,24 +55,55 @@ const Entry = Type.Object(
     id: Type.String(),
     object: text('ledger_entry'),
     transaction_id: Type.String(),
-    payment_id: Nullable(Type.String()),
+    payment_id: nullable(Type.String()),
     account_id: Type.String(),
     direction: Type.Union([text('debit'), text('credit')]),
     amount: Type.Integer(),
     state: Type.Union([text('pending'), text('posted'), text('released')]),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: Timestamp,
   },
-  { title: 'LedgerEntry' },
+  {
+    title: 'LedgerEntry',
+    description: 'One side of a double entry; the other has the same `transaction_id`.',
+    examples: [
+      {
+        id: 'le_01kaf3v6w8q2m5x9t7c4b1n0zed',
+        object: 'ledger_entry',
+        transaction_id: 'lt_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        payment_id: 'pay_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        account_id: 'pm_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        direction: 'debit',
+        amount: 1000,
+        state: 'pending',
+        created_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
 );
 
 const Check = Type.Object(
   {
     object: text('ledger_check'),
     ok: Type.Boolean(),
-    checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), detail: Type.String() })),
-    checked_at: Type.String({ format: 'date-time' }),
+    checks: Type.Array(
+      Type.Object(
+        { name: Type.String(), ok: Type.Boolean(), detail: Type.String() },
+        { title: 'LedgerCheckResult' },
+      ),
+    ),
+    checked_at: Timestamp,
   },
-  { title: 'LedgerCheck' },
+  {
+    title: 'LedgerCheck',
+    examples: [
+      {
+        object: 'ledger_check',
+        ok: true,
+        checks: [{ name: 'entries_sum_to_zero', ok: true, detail: 'Nothing is wrong.' }],
+        checked_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
 );
 
 const Fees = Type.Object(
@@ -66,10 +113,27 @@ const Fees = Type.Object(
     currency: Type.String(),
     total: Type.Integer(),
     by_rail: Type.Array(
-      Type.Object({ rail: Type.String(), payments: Type.Integer(), amount: Type.Integer() }),
+      Type.Object(
+        { rail: Type.String(), payments: Type.Integer(), amount: Type.Integer() },
+        { title: 'RailFees' },
+      ),
     ),
   },
-  { title: 'Fees' },
+  {
+    title: 'Fees',
+    examples: [
+      {
+        object: 'fees',
+        month: '2026-11',
+        currency: 'USD',
+        total: 65,
+        by_rail: [
+          { rail: 'ach', payments: 1, amount: 20 },
+          { rail: 'rtp', payments: 1, amount: 45 },
+        ],
+      },
+    ],
+  },
 );
 
 const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 255 })]));
@@ -89,6 +153,8 @@ export function registerLedgerRoutes(
       schema: {
         operationId: 'ledger.accounts',
         summary: 'List ledger accounts',
+        description:
+          'Balances, the sums of the world outside, and fees, each with what is posted and what is pending.',
         tags: ['Ledger'],
         querystring: listQuery(),
         response: { 200: objectListSchema(Account) },
@@ -115,10 +181,15 @@ export function registerLedgerRoutes(
       schema: {
         operationId: 'ledger.entries',
         summary: 'List ledger entries',
+        description: 'Newest first; each transaction has a debit and a credit of the same amount.',
         tags: ['Ledger'],
         querystring: listQuery({
-          payment_id: Type.Optional(Type.String({ maxLength: 255 })),
-          account_id: Type.Optional(Type.String({ maxLength: 255 })),
+          payment_id: Type.Optional(
+            Type.String({ maxLength: ID_LENGTH_MAX, description: 'Entries of one payment.' }),
+          ),
+          account_id: Type.Optional(
+            Type.String({ maxLength: ID_LENGTH_MAX, description: 'Entries of one account.' }),
+          ),
         }),
         response: { 200: objectListSchema(Entry) },
       },
@@ -148,12 +219,14 @@ export function registerLedgerRoutes(
       schema: {
         operationId: 'fees.get',
         summary: 'What the completed payments of a month cost',
+        description: 'Fees are owed at completion; payments are not reduced by them.',
         tags: ['Ledger'],
         querystring: Type.Object(
           {
             month: Type.String({
               pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$',
-              description: 'A month of your calendar in UTC, for example 2026-11.',
+              description: 'A month in UTC.',
+              examples: ['2026-11'],
             }),
           },
           { additionalProperties: false },
@@ -174,6 +247,8 @@ export function registerLedgerRoutes(
       schema: {
         operationId: 'ledger.check',
         summary: 'Prove the ledger',
+        description:
+          'Computes anew that all sums are zero, that balances match their entries, and that the entries of every payment match its state.',
         tags: ['Ledger'],
         response: { 200: Check },
       },

@@ -8,9 +8,11 @@ import { createMailer, type Mailer } from '@libs/mail';
 import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
+import { webhookDescriptions } from '../events/schemas.ts';
 import { paymentsDocs } from '../guides/site.ts';
 import { type BankIdentity, readBankIdentity } from '../rails/bank-identity.ts';
 import { checkDatabase } from '../readiness-store.ts';
+import { problemMembers, sharedParameters } from '../reference.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Secrets } from '../secrets.ts';
 import type { ByMode } from '../tenant.ts';
@@ -82,7 +84,13 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     publicUrl: config.http.publicUrl,
     logLevel: config.http.logLevel,
     errors,
-    openapi,
+    openapi: {
+      ...openapi,
+      securitySchemes: {
+        ...openapi.securitySchemes,
+        ...(rtp.inboundToken === undefined ? {} : { gatewayToken }),
+      },
+    },
     docs: (app) => registerGuides(app, paymentsDocs(config)),
     declaredRoutesOnly: true,
     metricsAccess: config.metricsAccess,
@@ -122,6 +130,8 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
   };
 }
 
+const gatewayToken = { type: 'http', scheme: 'bearer', description: "The token of the network's gateway." };
+
 const openapi = {
   title: 'Payments API',
   description: 'Moves money between payment methods over RTP and ACH.',
@@ -146,4 +156,8 @@ const openapi = {
     },
   },
   security: [{ apiKey: [] }],
+  parameters: sharedParameters,
+  codes: ['unsupported_api_version'],
+  webhooks: webhookDescriptions,
+  problemMembers,
 };

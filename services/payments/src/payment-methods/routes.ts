@@ -1,90 +1,14 @@
-import { cursorCodec, listQuery, noteAudit, objectListSchema, stringMap, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
-import {
-  closed,
-  ID_LENGTH_MAX,
-  IdempotencyHeaders,
-  IdParams,
-  ModeSchema,
-  nullable,
-  oneOfStrings,
-  Timestamp,
-} from '../api-schema.ts';
-import { METADATA_LIMITS } from '../payments/schemas.ts';
-import { RAIL_IDS } from '../rails/rail-ids.ts';
-import { isRoutingNumber } from '../rails/routing-number.ts';
+import { ID_LENGTH_MAX, idParams, oneOfStrings } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ViewedMethod } from './method.ts';
 import { methodToApi } from './method.ts';
-import { ROUTING_NUMBER_FORMAT, registerFormat } from './routing-number-format.ts';
+import { CreateMethod, MethodSchema, methodExample } from './schemas.ts';
 import type { NewMethodInput, PaymentMethods } from './service.ts';
 
-registerFormat(isRoutingNumber);
-
-const HOLDER_NAME_LENGTH_MAX = 100;
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
-
-const RoutingNumber = Type.String({ format: ROUTING_NUMBER_FORMAT, examples: ['021000021'] });
-const AccountType = oneOfStrings(['checking', 'savings']);
-const HolderType = oneOfStrings(['individual', 'business']);
-const Rail = oneOfStrings(RAIL_IDS);
-const Metadata = stringMap(METADATA_LIMITS);
-
-const CreateBankAccount = Type.Object(
-  {
-    type: Type.Literal('bank_account'),
-    bank_account: Type.Object(
-      {
-        routing_number: RoutingNumber,
-        account_number: Type.String({
-          pattern: '^[0-9A-Za-z-]{4,17}$',
-          description: 'Sealed at once, and shown by its last four characters from then on.',
-        }),
-        account_type: AccountType,
-        holder_name: Type.String({ pattern: '\\S', maxLength: HOLDER_NAME_LENGTH_MAX }),
-        holder_type: HolderType,
-      },
-      closed,
-    ),
-    metadata: Type.Optional(Metadata),
-  },
-  closed,
-);
-const CreateBalance = Type.Object(
-  { type: Type.Literal('balance'), metadata: Type.Optional(Metadata) },
-  closed,
-);
-const CreateMethod = Type.Union([CreateBankAccount, CreateBalance]);
-
-const MethodSchema = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('payment_method'),
-  mode: ModeSchema,
-  type: oneOfStrings(['bank_account', 'balance']),
-  rails: Type.Object({ send: Type.Array(Rail), receive: Type.Array(Rail) }),
-  bank_account: nullable(
-    Type.Object({
-      routing_number: Type.String(),
-      last4: Type.String(),
-      account_type: AccountType,
-      holder_name: Type.String(),
-      holder_type: HolderType,
-      fingerprint: Type.String({ description: 'The same for every payment method with this account.' }),
-    }),
-  ),
-  balance: nullable(
-    Type.Object({
-      currency: Type.String(),
-      posted: Type.Integer(),
-      pending: Type.Integer(),
-      available: Type.Integer(),
-      owed: Type.Integer({ description: 'What a return took beyond what was there.' }),
-    }),
-  ),
-  metadata: Metadata,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
+const IdParams = idParams('pm_alice');
 
 function fromApi(body: Static<typeof CreateMethod>): NewMethodInput {
   const metadata = body.metadata ?? {};
@@ -123,7 +47,8 @@ export function registerPaymentMethodRoutes(
         operationId: 'payment_methods.create',
         tags,
         summary: 'Add a bank account, or open a balance',
-        headers: IdempotencyHeaders,
+        description:
+          'A bank account is checked (the routing number has a check digit) and its number sealed at once. A balance is money held here, which payments can be made from and to.',
         body: CreateMethod,
         response: { 201: MethodSchema },
       },
@@ -146,9 +71,17 @@ export function registerPaymentMethodRoutes(
         operationId: 'payment_methods.list',
         tags,
         summary: 'List payment methods',
+        description: 'Newest first; deleted ones are not among them.',
         querystring: listQuery({
           type: Type.Optional(oneOfStrings(['bank_account', 'balance'])),
-          fingerprint: Type.Optional(Type.String({ minLength: 1, maxLength: ID_LENGTH_MAX })),
+          fingerprint: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: ID_LENGTH_MAX,
+              description: 'Payment methods with the same account.',
+              examples: [methodExample.bank_account.fingerprint],
+            }),
+          ),
         }),
         response: { 200: objectListSchema(MethodSchema) },
       },
@@ -177,6 +110,7 @@ export function registerPaymentMethodRoutes(
         operationId: 'payment_methods.get',
         tags,
         summary: 'Get a payment method',
+        description: 'A balance shows what is in it, on its way, and available.',
         params: IdParams,
         response: { 200: MethodSchema },
       },
@@ -191,10 +125,13 @@ export function registerPaymentMethodRoutes(
       rate: 'key',
       audit: { action: 'payment_method.deleted', targetParam: 'id' },
       idempotency: 'natural',
+      codes: ['payment_method_in_use', 'balance_not_empty'],
       schema: {
         operationId: 'payment_methods.delete',
         tags,
-        summary: 'Delete a payment method that no open payment uses',
+        summary: 'Delete a payment method',
+        description:
+          'Refused while a payment of it is open, and while a balance is not empty. It stays deleted.',
         params: IdParams,
         response: { 204: Type.Null() },
       },

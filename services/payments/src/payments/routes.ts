@@ -2,17 +2,20 @@ import { Readable } from 'node:stream';
 import { type App, cursorCodec, listQuery, toPage } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
 import { ACCEPT_PATH } from './accept/path.ts';
+import { paymentExample } from './examples.ts';
 import { exportCsv } from './export.ts';
 import { parseMetadataFilter, parseTime } from './filters.ts';
 import { toApi } from './payment.ts';
 import type { Refunds } from './refunds.ts';
 import {
   CreatePayment,
+  metadataParameter,
   PaymentList,
   PaymentSchema,
   paymentFilters,
@@ -27,10 +30,21 @@ export interface PaymentRouteDependencies {
   refunds: Refunds;
 }
 
+const CSV_EXAMPLE =
+  'id,created_at,status,amount,currency,source,destination,rail,rail_selected,fee_amount,failure_code,network_code,description,metadata,estimated_settlement_at,updated_at\r\n';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
 const PaymentFilters = Type.Object(paymentFilters);
-const IdParams = Type.Object({ id: Type.String({ maxLength: 255 }) });
+const IdParams = idParams(paymentExample.id);
+/** Why a payment or a quote is refused, beside what every request can be refused for. */
+const REFUSALS = [
+  'amount_too_large',
+  'currency_not_supported',
+  'same_payment_method',
+  'payment_method_not_found',
+  'rail_not_available',
+  'rail_not_configured',
+] as const;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -79,11 +93,13 @@ export function registerPaymentRoutes(
       // Every payment has its first event: a line of the audit log would say the same again.
       audit: 'none',
       idempotency: 'keyed_by_handler',
+      codes: [...REFUSALS, 'insufficient_funds'],
       schema: {
         operationId: 'payments.create',
         summary: 'Create a payment',
+        description:
+          'Moves money from `source` to `destination`. The answer comes at once with the payment as `pending`; follow it by webhooks, by the event stream, or by asking for it. In test mode any id that begins with `pm_` is a bank account that can send and receive; ids that begin with `pm_test_`, such as `pm_test_no_rtp`, have a fixed behaviour.',
         tags: ['Payments'],
-        headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
         body: CreatePayment,
         response: { 202: PaymentSchema },
       },
@@ -111,9 +127,12 @@ export function registerPaymentRoutes(
       rate: 'key',
       audit: 'none',
       idempotency: 'keyed',
+      codes: REFUSALS,
       schema: {
         operationId: 'payments.quote',
         summary: 'Ask which rail a payment would take',
+        description:
+          'Decides as for a payment with this body, at this moment, and moves nothing: the rail, its fee, when it would settle, and why the others were not chosen.',
         tags: ['Payments'],
         // A quote takes what a payment takes, so that the same body can be sent to both.
         body: CreatePayment,
@@ -147,7 +166,9 @@ export function registerPaymentRoutes(
       schema: {
         operationId: 'payments.list',
         summary: 'List payments',
+        description: 'Newest first. All filters that are given must fit.',
         tags: ['Payments'],
+        parameters: [metadataParameter],
         querystring: listQuery(paymentFilters),
         response: { 200: PaymentList },
       },
@@ -178,7 +199,14 @@ export function registerPaymentRoutes(
       schema: {
         operationId: 'payments.export',
         summary: 'Export payments as CSV',
+        description: 'All payments that fit the filters, in one stream, with a line of headings.',
         tags: ['Payments'],
+        produces: {
+          type: 'text/csv',
+          description: 'A line per payment.',
+          example: CSV_EXAMPLE,
+        },
+        parameters: [metadataParameter],
         querystring: Type.Object(
           { format: Type.Literal('csv'), ...paymentFilters },
           { additionalProperties: false },
@@ -209,6 +237,8 @@ export function registerPaymentRoutes(
       schema: {
         operationId: 'payments.get',
         summary: 'Get a payment',
+        description:
+          'As it is now, with its timeline, its attempts on the rails and why its rail was chosen.',
         tags: ['Payments'],
         params: IdParams,
         response: { 200: PaymentSchema },
@@ -227,12 +257,14 @@ export function registerPaymentRoutes(
       rate: 'key',
       audit: { action: 'payment.refunded', targetParam: 'id' },
       idempotency: 'keyed_by_handler',
+      codes: [...REFUSALS, 'insufficient_funds', 'payment_not_refundable', 'refund_exceeds_payment'],
       schema: {
         operationId: 'payments.refund',
         summary: 'Refund a completed payment, whole or in part',
+        description:
+          'A payment the other way, with `refund_of` naming the first. All refunds that did not fail add up to at most its amount; a refund is not refunded.',
         tags: ['Payments'],
         params: IdParams,
-        headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
         body: RefundBody,
         response: { 202: PaymentSchema },
       },
@@ -258,9 +290,11 @@ export function registerPaymentRoutes(
       rate: 'key',
       audit: { action: 'payment.canceled', targetParam: 'id' },
       idempotency: 'keyed',
+      codes: ['payment_not_cancelable'],
       schema: {
         operationId: 'payments.cancel',
         summary: 'Cancel a pending payment',
+        description: 'Possible until it is handed to the rail; what it held of a balance is free again.',
         tags: ['Payments'],
         params: IdParams,
         response: { 200: PaymentSchema },

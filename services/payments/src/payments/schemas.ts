@@ -1,21 +1,13 @@
 import { objectListSchema, stringMap } from '@libs/http';
 import Type from 'typebox';
+import { closed, ModeSchema, nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { OUTSIDE_RAIL_IDS, RAIL_IDS } from '../rails/rail-ids.ts';
+import { paymentExample, quoteExample } from './examples.ts';
 import { paymentStatuses } from './states.ts';
 
 export const METHOD_ID_LENGTH_MAX = 255;
 export const DESCRIPTION_LENGTH_MAX = 140;
 export const METADATA_LIMITS = { pairsMax: 50, keyLengthMax: 40, valueLengthMax: 500 };
-
-const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const oneOf = <const Values extends readonly string[]>(values: Values, description?: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    description === undefined ? {} : { description },
-  ) as unknown as Type.TUnsafe<Values[number]>;
-
-const closed = { additionalProperties: false } as const;
 
 const MethodReference = Type.Object(
   {
@@ -23,9 +15,10 @@ const MethodReference = Type.Object(
       minLength: 1,
       maxLength: METHOD_ID_LENGTH_MAX,
       description: 'In test mode, any id that begins with `pm_` works at its first use.',
+      examples: ['pm_alice'],
     }),
   },
-  closed,
+  { ...closed, title: 'PaymentMethodReference' },
 );
 
 const Amount = Type.Integer({ minimum: 1, description: 'Minor units: 1000 is 10.00 USD.', examples: [1000] });
@@ -34,11 +27,20 @@ const Currency = Type.String({
   description: 'ISO 4217; the rails carry USD.',
   examples: ['USD'],
 });
-const RailChoice = oneOf(
-  ['auto', ...OUTSIDE_RAIL_IDS],
-  '`auto` lets the service choose; `rtp` is fast, `ach` is cheap.',
-);
-const Prefer = oneOf(['balanced', 'speed', 'cost']);
+const RailChoice = oneOfStrings(['auto', ...OUTSIDE_RAIL_IDS], {
+  title: 'RailChoice',
+  description: '`auto` lets the service choose; `rtp` is fast, `ach` is cheap.',
+});
+const Prefer = oneOfStrings(['balanced', 'speed', 'cost'], {
+  title: 'Preference',
+  description:
+    'What `auto` looks at: the earliest settlement, the lowest fee, or both (fee and the cost of the delay).',
+});
+const Status = oneOfStrings(paymentStatuses, {
+  title: 'PaymentStatus',
+  description:
+    '`pending`: accepted. `processing`: handed to the rail. `completed`: settled. `failed`: refused, nobody was paid. `returned`: came back after it was completed. `canceled`: by you, before it left.',
+});
 
 export const CreatePayment = Type.Object(
   {
@@ -57,13 +59,28 @@ export const CreatePayment = Type.Object(
             }),
           ),
         },
-        closed,
+        { ...closed, title: 'Routing' },
       ),
     ),
-    description: Type.Optional(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
+    description: Type.Optional(
+      Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'What it is for, in your words.' }),
+    ),
     metadata: Type.Optional(stringMap({ ...METADATA_LIMITS, description: 'Your own pairs of text.' })),
   },
-  closed,
+  {
+    ...closed,
+    title: 'CreatePayment',
+    examples: [
+      {
+        amount: 1000,
+        currency: 'USD',
+        source: { payment_method_id: 'pm_alice' },
+        destination: { payment_method_id: 'pm_bob' },
+        rail: 'auto',
+        metadata: { order: '1042' },
+      },
+    ],
+  },
 );
 export type CreatePaymentBody = Type.Static<typeof CreatePayment>;
 
@@ -82,56 +99,76 @@ export const RefundBody = Type.Object(
     description: Type.Optional(Description),
     metadata: Type.Optional(Metadata),
   },
-  closed,
+  { ...closed, title: 'CreateRefund' },
 );
 
-const Money = Type.Object({ amount: Type.Integer(), currency: Type.String() });
-const Rail = oneOf(RAIL_IDS);
-const Candidate = Type.Object({
-  rail: Rail,
-  possible: Type.Boolean(),
-  reasons: Type.Array(Type.String(), { description: 'Why it is not possible.' }),
-  fee: Nullable(Money),
-  settles_at: Nullable(Timestamp),
-  score: Nullable(
-    Type.Number({ description: 'Cents, the cost of the delay included; the lowest wins when balanced.' }),
-  ),
-});
-const Decision = Type.Object({ prefer: Prefer, chosen: Rail, candidates: Type.Array(Candidate) });
+const Money = Type.Object(
+  { amount: Type.Integer({ description: 'Minor units: 1000 is 10.00 USD.' }), currency: Type.String() },
+  { title: 'Money' },
+);
+const Candidate = Type.Object(
+  {
+    rail: RailSchema,
+    possible: Type.Boolean(),
+    reasons: Type.Array(Type.String(), { description: 'Why it is not possible.' }),
+    fee: nullable(Money),
+    settles_at: nullable(Timestamp),
+    score: nullable(
+      Type.Number({ description: 'Cents, the cost of the delay included; the lowest wins when balanced.' }),
+    ),
+  },
+  { title: 'RailCandidate' },
+);
+const Decision = Type.Object(
+  { prefer: Prefer, chosen: RailSchema, candidates: Type.Array(Candidate) },
+  { title: 'RailDecision', description: 'Which rails were looked at, and why one was chosen.' },
+);
+const Attempt = Type.Object(
+  {
+    id: Type.String(),
+    rail: RailSchema,
+    status: oneOfStrings(
+      ['waiting', 'submitted', 'settled', 'rejected', 'returned', 'unknown'],
+      '`unknown`: the network did not answer in time, and is being asked; it is never paid a second way.',
+    ),
+    network_reference: nullable(Type.String({ description: 'By which the network knows it.' })),
+    submitted_at: nullable(Timestamp),
+    settled_at: nullable(Timestamp),
+    code: nullable(Type.String({ description: "The network's code, where it refused or returned it." })),
+    detail: nullable(Type.String()),
+  },
+  { title: 'PaymentAttempt', description: 'One try on one rail.' },
+);
+const TimelineEntry = Type.Object({ status: Status, timestamp: Timestamp }, { title: 'TimelineEntry' });
+const Failure = Type.Object(
+  {
+    code: Type.String(),
+    network_code: nullable(Type.String({ description: 'For example `AC04` or `R01`.' })),
+    detail: Type.String(),
+  },
+  { title: 'PaymentFailure', description: 'Why the payment failed or came back.' },
+);
 
 export const PaymentSchema = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('payment'),
-    mode: oneOf(['test', 'live']),
-    status: oneOf(paymentStatuses),
-    amount: Type.Integer(),
+    mode: ModeSchema,
+    status: Status,
+    amount: Type.Integer({ description: 'Minor units: 1000 is 10.00 USD.' }),
     currency: Type.String(),
     source: MethodReference,
     destination: MethodReference,
     rail: RailChoice,
-    rail_selected: Rail,
+    rail_selected: RailSchema,
     rail_decision: Decision,
-    attempts: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        rail: Rail,
-        status: oneOf(['waiting', 'submitted', 'settled', 'rejected', 'returned', 'unknown']),
-        network_reference: Nullable(Type.String()),
-        submitted_at: Nullable(Timestamp),
-        settled_at: Nullable(Timestamp),
-        code: Nullable(Type.String()),
-        detail: Nullable(Type.String()),
-      }),
-    ),
-    timeline: Type.Array(Type.Object({ status: oneOf(paymentStatuses), timestamp: Timestamp })),
-    failure: Nullable(
-      Type.Object({ code: Type.String(), network_code: Nullable(Type.String()), detail: Type.String() }),
-    ),
+    attempts: Type.Array(Attempt),
+    timeline: Type.Array(TimelineEntry, { description: 'Every state it entered, in order.' }),
+    failure: nullable(Failure),
     fee: Money,
-    refund_of: Nullable(Type.String({ description: 'The payment that this one gives back.' })),
+    refund_of: nullable(Type.String({ description: 'The payment that this one gives back.' })),
     refunded_amount: Type.Integer({ description: 'What refunds that did not fail take back of it.' }),
-    description: Nullable(Type.String()),
+    description: nullable(Type.String()),
     metadata: Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
@@ -140,7 +177,7 @@ export const PaymentSchema = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Payment' },
+  { title: 'Payment', description: 'An order to move money.', examples: [paymentExample] },
 );
 
 export const QuoteSchema = Type.Object(
@@ -148,22 +185,38 @@ export const QuoteSchema = Type.Object(
     object: Type.Literal('quote'),
     amount: Type.Integer(),
     currency: Type.String(),
-    rail_selected: Rail,
+    rail_selected: RailSchema,
     fee: Money,
     estimated_settlement_at: Timestamp,
     rail_decision: Decision,
   },
-  { title: 'Quote' },
+  { title: 'Quote', description: 'What a payment would do now.', examples: [quoteExample] },
 );
 
 export const PaymentList = objectListSchema(PaymentSchema);
 
 export const paymentFilters = {
-  status: Type.Optional(oneOf(paymentStatuses)),
-  rail: Type.Optional(oneOf(RAIL_IDS, 'The rail that was selected.')),
+  status: Type.Optional(Status),
+  rail: Type.Optional(oneOfStrings(RAIL_IDS, 'The rail that was selected.')),
   payment_method: Type.Optional(
-    Type.String({ maxLength: METHOD_ID_LENGTH_MAX, description: 'On either side.' }),
+    Type.String({ maxLength: METHOD_ID_LENGTH_MAX, description: 'On either side.', examples: ['pm_alice'] }),
   ),
-  created_after: Type.Optional(Type.String({ description: 'ISO 8601, inclusive.' })),
-  created_before: Type.Optional(Type.String({ description: 'ISO 8601, exclusive.' })),
+  created_after: Type.Optional(
+    Type.String({ description: 'ISO 8601, inclusive.', examples: ['2026-11-01T00:00:00Z'] }),
+  ),
+  created_before: Type.Optional(
+    Type.String({ description: 'ISO 8601, exclusive.', examples: ['2036-11-01T00:00:00Z'] }),
+  ),
 };
+
+/** `metadata[key]=value`: a family of parameters, which a hook takes before the schema sees the query. */
+export const metadataParameter = {
+  name: 'metadata',
+  in: 'query',
+  required: false,
+  description: 'Payments with these pairs: `metadata[order]=1042`. At most ten.',
+  style: 'deepObject',
+  explode: true,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  example: { order: '1042' },
+} as const;

@@ -1,14 +1,19 @@
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { closed, ID_LENGTH_MAX, IdParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import {
+  closed,
+  ID_LENGTH_MAX,
+  idParams,
+  nullable,
+  oneOfStrings,
+  RailSchema,
+  Timestamp,
+} from '../api-schema.ts';
 import { OPERATOR_BY_TOKEN } from '../keys/operator.ts';
-import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { type ListedQuarantined, QUARANTINE_STATUSES } from './quarantine.ts';
 import type { QuarantineResolving } from './resolving.ts';
 import type { Quarantine } from './service.ts';
-
-const Rail = oneOfStrings(RAIL_IDS);
 
 const Status = oneOfStrings(QUARANTINE_STATUSES);
 const REASON_LENGTH_MAX = 500;
@@ -16,7 +21,7 @@ const REASON_LENGTH_MAX = 500;
 const fields = {
   id: Type.String(),
   object: Type.Literal('quarantined'),
-  rail: Rail,
+  rail: RailSchema,
   reason: Type.String({ description: 'Why nothing of it was applied.' }),
   received_at: Timestamp,
   status: Status,
@@ -31,11 +36,26 @@ const fields = {
   ),
 };
 
-const Item = Type.Object(fields, { title: 'Quarantined' });
-const WholeItem = Type.Object({
-  ...fields,
-  content: Type.String({ description: 'The file or message exactly as it was received.' }),
-});
+const example = {
+  id: 'qua_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  object: 'quarantined',
+  rail: 'ach',
+  reason: 'No entry of ours has this trace number.',
+  received_at: '2026-11-16T15:04:05.000Z',
+  status: 'open',
+  resolved_at: null,
+  resolution: null,
+  resolved_by: null,
+};
+const Item = Type.Object(fields, { title: 'Quarantined', examples: [example] });
+const WholeItem = Type.Object(
+  {
+    ...fields,
+    content: Type.String({ description: 'The file or message exactly as it was received.' }),
+  },
+  { title: 'QuarantinedWithContent', examples: [{ ...example, content: '626…' }] },
+);
+const IdParams = idParams(example.id);
 
 const cursor = cursorCodec(
   Type.Tuple([Type.String({ format: 'date-time', maxLength: 64 }), Type.String({ maxLength: 64 })]),
@@ -57,8 +77,9 @@ export function registerQuarantineRoutes(
       schema: {
         operationId: 'admin.list_quarantine',
         ...shared,
-        summary: 'List what the networks sent that could not be believed, newest first',
-        querystring: listQuery({ rail: Type.Optional(Rail), status: Type.Optional(Status) }),
+        summary: 'List what the networks sent that could not be believed',
+        description: 'Newest first. Nothing of it was applied; the rest of its file was.',
+        querystring: listQuery({ rail: Type.Optional(RailSchema), status: Type.Optional(Status) }),
         response: { 200: objectListSchema(Item) },
       },
     },
@@ -88,7 +109,8 @@ export function registerQuarantineRoutes(
       schema: {
         operationId: 'admin.get_quarantine',
         ...shared,
-        summary: 'Read a file or message that was put aside',
+        summary: 'Read what was put aside',
+        description: 'With its text exactly as it was received.',
         params: IdParams,
         response: { 200: WholeItem },
       },
@@ -107,12 +129,22 @@ export function registerQuarantineRoutes(
       audit: { action: 'quarantine.applied', targetParam: 'id' },
       // A repeat finds it applied.
       idempotency: 'natural',
+      codes: ['payment_not_found', 'quarantine_not_applicable', 'state_conflict'],
       schema: {
         operationId: 'admin.apply_quarantine',
         ...shared,
-        summary: 'Apply what was put aside to the payment that it belongs to',
+        summary: 'Apply what was put aside to a payment',
+        description: 'To the payment that it belongs to, as if the network had named it; once.',
         params: IdParams,
-        body: Type.Object({ payment_id: Type.String({ maxLength: ID_LENGTH_MAX }) }, closed),
+        body: Type.Object(
+          {
+            payment_id: Type.String({
+              maxLength: ID_LENGTH_MAX,
+              examples: ['pay_01kaf3v6w8q2m5x9t7c4b1n0ze'],
+            }),
+          },
+          { ...closed, title: 'ApplyQuarantined' },
+        ),
         response: { 200: Item },
       },
     },
@@ -127,12 +159,23 @@ export function registerQuarantineRoutes(
       audit: { action: 'quarantine.dismissed', targetParam: 'id' },
       // A repeat finds it dismissed.
       idempotency: 'natural',
+      codes: ['state_conflict'],
       schema: {
         operationId: 'admin.dismiss_quarantine',
         ...shared,
         summary: 'Say that what was put aside needs no more',
+        description: 'It stays readable, with the reason.',
         params: IdParams,
-        body: Type.Object({ reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX }) }, closed),
+        body: Type.Object(
+          {
+            reason: Type.String({
+              minLength: 1,
+              maxLength: REASON_LENGTH_MAX,
+              examples: ['Sent twice by the bank.'],
+            }),
+          },
+          { ...closed, title: 'DismissQuarantined' },
+        ),
         response: { 200: Item },
       },
     },

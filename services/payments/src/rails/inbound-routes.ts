@@ -46,13 +46,18 @@ function registerInbound(
         done(isGateway ? null : unauthorized());
       },
       bodyLimit: MESSAGE_BYTES_MAX,
+      codes: ['unauthorized', 'network_message_unknown'],
       schema: {
+        security: [{ gatewayToken: [] }],
+        consumes: 'application/xml',
         operationId: 'network.deliver',
         summary: 'Take a message of the network',
         description:
           "For the network's gateway: the message as the body. It is stored before the answer and read after it; the same message again changes nothing.",
         tags: ['Admin'],
-        response: { 202: Type.Object({ object: Type.Literal('network_message') }) },
+        response: {
+          202: Type.Object({ object: Type.Literal('network_message') }, { title: 'NetworkMessage' }),
+        },
       },
     },
     async (request, reply) => {

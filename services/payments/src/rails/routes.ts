@@ -1,11 +1,10 @@
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { IdParams, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { idParams, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Tenant } from '../tenant.ts';
 import type { RailMessages } from './messages.ts';
 import type { RailMessage } from './rail.ts';
-import { RAIL_IDS } from './rail-ids.ts';
 
 export interface RailRouteDependencies {
   /** Throws where the tenant has no such payment. */
@@ -18,7 +17,7 @@ function messageSchema(kinds: readonly string[]) {
     {
       id: Type.String(),
       object: Type.Literal('rail_message'),
-      rail: oneOfStrings(RAIL_IDS),
+      rail: RailSchema,
       direction: oneOfStrings(['out', 'in']),
       kind: oneOfStrings(kinds),
       content: Type.String({
@@ -27,7 +26,21 @@ function messageSchema(kinds: readonly string[]) {
       }),
       created_at: Timestamp,
     },
-    { title: 'RailMessage' },
+    {
+      title: 'RailMessage',
+      description: 'What went over a rail for a payment, as it was sent or received.',
+      examples: [
+        {
+          id: 'msg_01kaf3v6w8q2m5x9t7c4b1n0ze',
+          object: 'rail_message',
+          rail: 'rtp',
+          direction: 'out',
+          kind: 'pacs.008',
+          content: '<?xml version="1.0" encoding="UTF-8"?><Document>…</Document>',
+          created_at: '2026-11-16T15:04:05.000Z',
+        },
+      ],
+    },
   );
 }
 
@@ -47,8 +60,9 @@ export function registerRailRoutes(
       schema: {
         operationId: 'payments.messages',
         summary: 'Read what went over the rails for a payment',
+        description: 'In order: the ISO 20022 messages, and the lines of the NACHA files that concern it.',
         tags: ['Payments'],
-        params: IdParams,
+        params: idParams('pay_01kaf3v6w8q2m5x9t7c4b1n0ze'),
         querystring: listQuery(),
         response: { 200: objectListSchema(messageSchema(messages.kinds)) },
       },

@@ -1,8 +1,7 @@
 import { cursorCodec, listQuery, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
-import { ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { ModeSchema, nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { DIFFERENCE_KINDS, type Difference, type ReconciliationReport } from './reconciliation.ts';
 import type { Reconciliation } from './service.ts';
@@ -24,7 +23,7 @@ const Report = Type.Object(
   {
     object: Type.Literal('reconciliation'),
     day: Type.String({ format: 'date' }),
-    rail: oneOfStrings(RAIL_IDS),
+    rail: RailSchema,
     mode: ModeSchema,
     agrees: Type.Boolean(),
     ours: Totals,
@@ -33,15 +32,33 @@ const Report = Type.Object(
     differences: Type.Array(Type.Object(differenceFields)),
     difference_count: Type.Integer({ description: 'Also counts those that are not listed.' }),
   },
-  { title: 'Reconciliation' },
+  { title: 'Reconciliation', description: 'One day of one rail, compared now.' },
 );
+
+const differenceExample = {
+  id: 'rd_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  object: 'reconciliation_difference',
+  status: 'open',
+  rail: 'ach',
+  mode: 'live',
+  day: '2026-11-16',
+  kind: DIFFERENCE_KINDS[0],
+  reference: '091000010000001',
+  tenant_id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze.live',
+  payment_id: 'pay_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  ours: '1000',
+  theirs: '1100',
+  first_seen_at: '2026-11-17T06:00:00.000Z',
+  last_seen_at: '2026-11-17T06:00:00.000Z',
+  resolved_at: null,
+};
 
 const Stored = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('reconciliation_difference'),
     status: oneOfStrings(DIFFERENCE_STATUSES),
-    rail: oneOfStrings(RAIL_IDS),
+    rail: RailSchema,
     mode: ModeSchema,
     day: Type.String({ format: 'date', description: 'The earliest day on which it shows.' }),
     ...differenceFields,
@@ -49,7 +66,11 @@ const Stored = Type.Object(
     last_seen_at: Timestamp,
     resolved_at: nullable(Timestamp),
   },
-  { title: 'ReconciliationDifference' },
+  {
+    title: 'ReconciliationDifference',
+    description: 'Where the books of a rail and the ledger differ.',
+    examples: [differenceExample],
+  },
 );
 
 const Query = listQuery({
@@ -80,11 +101,17 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
         tags: ['Admin'],
         querystring: Query,
         response: {
-          200: Type.Object({
-            object: Type.Literal('list'),
-            data: Type.Union([Type.Array(Stored), Type.Array(Report)]),
-            next_cursor: nullable(Type.String()),
-          }),
+          200: Type.Object(
+            {
+              object: Type.Literal('list'),
+              data: Type.Union([Type.Array(Stored), Type.Array(Report)]),
+              next_cursor: nullable(Type.String()),
+            },
+            {
+              title: 'ReconciliationList',
+              examples: [{ object: 'list', data: [differenceExample], next_cursor: null }],
+            },
+          ),
         },
       },
     },

@@ -1,11 +1,14 @@
 import type { Queryable } from '@libs/db';
 import Type from 'typebox';
+import { idParams } from '../api-schema.ts';
 import type { SandboxClock } from '../clock/clock.ts';
 import { errors } from '../errors.ts';
+import { MethodSchema } from '../payment-methods/schemas.ts';
+import { paymentExample } from '../payments/examples.ts';
 import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
-import { FORCED_OUTCOMES } from '../rails/rail.ts';
+import { FORCED_OUTCOMES, type ForcedOutcome } from '../rails/rail.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Tenant } from '../tenant.ts';
 import type { SandboxReset } from './reset.ts';
@@ -24,7 +27,10 @@ const Clock = Type.Object(
     state: Type.Union([Type.Literal('real'), Type.Literal('frozen'), Type.Literal('running')]),
     now: Type.String({ format: 'date-time' }),
   },
-  { title: 'SandboxClock' },
+  {
+    title: 'SandboxClock',
+    examples: [{ object: 'sandbox_clock', state: 'frozen', now: '2026-11-19T15:04:05.000Z' }],
+  },
 );
 const ClockBody = Type.Object(
   {
@@ -35,7 +41,7 @@ const ClockBody = Type.Object(
       Type.String({ maxLength: 40, description: 'An ISO 8601 duration, for example P3D.' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'MoveSandboxClock', examples: [{ advance: 'P3D' }] },
 );
 const ForceBody = Type.Object(
   {
@@ -43,14 +49,41 @@ const ForceBody = Type.Object(
       Type.String({ minLength: 1, maxLength: 10, description: 'The network code, for example R01.' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'ForceOutcome' },
 );
-const FundBody = Type.Object({ amount: Type.Integer({ minimum: 1 }) }, { additionalProperties: false });
-const IdParams = Type.Object({ id: Type.String({ maxLength: 255 }) });
+const FundBody = Type.Object(
+  { amount: Type.Integer({ minimum: 1, description: 'Minor units.', examples: [50000] }) },
+  { additionalProperties: false, title: 'FundBalance' },
+);
+
+const outcomes: Record<ForcedOutcome, { summary: string; description: string }> = {
+  settle: {
+    summary: 'Let a payment settle now',
+    description:
+      'Takes a pending payment through `processing` to `completed`, as if the network had settled it.',
+  },
+  reject: {
+    summary: 'Let the network refuse a payment',
+    description: 'The payment becomes `failed`, or another rail takes over where that is possible.',
+  },
+  return: {
+    summary: 'Let the bank return a payment',
+    description:
+      'Needs a code such as `R01`. Before it is completed it becomes `failed`, after that `returned`.',
+  },
+  notify_of_change: {
+    summary: "Let the bank correct a payment's account",
+    description:
+      'Needs a code such as `C01`. The payment goes on; the payment method is corrected, and `payment_method.updated` is sent.',
+  },
+};
 
 const Reset = Type.Object(
   { object: Type.Literal('sandbox_reset'), reset_at: Type.String({ format: 'date-time' }) },
-  { title: 'SandboxReset' },
+  {
+    title: 'SandboxReset',
+    examples: [{ object: 'sandbox_reset', reset_at: '2026-11-16T15:04:05.000Z' }],
+  },
 );
 
 function clockToApi({ clock, now }: { clock: SandboxClock; now: Date }) {
@@ -86,6 +119,8 @@ export function registerSandboxRoutes(
       schema: {
         operationId: 'sandbox.get_clock',
         summary: 'Read the clock',
+        description:
+          '`real`: never set. `frozen`: stands still. `running`: runs on from where it was moved to.',
         tags,
         response: { 200: Clock },
       },
@@ -99,9 +134,12 @@ export function registerSandboxRoutes(
       rate: 'key',
       audit: { action: 'sandbox.clock_moved' },
       idempotency: 'keyed',
+      codes: ['clock_backwards', 'clock_too_far'],
       schema: {
         operationId: 'sandbox.set_clock',
         summary: 'Freeze or advance the clock',
+        description:
+          'Give either `now` or `advance`. The clock stands still there, only goes forward, and governs payments: windows, settlement and returns of days happen at once.',
         tags,
         body: ClockBody,
         response: { 200: Clock },
@@ -122,12 +160,14 @@ export function registerSandboxRoutes(
       schema: {
         operationId: 'sandbox.free_clock',
         summary: 'Let the clock run on',
+        description: 'From where it stands; ACH is fast again.',
         tags,
+        response: { 204: Type.Null() },
       },
     },
     async ({ caller }, reply) => {
       await sandbox.releaseClock(caller.tenant);
-      return reply.code(204).send();
+      return reply.code(204).send(null);
     },
   );
 
@@ -139,11 +179,12 @@ export function registerSandboxRoutes(
         rate: 'key',
         audit: { action: `sandbox.${outcome}`, targetParam: 'id' },
         idempotency: 'keyed',
+        codes: ['state_conflict'],
         schema: {
           operationId: `sandbox.${outcome}`,
-          summary: `Force an outcome: ${outcome}`,
+          ...outcomes[outcome],
           tags,
-          params: IdParams,
+          params: idParams(paymentExample.id),
           body: ForceBody,
           response: { 200: PaymentSchema },
         },
@@ -165,12 +206,15 @@ export function registerSandboxRoutes(
       rate: 'key',
       audit: { action: 'sandbox.funded', targetParam: 'id' },
       idempotency: 'keyed',
+      codes: ['not_a_balance', 'amount_too_large'],
       schema: {
         operationId: 'sandbox.fund',
         summary: 'Put test money into a balance',
+        description: 'As if it had come from outside, and is there at once.',
         tags,
-        params: IdParams,
+        params: idParams('pm_01kaf3v6w8q2m5x9t7c4b1n0ze'),
         body: FundBody,
+        response: { 200: MethodSchema },
       },
     },
     async (request, tx) => {
@@ -189,9 +233,11 @@ export function registerSandboxRoutes(
       idempotency: 'keyed',
       schema: {
         operationId: 'sandbox.reset',
-        summary: 'Begin test mode anew; keys and webhook endpoints stay',
+        summary: 'Begin test mode anew',
+        description:
+          'No payments, payment methods, events, ledger, idempotency keys or clock are left; keys and webhook endpoints stay.',
         tags,
-        body: Type.Object({}, { additionalProperties: false }),
+        body: Type.Object({}, { additionalProperties: false, title: 'ResetSandbox', examples: [{}] }),
         response: { 200: Reset },
       },
     },

@@ -1,74 +1,23 @@
 import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
-import { closed, IdempotencyHeaders, IdParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
-import { eventTypes } from '../events/event.ts';
+import { idParams } from '../api-schema.ts';
+import type { eventTypes } from '../events/event.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
-import { endpointToApi, eventChoices } from './endpoint.ts';
+import { endpointToApi } from './endpoint.ts';
+import {
+  CreateEndpoint,
+  DeliverySchema,
+  deliveryExample,
+  EndpointSchema,
+  EndpointWithSecret,
+  endpointExample,
+  PatchEndpoint,
+} from './schemas.ts';
 import type { EndpointPatch, Webhooks } from './service.ts';
 
-const URL_LENGTH_MAX = 2_048;
-const DESCRIPTION_LENGTH_MAX = 500;
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
-
-const Url = Type.String({ minLength: 1, maxLength: URL_LENGTH_MAX, examples: ['https://example.com/hooks'] });
-const Events = Type.Array(oneOfStrings(eventChoices), {
-  minItems: 1,
-  uniqueItems: true,
-  description: 'Types of events; `*`, the default, stands for all of them.',
-});
-const Description = nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX }));
-const Status = oneOfStrings(['enabled', 'disabled']);
-
-const CreateEndpoint = Type.Object(
-  { url: Url, events: Type.Optional(Events), description: Type.Optional(Description) },
-  closed,
-);
-const PatchEndpoint = Type.Object(
-  {
-    url: Type.Optional(Url),
-    events: Type.Optional(Events),
-    description: Type.Optional(Description),
-    status: Type.Optional(Status),
-  },
-  closed,
-);
-const EndpointSchema = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('webhook_endpoint'),
-  url: Type.String(),
-  events: Type.Array(oneOfStrings(eventChoices)),
-  description: Description,
-  status: Status,
-  disabled_reason: nullable(oneOfStrings(['gone', 'failing', 'manual'])),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-const EndpointWithSecret = Type.Object({
-  ...EndpointSchema.properties,
-  secret: Type.String({ description: 'Signs the webhooks; shown this once.' }),
-});
-const DeliverySchema = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('webhook_delivery'),
-  event_id: Type.String(),
-  event_type: oneOfStrings(eventTypes),
-  endpoint_id: Type.String(),
-  status: oneOfStrings(
-    ['pending', 'delivered', 'failed', 'abandoned'],
-    '`failed`: every retry was used up. `abandoned`: the endpoint was switched off or deleted.',
-  ),
-  attempts: Type.Array(
-    Type.Object({
-      at: Timestamp,
-      status: nullable(Type.Integer({ description: 'The HTTP status, where there was an answer.' })),
-      error: nullable(Type.String()),
-      duration_ms: Type.Integer(),
-    }),
-  ),
-  next_attempt_at: nullable(Timestamp),
-  created_at: Timestamp,
-});
+const IdParams = idParams(endpointExample.id);
 
 function deliveryToApi(delivery: Delivery) {
   return {
@@ -99,11 +48,13 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
       rate: 'key',
       audit: { action: 'webhook_endpoint.created' },
       idempotency: 'keyed',
+      codes: ['webhook_url_refused', 'limit_reached'],
       schema: {
         operationId: 'webhook_endpoints.create',
         tags,
         summary: 'Register an address for webhooks',
-        headers: IdempotencyHeaders,
+        description:
+          'Events are sent there from now on, signed with the `secret`, which is shown this once. The address must be public and https.',
         body: CreateEndpoint,
         response: { 201: EndpointWithSecret },
       },
@@ -129,6 +80,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
         operationId: 'webhook_endpoints.list',
         tags,
         summary: 'List webhook endpoints',
+        description: 'Newest first.',
         querystring: listQuery(),
         response: { 200: objectListSchema(EndpointSchema) },
       },
@@ -153,6 +105,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
         operationId: 'webhook_endpoints.get',
         tags,
         summary: 'Get a webhook endpoint',
+        description: 'Without its secret, which is shown only when it is made.',
         params: IdParams,
         response: { 200: EndpointSchema },
       },
@@ -167,10 +120,13 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
       rate: 'key',
       audit: { action: 'webhook_endpoint.changed', targetParam: 'id' },
       idempotency: 'natural',
+      codes: ['webhook_url_refused'],
       schema: {
         operationId: 'webhook_endpoints.update',
         tags,
         summary: 'Change a webhook endpoint',
+        description:
+          'What is left out stays. `status: "enabled"` switches one on again that was switched off.',
         params: IdParams,
         body: PatchEndpoint,
         response: { 200: EndpointSchema },
@@ -198,6 +154,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
         operationId: 'webhook_endpoints.delete',
         tags,
         summary: 'Delete a webhook endpoint',
+        description: 'Nothing is sent there any more; what waited is abandoned.',
         params: IdParams,
         response: { 204: Type.Null() },
       },
@@ -217,11 +174,13 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
       rate: 'key',
       audit: { action: 'webhook_endpoint.secret_rotated', targetParam: 'id' },
       idempotency: 'keyed',
+      codes: ['limit_reached'],
       schema: {
         operationId: 'webhook_endpoints.rotate_secret',
         tags,
-        summary: 'Make a new secret; the old one signs along for 24 hours',
-        headers: IdempotencyHeaders,
+        summary: 'Make a new secret',
+        description:
+          'For 24 hours both sign: each webhook has two signatures, and either secret verifies it. The new one is shown this once.',
         params: IdParams,
         response: { 200: EndpointWithSecret },
       },
@@ -239,11 +198,13 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
       rate: 'key',
       audit: { action: 'webhook_endpoint.tested', targetParam: 'id' },
       idempotency: 'keyed',
+      codes: ['state_conflict'],
       schema: {
         operationId: 'webhook_endpoints.test',
         tags,
         summary: 'Send a test event to this endpoint',
-        headers: IdempotencyHeaders,
+        description:
+          'A `webhook_endpoint.test`, whatever types the endpoint wants. The answer is its delivery.',
         params: IdParams,
         response: { 202: DeliverySchema },
       },
@@ -265,6 +226,7 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
         operationId: 'webhook_endpoints.deliveries',
         tags,
         summary: 'List what was sent to an endpoint',
+        description: 'Newest first, with every try and what the endpoint answered.',
         params: IdParams,
         querystring: listQuery(),
         response: { 200: objectListSchema(DeliverySchema) },
@@ -289,12 +251,13 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
       rate: 'key',
       audit: { action: 'webhook_delivery.retried', targetParam: 'id' },
       idempotency: 'keyed',
+      codes: ['state_conflict'],
       schema: {
         operationId: 'webhook_deliveries.retry',
         tags,
         summary: 'Try a delivery again now',
-        headers: IdempotencyHeaders,
-        params: IdParams,
+        description: 'Also one that was given up, or that had arrived; the `webhook-id` stays the same.',
+        params: idParams(deliveryExample.id),
         response: { 202: DeliverySchema },
       },
     },

@@ -1,12 +1,26 @@
 import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
 import Type from 'typebox';
-import { closed, IdParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../../api-schema.ts';
+import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../../api-schema.ts';
 import type { PaymentsRoutes } from '../../route-rules.ts';
 import { modeOfScope } from './entries/scope.ts';
 import type { AchFiles } from './files.ts';
 import { FILE_STATUSES, type ListedFile } from './outgoing/listed-file.ts';
 
 const REASON_LENGTH_MAX = 500;
+
+const example = {
+  id: 'achf_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  object: 'ach_file',
+  name: '20261116-1030-1.ach',
+  mode: 'live',
+  status: FILE_STATUSES[0],
+  entries: 2,
+  debit_total: 1000,
+  credit_total: 1000,
+  left_at: '2026-11-16T15:30:00.000Z',
+  sent_at: '2026-11-16T15:30:02.000Z',
+  rejection: null,
+};
 
 const File = Type.Object(
   {
@@ -22,7 +36,7 @@ const File = Type.Object(
     sent_at: nullable(Timestamp),
     rejection: nullable(Type.String({ description: 'Why the bank took nothing of it.' })),
   },
-  { title: 'AchFile' },
+  { title: 'AchFile', examples: [example] },
 );
 
 const Rejection = Type.Object(
@@ -30,7 +44,11 @@ const Rejection = Type.Object(
     reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX }),
     resend: Type.Boolean({ description: 'Whether its entries leave in the next file, or fail.' }),
   },
-  closed,
+  {
+    ...closed,
+    title: 'RejectAchFile',
+    examples: [{ reason: 'Refused by the bank: wrong immediate origin.', resend: true }],
+  },
 );
 
 const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
@@ -46,7 +64,8 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
       schema: {
         operationId: 'admin.list_ach_files',
         tags: ['Admin'],
-        summary: 'List the ACH files that left, with their totals and states, newest first',
+        summary: 'List the ACH files that left',
+        description: 'Newest first, with their totals and states.',
         querystring: listQuery({
           status: Type.Optional(oneOfStrings(FILE_STATUSES)),
           date: Type.Optional(
@@ -79,18 +98,22 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
       audit: { action: 'ach_file.rejected', targetParam: 'id' },
       // A repeat finds the file rejected.
       idempotency: 'natural',
+      codes: ['state_conflict'],
       schema: {
         operationId: 'admin.reject_ach_file',
         tags: ['Admin'],
-        summary: 'Tell that the bank refused a file: its entries leave in the next one, or fail',
-        params: IdParams,
+        summary: 'Tell that the bank refused a file',
+        description: 'None of its payments settles by it: its entries leave in the next file, or fail.',
+        params: idParams(example.id),
         body: Rejection,
         response: {
-          200: Type.Object({
-            id: Type.String(),
-            object: Type.Literal('ach_file'),
-            status: Type.Literal('rejected'),
-          }),
+          200: Type.Object(
+            { id: Type.String(), object: Type.Literal('ach_file'), status: Type.Literal('rejected') },
+            {
+              title: 'RejectedAchFile',
+              examples: [{ id: example.id, object: 'ach_file', status: 'rejected' }],
+            },
+          ),
         },
       },
     },

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestApp, testErrors } from '../test/test-app.ts';
-import type { App } from './index.ts';
+import { createTestApp, testErrors } from '../../test/test-app.ts';
+import type { App } from '../index.ts';
 
 let app: App;
 
@@ -50,6 +50,17 @@ describe('/openapi.json', () => {
     expect(operation.requestBody.content['application/json'].schema.properties.kind.anyOf).toEqual([
       { type: 'string', enum: ['a'] },
       { type: 'null' },
+    ]);
+    expect(Object.keys(operation.responses)).toEqual([
+      '200',
+      '400',
+      '404',
+      '413',
+      '415',
+      '422',
+      '500',
+      '503',
+      'default',
     ]);
     expect(operation.responses.default).toEqual({ $ref: '#/components/responses/Problem' });
     for (const hidden of ['/healthz', '/metrics', '/docs/', '/openapi.json'])
