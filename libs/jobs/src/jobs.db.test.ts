@@ -57,6 +57,21 @@ async function waiting(): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
+test('what waits in another lane of a handler is not behind what waits in this one', async () => {
+  const order: string[] = [];
+  await add(...Array.from({ length: 500 }, (_, n) => n));
+  await enqueueJobs(database, 'public', [{ name: 'task.urgent', payload: 'urgent' }]);
+  await work(
+    async (jobs) => {
+      order.push(...jobs.map(({ name }) => name));
+    },
+    { lanes: ['task.urgent'], batchMax: 1 },
+  );
+  await expect.poll(() => order.length, { timeout: 20_000 }).toBe(501);
+  expect(order.indexOf('task.urgent')).toBeLessThan(50);
+  expect(await waiting()).toBe(0);
+});
+
 test('a job exists exactly when its transaction commits, and starts at once', async () => {
   const done: unknown[] = [];
   await work(async (jobs) => {

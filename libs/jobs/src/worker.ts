@@ -20,6 +20,8 @@ import {
 
 export interface Handler {
   name: string;
+  /** Other names under which the same work waits. Each has batches of its own, so that none waits behind another. */
+  lanes?: readonly string[];
   /**
    * Does the work of a batch. It may call `completeJobs(tx, jobs)` inside its own transaction; what it leaves is
    * completed when it returns. When a batch throws, its jobs are tried one by one, so a bad one harms no other.
@@ -67,7 +69,10 @@ function defaultRetryDelayMs(attempt: number): number {
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { database } = options;
-  const lanes = new Map(options.handlers.map((handler) => [handler.name, createLane(handler, options)]));
+  const named = options.handlers.flatMap((handler) =>
+    [handler.name, ...(handler.lanes ?? [])].map((name) => ({ ...handler, name })),
+  );
+  const lanes = new Map(named.map((handler) => [handler.name, createLane(handler, options)]));
   await plantCron(options);
   const wakeAll = () => {
     for (const lane of lanes.values()) lane.wake();

@@ -4,6 +4,7 @@ import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '
 import type { SandboxClock } from '../clock/clock.ts';
 import type { Clocks, TenantTimes } from '../clock/service.ts';
 import type { PaymentsEvent } from '../events/event.ts';
+import { jobNameFor, lanesOf } from '../job-lanes.ts';
 import { recordTransfers, writeTransfers } from '../ledger/service.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
@@ -14,8 +15,7 @@ import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
 import { type ChangedPayment, lockPayments, type PaymentKey, writeChanges } from './store.ts';
-
-export const SUBMIT_JOB = 'payments.submit';
+import { SUBMIT_JOB } from './submit-job.ts';
 
 export interface ProcessingDependencies {
   database: Database;
@@ -100,7 +100,7 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
     applyOutcomes,
     lockPayments,
     submitHandler: {
-      name: SUBMIT_JOB,
+      ...lanesOf(SUBMIT_JOB),
       batchMax: 20,
       concurrency: 1,
       // These jobs hold payments: they are tried until they succeed, and every failure is reported on the way.
@@ -125,7 +125,7 @@ function keysIn({ payload }: Job): PaymentKey[] {
 
 /** A job for each payment, instead of one for all. */
 async function takeApart({ database }: ProcessingDependencies, job: Job): Promise<void> {
-  const apart = keysIn(job).map(({ tenantId, id }) => ({ name: SUBMIT_JOB, payload: [[tenantId, id]] }));
+  const apart = keysIn(job).map(({ tenantId, id }) => ({ name: job.name, payload: [[tenantId, id]] }));
   await database.transaction(async (tx) => {
     await enqueueJobs(tx, database.schema, apart);
     await completeJobs(tx, [job]);
@@ -274,7 +274,10 @@ class Work {
       event: changed.events.at(-1) ?? null,
       transfer: isOwn ? changed.transfer : null,
     });
-    if (change.reroute) this.jobs.push({ name: SUBMIT_JOB, payload: [[payment.tenantId, payment.id]] });
+    if (change.reroute) {
+      const name = jobNameFor(SUBMIT_JOB, payment.mode);
+      this.jobs.push({ name, payload: [[payment.tenantId, payment.id]] });
+    }
   }
 
   async write(tx: Queryable): Promise<Payment[]> {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { startWorker, type Worker } from '@libs/jobs';
+import { enqueueJobs, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPayments, type Payments } from '../../app.ts';
@@ -16,6 +16,7 @@ import type { Carrier, RailOutcome } from '../../rails/rail.ts';
 import { tenantOf } from '../../tenant.ts';
 import type { Processing } from '../processing.ts';
 import type { PaymentsService } from '../service.ts';
+import { SUBMIT_JOB } from '../submit-job.ts';
 import type { AcceptRequest } from './draft.ts';
 import { ACCEPT_PATH } from './path.ts';
 
@@ -100,9 +101,9 @@ function request(key: string, more: Partial<AcceptRequest['input']> = {}, owner 
 }
 
 /** A balance with test money in it. */
-async function openFunded(amount: number): Promise<string> {
+async function openFunded(amount: number, owner = tenant): Promise<string> {
   return database.transaction(async (tx) => {
-    const { method } = await methods.create(tx, tenant, { bank: null, metadata: {} });
+    const { method } = await methods.create(tx, owner, { bank: null, metadata: {} });
     const fund = {
       fee: 0,
       kind: 'fund',
@@ -111,7 +112,7 @@ async function openFunded(amount: number): Promise<string> {
       debitAccount: OUTSIDE_SOURCES,
     } as const;
     await recordTransfers(tx, [
-      { ...fund, tenantId: tenant.id, id: newId('lt'), creditAccount: method.id, amount, createdAt: now() },
+      { ...fund, tenantId: owner.id, id: newId('lt'), creditAccount: method.id, amount, createdAt: now() },
     ]);
     return method.id;
   });
@@ -347,6 +348,26 @@ describe('processing', () => {
       'select payload, failed_at from jobs',
     );
     expect(rows).toEqual([{ payload: [[other.id, ids[1]]], failed_at: null }]);
+    await database.query('delete from jobs');
+  });
+
+  test('[P-3.2] a live payment does not wait behind test work', async () => {
+    const live = tenantOf('org_test', 'live');
+    const sourceId = await openFunded(5_000, live);
+    const destinationId = await openFunded(1, live);
+    const waiting = Array.from({ length: 5_000 }, (_, n) => ({
+      name: SUBMIT_JOB,
+      payload: [[tenant.id, `pay_gone_${n}`]],
+    }));
+    await enqueueJobs(database, database.schema, waiting);
+    const { body } = await payments.create(request('live', { sourceId, destinationId }, live));
+    const { id } = JSON.parse(body) as { id: string };
+    await withWorker(async () => {
+      const status = async () => (await payments.get(live, id)).status;
+      await expect.poll(status, { interval: 5 }).toBe('completed');
+      const { rows } = await database.query<{ n: number }>('select count(*)::int as n from jobs');
+      expect(rows[0]?.n).toBeGreaterThan(2_500);
+    });
     await database.query('delete from jobs');
   });
 

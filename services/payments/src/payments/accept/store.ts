@@ -2,6 +2,7 @@ import { boolArray, int8Array, jsonbArray, type Queryable, textArray, timestampt
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { Transfer } from '../../ledger/transfer.ts';
 import type { Payment } from '../payment.ts';
+import { LIVE_SUBMIT_JOB, SUBMIT_JOB } from '../submit-job.ts';
 import { ACCEPT_PATH } from './path.ts';
 
 export interface KeyLookup {
@@ -179,8 +180,9 @@ with stale as materialized (
   insert into ledger_transfers (tenant_id, id, payment_id, kind, debit_account, credit_account, amount, created_at)
   select tenant_id, hold_id, id, 'hold', debit_account, credit_account, amount, created_at from accepted
 ), queued as materialized (
-  select enqueue_job('payments.submit', jsonb_agg(jsonb_build_array(tenant_id, id)), now())
-  from accepted having count(*) > 0
+  select enqueue_job(case when is_live then '${LIVE_SUBMIT_JOB}' else '${SUBMIT_JOB}' end,
+    jsonb_agg(jsonb_build_array(tenant_id, id)), now())
+  from accepted, lateral (select right(tenant_id, 5) = '.live' as is_live) as mode group by is_live
 ), counted as (
   select count(*) = cardinality($1::text[]) as all_claimed, string_agg(event_id, ' ') as ids from claimed
 )

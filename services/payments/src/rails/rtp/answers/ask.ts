@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
 import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
+import { jobNameFor, lanesOf } from '../../../job-lanes.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { RailOutcome } from '../../rail.ts';
 import { keepMessages, openMessages } from '../kept/kept-messages.ts';
@@ -48,7 +49,7 @@ const LOOK_AGAIN_FOR_MS_MAX = 30_000;
  */
 export function createAskHandler(deps: RtpWorkerDependencies): Handler {
   return {
-    name: ASK_JOB,
+    ...lanesOf(ASK_JOB),
     batchMax: 50,
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
@@ -88,7 +89,7 @@ async function ask(deps: RtpWorkerDependencies, tx: Queryable, asking: Asking): 
   // In this order: an answer that is read in between is missing in the queues, but not in the lock below.
   const open = await findOpen(tx, unheard);
   if (open.length === 0) return [];
-  const queues = await findQueues(tx, connection);
+  const queues = await findQueues(tx, { mode, connection });
   const at = deps.now();
   const waits = new Map(unheard.map((one) => [one.instructionId, one.wait]));
   const silent: SubmissionKey[] = [];
@@ -126,8 +127,11 @@ interface Queues {
   lookAgainMs: number;
 }
 
-async function findQueues(tx: Queryable, { transport, policy }: RtpConnection): Promise<Queues> {
-  const names = [...transport.answerJobs, READ_JOB];
+async function findQueues(
+  tx: Queryable,
+  { mode, connection: { transport, policy } }: { mode: Mode; connection: RtpConnection },
+): Promise<Queues> {
+  const names = [...transport.answerJobs, jobNameFor(READ_JOB, mode)];
   const oldest = await oldestWaiting(tx, names);
   return {
     oldest: names.map((name) => oldest.get(name) ?? null),

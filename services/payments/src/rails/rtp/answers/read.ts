@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import { completeJobs, type Handler, type Job } from '@libs/jobs';
 import type { TenantTimes } from '../../../clock/service.ts';
+import { lanesOf } from '../../../job-lanes.ts';
 import type { WholeQuarantined } from '../../../quarantine/quarantine.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { RailOutcome } from '../../rail.ts';
@@ -32,7 +33,7 @@ const QUARANTINE_ID_DIGITS = 32;
  */
 export function createReadHandler(deps: RtpWorkerDependencies): Handler {
   return {
-    name: READ_JOB,
+    ...lanesOf(READ_JOB),
     batchMax: 4,
     concurrency: 2,
     attemptsMax: ATTEMPTS_WITHOUT_END,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import { lanesOf } from '../../../job-lanes.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { RailOutcome } from '../../rail.ts';
 import { keepMessages, openMessages } from '../kept/kept-messages.ts';
@@ -53,7 +54,7 @@ interface Sent extends ChangedSubmission {
  */
 export function createSendHandler(deps: RtpWorkerDependencies): Handler {
   return {
-    name: SEND_JOB,
+    ...lanesOf(SEND_JOB),
     batchMax: 20,
     concurrency: 2,
     attemptsMax: ATTEMPTS_WITHOUT_END,

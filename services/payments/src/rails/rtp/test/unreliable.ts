@@ -2,7 +2,7 @@
 import type { Database } from '@libs/db';
 import { enqueueJobs, type Handler } from '@libs/jobs';
 import fc from 'fast-check';
-import { SUBMIT_JOB } from '../../../payments/processing.ts';
+import { SUBMIT_JOB } from '../../../payments/submit-job.ts';
 import type { Delivery, OutgoingMessage, RtpTransport } from '../lines/transport.ts';
 import { readMessage } from '../messages/read.ts';
 import { READ_JOB, type ReadPayload, readJobs, SEND_JOB } from '../work/jobs.ts';

@@ -1,4 +1,5 @@
 import type { NewJob } from '@libs/jobs';
+import { jobNameFor } from '../../../job-lanes.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { SubmissionKey } from '../submissions/store.ts';
 
@@ -34,7 +35,7 @@ export interface AnswerWait {
 }
 
 export function sendJob(payload: SendPayload): NewJob {
-  return { name: SEND_JOB, payload };
+  return { name: jobNameFor(SEND_JOB, payload.mode), payload };
 }
 
 /** Reads messages exactly as they were received; see `receivedText` for what is not text. */
@@ -42,13 +43,13 @@ export function readJobs(mode: Mode, messages: readonly string[]): NewJob[] {
   const jobs: NewJob[] = [];
   for (let start = 0; start < messages.length; start += MESSAGES_PER_READ_MAX) {
     const payload: ReadPayload = { mode, messages: messages.slice(start, start + MESSAGES_PER_READ_MAX) };
-    jobs.push({ name: READ_JOB, payload });
+    jobs.push({ name: jobNameFor(READ_JOB, mode), payload });
   }
   return jobs;
 }
 
 export function askJob(payload: AskPayload, runAt: Date): NewJob {
-  return { name: ASK_JOB, payload, runAt };
+  return { name: jobNameFor(ASK_JOB, payload.mode), payload, runAt };
 }
 
 export function toPairs(keys: readonly SubmissionKey[]): AskPayload['submissions'] {
