@@ -39,6 +39,10 @@ const tables = {
   webhook_configs: byCustomer,
   credentials: byCustomer,
   connect_states: byCustomer,
+  connect_servers: {
+    placement: 'local',
+    why: 'one row for each server at which anybody has an account; no customer’s, and swept when unused',
+  },
   health_reports: byCustomer,
   tool_switches: byCustomer,
   idempotent_calls: byCustomer,

@@ -152,6 +152,10 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-6.9',
     text: 'A login at a vendor asks for the scopes of the switched-on tools; an unregistered vendor says what works without.',
   },
+  {
+    id: 'TH-6.10',
+    text: 'At a server that the customer names the service registers itself once, sealed and guarded, and again when forgotten.',
+  },
   // Billing and invoices
   { id: 'TH-7.1', text: 'Plans are data.' },
   {

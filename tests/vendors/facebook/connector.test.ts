@@ -137,7 +137,13 @@ describe('the account', () => {
       authorizeUrl: null,
       tokenUrl: `${server.url}/oauth/access_token`,
     };
-    const grant = { answer: { access_token: TOKEN, expires_in: 3_600 }, client, now: NOW, fetch: at.fetch };
+    const grant = {
+      server: null,
+      answer: { access_token: TOKEN, expires_in: 3_600 },
+      client,
+      now: NOW,
+      fetch: at.fetch,
+    };
     expect(await login?.toCredential(grant)).toMatchObject({ access_token: 'long-token' });
   });
 });

@@ -128,7 +128,9 @@ describe('the account', () => {
       { access_token: TOKEN, user_id: 1 },
       { data: [{ access_token: TOKEN, user_id: '1' }] },
     ])
-      expect(await login?.toCredential({ answer, client, now: NOW, fetch: context().fetch })).toMatchObject({
+      expect(
+        await login?.toCredential({ answer, client, server: null, now: NOW, fetch: context().fetch }),
+      ).toMatchObject({
         access_token: 'long-token',
       });
   });

@@ -1,5 +1,6 @@
 // A Mastodon server written from https://docs.joinmastodon.org/methods/: the methods that the connector calls, with the
 // documented entities, page links and errors.
+import { hash } from 'node:crypto';
 import {
   type Received,
   type Reply,
@@ -22,6 +23,14 @@ export interface MastodonServer extends VendorServer {
   addStatus(username: string, content: string, more?: Partial<Status>): string;
   notify(type: string, from: string, statusId: string | null): void;
   statuses: Map<string, Status>;
+  /** Clients that registered themselves, by their id; one that is deleted is not known any more. */
+  apps: Map<string, App>;
+}
+
+interface App {
+  secret: string;
+  redirectUri: string;
+  scopes: string;
 }
 
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
@@ -95,12 +104,66 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
     return { json: items.map(show), headers };
   }
 
+  const apps = new Map<string, App>();
+  const codes = new Map<string, { app: string; redirectUri: string; challenge: string }>();
+  const invalidClient: Reply = { status: 401, json: { error: 'invalid_client' } };
+
+  /** The person who is asked is Ada, and she allows it. */
+  function authorize({ query }: Received): Reply {
+    const app = apps.get(query.get('client_id') ?? '');
+    const redirectUri = query.get('redirect_uri') ?? '';
+    const asked = (query.get('scope') ?? '').split(' ');
+    if (app === undefined || app.redirectUri !== redirectUri)
+      return { status: 400, json: { error: 'invalid_client' } };
+    if (!asked.every((scope) => app.scopes.split(' ').includes(scope)))
+      return { status: 400, json: { error: 'invalid_scope' } };
+    const code = `code-${codes.size + 1}`;
+    codes.set(code, {
+      ...{ app: query.get('client_id') ?? '', redirectUri },
+      challenge: query.get('code_challenge') ?? '',
+    });
+    const back = new URL(redirectUri);
+    back.searchParams.set('code', code);
+    back.searchParams.set('state', query.get('state') ?? '');
+    return { status: 302, headers: { location: back.href }, text: '' };
+  }
+
+  function token(request: Received): Reply {
+    const form = request.body as Record<string, string>;
+    const app = apps.get(form.client_id ?? '');
+    if (app === undefined || app.secret !== form.client_secret) return invalidClient;
+    const answer = { token_type: 'Bearer', scope: app.scopes, created_at: 1_763_200_000 };
+    if (form.grant_type === 'client_credentials') return { json: { ...answer, access_token: 'app-token' } };
+    const code = codes.get(form.code ?? '');
+    codes.delete(form.code ?? '');
+    const isGood =
+      code?.app === form.client_id &&
+      code?.redirectUri === form.redirect_uri &&
+      code?.challenge === hash('sha256', form.code_verifier ?? '', 'base64url');
+    if (!isGood) return { status: 400, json: { error: 'invalid_grant' } };
+    const accessToken = `login-token-${tokens.size}`;
+    tokens.set(accessToken, 'ada');
+    return { json: { ...answer, access_token: accessToken } };
+  }
+
   const find = (id: string | undefined) => statuses.get(id ?? '');
   const missing: Reply = { status: 404, json: { error: 'Record not found' } };
 
   const server = await startVendorServer(
     'Mastodon',
     {
+      'POST /api/v1/apps': ({ body }) => {
+        const { redirect_uris, scopes } = body as Record<string, string>;
+        const id = `app-${apps.size + 1}`;
+        apps.set(id, {
+          secret: `secret-of-${id}`,
+          redirectUri: redirect_uris ?? '',
+          scopes: scopes ?? 'read',
+        });
+        return { json: { id: '1', name: 'Toolhub', client_id: id, client_secret: `secret-of-${id}` } };
+      },
+      'GET /oauth/authorize': authorize,
+      'POST /oauth/token': token,
       'GET /api/v1/accounts/verify_credentials': signedIn((_request, username) => ({
         json: accountOf(username),
       })),
@@ -195,6 +258,7 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
 
   return {
     ...server,
+    apps,
     statuses,
     addAccount: (username, token) => void tokens.set(token, username),
     addStatus(username, content, more = {}) {

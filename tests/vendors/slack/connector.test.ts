@@ -118,7 +118,13 @@ describe('the account', () => {
     const [login] = connector.auth.providers ?? [];
     const client = { clientId: 'c', clientSecret: null, authorizeUrl: null, tokenUrl: null };
     const grant = (answer: Record<string, unknown>) =>
-      login?.toCredential({ answer, client, now: NOW, fetch: () => Promise.reject(new Error('not called')) });
+      login?.toCredential({
+        answer,
+        client,
+        server: null,
+        now: NOW,
+        fetch: () => Promise.reject(new Error('not called')),
+      });
     const person = { access_token: 'xoxp-1', refresh_token: 'xoxe-1', expires_in: 43_200 };
     const credential = {
       access_token: 'xoxp-1',

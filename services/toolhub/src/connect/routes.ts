@@ -1,5 +1,5 @@
 import { noteAudit } from '@libs/http';
-import { AppError } from '@libs/runtime';
+import { AppError, baseErrors } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
@@ -20,6 +20,13 @@ const BeginQuery = Type.Object(
       Type.String({
         pattern: '^[a-z]{1,20}$',
         description: 'Which vendor, where the platform has several: `google` or `microsoft` for e-mail.',
+      }),
+    ),
+    instance_url: Type.Optional(
+      Type.String({
+        maxLength: 270,
+        description:
+          'The server that has the account, where the platform has many: `https://mastodon.social`.',
       }),
     ),
   },
@@ -56,7 +63,9 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
     async (request, reply) => {
       const { platform } = request.params;
       try {
-        const address = await connect.begin(travellerOf(request, deps, platform), request.query.provider);
+        const { provider, instance_url: server } = request.query;
+        if (server !== undefined) refuseOtherSites(request);
+        const address = await connect.begin(travellerOf(request, deps, platform), { provider, server });
         return reply.redirect(address, 302);
       } catch (error) {
         return answerFailure(request, reply, { error, page: deps.connectionPage(platform) });
@@ -97,6 +106,11 @@ function registerCallback(routes: ToolhubRoutes, deps: ConnectRoutesDependencies
       }
     },
   );
+}
+
+/** A link on another page must not be able to lead a customer to a server of its choice by way of this one. */
+function refuseOtherSites({ headers }: FastifyRequest): void {
+  if (headers['sec-fetch-site'] === 'cross-site') throw baseErrors.csrf();
 }
 
 function travellerOf(

@@ -1,6 +1,6 @@
 // The way to a vendor and back, against an authorization server over HTTP: what a state is good for, and what becomes of
 // every answer that a token endpoint can give.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { AppError } from '@libs/runtime';
 import { createSealer } from '@libs/seal';
@@ -90,6 +90,7 @@ function rig({
   const connect = createConnectService({
     ...{ database: db.database, connectors, credentials, publicUrl: PUBLIC_URL, randomBytes, now },
     sealer: createSealer({ keys: [Buffer.alloc(32, 1)] }),
+    newLeaseId: randomUUID,
     switchedOn: async () => (tool) => !switchedOff.has(tool),
     exchangeTimeoutMs: 1_500,
   });
@@ -301,9 +302,11 @@ test('[TH-6] what cannot be connected in the browser says so', async () => {
   expect(await refusal(connect.begin({ ...ada, platform: 'unknown' }))).toBe('404 not_found');
   expect(await refusal(connect.finish({ ...ada, platform: 'unknown' }, {}))).toBe('404 not_found');
   expect(await refusal(connect.begin({ ...ada, platform: 'email' }))).toBe('503 not_configured');
-  expect(await refusal(connect.begin(ada, 'google'))).toBe('400 invalid_query');
+  expect(await refusal(connect.begin(ada, { provider: 'google' }))).toBe('400 invalid_query');
   // A registration at a vendor serves the platforms of that vendor alone.
-  expect(await refusal(connect.begin({ ...ada, platform: 'email' }, 'google'))).toBe('503 not_configured');
+  expect(await refusal(connect.begin({ ...ada, platform: 'email' }, { provider: 'google' }))).toBe(
+    '503 not_configured',
+  );
   expect(await refusal(rig({ clients: {} }).connect.begin(ada))).toBe('503 not_configured');
 });
 

@@ -17,6 +17,7 @@ import type { CredentialService } from '../credentials/service.ts';
 import { errors } from '../errors.ts';
 import { errorCodeOf, exchangeCode } from './exchange.ts';
 import { scopesToAsk } from './scopes.ts';
+import { createServers } from './servers.ts';
 import { deleteExpiredJourneys, insertJourney, takeJourney } from './store.ts';
 
 export interface ConnectServiceDependencies {
@@ -28,6 +29,7 @@ export interface ConnectServiceDependencies {
   switchedOn: (customerId: string) => Promise<(tool: string) => boolean>;
   publicUrl: string;
   randomBytes: RandomBytes;
+  newLeaseId: () => string;
   now: () => Date;
   exchangeTimeoutMs?: number;
 }
@@ -40,6 +42,13 @@ export interface Traveller {
   sessionToken: string | null;
 }
 
+/** What the customer chose where there is something to choose. */
+export interface LoginChoice {
+  provider?: string | undefined;
+  /** For a vendor of many servers: the one that has the account, as an address or a host name. */
+  server?: string | undefined;
+}
+
 /** What the vendor sent the browser back with. */
 export interface LoginAnswer {
   state?: string;
@@ -49,7 +58,7 @@ export interface LoginAnswer {
 
 export interface ConnectService {
   /** The address at the vendor where the customer says yes or no. */
-  begin(traveller: Traveller, provider?: string): Promise<string>;
+  begin(traveller: Traveller, choice?: LoginChoice): Promise<string>;
   /** Takes the state, exchanges the code and stores what came of it, after it was tried at the platform. */
   finish(traveller: Traveller, answer: LoginAnswer): Promise<CredentialRecord>;
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
@@ -64,7 +73,8 @@ const CODE_LENGTH_MAX = 4_096;
 interface Destination {
   connector: Connector;
   provider: OAuthProvider;
-  client: OAuthClient;
+  /** Null for a vendor of many servers: each has its own. */
+  client: OAuthClient | null;
 }
 
 function contextOf(customerId: string, stateHash: Buffer): string {
@@ -80,6 +90,7 @@ export const sealedJourneys = sealedColumn({
 
 export function createConnectService(deps: ConnectServiceDependencies): ConnectService {
   const { database, sealer, connectors, credentials, publicUrl, randomBytes, now } = deps;
+  const servers = createServers(deps);
   const timeoutMs = deps.exchangeTimeoutMs ?? EXCHANGE_TIMEOUT_MS;
   // Vendors compare this as written with what the operator registered there.
   const redirectUriOf = (platform: string) => `${publicUrl}/api/connect/${platform}/callback`;
@@ -99,6 +110,7 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       throw errors.invalid_query({ errors: [{ parameter: 'provider', code: 'unknown_provider', detail }] });
     }
     for (const provider of candidates) {
+      if (provider.perServer !== undefined) return { connector, provider, client: null };
       const client = connectors.oauthClient(platform, provider.id);
       if (client !== null) return { connector, provider, client };
     }
@@ -119,38 +131,87 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       (sessionToken !== null && equalSecrets(journey.sessionHash, hashToken(sessionToken)));
     if (!isSameSession) throw errors.connect_state_invalid();
     const verifier = sealer.openText(journey.sealedVerifier, contextOf(customerId, stateHash));
-    return { provider: journey.provider, verifier };
+    return { provider: journey.provider, server: journey.server, verifier };
+  }
+
+  function contextAt(platform: string, customerId: string) {
+    const signal = AbortSignal.timeout(timeoutMs);
+    return connectors.context({ platform, credential: null, customerId, account: '', signal });
+  }
+
+  /** The client for one login; registers at the customer's server where that is the way. */
+  async function clientFor(
+    { connector, provider, client }: Destination,
+    { customerId, server }: { customerId: string; server: string | null },
+  ): Promise<OAuthClient> {
+    if (client !== null) return client;
+    const { perServer } = provider;
+    if (perServer === undefined || server === null) throw new Error(`${provider.id} has no server`);
+    const { fetch, guard, baseUrl } = contextAt(connector.id, customerId);
+    try {
+      // What the operator moved elsewhere is the operator's address, whatever the customer wrote.
+      if (baseUrl === null) await guard.resolve(placeOf(server));
+      return await servers.clientAt({
+        ...{ platform: connector.id, provider: { ...provider, perServer }, server, fetch },
+        ...{ address: baseUrl ?? server, redirectUri: redirectUriOf(connector.id), website: publicUrl },
+      });
+    } catch (cause) {
+      if (cause instanceof ConnectorError && cause.code === 'address_refused')
+        throw errors.address_refused({ detail: cause.message, cause });
+      throw asUnreachable(cause, new URL(server).host);
+    }
+  }
+
+  async function knownClient(
+    { connector, provider, client }: Destination,
+    { customerId, server }: { customerId: string; server: string | null },
+  ): Promise<OAuthClient> {
+    if (client !== null) return client;
+    const { perServer } = provider;
+    if (perServer === undefined || server === null) throw errors.connect_state_invalid();
+    const address = contextAt(connector.id, customerId).baseUrl ?? server;
+    const known = await servers.knownClient({
+      ...{ platform: connector.id, provider: { ...provider, perServer }, server, address },
+    });
+    if (known === null) throw errors.connect_state_invalid();
+    return known;
   }
 
   async function obtainCredential(
-    { connector, provider, client }: Destination,
-    { customerId, code, verifier }: { customerId: string; code: string; verifier: string },
+    destination: Destination,
+    login: { customerId: string; code: string; verifier: string; server: string | null },
   ): Promise<unknown> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const { fetch } = connectors.context({
-      ...{ platform: connector.id, credential: null, customerId, account: '', signal },
-    });
+    const { connector, provider } = destination;
+    const { customerId, code, verifier, server } = login;
+    const client = await knownClient(destination, login);
+    const { fetch } = contextAt(connector.id, customerId);
     const redirectUri = redirectUriOf(connector.id);
     const outcome = await exchangeCode({ provider, client, code, verifier, redirectUri, fetch });
     if (outcome.kind === 'refused') {
+      // A server that forgot us would refuse every later login, too: the next one registers anew.
+      if (server !== null && outcome.reason === 'invalid_client')
+        await servers.forget({ platform: connector.id, server });
       throw errors.connect_failed({
         detail: `${provider.title} did not accept the login (${outcome.reason}).`,
         extra: { platform_code: outcome.reason },
       });
     }
-    return provider.toCredential({ answer: outcome.answer, client, now: now(), fetch });
+    return provider.toCredential({ answer: outcome.answer, client, now: now(), fetch, server });
   }
 
   return {
-    async begin({ customerId, platform, sessionToken }, wanted) {
-      const { provider, client } = destinationOf(platform, wanted);
+    async begin({ customerId, platform, sessionToken }, choice = {}) {
+      const destination = destinationOf(platform, choice.provider);
+      const { provider } = destination;
+      const server = serverOf(provider, choice.server);
+      const client = await clientFor(destination, { customerId, server });
       const scopes = scopesToAsk(provider, await deps.switchedOn(customerId));
       const state = newToken('', randomBytes);
       const verifier = newToken('', randomBytes);
       const stateHash = hashToken(state);
       const createdAt = now();
       const journey = {
-        ...{ customerId, stateHash, platform, provider: provider.id, createdAt },
+        ...{ customerId, stateHash, platform, provider: provider.id, server, createdAt },
         sessionHash: sessionToken === null ? null : hashToken(sessionToken),
         sealedVerifier: sealer.seal(verifier, contextOf(customerId, stateHash)),
         expiresAt: new Date(createdAt.getTime() + JOURNEY_MS),
@@ -188,7 +249,8 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       }
       let credential: unknown;
       try {
-        credential = await obtainCredential(destination, { customerId, code, verifier: journey.verifier });
+        const { verifier, server } = journey;
+        credential = await obtainCredential(destination, { customerId, code, verifier, server });
       } catch (cause) {
         throw asUnreachable(cause, destination.provider.title);
       }
@@ -199,10 +261,36 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
     },
 
     jobs: {
-      handlers: [{ name: 'connect.purge', handle: () => deleteExpiredJourneys(database, now()) }],
+      handlers: [
+        {
+          name: 'connect.purge',
+          async handle() {
+            await deleteExpiredJourneys(database, now());
+            await servers.purge();
+          },
+        },
+      ],
       cron: [{ name: 'connect.purge', schedule: everyMinutes(PURGE_MINUTES) }],
     },
   };
+}
+
+/** The origin of the server that the customer named; throws 400 for none and for one that is no address. */
+function serverOf({ perServer, title }: OAuthProvider, text: string | undefined): string | null {
+  if (perServer === undefined) return null;
+  const address = text === undefined || text.includes('://') ? text : `https://${text}`;
+  const isAddress = address !== undefined && SERVER.test(address) && URL.canParse(address);
+  if (isAddress) return new URL(address).origin;
+  const detail = `Must be the address of the ${title} server that has the account, for example https://mastodon.social.`;
+  const code = text === undefined ? 'required' : 'invalid_format';
+  throw errors.invalid_query({ errors: [{ parameter: perServer.parameter, code, detail }] });
+}
+
+const SERVER = /^https?:\/\/[^\s/?#@\\]{1,253}\/?$/;
+
+function placeOf(server: string): { host: string; port: number } {
+  const { hostname, port, protocol } = new URL(server);
+  return { host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
 }
 
 /** The code is spent by now, so whatever the reason: the customer starts over. */

@@ -4,6 +4,8 @@ import type { Queryable } from '@libs/db';
 export interface Journey {
   platform: string;
   provider: string;
+  /** The server that the customer named, for a vendor of many. */
+  server: string | null;
   sessionHash: Buffer | null;
   sealedVerifier: Buffer;
 }
@@ -17,7 +19,7 @@ export interface NewJourney extends Journey {
 
 /** Journeys beyond the newest `keep` are given up, so that nobody fills the table by starting over and over. */
 export async function insertJourney(db: Queryable, journey: NewJourney, keep: number): Promise<void> {
-  const { customerId, stateHash, platform, provider, sessionHash, sealedVerifier } = journey;
+  const { customerId, stateHash, platform, provider, server, sessionHash, sealedVerifier } = journey;
   await db.query(
     {
       name: 'connect.insert',
@@ -27,12 +29,12 @@ export async function insertJourney(db: Queryable, journey: NewJourney, keep: nu
           delete from connect_states where customer_id = $1 and state_hash in (select state_hash from surplus)
         )
         insert into connect_states (customer_id, state_hash, platform, provider, session_hash, sealed_verifier,
-          created_at, expires_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+          created_at, expires_at, server)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $10)`,
     },
     [
       ...[customerId, stateHash, platform, provider, sessionHash, sealedVerifier],
-      ...[journey.createdAt, journey.expiresAt, keep - 1],
+      ...[journey.createdAt, journey.expiresAt, keep - 1, server],
     ],
   );
 }
@@ -45,6 +47,7 @@ export async function takeJourney(
   const { rows } = await db.query<{
     platform: string;
     provider: string;
+    server: string | null;
     session_hash: Buffer | null;
     sealed_verifier: Buffer;
     live: boolean;
@@ -52,7 +55,7 @@ export async function takeJourney(
     {
       name: 'connect.take',
       text: `delete from connect_states where customer_id = $1 and state_hash = $2
-        returning platform, provider, session_hash, sealed_verifier, expires_at > $3 as live`,
+        returning platform, provider, server, session_hash, sealed_verifier, expires_at > $3 as live`,
     },
     [customerId, stateHash, now],
   );
@@ -61,6 +64,7 @@ export async function takeJourney(
   return {
     platform: row.platform,
     provider: row.provider,
+    server: row.server,
     sessionHash: row.session_hash,
     sealedVerifier: row.sealed_verifier,
   };

@@ -70,6 +70,27 @@ export interface OAuthGrant {
   readonly now: Date;
   /** For platforms where the account has to be asked for. */
   readonly fetch: GuardedFetch;
+  /** The server that the customer named, for a vendor of many; null for the others. */
+  readonly server: string | null;
+}
+
+export interface ServerVisit {
+  readonly provider: OAuthProvider;
+  /** Where the server is reached. */
+  readonly address: string;
+  readonly redirectUri: string;
+  /** Of this service, for the server to show. */
+  readonly website: string;
+  readonly fetch: GuardedFetch;
+}
+
+/** For platforms whose accounts live on many servers: the service registers itself at the one that the customer names. */
+export interface ServerRegistration {
+  /** What names the server in the address of a login. */
+  readonly parameter: string;
+  register(visit: ServerVisit): Promise<{ clientId: string; clientSecret: string }>;
+  /** Whether the server still knows the client. */
+  isRegistered(client: { clientId: string; clientSecret: string }, visit: ServerVisit): Promise<boolean>;
 }
 
 /** A vendor at which customers give access in their browser: the authorization code flow with PKCE (RFC 6749, 7636). */
@@ -77,8 +98,10 @@ export interface OAuthProvider<Credential = unknown> {
   /** Names the settings, and the choice where a platform has several vendors. */
   readonly id: string;
   readonly title: string;
+  /** Relative where `perServer` is set. */
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
+  readonly perServer?: ServerRegistration;
   /** Asked for at every login: without them the account cannot be checked or renewed. */
   readonly scopes: readonly string[];
   /** What each tool needs beside them; a login asks for those of the tools that the customer has switched on. */

@@ -28,8 +28,8 @@ export function createConnectors(): Connector[] {
   ];
 }
 
-/** Vendors whose login in the browser is to come; settings may name them already, so that operators can prepare. */
-const ANNOUNCED = ['discord', 'mastodon'];
+/** A vendor whose login in the browser may come; settings may name it already, so that operators can prepare. */
+const ANNOUNCED = ['discord'];
 
 /** The names that settings may use: `TOOLHUB_CONNECTOR_<PLATFORM>_URL`, `TOOLHUB_OAUTH_<PROVIDER>_…`. */
 export function settingNames(connectors: readonly Connector[]): {

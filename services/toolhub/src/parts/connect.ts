@@ -10,7 +10,7 @@ import type { Tools } from './tools.ts';
 
 /** Connecting an account by a login at its vendor. */
 export function addConnect(
-  { config, database, sealer, now }: Base,
+  { config, database, sealer, newId, now }: Base,
   parts: { platforms: Platforms; tools: Tools; accounts: Pick<Accounts, 'access' | 'routes'> },
 ): Part {
   const { publicUrl } = config.server;
@@ -19,6 +19,7 @@ export function addConnect(
   const { access, routes } = parts.accounts;
   const connect = createConnectService({
     ...{ database, sealer, connectors, credentials, publicUrl, randomBytes, now },
+    newLeaseId: () => newId('lse'),
     async switchedOn(customerId) {
       const { switches } = await tools.selectionOf(customerId);
       return (name) => {

@@ -1,4 +1,5 @@
 import type { SealedColumn } from '@libs/rotation';
+import { sealedServerClients } from '../connect/servers.ts';
 import { sealedJourneys } from '../connect/service.ts';
 import { sealedCredentials } from '../credentials/vault.ts';
 import { sealedConnects } from '../oauth/service.ts';
@@ -9,5 +10,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedCredentials,
   sealedWebhookSecrets,
   sealedJourneys,
+  sealedServerClients,
   sealedConnects,
 ];

@@ -8,6 +8,7 @@ import {
   mastodonCredentialSchema,
   shape,
 } from './api.ts';
+import { mastodonLogin } from './login.ts';
 import { mastodonTools } from './tools.ts';
 
 /** Each account lives on a server of its own; the customer's choice of it passes the guard. */
@@ -16,7 +17,7 @@ export function createMastodonConnector(): Connector {
     id: 'mastodon',
     title: 'Mastodon',
     auth: {
-      kind: 'token',
+      kind: 'oauth',
       credentialSchema: mastodonCredentialSchema,
       secretFields: ['/access_token'],
       accountLabel: ({ instance_url }) => new URL(instance_url).host,
@@ -25,6 +26,7 @@ export function createMastodonConnector(): Connector {
         const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
         return [{ pointer: '/instance_url', host: url.hostname, port }];
       },
+      providers: [mastodonLogin],
     },
     verify: (context) => verifyBy(() => readOwnAddress(context)),
     health: (context) => probeBy(() => readOwnAddress(context)),

@@ -1,0 +1,73 @@
+import { readJsonAnswer } from '../answer.ts';
+import { ConnectorError, type OAuthProvider, type ServerRegistration } from '../connector.ts';
+import { readTokens } from '../tokens.ts';
+import { textOrNull } from '../vendor-api/shape.ts';
+import { type MastodonCredential, TITLE } from './api.ts';
+
+const TOKEN_PATH = '/oauth/token';
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+const CLIENT_TEXT = /^[!-~]{1,2048}$/;
+
+/** Any customer's server may be asked by anybody, so nothing of it is believed but the client that it makes. */
+const registration: ServerRegistration = {
+  parameter: 'instance_url',
+  async register({ address, redirectUri, website, fetch, provider }) {
+    const scopes = [...provider.scopes, ...Object.values(provider.toolScopes ?? {}).flat()];
+    const response = await fetch(new URL('/api/v1/apps', address), {
+      method: 'POST',
+      headers: FORM,
+      body: new URLSearchParams({
+        ...{ client_name: 'Toolhub', redirect_uris: redirectUri, website },
+        // All that a login may ask for one day; each asks for what it needs.
+        scopes: [...new Set(scopes)].join(' '),
+      }).toString(),
+    });
+    if (!response.ok) throw notAServer(`answered ${response.status} to the registration`);
+    const answer = await readJsonAnswer(response, TITLE);
+    const [clientId, clientSecret] = [textOrNull(answer.client_id), textOrNull(answer.client_secret)];
+    if (clientId === null || clientSecret === null) throw notAServer('sent no client');
+    if (!CLIENT_TEXT.test(clientId) || !CLIENT_TEXT.test(clientSecret))
+      throw notAServer('sent a client of no use');
+    return { clientId, clientSecret };
+  },
+  /** Servers delete clients without tokens after a day; asking for a token of its own shows, and keeps, it. */
+  async isRegistered({ clientId, clientSecret }, { address, fetch, redirectUri }) {
+    const response = await fetch(new URL(TOKEN_PATH, address), {
+      method: 'POST',
+      headers: FORM,
+      body: new URLSearchParams({
+        ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
+        redirect_uri: redirectUri,
+      }).toString(),
+    });
+    if (response.status >= 500 || response.status === 429) throw notAServer(`answered ${response.status}`);
+    return response.ok;
+  },
+};
+
+function notAServer(what: string): ConnectorError {
+  return new ConnectorError('platform_unavailable', `the ${TITLE} server ${what}`);
+}
+
+export const mastodonLogin: OAuthProvider<MastodonCredential> = {
+  id: 'mastodon',
+  title: TITLE,
+  authorizeUrl: '/oauth/authorize',
+  tokenUrl: TOKEN_PATH,
+  perServer: registration,
+  scopes: ['read:accounts'],
+  toolScopes: {
+    mastodon_get_timeline: ['read:statuses'],
+    mastodon_search: ['read:search'],
+    mastodon_get_thread: ['read:statuses'],
+    mastodon_list_notifications: ['read:notifications'],
+    mastodon_create_status: ['write:statuses'],
+    mastodon_favourite_status: ['write:favourites'],
+    mastodon_delete_status: ['write:statuses'],
+  },
+  clientAuthentication: 'body',
+  toCredential({ answer, now, server }) {
+    if (server === null) throw new Error('a login at Mastodon is one at a server');
+    return { instance_url: server, access_token: readTokens(answer, now).accessToken };
+  },
+};
