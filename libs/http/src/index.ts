@@ -2,6 +2,7 @@ export { addressKey } from './address-key.ts';
 export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
+export { csvLine } from './csv.ts';
 export type { MetricsAccess } from './health.ts';
 export {
   JSON_LIMITS,

@@ -105,3 +105,30 @@ test('[TH-12.1] sessions, tokens and consents are recorded, newest first', async
   );
   expect([...first.body.data, ...second.body.data]).toEqual(entries.slice(0, 8));
 });
+
+test('[TH-12.1] the log is filtered by what, whom, how and when, and comes as CSV', async () => {
+  const { url } = instance;
+  const account = await signUp(url);
+  const { id } = await makeToken(url, account);
+  await call(`${url}/api/auth/login`, { body: { email: account.email, password: 'wrong password' } });
+  const { cookie } = account;
+  const actions = async (query: string) => {
+    const { status, body } = await call<{ data: Entry[] }>(`${url}/api/audit?${query}`, { cookie });
+    return status === 200 ? body.data.map(({ action }) => action) : status;
+  };
+  expect(await actions('action=token.created')).toEqual(['token.created']);
+  expect(await actions(`target=${id}`)).toEqual(['token.created']);
+  expect(await actions('outcome=refused')).not.toContain('token.created');
+  expect(await actions('outcome=perhaps')).toBe(400);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(await actions(`from=${today}&action=token.created`)).toEqual(['token.created']);
+  expect(await actions(`to=${today}`)).toEqual([]);
+  expect(await actions('from=2026-99-99')).toBe(400);
+
+  const csv = await fetch(`${url}/api/audit/export?action=token.created`, { headers: { cookie } });
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  const [header, line, end] = (await csv.text()).split('\r\n');
+  expect(header).toBe('id,at,actor_type,actor_id,action,target,outcome,ip,request_id');
+  expect(line).toContain(`,token.created,${id},success,`);
+  expect(end).toBe('');
+});

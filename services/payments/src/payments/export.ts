@@ -1,3 +1,4 @@
+import { csvLine } from '@libs/http';
 import { isoTime } from '../clock/iso-time.ts';
 import type { Tenant } from '../tenant.ts';
 import type { Payment } from './payment.ts';
@@ -25,28 +26,18 @@ const columns: readonly [name: string, value: (payment: Payment) => string | num
   ['updated_at', (payment) => isoTime(payment.updatedAt)],
 ];
 
-/** Quoted where RFC 4180 asks for it; text that a spreadsheet would run as a formula is made plain text. */
-function toField(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 /** All payments that fit the filter, newest first, page by page: memory stays the same however many there are. */
 export async function* exportCsv(
   payments: PaymentsService,
   tenant: Tenant,
   filter: Omit<PaymentFilter, 'beforeId' | 'limit'>,
 ): AsyncGenerator<string> {
-  yield `${columns.map(([name]) => name).join(',')}\r\n`;
+  yield csvLine(columns.map(([name]) => name));
   let beforeId: string | null = null;
   for (;;) {
     const page: Payment[] = await payments.list(tenant, { ...filter, beforeId, limit: PAGE });
     if (page.length > 0)
-      yield page
-        .map((payment) => `${columns.map(([, value]) => toField(value(payment))).join(',')}\r\n`)
-        .join('');
+      yield page.map((payment) => csvLine(columns.map(([, value]) => value(payment)))).join('');
     if (page.length < PAGE) return;
     beforeId = page.at(-1)?.id ?? null;
   }

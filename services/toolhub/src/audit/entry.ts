@@ -4,7 +4,8 @@ export interface Actor {
   id: string;
 }
 
-export type Outcome = 'success' | 'failure' | 'refused';
+export const OUTCOMES = ['success', 'failure', 'refused'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** One line of the log. `action` and `target` name things; they never hold a secret or the text of a message. */
 export interface NewAuditEntry {

@@ -1,11 +1,16 @@
-import { cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
-import Type from 'typebox';
+import { Readable } from 'node:stream';
+import { cursorCodec, listQuery, listSchema } from '@libs/http';
+import { newId } from '@libs/seal';
+import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
+import { queryDay, readDay } from '../query-day.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
-import type { AuditEntry } from './entry.ts';
-import type { AuditService } from './service.ts';
+import { type AuditEntry, OUTCOMES } from './entry.ts';
+import { auditCsv } from './export.ts';
+import type { AuditService, EntryFilter } from './service.ts';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
+const TEXT_LENGTH_MAX = 200;
 
 const Entry = Type.Object({
   id: Type.String(),
@@ -17,6 +22,19 @@ const Entry = Type.Object({
   ip: nullableText,
   request_id: nullableText,
 });
+
+const text = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX, description }));
+
+const filters = {
+  actor: text('Who did it: the id of a customer, token or client.'),
+  action: text('Such as `tool.call`.'),
+  target: text('What it was done to: the name of a tool, the id of a token.'),
+  outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
+  from: queryDay(),
+  to: queryDay('A UTC date; what happened on it is left out.'),
+};
+const Filters = Type.Object(filters, { additionalProperties: false });
 
 const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^aud_[0-9a-z]{26}$' }) }));
 
@@ -33,10 +51,22 @@ function toApi(entry: AuditEntry) {
   };
 }
 
+/** Ids sort by their time, so a day is a range of ids. */
+function firstIdOf(parameter: string, text: string | undefined): string | null {
+  const day = readDay(parameter, text);
+  return day === undefined ? null : newId('aud', Date.parse(day), (bytes) => Buffer.alloc(bytes));
+}
+
+function fromApi(query: Static<typeof Filters>): EntryFilter {
+  const { actor = null, action = null, target = null, outcome = null, from, to } = query;
+  return { actor, action, target, outcome, since: firstIdOf('from', from), before: firstIdOf('to', to) };
+}
+
 export function registerAuditRoutes(
   routes: ToolhubRoutes,
   deps: { audit: AuditService; access: Access },
 ): void {
+  const { audit, access } = deps;
   routes.get(
     '/api/audit',
     {
@@ -47,19 +77,48 @@ export function registerAuditRoutes(
       schema: {
         tags: ['Audit'],
         summary: 'What happened in this account, newest first',
-        querystring: listQuery(),
+        description:
+          'With filters, a page may hold fewer entries than `limit`, or none, while `next_cursor` says that there are more to look through.',
+        querystring: listQuery(filters),
         response: { 200: listSchema(Entry) },
       },
     },
     async (request) => {
-      const { limit } = request.query;
-      const rows = await deps.audit.list({
-        customerId: deps.access.sessionOf(request).customerId,
-        before: cursor.decode(request.query.cursor)?.id,
-        limit: limit + 1,
+      const { limit, cursor: position, ...query } = request.query;
+      const filter = fromApi(query);
+      const { entries, next } = await audit.list({
+        ...filter,
+        customerId: access.sessionOf(request).customerId,
+        before: cursor.decode(position)?.id ?? filter.before,
+        limit,
       });
-      const page = toPage(rows, { limit, cursorOf: (last) => cursor.encode({ id: last.id }) });
-      return { ...page, data: page.data.map(toApi) };
+      return { data: entries.map(toApi), next_cursor: next === null ? null : cursor.encode({ id: next }) };
     },
+  );
+
+  routes.get(
+    '/api/audit/export',
+    {
+      access: 'account:read',
+      rate: 'dear',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        tags: ['Audit'],
+        summary: 'The log as CSV',
+        description: 'Newest first, at most 100,000 lines: a range of days reaches what lies behind.',
+        querystring: Filters,
+      },
+    },
+    (request, reply) =>
+      reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="audit.csv"')
+        .send(
+          Readable.from(
+            auditCsv(audit, { ...fromApi(request.query), customerId: access.sessionOf(request).customerId }),
+            { objectMode: false },
+          ),
+        ),
   );
 }

@@ -53,10 +53,13 @@ test('[TH-12] a thousand concurrent entries are written by few statements, in or
     Array.from({ length: 1_000 }, (_, index) => audit.record([entryOf('cus_many', String(index))])),
   );
   expect(db.statements).toBeLessThanOrEqual(3);
-  const newest = await audit.list({ customerId: 'cus_many', before: undefined, limit: 3 });
+  const { entries: newest, next: position } = await audit.list({ customerId: 'cus_many', limit: 3 });
   expect(newest.map(({ target }) => target)).toEqual(['999', '998', '997']);
-  const next = await audit.list({ customerId: 'cus_many', before: newest.at(-1)?.id, limit: 1 });
-  expect(next[0]).toMatchObject({ ...entryOf('cus_many', '996'), id: expect.stringMatching(/^aud_/) });
+  const next = await audit.list({ customerId: 'cus_many', before: position, limit: 1 });
+  expect(next.entries[0]).toMatchObject({
+    ...entryOf('cus_many', '996'),
+    id: expect.stringMatching(/^aud_/),
+  });
 });
 
 test('[TH-12] entries survive a database that is away for a moment', async () => {
@@ -66,7 +69,7 @@ test('[TH-12] entries survive a database that is away for a moment', async () =>
   const audit = createAuditService({ database: db, newId, now, onError: (error) => reported.push(error) });
   await Promise.all([audit.record([entryOf('cus_away', 'a')]), audit.record([entryOf('cus_away', 'b')])]);
   expect(reported).toHaveLength(2);
-  const stored = await audit.list({ customerId: 'cus_away', before: undefined, limit: 10 });
+  const { entries: stored } = await audit.list({ customerId: 'cus_away', limit: 10 });
   expect(stored.map(({ target }) => target)).toEqual(['b', 'a']);
 });
 
@@ -74,7 +77,7 @@ test('[TH-12] closing waits for what still has to be written', async () => {
   const audit = createAuditService({ database: database.database, newId, now, onError: () => {} });
   void audit.record([entryOf('cus_close', 'last')]);
   await audit.close();
-  expect(await audit.list({ customerId: 'cus_close', before: undefined, limit: 10 })).toHaveLength(1);
+  expect((await audit.list({ customerId: 'cus_close', limit: 10 })).entries).toHaveLength(1);
 });
 
 test('[TH-12] without a database the queue is bounded, and what is given up is reported', async () => {
@@ -115,7 +118,27 @@ test('[TH-12] one entry that cannot be stored keeps back none beside or behind i
   ]);
   await audit.record([entryOf('cus_bad', 'later')]);
   await audit.close();
-  const listed = await audit.list({ customerId: 'cus_bad', before: undefined, limit: 10 });
+  const { entries: listed } = await audit.list({ customerId: 'cus_bad', limit: 10 });
   expect(listed.map(({ target }) => target)).toEqual(['later', 'behind', 'a\ufffdb\ufffd', 'before']);
   expect(dropped).toEqual([1]);
+});
+
+test('[TH-12] a filter looks through a bounded part of a long log, and says where it goes on', async () => {
+  const audit = createAuditService({ database: database.database, newId, now, onError: () => {} });
+  const odd = { ...entryOf('cus_long', 'needle'), outcome: 'failure' as const };
+  await audit.record([odd]);
+  const hay = Array.from({ length: 1_000 }, (_, index) => entryOf('cus_long', String(index)));
+  for (let batch = 0; batch < 11; batch += 1) await audit.record(hay);
+  const first = await audit.list({ customerId: 'cus_long', outcome: 'failure', limit: 20 });
+  expect(first.entries).toEqual([]);
+  const second = await audit.list({
+    customerId: 'cus_long',
+    outcome: 'failure',
+    before: first.next,
+    limit: 20,
+  });
+  expect(second).toMatchObject({ entries: [{ target: 'needle' }], next: null });
+  const page = await audit.list({ customerId: 'cus_long', target: '7', limit: 3 });
+  expect(page.entries.map(({ target }) => target)).toEqual(['7', '7', '7']);
+  expect(page.next).toBe(page.entries.at(-1)?.id);
 });

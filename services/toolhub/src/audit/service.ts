@@ -1,12 +1,21 @@
 import { createBatcher, isRefusedData, outcomesOf, type Queryable, type Verdict } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { AuditEntry, NewAuditEntry } from './entry.ts';
-import { insertEntries, listEntries } from './store.ts';
+import { type EntryFilter, insertEntries, listEntries } from './store.ts';
+
+export type { EntryFilter };
+
+/** `next` is the id behind which the log goes on. */
+export interface AuditPage {
+  entries: AuditEntry[];
+  next: string | null;
+}
 
 export interface AuditService {
   /** Resolves when the entries are stored; never rejects, so that callers need not wait for it. */
   record(entries: readonly NewAuditEntry[]): Promise<void>;
-  list(query: { customerId: string; before: string | undefined; limit: number }): Promise<AuditEntry[]>;
+  /** Newest first; a page may hold fewer than it could while there are more. */
+  list(query: Partial<EntryFilter> & { customerId: string; limit: number }): Promise<AuditPage>;
   /** Writes what still waits; for the end of the process. */
   close(): Promise<void>;
 }
@@ -58,7 +67,16 @@ export function createAuditService(deps: AuditDependencies): AuditService {
         recorded.map((entry) => entries.add({ ...storable(entry), id: newId('aud'), at })),
       );
     },
-    list: (query) => listEntries(database, query),
+    async list(query) {
+      const { entries, lookedUntil } = await listEntries(database, {
+        ...{ before: null, since: null, actor: null, action: null, target: null, outcome: null },
+        ...query,
+        limit: query.limit + 1,
+      });
+      const page = entries.slice(0, query.limit);
+      const isCut = entries.length > query.limit;
+      return { entries: page, next: isCut ? (page.at(-1)?.id ?? null) : lookedUntil };
+    },
     async close() {
       isClosing = true;
       await entries.idle();

@@ -50,18 +50,67 @@ export async function insertEntries(db: Queryable, entries: readonly AuditEntry[
   ]);
 }
 
-/** Newest first; `before` is the id of the last entry that was shown. */
-export async function listEntries(
-  db: Queryable,
-  query: { customerId: string; before: string | undefined; limit: number },
-): Promise<AuditEntry[]> {
-  const { rows } = await db.query<Row>(
-    {
-      name: 'audit.list',
-      text: `select * from audit_entries where customer_id = $1 and ($2::text is null or id < $2)
-             order by id desc limit $3`,
-    },
-    [query.customerId, query.before ?? null, query.limit],
-  );
-  return rows.map(fromRow);
+/** Which entries of the log are wanted; null where it does not matter. */
+export interface EntryFilter {
+  /** Entries before this id. */
+  before: string | null;
+  /** Entries of this id and later ones. */
+  since: string | null;
+  actor: string | null;
+  action: string | null;
+  target: string | null;
+  outcome: Outcome | null;
+}
+
+export type EntryQuery = EntryFilter & { customerId: string; limit: number };
+
+export interface FoundEntries {
+  entries: AuditEntry[];
+  /** The last entry that was looked at; null when there is none behind it. */
+  lookedUntil: string | null;
+}
+
+/**
+ * So many entries are looked at for one page, whatever is asked for: a filter that nothing fits does not read millions of
+ * rows, and no index beside the key slows down the call path.
+ */
+const LOOKED_AT_MAX = 10_000;
+
+const LIST = `
+with looked_at as materialized (
+  select * from audit_entries
+  where customer_id = $1 and ($2::text is null or id < $2) and ($3::text is null or id >= $3)
+  order by id desc limit ${LOOKED_AT_MAX}
+), fitting as (
+  select * from looked_at
+  where ($4::text is null or actor_id = $4) and ($5::text is null or action = $5) and ($6::text is null or target = $6)
+    and ($7::text is null or outcome = $7)
+  order by id desc limit $8
+)
+select fitting.*, edge.looked_until
+from (select case when count(*) = ${LOOKED_AT_MAX} then min(id) end looked_until from looked_at) edge
+left join fitting on true
+order by fitting.id desc`;
+
+const LIST_ALL = `
+select *, null looked_until from audit_entries
+where customer_id = $1 and ($2::text is null or id < $2) and ($3::text is null or id >= $3)
+order by id desc limit $4`;
+
+/** Newest first. */
+export async function listEntries(db: Queryable, query: EntryQuery): Promise<FoundEntries> {
+  const { customerId, before, since, actor, action, target, outcome, limit } = query;
+  const isFiltered = [actor, action, target, outcome].some((filter) => filter !== null);
+  const { rows } = isFiltered
+    ? await db.query<Row & { looked_until: string | null }>({ name: 'audit.filter', text: LIST }, [
+        ...[customerId, before, since, actor, action, target, outcome, limit],
+      ])
+    : await db.query<Row & { looked_until: string | null }>({ name: 'audit.list', text: LIST_ALL }, [
+        ...[customerId, before, since, limit],
+      ]);
+  // The row of the edge alone stands for no entry.
+  return {
+    entries: rows.filter(({ id }) => id !== null).map(fromRow),
+    lookedUntil: rows[0]?.looked_until ?? null,
+  };
 }

@@ -1,7 +1,7 @@
 import { noteAudit } from '@libs/http';
-import { type AppError, baseErrors } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
+import { badDay, queryDay, readDay } from '../query-day.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { dayOf, monthOf } from './month.ts';
 import { type Plan, USAGE_GROUPS } from './plan.ts';
@@ -43,11 +43,10 @@ const ChangeLimit = Type.Object(
   { additionalProperties: false },
 );
 
-const day = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A UTC date.' }));
 const UsageQuerySchema = Type.Object(
   {
-    from: day,
-    to: day,
+    from: queryDay(),
+    to: queryDay(),
     group: Type.Union(
       USAGE_GROUPS.map((group) => Type.Literal(group)),
       { default: 'platform' },
@@ -214,16 +213,4 @@ function readRange(query: { from?: string; to?: string }, now: Date): { from: st
   if (days < 0) throw badDay('to', 'Must not be before from.');
   if (days > USAGE_DAYS_MAX) throw badDay('from', `Must be at most ${USAGE_DAYS_MAX} days before to.`);
   return { from, to };
-}
-
-/** 2026-02-30 has the right form and is no day. */
-function readDay(parameter: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const moment = new Date(`${text}T00:00:00Z`);
-  if (Number.isNaN(moment.getTime()) || dayOf(moment) !== text) throw badDay(parameter, 'Must be a date.');
-  return text;
-}
-
-function badDay(parameter: string, detail: string): AppError {
-  return baseErrors.invalid_query({ errors: [{ parameter, code: 'invalid_format', detail }] });
 }

@@ -1,6 +1,7 @@
 import { LARGE_JSON_BYTES } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallRequest, CallSession } from '../calls/call-tool.ts';
+import { untilHangUp } from '../calls/hang-up.ts';
 import type { ToolList, View } from '../tools/lists.ts';
 import type { McpAccess } from './access.ts';
 import { cancellationKey } from './cancellations.ts';
@@ -106,21 +107,16 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     era: FastRequest['era'],
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { raw } = visit.reply;
-    const controller = new AbortController();
-    const onClose = () => {
-      if (!raw.writableFinished) controller.abort(new DOMException('The client is gone.', 'AbortError'));
-    };
-    raw.once('close', onClose);
-    // The newest revision knows no such request: there, going away is the only way to cancel.
-    const id = era === 'legacy' ? idOf(visit.message) : null;
-    const untrack = id === null ? undefined : cancellations.track(keyOf(visit, id), controller);
-    try {
-      return await work(controller.signal);
-    } finally {
-      untrack?.();
-      raw.off('close', onClose);
-    }
+    return untilHangUp(visit.reply.raw, async (controller) => {
+      // The newest revision knows no such request: there, going away is the only way to cancel.
+      const id = era === 'legacy' ? idOf(visit.message) : null;
+      const untrack = id === null ? undefined : cancellations.track(keyOf(visit, id), controller);
+      try {
+        return await work(controller.signal);
+      } finally {
+        untrack?.();
+      }
+    });
   }
 
   async function passToSdk(visit: Visit): Promise<Answer> {

@@ -112,4 +112,5 @@ export function createMcpService(deps: McpServiceDependencies): McpService {
   };
 }
 
-const USUAL_VIEW: View = { platforms: null, mode: 'list' };
+/** What a session sees that asked for nothing special. */
+export const USUAL_VIEW: View = { platforms: null, mode: 'list' };

@@ -1,12 +1,13 @@
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
+import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { createMcpAccess } from '../mcp/access.ts';
 import { createRequestLimit } from '../mcp/request-limit.ts';
 import { registerMcpRoutes } from '../mcp/routes.ts';
 import type { ServerExtension } from '../mcp/sdk-path.ts';
-import { createMcpService } from '../mcp/service.ts';
+import { createMcpService, USUAL_VIEW } from '../mcp/service.ts';
 import { createAccountTools } from '../tools/account-tools.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { registerToolsRoutes } from '../tools/routes.ts';
@@ -73,6 +74,11 @@ export async function addTools(
   });
 
   registerToolsRoutes(routes, { tools, access });
+  registerCallRoutes(routes, {
+    callTool: mcp.callTool,
+    listFor: (session) => mcp.listFor(session, USUAL_VIEW),
+    access,
+  });
   registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
     ...{ mcp, routesOn, onError },

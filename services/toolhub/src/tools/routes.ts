@@ -2,6 +2,7 @@ import { cursorCodec, noteAudit, toPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
+import { withoutAccount } from './schemas.ts';
 import type { ToolState, ToolsService } from './service.ts';
 
 export interface ToolsRoutesDependencies {
@@ -29,6 +30,13 @@ const ToolSchema = Type.Object({
   }),
   switched_on: Type.Boolean({ description: 'Its own switch.' }),
   platform_enabled: Type.Boolean(),
+});
+
+const schemaDocument = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema.' });
+const ToolDetailSchema = Type.Object({
+  ...ToolSchema.properties,
+  input_schema: schemaDocument,
+  output_schema: schemaDocument,
 });
 
 const PlatformSchema = Type.Object({
@@ -102,6 +110,30 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
           enabled: !switches.platforms.has(id),
         })),
         next_cursor: page.next_cursor,
+      };
+    },
+  );
+
+  routes.get(
+    '/api/tools/:name',
+    {
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        tags: ['Tools'],
+        summary: 'One tool, with the schemas of its arguments and of its answer',
+        params: Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        response: { 200: ToolDetailSchema },
+      },
+    },
+    async (request) => {
+      const state = await tools.stateOfTool(access.sessionOf(request).customerId, request.params.name);
+      return {
+        ...toApi(state),
+        input_schema: withoutAccount(state.tool.wire.inputSchema),
+        output_schema: state.tool.wire.outputSchema,
       };
     },
   );

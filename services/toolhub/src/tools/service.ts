@@ -29,6 +29,7 @@ export interface ToolsService {
   /** Not a promise where the answer is in the cache, which it is for all calls of a customer but the first. */
   selectionOf(customerId: string): Selection | Promise<Selection>;
   states(customerId: string): Promise<ToolState[]>;
+  stateOfTool(customerId: string, name: string): Promise<ToolState>;
   switchTool(customerId: string, change: { name: string; enabled: boolean }): Promise<ToolState>;
   switchPlatform(customerId: string, change: { platform: string; enabled: boolean }): Promise<void>;
   /** Told when the list of a customer changed, in whichever process; null when it may have for anybody. */
@@ -132,6 +133,12 @@ export function createToolsService(deps: ToolsDependencies): ToolsService {
     forget(customerId);
   }
 
+  function toolNamed(name: string): CatalogueTool {
+    const tool = catalogue.find(name);
+    if (tool === undefined) throw baseErrors.not_found({ detail: 'There is no tool of this name.' });
+    return tool;
+  }
+
   function stateOf(tool: CatalogueTool, switches: Switches): ToolState {
     return {
       tool,
@@ -150,9 +157,12 @@ export function createToolsService(deps: ToolsDependencies): ToolsService {
       const { switches } = await selectionOf(customerId);
       return catalogue.tools.map((tool) => stateOf(tool, switches));
     },
+    async stateOfTool(customerId, name) {
+      const tool = toolNamed(name);
+      return stateOf(tool, (await selectionOf(customerId)).switches);
+    },
     async switchTool(customerId, { name, enabled }) {
-      const tool = catalogue.find(name);
-      if (tool === undefined) throw baseErrors.not_found({ detail: 'There is no tool of this name.' });
+      const tool = toolNamed(name);
       if (tool.platform === null && !enabled) throw errors.tool_always_on();
       await write(customerId, { kind: 'tool', name, enabled });
       return stateOf(tool, (await selectionOf(customerId)).switches);
