@@ -2,15 +2,19 @@ import { strict as assert } from 'node:assert';
 import { Type } from '@fastify/type-provider-typebox';
 import { ImapLimitExceeded, ImapLimiter, SmtpLimitExceeded, SmtpLimiter } from '@libs/egress';
 import { cursorCodec, JSON_LIMITS, parseJson } from '@libs/http';
-import { AppError } from '@libs/runtime';
+import { AppError, JsonRefused, parseInSlices } from '@libs/runtime';
 import { decodeWebhookSecret, signMessage, verifyMessage } from '@libs/webhooks';
-import parseImap from 'imapflow/lib/handler/imap-parser.js';
 import { parseIdempotencyKey } from '../../services/payments/src/idempotency/key.ts';
 import { readNacha } from '../../services/payments/src/rails/ach/nacha/read.ts';
 import { repliesOf } from '../../services/payments/src/rails/ach/nacha/replies.ts';
 import { writeNacha } from '../../services/payments/src/rails/ach/nacha/write.ts';
 import { MESSAGE_CHARACTERS_MAX } from '../../services/payments/src/rails/iso20022/xml.ts';
 import { readMessage, readStatusReport } from '../../services/payments/src/rails/rtp/messages/read.ts';
+import {
+  formatMailbox,
+  oneLine,
+  parseAddress,
+} from '../../services/toolhub/src/connectors/email/addresses.ts';
 import { TEXT_LENGTH_MAX, textOfHtml } from '../../services/toolhub/src/connectors/email/html-text.ts';
 import { safeFilename } from '../../services/toolhub/src/connectors/email/mime-tree.ts';
 import { cutText, decodeText } from '../../services/toolhub/src/connectors/email/text-part.ts';
@@ -25,6 +29,7 @@ import {
   registrationFault,
 } from '../../services/toolhub/src/oauth/provider/redirects.ts';
 import type { Target } from './fuzz.ts';
+import { imapHandler } from './imap-handler.ts';
 
 const KIB = 1024;
 
@@ -65,17 +70,30 @@ const json: Target = {
     '{"a":',
   ],
   bytesMax: 64 * KIB,
-  run: (input) =>
-    expecting(AppError, () => {
-      const value = parseJson(input);
-      assert(depthOf(value) <= JSON_LIMITS.depthMax, 'deeper than promised');
-      const again = JSON.stringify(value);
-      assert(
-        !/\\u0000|\\ud[89a-f]/i.test(again.replaceAll('\\\\', '')),
-        'text that cannot be stored got through',
-      );
-    }),
+  async run(input) {
+    const value = expecting(AppError, () => parseJson(input));
+    await compareSliced(input, value);
+    if (value === undefined) return;
+    assert(depthOf(value) <= JSON_LIMITS.depthMax, 'deeper than promised');
+    const again = JSON.stringify(value);
+    assert(
+      !/\\u0000|\\ud[89a-f]/i.test(again.replaceAll('\\\\', '')),
+      'text that cannot be stored got through',
+    );
+  },
 };
+
+/** What is read in slices is the same value, and what is refused in one go is not taken in slices. */
+async function compareSliced(input: Buffer, value: unknown): Promise<void> {
+  try {
+    const sliced = await parseInSlices(input, JSON_LIMITS);
+    assert(value !== undefined || sliced.suspicious, 'taken in slices and refused in one go');
+    if (value !== undefined) assert.deepEqual(sliced.value, value);
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    assert(value === undefined, `refused in slices (${error.fault}) and taken in one go`);
+  }
+}
 
 const readFast = createFastReader();
 
@@ -107,17 +125,28 @@ const jsonRpc: Target = {
   },
 };
 
-const CHARSETS = ['', 'utf-8', 'us-ascii', 'iso-2022-jp', 'gb18030', 'utf-16', 'x-unknown'];
+const CHARSETS = [
+  '',
+  'utf-8',
+  'us-ascii',
+  'iso-2022-jp',
+  'gb18030',
+  'utf-16',
+  'shift_jis',
+  'utf-7',
+  'x-unknown',
+];
 
 const mime: Target = {
   name: 'mime',
   words: ['=\r\n', '=3D', '=XX', '==', 'QUJD', '\r\n', '> ', '>>> ', ' \n', '-- \n', '../', '\u202e'],
-  // A part is decoded in the chunks in which it comes, and others get their turn between two of them.
-  bytesMax: 64 * KIB,
-  run(input) {
+  // As much of a part as is asked for at once; a server that sends more of it is cut off at a literal's length.
+  bytesMax: 128 * KIB,
+  async run(input, step) {
     for (const encoding of ['base64', 'quoted-printable', '7bit']) {
       const whole = createTransferDecoder(encoding);
-      const atOnce = Buffer.concat([whole.push(input), whole.end()]);
+      const atOnce = await step(() => Buffer.concat([whole.push(input), whole.end()]));
+      assert(atOnce.length <= input.length, `${encoding} gave more than it took`);
       const parts = createTransferDecoder(encoding);
       const middle = Math.floor(input.length / 3);
       const inParts = [
@@ -128,12 +157,20 @@ const mime: Target = {
       assert(atOnce.equals(Buffer.concat(inParts)), `${encoding} depends on where chunks end`);
     }
     const charset = CHARSETS[input.length % CHARSETS.length] as string;
-    const text = decodeText(input, { charset, isFlowed: input.length % 2 === 0, deletesSpace: true });
+    const part = { charset, isFlowed: input.length % 2 === 0, deletesSpace: true };
+    const text = await step(() => decodeText(input, part));
     assert(Buffer.byteLength(cutText(text, 1_000).value) <= 1_000, 'longer than asked');
-    const name = safeFilename(input.toString('utf8'));
-    assert(name === null || !/[/\\\p{Cc}]/u.test(name), 'a file name that is a path');
+    await step(() => readNames(input.toString('utf8')));
   },
 };
+
+function readNames(text: string): void {
+  const name = safeFilename(text);
+  assert(name === null || !/[/\\\p{Cc}]/u.test(name), 'a file name that is a path');
+  const address = parseAddress(text);
+  if (address !== undefined) assert(!/[\r\n]/.test(formatMailbox(address)), 'an address of two lines');
+  assert(!/[\r\n\0]/.test(oneLine(text)), 'a line of two lines');
+}
 
 const html: Target = {
   name: 'html',
@@ -327,29 +364,35 @@ const imap: Target = {
     '\0',
     'BODYSTRUCTURE',
   ],
-  bytesMax: 128 * KIB,
-  async run(input) {
-    const limiter = new ImapLimiter();
-    limiter.beginCommand('UID FETCH');
-    let answers: Buffer[];
-    try {
-      answers = limiter.push(input);
-    } catch (error) {
-      if (error instanceof ImapLimitExceeded) return;
-      throw error;
-    }
-    const whole = Buffer.concat(answers);
-    const inParts = new ImapLimiter();
-    inParts.beginCommand('UID FETCH');
-    const parts: Buffer[] = [];
-    for (let start = 0; start < input.length; start += 1_000)
-      parts.push(...inParts.push(input.subarray(start, start + 1_000)));
-    assert(whole.equals(Buffer.concat(parts)), 'the limiter depends on where chunks end');
+  bytesMax: 256 * KIB,
+  async run(input, step) {
+    const whole = await step(() => passLimiter(input, 64 * KIB));
+    const inParts = passLimiter(input, 1_000 + (input.length % 7_000));
+    // However the bytes arrive, the same answers pass until something is refused.
+    if (!whole.isRefused) assert.deepEqual(inParts, whole, 'the limiter depends on where chunks end');
+    const bytes = whole.answers.reduce((sum, answer) => sum + answer.length, 0);
+    assert(bytes <= input.length, 'more came out than went in');
     // The library refuses what is no IMAP; how it does so is its own affair, how long it takes is ours.
-    for (const answer of answers.slice(0, 20))
-      await parseImap(answer.subarray(0, answer.lastIndexOf('\n')), { literals: [] }).catch(() => undefined);
+    for (const answer of whole.answers.slice(0, ANSWERS_PARSED_MAX)) await step(() => imapHandler(answer));
   },
 };
+
+const ANSWERS_PARSED_MAX = 200;
+
+/** What the limiter lets through of a stream that arrives in pieces of this size. */
+function passLimiter(input: Buffer, size: number): { answers: Buffer[]; isRefused: boolean } {
+  const limiter = new ImapLimiter();
+  limiter.beginCommand('LIST');
+  const answers: Buffer[] = [];
+  try {
+    for (let start = 0; start < input.length; start += size)
+      answers.push(...limiter.push(input.subarray(start, start + size)));
+  } catch (error) {
+    if (!(error instanceof ImapLimitExceeded)) throw error;
+    return { answers, isRefused: true };
+  }
+  return { answers, isRefused: false };
+}
 
 const smtp: Target = {
   name: 'smtp',

@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, call, makeToken, signUp } from '../../../test/accounts.ts';
 import { createToolhubDatabase, type SpawnedInstance, spawnInstance } from '../../../test/instance.ts';
 import { IMAP_ATTACKS, mailOf, SMTP_ATTACKS } from './test/attacks.ts';
-import { imapNoise } from './test/fuzz-imap.ts';
-import { htmlNoise } from './test/fuzz-mime.ts';
 import {
   fetchAnswer,
   type HostileServer,
@@ -16,6 +14,7 @@ import {
   startHostileImap,
 } from './test/hostile-imap-server.ts';
 import { startHostileSmtp } from './test/hostile-smtp-server.ts';
+import { htmlNoise, imapNoise } from './test/noise.ts';
 
 const HELD_MS_MAX = 100;
 const MEMORY_BYTES_MAX = 192 * 1024 * 1024;
