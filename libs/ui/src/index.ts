@@ -1,1 +1,37 @@
-export {};
+export {
+  addressOf,
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Query,
+} from './api/client.ts';
+export { type StreamMessage, useEventStream } from './api/event-stream.ts';
+export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
+export { createQueryClient } from './api/query-client.ts';
+export { BrokenPage, NotFoundPage } from './app/error-page.tsx';
+export { startApp } from './app/start-app.tsx';
+export { ApiFormView, FormProblemView } from './form/api-form.tsx';
+export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';
+export { NarrowPage } from './shell/narrow-page.tsx';
+export { Page } from './shell/page.tsx';
+export type { PaletteAction } from './shell/palette.tsx';
+export { type NavigationGroup, Shell } from './shell/shell.tsx';
+export { ActionButton } from './show/action-button.tsx';
+export { Amount, formatAmount, parseAmount } from './show/amount.tsx';
+export { CodeBlock, type CodeSample, CodeTabs, JsonBlock } from './show/code-block.tsx';
+export { ConfirmButton } from './show/confirm.tsx';
+export { CopyButton, CopyText } from './show/copy.tsx';
+export { Empty } from './show/empty.tsx';
+export { Facts, Panel } from './show/panel.tsx';
+export { ProblemView } from './show/problem-view.tsx';
+export { Loading, QueryView } from './show/query-view.tsx';
+export { SecretOnce } from './show/secret-once.tsx';
+export { toast } from './show/toast.ts';
+export { formatWhen, When } from './show/when.tsx';
+export { type Column, DataTable } from './table/data-table.tsx';
+export { ChoiceFilter, DateRangeFilter, FilterBar, TextFilter } from './table/filters.tsx';
+export { type ListPage, ListView } from './table/list-view.tsx';
+export { Pager } from './table/pager.tsx';
+export { type Search, type SearchState, searchFormat, useSearchState } from './table/search.ts';
+export { Icon, type IconName } from './theme/icons.tsx';

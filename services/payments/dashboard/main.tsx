@@ -1,9 +1,6 @@
-import '@mantine/core/styles.css';
-import { MantineProvider, Title } from '@mantine/core';
-import { createRoot } from 'react-dom/client';
+import { startApp } from '@libs/ui';
+import { queryClient } from './api/client.ts';
+import { router } from './router.tsx';
+import { texts } from './texts.ts';
 
-createRoot(document.getElementById('root') as HTMLElement).render(
-  <MantineProvider>
-    <Title>Payments</Title>
-  </MantineProvider>,
-);
+startApp({ name: texts.product, router, queryClient });

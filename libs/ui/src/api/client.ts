@@ -1,0 +1,94 @@
+import { connection } from './connection.ts';
+import { ConnectionLost, readProblem } from './problem.ts';
+
+export type QueryValue = string | number | boolean | null | undefined;
+export type Query = Record<string, QueryValue>;
+
+export interface CallOptions {
+  query?: Query;
+  /** The same for every try of one intention, so that nothing happens twice. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+export interface Client {
+  get<Answer>(path: string, options?: CallOptions): Promise<Answer>;
+  post<Answer>(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  patch<Answer>(path: string, body: unknown, options?: CallOptions): Promise<Answer>;
+  delete(path: string, options?: CallOptions): Promise<void>;
+  /** For answers that are no JSON: streams and files. */
+  open(path: string, options?: CallOptions & { headers?: Record<string, string> }): Promise<Response>;
+}
+
+export interface ClientOptions {
+  /** Sent with every call. */
+  headers: Record<string, string>;
+  /** The session is over; the page leads to the log-in and back to where one was. */
+  onUnauthenticated: () => void;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** The one way in which pages speak with the server: the same errors, the same headers, the same time-out everywhere. */
+export function createClient({ headers, onUnauthenticated }: ClientOptions): Client {
+  async function call(method: string, path: string, body: unknown, options: CallOptions): Promise<Response> {
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(TIMEOUT_MS),
+      ...(options.signal === undefined ? [] : [options.signal]),
+    ]);
+    const response = await send(path, options, {
+      method,
+      signal,
+      headers: {
+        ...headers,
+        // An empty object where nothing is said: a state change of a cookie is JSON or it is refused.
+        ...(method === 'GET' || method === 'DELETE' ? {} : { 'content-type': 'application/json' }),
+        ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
+      },
+      ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+    return response;
+  }
+
+  async function send(path: string, options: CallOptions, init: RequestInit): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetch(addressOf(path, options.query), { ...init, credentials: 'same-origin' });
+    } catch (error) {
+      if (options.signal?.aborted === true) throw error;
+      connection.reportLost();
+      throw new ConnectionLost(error);
+    }
+    connection.reportAnswer();
+    if (response.ok) return response;
+    const problem = await readProblem(response);
+    if (problem.status === 401 && problem.code === 'unauthorized') onUnauthenticated();
+    throw problem;
+  }
+
+  const json = async <Answer>(response: Response): Promise<Answer> =>
+    (response.status === 204 ? undefined : await response.json()) as Answer;
+
+  return {
+    get: async (path, options = {}) => json(await call('GET', path, undefined, options)),
+    post: async (path, body, options = {}) => json(await call('POST', path, body, options)),
+    patch: async (path, body, options = {}) => json(await call('PATCH', path, body, options)),
+    delete: async (path, options = {}) => {
+      await call('DELETE', path, undefined, options);
+    },
+    open: (path, { headers: more, ...options } = {}) =>
+      send(path, options, {
+        headers: { ...headers, ...more },
+        ...(options.signal ? { signal: options.signal } : {}),
+      }),
+  };
+}
+
+export function addressOf(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

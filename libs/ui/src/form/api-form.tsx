@@ -1,0 +1,54 @@
+import { Alert, Button, Group, List, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { ApiForm, FormProblem } from './use-api-form.ts';
+
+export function FormProblemView({ problem }: { problem: FormProblem | undefined }) {
+  if (problem === undefined) return null;
+  const [only] = problem.lines;
+  return (
+    <Alert color="red" title={problem.title} role="alert">
+      {problem.lines.length === 1 ? (
+        only
+      ) : (
+        <List size="sm">
+          {problem.lines.map((line) => (
+            <List.Item key={line}>{line}</List.Item>
+          ))}
+        </List>
+      )}
+    </Alert>
+  );
+}
+
+/** The frame of every form: what was refused, the fields, and one button that cannot be pressed twice. */
+export function ApiFormView<Values extends object>(props: {
+  api: ApiForm<Values>;
+  submitLabel: string;
+  children: ReactNode;
+  /** Beside the button. */
+  besides?: ReactNode;
+  fullWidth?: boolean;
+}) {
+  const { api } = props;
+  const button = (
+    <Button type="submit" loading={api.sending} fullWidth={props.fullWidth ?? false}>
+      {props.submitLabel}
+    </Button>
+  );
+  return (
+    <form onSubmit={api.submit} noValidate>
+      <Stack>
+        <FormProblemView problem={api.problem} />
+        {props.children}
+        {props.fullWidth === true ? (
+          button
+        ) : (
+          <Group justify="flex-end">
+            {props.besides}
+            {button}
+          </Group>
+        )}
+      </Stack>
+    </form>
+  );
+}

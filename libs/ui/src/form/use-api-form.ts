@@ -1,0 +1,105 @@
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { type FormEvent, useRef, useState } from 'react';
+import { ApiError, ConnectionLost, type FieldProblem, fieldOfPointer } from '../api/problem.ts';
+import { texts } from '../texts.ts';
+
+export interface FormProblem {
+  title: string;
+  lines: string[];
+}
+
+export interface ApiForm<Values extends object> {
+  form: UseFormReturnType<Values>;
+  submit: (event: FormEvent<HTMLFormElement>) => void;
+  sending: boolean;
+  /** What the server said that belongs to no field of this form. */
+  problem: FormProblem | undefined;
+}
+
+export interface ApiFormOptions<Values extends object> {
+  initialValues: Values;
+  /** The key stays the same until the values change, so that a second try of the same does nothing twice. */
+  send: (values: Values, idempotencyKey: string) => Promise<unknown>;
+  validate?: Partial<Record<keyof Values, (value: never, values: Values) => string | null>>;
+  /** Where a field of the form has another name than in the body. */
+  fieldNames?: Record<string, string>;
+}
+
+/** A form whose refusals appear at the fields that they are about. */
+export function useApiForm<Values extends object>(options: ApiFormOptions<Values>): ApiForm<Values> {
+  const form = useForm<Values>({
+    initialValues: options.initialValues,
+    ...(options.validate === undefined ? {} : { validate: options.validate as never }),
+  });
+  const [sending, setSending] = useState(false);
+  const [problem, setProblem] = useState<FormProblem>();
+  const intention = useRef({ values: '', key: '' });
+  const underWay = useRef(false);
+
+  const send = async (values: Values): Promise<void> => {
+    if (underWay.current) return;
+    underWay.current = true;
+    const text = JSON.stringify(values);
+    if (intention.current.values !== text) intention.current = { values: text, key: newIdempotencyKey() };
+    setSending(true);
+    setProblem(undefined);
+    try {
+      await options.send(values, intention.current.key);
+      intention.current = { values: '', key: '' };
+    } catch (error) {
+      setProblem(place(form, error, options.fieldNames ?? {}));
+    } finally {
+      underWay.current = false;
+      setSending(false);
+    }
+  };
+  const onSubmit = form.onSubmit(
+    (values) => void send(values),
+    (errors) => focusFirst(form, Object.keys(errors)),
+  );
+  return { form, submit: onSubmit, sending, problem };
+}
+
+/** Puts what is about a field at that field, and gives back the rest. */
+function place<Values extends object>(
+  form: UseFormReturnType<Values>,
+  error: unknown,
+  fieldNames: Record<string, string>,
+): FormProblem | undefined {
+  if (error instanceof ConnectionLost) return { title: texts.formProblem, lines: [texts.notSent] };
+  if (!(error instanceof ApiError)) return { title: texts.unexpected, lines: [texts.unexpectedNext] };
+  const fieldOf = ({ pointer = '' }: FieldProblem) => {
+    const path = fieldOfPointer(pointer);
+    return fieldNames[path] ?? path;
+  };
+  const known = error.fields.filter((field) => hasField(form.getValues(), fieldOf(field)));
+  for (const field of known) form.setFieldError(fieldOf(field), field.detail);
+  focusFirst(form, known.map(fieldOf));
+  const others = error.fields.filter((field) => !known.includes(field));
+  if (known.length > 0 && others.length === 0) return undefined;
+  const lines = others.map(({ pointer, detail }) =>
+    pointer ? `${fieldOfPointer(pointer)}: ${detail}` : detail,
+  );
+  return { title: error.title, lines: lines.length > 0 ? lines : [error.message] };
+}
+
+function focusFirst<Values extends object>(form: UseFormReturnType<Values>, fields: readonly string[]): void {
+  const [first] = fields;
+  if (first !== undefined) form.getInputNode(first as never)?.focus();
+}
+
+function hasField(values: object, path: string): boolean {
+  let at: unknown = values;
+  for (const part of path.split('.')) {
+    if (typeof at !== 'object' || at === null || !(part in at)) return false;
+    at = (at as Record<string, unknown>)[part];
+  }
+  return path !== '';
+}
+
+const KEY_BYTES = 16;
+
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,44 @@
+import { Tabs } from '@mantine/core';
+import { CopyButton } from './copy.tsx';
+
+export function CodeBlock({ text, label }: { text: string; label: string }) {
+  return (
+    <section className="ui-code" aria-label={label}>
+      {/* Long lines scroll, so the keyboard must be able to get in. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the focus */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+      <CopyButton text={text} label={label} />
+    </section>
+  );
+}
+
+export interface CodeSample {
+  name: string;
+  text: string;
+}
+
+/** The same thing in several languages. */
+export function CodeTabs({ samples, label }: { samples: readonly CodeSample[]; label: string }) {
+  return (
+    <Tabs defaultValue={samples[0]?.name ?? null} keepMounted={false}>
+      <Tabs.List aria-label={label} mb="sm">
+        {samples.map(({ name }) => (
+          <Tabs.Tab key={name} value={name}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {samples.map(({ name, text }) => (
+        <Tabs.Panel key={name} value={name}>
+          <CodeBlock text={text} label={`${label}: ${name}`} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+export function JsonBlock({ value, label }: { value: unknown; label: string }) {
+  return <CodeBlock text={JSON.stringify(value, null, 2)} label={label} />;
+}

@@ -1,0 +1,58 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { type ReactNode, useState } from 'react';
+import { texts } from '../texts.ts';
+import { toast } from './toast.ts';
+
+/** A button for what cannot be taken back: it says what will happen and asks once. */
+export function ConfirmButton(props: {
+  label: string;
+  question: string;
+  explanation?: string;
+  onConfirm: () => Promise<unknown>;
+  danger?: boolean;
+  size?: 'xs' | 'sm';
+  disabled?: boolean;
+  leftSection?: ReactNode;
+}) {
+  const [opened, { open, close }] = useDisclosure(false);
+  const [busy, setBusy] = useState(false);
+  const color = props.danger === true ? 'red.8' : 'brand';
+  const confirm = async () => {
+    setBusy(true);
+    try {
+      await props.onConfirm();
+      close();
+    } catch (error) {
+      toast.problem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button
+        variant="default"
+        size={props.size ?? 'xs'}
+        onClick={open}
+        disabled={props.disabled ?? false}
+        leftSection={props.leftSection}
+      >
+        {props.label}
+      </Button>
+      <Modal opened={opened} onClose={close} title={props.question}>
+        <Stack>
+          {props.explanation === undefined ? null : <Text size="sm">{props.explanation}</Text>}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {texts.cancel}
+            </Button>
+            <Button color={color} onClick={() => void confirm()} loading={busy} data-autofocus>
+              {props.label}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

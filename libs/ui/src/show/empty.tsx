@@ -1,0 +1,19 @@
+import { EmptyState } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from '../theme/icons.tsx';
+
+/** A list without anything in it says why that is, and what to do next. */
+export function Empty(props: { icon: IconName; title: string; next?: string; action?: ReactNode }) {
+  return (
+    <EmptyState
+      py="xl"
+      px="md"
+      variant="light"
+      icon={<Icon name={props.icon} size={26} />}
+      title={props.title}
+      {...(props.next === undefined ? {} : { description: props.next })}
+    >
+      {props.action === undefined ? null : <EmptyState.Actions>{props.action}</EmptyState.Actions>}
+    </EmptyState>
+  );
+}

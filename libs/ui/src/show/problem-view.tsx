@@ -1,0 +1,35 @@
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { ApiError, ConnectionLost } from '../api/problem.ts';
+import { texts } from '../texts.ts';
+import { CopyText } from './copy.tsx';
+import { Empty } from './empty.tsx';
+
+/** Why something could not be shown, at the place where it would be. */
+export function ProblemView({ error, retry }: { error: unknown; retry?: () => void }) {
+  if (error instanceof ConnectionLost) return <Alert color="orange">{texts.connectionLost}</Alert>;
+  if (error instanceof ApiError && error.status === 404)
+    return <Empty icon="search" title={texts.notFound} next={texts.notFoundNext} />;
+  const known = error instanceof ApiError;
+  return (
+    <Alert color={known && error.status === 403 ? 'orange' : 'red'} title={titleOf(error)} role="alert">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{known ? error.message : texts.unexpectedNext}</Text>
+        {known && error.requestId !== '' ? (
+          <Text size="xs" component="div">
+            {texts.requestId}: <CopyText text={error.requestId} label={texts.requestId} />
+          </Text>
+        ) : null}
+        {retry === undefined ? null : (
+          <Button size="xs" variant="default" onClick={retry}>
+            {texts.retry}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+function titleOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return texts.unexpected;
+  return error.status === 403 ? texts.forbidden : error.title;
+}

@@ -1,0 +1,33 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { texts } from '../texts.ts';
+import { CodeBlock } from './code-block.tsx';
+
+/** Shows a secret that the server tells once; it is not closed by a stray click. */
+export function SecretOnce(props: {
+  title: string;
+  secret: string | undefined;
+  onClose: () => void;
+  children?: ReactNode;
+}) {
+  return (
+    <Modal
+      opened={props.secret !== undefined}
+      onClose={props.onClose}
+      title={props.title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack>
+        <Alert color="orange">{texts.shownOnce}</Alert>
+        <CodeBlock text={props.secret ?? ''} label={props.title} />
+        {props.children === undefined ? null : <Text size="sm">{props.children}</Text>}
+        <Group justify="flex-end">
+          <Button onClick={props.onClose}>{texts.iKeptIt}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

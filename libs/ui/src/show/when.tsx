@@ -1,0 +1,21 @@
+import { texts } from '../texts.ts';
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+/** As the server wrote it, for whoever compares with a log. */
+const inUtc = (at: string) => `${at.replace('T', ' ').replace(/\.\d+Z$|Z$/, '')} ${texts.utc}`;
+
+export function formatWhen(at: string): string {
+  return moment.format(new Date(at));
+}
+
+/** A moment in the viewer's own zone; the pointer over it shows UTC. */
+export function When({ at, dayOnly = false }: { at: string | null | undefined; dayOnly?: boolean }) {
+  if (at === null || at === undefined) return <span>–</span>;
+  return (
+    <time dateTime={at} title={inUtc(at)} className="ui-number">
+      {(dayOnly ? day : moment).format(new Date(at))}
+    </time>
+  );
+}

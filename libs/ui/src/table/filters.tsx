@@ -1,0 +1,116 @@
+import { Button, Group, Select, TextInput } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
+import { texts } from '../texts.ts';
+import { useSearchState } from './search.ts';
+
+const ALL = '';
+
+export function FilterBar({ children }: { children: ReactNode }) {
+  const search = useSearchState();
+  const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'cursor' && value);
+  return (
+    <Group gap="sm" align="flex-end" wrap="wrap">
+      {children}
+      {isFiltered ? (
+        <Button variant="subtle" size="sm" onClick={search.clear}>
+          {texts.clearFilters}
+        </Button>
+      ) : null}
+    </Group>
+  );
+}
+
+export function ChoiceFilter(props: {
+  name: string;
+  label: string;
+  choices: readonly { value: string; label: string }[];
+}) {
+  const search = useSearchState();
+  return (
+    <Select
+      label={props.label}
+      w={170}
+      data={[{ value: ALL, label: texts.noFilter }, ...props.choices]}
+      value={search.values[props.name] ?? ALL}
+      onChange={(value) => search.set({ [props.name]: value === ALL ? undefined : (value ?? undefined) })}
+    />
+  );
+}
+
+/** Applied by Enter or when it loses the focus: each letter would be a request. */
+export function TextFilter(props: { name: string; label: string; placeholder?: string; width?: number }) {
+  const search = useSearchState();
+  const current = search.values[props.name] ?? '';
+  const [text, setText] = useState(current);
+  useEffect(() => setText(current), [current]);
+  const apply = () => {
+    if (text !== current) search.set({ [props.name]: text.trim() === '' ? undefined : text.trim() });
+  };
+  return (
+    <TextInput
+      label={props.label}
+      w={props.width ?? 200}
+      value={text}
+      {...(props.placeholder === undefined ? {} : { placeholder: props.placeholder })}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply();
+      }}
+    />
+  );
+}
+
+/** Days of the viewer; the address holds the moments at which they begin. */
+export function DateRangeFilter({ after, before }: { after: string; before: string }) {
+  const search = useSearchState();
+  return (
+    <>
+      <DayInput
+        label={texts.from}
+        value={search.values[after]}
+        onChange={(value) => search.set({ [after]: value })}
+        shiftDays={0}
+      />
+      <DayInput
+        label={texts.until}
+        value={search.values[before]}
+        onChange={(value) => search.set({ [before]: value })}
+        shiftDays={1}
+      />
+    </>
+  );
+}
+
+function DayInput(props: {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  /** The last day of a range ends where the next one begins. */
+  shiftDays: number;
+}) {
+  return (
+    <TextInput
+      type="date"
+      label={props.label}
+      w={150}
+      value={props.value === undefined ? '' : dayOf(props.value, -props.shiftDays)}
+      onChange={({ currentTarget }) =>
+        props.onChange(currentTarget.value === '' ? undefined : startOf(currentTarget.value, props.shiftDays))
+      }
+    />
+  );
+}
+
+function startOf(day: string, shiftDays: number): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + shiftDays).toISOString();
+}
+
+function dayOf(moment: string, shiftDays: number): string {
+  const at = new Date(moment);
+  if (Number.isNaN(at.getTime())) return '';
+  at.setDate(at.getDate() + shiftDays);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}

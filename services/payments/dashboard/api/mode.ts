@@ -1,0 +1,17 @@
+import type { Mode } from './types.ts';
+
+const LIVE_PATH = '/dashboard/live';
+const TEST_PATH = '/dashboard';
+
+/**
+ * Test or live is part of the address and is fixed while the page is loaded: changing it loads everything anew, so that
+ * nothing that was read in one mode can ever be shown in the other.
+ */
+export const mode: Mode = /^\/dashboard\/live(\/|$)/.test(window.location.pathname) ? 'live' : 'test';
+export const basepath = mode === 'live' ? LIVE_PATH : TEST_PATH;
+
+/** The same page in the other mode; ids belong to one mode, so only its first part is kept. */
+export function addressInMode(other: Mode): string {
+  const rest = window.location.pathname.slice(basepath.length).split('/').slice(0, 2).join('/');
+  return `${other === 'live' ? LIVE_PATH : TEST_PATH}${rest}`;
+}

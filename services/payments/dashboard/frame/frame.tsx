@@ -1,0 +1,111 @@
+import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
+import { Alert, Container } from '@mantine/core';
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { mode } from '../api/mode.ts';
+import { Brand } from '../session/brand.tsx';
+import { useRights, useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { ModeSwitch } from './mode-switch.tsx';
+import { OrganisationSwitch } from './organisation-switch.tsx';
+import { UnverifiedBanner } from './unverified-banner.tsx';
+
+const words = texts.navigation;
+
+const modeColors = { test: 'var(--mantine-color-orange-6)', live: 'var(--mantine-color-brand-6)' };
+
+function navigationOf(operates: boolean): NavigationGroup[] {
+  return [
+    { items: [{ to: '/', label: words.home, icon: 'home' }] },
+    {
+      label: words.money,
+      items: [
+        { to: '/payments', label: words.payments, icon: 'payments' },
+        { to: '/payment-methods', label: words.methods, icon: 'bank' },
+        { to: '/ledger', label: words.ledger, icon: 'book' },
+      ],
+    },
+    {
+      label: words.developers,
+      items: [
+        { to: '/keys', label: words.keys, icon: 'key' },
+        { to: '/webhooks', label: words.webhooks, icon: 'webhook' },
+        { to: '/events', label: words.events, icon: 'bolt' },
+        { to: '/logs', label: words.logs, icon: 'list' },
+        ...(mode === 'test' ? ([{ to: '/sandbox', label: words.sandbox, icon: 'flask' }] as const) : []),
+      ],
+    },
+    {
+      label: words.organisation,
+      items: [
+        { to: '/team', label: words.team, icon: 'people' },
+        { to: '/settings', label: words.settings, icon: 'settings' },
+        ...(operates ? ([{ to: '/operator', label: words.operator, icon: 'shield' }] as const) : []),
+      ],
+    },
+  ];
+}
+
+/** Ids say by their first letters what they are. */
+const pageByPrefix: Record<string, string> = {
+  pay: '/payments/$id',
+  pm: '/payment-methods/$id',
+  we: '/webhooks/$id',
+  evt: '/events/$id',
+};
+
+/** Everything behind the log-in. */
+export function Frame() {
+  const session = useSession();
+  const rights = useRights();
+  const navigate = useNavigate();
+  if (session.data === undefined) {
+    return (
+      <Container size="sm" py="xl" component="main">
+        {session.isError ? (
+          <ProblemView error={session.error} retry={() => void session.refetch()} />
+        ) : (
+          <Loading />
+        )}
+      </Container>
+    );
+  }
+  const navigation = navigationOf(rights.operate);
+  const pages = navigation.flatMap(({ items }) => items);
+  const actions = [
+    ...(rights.write ? [{ to: '/payments/new', label: words.newPayment, icon: 'plus' as const }] : []),
+    ...pages,
+  ].map(({ to, label, icon }) => ({ label, icon, run: () => void navigate({ to }) }));
+  return (
+    <Shell
+      brand={<Brand />}
+      navigation={navigation}
+      place={<OrganisationSwitch session={session.data} />}
+      header={<ModeSwitch />}
+      mode={{ color: modeColors[mode], banner: mode === 'test' ? null : <LiveBanner /> }}
+      account={<AccountMenu session={session.data} />}
+      palette={{
+        actions: [
+          ...actions,
+          { label: words.reference, icon: 'book', run: () => window.location.assign('/docs') },
+        ],
+        interpret: (text) => {
+          const to = pageByPrefix[text.split('_')[0] ?? ''];
+          if (to === undefined || !/^[a-z]+_\w+$/.test(text)) return undefined;
+          return { label: text, run: () => void navigate({ to, params: { id: text } as never }) };
+        },
+      }}
+    >
+      {session.data.user.email_verified ? null : <UnverifiedBanner email={session.data.user.email} />}
+      <Outlet />
+    </Shell>
+  );
+}
+
+function LiveBanner() {
+  return (
+    <Alert color="brand" py={6} mb="md">
+      {texts.mode.liveBanner}
+    </Alert>
+  );
+}

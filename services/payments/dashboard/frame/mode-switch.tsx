@@ -1,0 +1,31 @@
+import { Icon } from '@libs/ui';
+import { Button, Menu } from '@mantine/core';
+import { addressInMode, mode } from '../api/mode.ts';
+import { texts } from '../texts.ts';
+
+const other = mode === 'test' ? 'live' : 'test';
+
+/** Says which mode this is, by word and by colour; the other one is another address. */
+export function ModeSwitch() {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          size="xs"
+          color={mode === 'test' ? 'orange.9' : 'brand'}
+          variant={mode === 'test' ? 'light' : 'filled'}
+          leftSection={<Icon name={mode === 'test' ? 'flask' : 'bolt'} size={14} />}
+          aria-label={`${texts.mode.label}: ${texts.mode[mode]}`}
+        >
+          {texts.mode[mode]}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{mode === 'test' ? texts.mode.testBanner : texts.mode.liveBanner}</Menu.Label>
+        <Menu.Item component="a" href={addressInMode(other)}>
+          {other === 'live' ? texts.mode.toLive : texts.mode.toTest}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

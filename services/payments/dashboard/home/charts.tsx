@@ -1,0 +1,82 @@
+import { formatAmount, Panel } from '@libs/ui';
+import { BarChart } from '@libs/ui/charts';
+import { Grid, Group, Progress, Stack, Text } from '@mantine/core';
+import { statusColors } from '../payments/status.tsx';
+import { texts } from '../texts.ts';
+import type { Overview } from './overview.ts';
+
+const words = texts.home;
+const CHART_HEIGHT = 220;
+
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** Loaded apart from the rest of the page: the figures are there before the library that draws. */
+export function Charts({ overview }: { overview: Overview }) {
+  const data = overview.by_day.map((row) => ({ ...row, day: day.format(new Date(`${row.day}T00:00:00Z`)) }));
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Panel title={words.volumeByDay}>
+          <BarChart
+            h={CHART_HEIGHT}
+            data={data}
+            dataKey="day"
+            series={[{ name: 'amount', label: words.volume, color: 'brand.6' }]}
+            valueFormatter={(value) => formatAmount(value, overview.currency)}
+            tickLine="none"
+            withYAxis={false}
+          />
+        </Panel>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack gap="lg">
+          <Panel title={words.byStatus}>
+            <Shares
+              rows={overview.by_status.map(({ status, payments }) => ({
+                label: texts.statuses[status],
+                count: payments,
+                color: statusColors[status],
+              }))}
+            />
+          </Panel>
+          <Panel title={words.byRail}>
+            <Shares
+              rows={overview.by_rail.map(({ rail, payments }) => ({
+                label: texts.rails[rail],
+                count: payments,
+                color: 'brand',
+              }))}
+            />
+          </Panel>
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function Shares({ rows }: { rows: readonly { label: string; count: number; color: string }[] }) {
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {words.noneYet}
+      </Text>
+    );
+  return (
+    <Stack gap="xs">
+      {rows
+        .filter(({ count }) => count > 0)
+        .map(({ label, count, color }) => (
+          <div key={label}>
+            <Group justify="space-between">
+              <Text size="sm">{label}</Text>
+              <Text size="sm" className="ui-number">
+                {count.toLocaleString('en-US')}
+              </Text>
+            </Group>
+            <Progress value={(count / total) * 100} color={color} size="sm" aria-label={label} />
+          </div>
+        ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,110 @@
+import { DataTable, Empty, Page, Panel, QueryView, useSearchState } from '@libs/ui';
+import { Anchor, Button, SegmentedControl, Skeleton } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import { useList, useObject } from '../api/client.ts';
+import type { Payment } from '../api/types.ts';
+import { paymentColumns } from '../payments/columns.tsx';
+import { useLivePayments } from '../payments/live.ts';
+import { useRights, useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { Attention } from './attention.tsx';
+import { Figures } from './figures.tsx';
+import type { Overview } from './overview.ts';
+import { WalkThrough } from './walk-through.tsx';
+
+const words = texts.home;
+const DAY_MS = 86_400_000;
+const RECENT = 5;
+
+const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }));
+
+export function HomePage() {
+  const session = useSession();
+  useLivePayments();
+  return (
+    <Page title={words.title}>
+      {session.data === undefined ? null : <WalkThrough session={session.data} />}
+      <OverviewView />
+      <RecentPayments />
+    </Page>
+  );
+}
+
+function OverviewView() {
+  const search = useSearchState();
+  const days = search.values.days ?? '7';
+  // Whole minutes, so that drawing the page again does not ask again.
+  const range = useMemo(() => rangeOf(Number(days)), [days]);
+  const query = useObject<Overview>('/v1/overview', { query: range });
+  return (
+    <>
+      <SegmentedControl
+        aria-label={words.range}
+        w="fit-content"
+        data={Object.entries(words.ranges).map(([value, label]) => ({ value, label }))}
+        value={days}
+        onChange={(value) => search.set({ days: value })}
+      />
+      <QueryView query={query}>
+        {(overview) => (
+          <>
+            <Figures overview={overview} />
+            <Attention overview={overview} />
+            {overview.payments === 0 ? null : (
+              <Suspense fallback={<Skeleton height={280} />}>
+                <Charts overview={overview} />
+              </Suspense>
+            )}
+          </>
+        )}
+      </QueryView>
+    </>
+  );
+}
+
+function rangeOf(days: number): { from: string; to: string } {
+  const to = new Date();
+  to.setSeconds(0, 0);
+  to.setMinutes(to.getMinutes() + 1);
+  return { from: new Date(to.getTime() - days * DAY_MS).toISOString(), to: to.toISOString() };
+}
+
+function RecentPayments() {
+  const rights = useRights();
+  const query = useList<Payment>('/v1/payments', { limit: RECENT });
+  return (
+    <Panel
+      title={words.recent}
+      flush
+      actions={
+        <Anchor component={Link} to="/payments" size="sm">
+          {words.allPayments}
+        </Anchor>
+      }
+    >
+      <DataTable
+        label={words.recent}
+        columns={paymentColumns}
+        rows={query.data?.data}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty
+            icon="payments"
+            title={texts.payments.none}
+            next={texts.payments.noneNext}
+            {...(rights.write
+              ? {
+                  action: (
+                    <Button component={Link} to="/payments/new">
+                      {texts.payments.create}
+                    </Button>
+                  ),
+                }
+              : {})}
+          />
+        }
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,42 @@
+import { Amount, type Column, Empty, ListView, useSearchState } from '@libs/ui';
+import { Badge, Paper } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useList } from '../api/client.ts';
+import type { LedgerAccount } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.ledger;
+
+const columns: readonly Column<LedgerAccount>[] = [
+  {
+    header: words.account,
+    render: ({ id }) => (
+      <Link to="/ledger" search={{ tab: 'entries', account_id: id } as never} data-row className="ui-id">
+        {id}
+      </Link>
+    ),
+  },
+  {
+    header: texts.methods.type,
+    render: ({ type }) => <Badge color="gray">{words.accountTypes[type]}</Badge>,
+  },
+  { header: words.posted, align: 'right', render: ({ posted }) => <Amount minor={posted} /> },
+  { header: words.pending, align: 'right', render: ({ pending }) => <Amount minor={pending} /> },
+  { header: words.available, align: 'right', render: ({ available }) => <Amount minor={available} /> },
+];
+
+export function AccountsTab() {
+  const { cursor } = useSearchState().values;
+  const query = useList<LedgerAccount>('/v1/ledger/accounts', { cursor });
+  return (
+    <Paper p={0} className="ui-panel">
+      <ListView
+        label={words.accounts}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="book" title={words.none} next={words.noneNext} />}
+      />
+    </Paper>
+  );
+}

@@ -1,0 +1,46 @@
+import { type Column, Empty, FilterBar, ListView, TextFilter, useSearchState } from '@libs/ui';
+import { Anchor, Paper, Stack } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useList } from '../api/client.ts';
+import type { LedgerEntry } from '../api/types.ts';
+import { entryColumns } from '../payments/detail/entries.tsx';
+import { texts } from '../texts.ts';
+
+const words = texts.ledger;
+
+const columns: readonly Column<LedgerEntry>[] = [
+  ...entryColumns,
+  {
+    header: words.payment,
+    render: ({ payment_id: id }) =>
+      id === null ? (
+        ''
+      ) : (
+        <Anchor component={Link} to="/payments/$id" params={{ id } as never} className="ui-id">
+          {id}
+        </Anchor>
+      ),
+  },
+];
+
+export function EntriesTab() {
+  const { cursor, payment_id, account_id } = useSearchState().values;
+  const query = useList<LedgerEntry>('/v1/ledger/entries', { cursor, payment_id, account_id });
+  return (
+    <Stack>
+      <FilterBar>
+        <TextFilter name="account_id" label={words.accountId} />
+        <TextFilter name="payment_id" label={words.paymentId} placeholder="pay_…" />
+      </FilterBar>
+      <Paper p={0} className="ui-panel">
+        <ListView
+          label={words.entries}
+          query={query}
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty={<Empty icon="book" title={words.noEntries} />}
+        />
+      </Paper>
+    </Stack>
+  );
+}

@@ -1,0 +1,51 @@
+import { Amount, type Column, DataTable, Empty, Panel, QueryView, useSearchState } from '@libs/ui';
+import { Stack, Text, TextInput } from '@mantine/core';
+import { useObject } from '../api/client.ts';
+import type { Fees } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.ledger;
+
+const columns: readonly Column<Fees['by_rail'][number]>[] = [
+  { header: words.rail, render: ({ rail }) => texts.rails[rail as keyof typeof texts.rails] ?? rail },
+  { header: words.payments, align: 'right', render: ({ payments }) => payments.toLocaleString('en-US') },
+  { header: words.amount, align: 'right', render: ({ amount }) => <Amount minor={amount} /> },
+];
+
+export function FeesTab() {
+  const search = useSearchState();
+  const month = search.values.month ?? new Date().toISOString().slice(0, 7);
+  const query = useObject<Fees>('/v1/fees', { query: { month } });
+  return (
+    <Stack>
+      <TextInput
+        type="month"
+        label={words.month}
+        w={180}
+        value={month}
+        onChange={({ currentTarget }) => search.set({ month: currentTarget.value || undefined })}
+      />
+      <QueryView query={query}>
+        {(fees) => (
+          <Panel
+            title={words.fees}
+            flush
+            actions={
+              <Text fw={600}>
+                {words.total}: <Amount minor={fees.total} />
+              </Text>
+            }
+          >
+            <DataTable
+              label={words.fees}
+              columns={columns}
+              rows={fees.by_rail}
+              keyOf={({ rail }) => rail}
+              empty={<Empty icon="book" title={words.noFees} />}
+            />
+          </Panel>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}

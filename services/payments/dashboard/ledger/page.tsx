@@ -1,0 +1,50 @@
+import { Page, useSearchState } from '@libs/ui';
+import { Tabs } from '@mantine/core';
+import { texts } from '../texts.ts';
+import { AccountsTab } from './accounts-tab.tsx';
+import { CheckTab } from './check-tab.tsx';
+import { EntriesTab } from './entries-tab.tsx';
+import { FeesTab } from './fees-tab.tsx';
+
+const words = texts.ledger;
+
+/** The tab is part of the address, as filters are. */
+export function LedgerPage() {
+  const search = useSearchState();
+  const tab = search.values.tab ?? 'accounts';
+  return (
+    <Page title={words.title}>
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) =>
+          search.set({
+            payment_id: undefined,
+            account_id: undefined,
+            month: undefined,
+            tab: next ?? undefined,
+          })
+        }
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="accounts">{words.accounts}</Tabs.Tab>
+          <Tabs.Tab value="entries">{words.entries}</Tabs.Tab>
+          <Tabs.Tab value="fees">{words.fees}</Tabs.Tab>
+          <Tabs.Tab value="check">{words.check}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="accounts">
+          <AccountsTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="entries">
+          <EntriesTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="fees">
+          <FeesTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="check">
+          <CheckTab />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}

@@ -1,0 +1,92 @@
+import {
+  Amount,
+  ApiFormView,
+  type Column,
+  Empty,
+  ListView,
+  toast,
+  useApiForm,
+  useSearchState,
+  When,
+} from '@libs/ui';
+import { Badge, Button, Checkbox, Modal, Paper, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { client, refresh, useList } from '../api/client.ts';
+import type { Mode } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.operator;
+const PATH = '/v1/admin/ach_files';
+
+interface AchFile {
+  id: string;
+  name: string;
+  mode: Mode;
+  status: string;
+  entries: number;
+  debit_total: number;
+  credit_total: number;
+  left_at: string;
+  rejection: string | null;
+}
+
+export function FilesTab() {
+  const { cursor } = useSearchState().values;
+  const query = useList<AchFile>(PATH, { cursor });
+  const [refused, setRefused] = useState<AchFile>();
+  const columns: Column<AchFile>[] = [
+    { header: words.file, render: ({ name }) => <span className="ui-id">{name}</span> },
+    { header: texts.mode.label, render: ({ mode }) => texts.mode[mode] },
+    {
+      header: words.status,
+      render: ({ status }) => <Badge color={status === 'rejected' ? 'red' : 'gray'}>{status}</Badge>,
+    },
+    { header: words.entries, align: 'right', render: ({ entries }) => entries.toLocaleString('en-US') },
+    { header: words.debits, align: 'right', render: ({ debit_total: total }) => <Amount minor={total} /> },
+    { header: words.credits, align: 'right', render: ({ credit_total: total }) => <Amount minor={total} /> },
+    { header: words.left, align: 'right', render: ({ left_at: at }) => <When at={at} /> },
+    {
+      header: words.reject,
+      render: (file) =>
+        file.status === 'rejected' ? (
+          (file.rejection ?? '')
+        ) : (
+          <Button size="xs" variant="default" onClick={() => setRefused(file)}>
+            {words.reject}
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Paper p={0} className="ui-panel">
+      <ListView
+        label={words.files}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="list" title={words.noFiles} />}
+      />
+      <Modal opened={refused !== undefined} onClose={() => setRefused(undefined)} title={words.reject}>
+        {refused === undefined ? null : <RejectForm id={refused.id} onDone={() => setRefused(undefined)} />}
+      </Modal>
+    </Paper>
+  );
+}
+
+function RejectForm({ id, onDone }: { id: string; onDone: () => void }) {
+  const api = useApiForm({
+    initialValues: { reason: '', resend: true },
+    send: async (values) => {
+      await client.post(`${PATH}/${id}/reject`, values);
+      await refresh(PATH);
+      toast.done(words.rejected);
+      onDone();
+    },
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.reject}>
+      <TextInput label={words.reason} data-autofocus {...api.form.getInputProps('reason')} />
+      <Checkbox label={words.resend} {...api.form.getInputProps('resend', { type: 'checkbox' })} />
+    </ApiFormView>
+  );
+}

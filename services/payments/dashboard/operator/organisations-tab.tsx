@@ -1,0 +1,78 @@
+import { type Column, ConfirmButton, Empty, ListView, toast, useSearchState, When } from '@libs/ui';
+import { Badge, Group, Paper } from '@mantine/core';
+import { client, refresh, useList } from '../api/client.ts';
+import type { LiveAccess } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.operator;
+const PATH = '/v1/admin/organisations';
+
+interface Organisation {
+  id: string;
+  name: string;
+  live_access?: LiveAccess;
+  created_at: string;
+}
+
+async function decide(id: string, approved: boolean): Promise<void> {
+  await client.post(`${PATH}/${id}/live_access`, { approved });
+  await refresh(PATH, '/v1/session');
+  toast.done(approved ? words.approved : words.refused);
+}
+
+const columns: readonly Column<Organisation>[] = [
+  { header: words.name, render: ({ name }) => <strong>{name}</strong> },
+  { header: 'Id', render: ({ id }) => <span className="ui-id">{id}</span> },
+  {
+    header: words.live,
+    render: ({ live_access: live = 'none' }) => (
+      <Badge color={live === 'requested' ? 'orange' : live === 'approved' ? 'teal' : 'gray'}>
+        {texts.settings.liveNames[live]}
+      </Badge>
+    ),
+  },
+  { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
+  { header: words.approve, render: (organisation) => <Decision organisation={organisation} /> },
+];
+
+function Decision({
+  organisation: { id, name, live_access: live = 'none' },
+}: {
+  organisation: Organisation;
+}) {
+  return (
+    <Group gap="xs" wrap="nowrap" justify="flex-end">
+      {live === 'approved' ? null : (
+        <ConfirmButton
+          label={words.approve}
+          question={words.approveQuestion(name)}
+          onConfirm={() => decide(id, true)}
+        />
+      )}
+      {live === 'requested' || live === 'approved' ? (
+        <ConfirmButton
+          danger
+          label={words.refuse}
+          question={words.refuseQuestion(name)}
+          onConfirm={() => decide(id, false)}
+        />
+      ) : null}
+    </Group>
+  );
+}
+
+export function OrganisationsTab() {
+  const { cursor } = useSearchState().values;
+  const query = useList<Organisation>(PATH, { cursor });
+  return (
+    <Paper p={0} className="ui-panel">
+      <ListView
+        label={words.organisations}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="people" title={words.noOrganisations} />}
+      />
+    </Paper>
+  );
+}

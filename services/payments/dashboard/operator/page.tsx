@@ -1,0 +1,52 @@
+import { Empty, Page, useSearchState } from '@libs/ui';
+import { Paper, Tabs } from '@mantine/core';
+import { useRights } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { FilesTab } from './files-tab.tsx';
+import { OrganisationsTab } from './organisations-tab.tsx';
+import { QuarantineTab } from './quarantine-tab.tsx';
+import { ReconciliationTab } from './reconciliation-tab.tsx';
+
+const words = texts.operator;
+
+const tabs = [
+  ['organisations', OrganisationsTab],
+  ['quarantine', QuarantineTab],
+  ['reconciliation', ReconciliationTab],
+  ['files', FilesTab],
+] as const;
+
+export function OperatorPage() {
+  const rights = useRights();
+  const search = useSearchState();
+  if (!rights.operate)
+    return (
+      <Page title={words.title}>
+        <Paper className="ui-panel">
+          <Empty icon="shield" title={words.notYou} />
+        </Paper>
+      </Page>
+    );
+  return (
+    <Page title={words.title}>
+      <Tabs
+        value={search.values.tab ?? 'organisations'}
+        keepMounted={false}
+        onChange={(tab) => search.set({ status: undefined, tab: tab ?? undefined })}
+      >
+        <Tabs.List mb="md">
+          {tabs.map(([name]) => (
+            <Tabs.Tab key={name} value={name}>
+              {words[name]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map(([name, Tab]) => (
+          <Tabs.Panel key={name} value={name}>
+            <Tab />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Page>
+  );
+}

@@ -1,0 +1,131 @@
+import {
+  ApiFormView,
+  ChoiceFilter,
+  CodeBlock,
+  type Column,
+  Empty,
+  FilterBar,
+  ListView,
+  QueryView,
+  toast,
+  useApiForm,
+  useSearchState,
+  When,
+} from '@libs/ui';
+import { Badge, Button, Modal, Paper, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { client, refresh, useList, useObject } from '../api/client.ts';
+import type { Rail } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.operator;
+const PATH = '/v1/admin/quarantine';
+
+interface Quarantined {
+  id: string;
+  rail: Rail;
+  reason: string;
+  received_at: string;
+  status: 'open' | 'applied' | 'dismissed';
+  resolution: string | null;
+  content?: string;
+}
+
+/** What the networks sent that fitted nothing: looked at, applied to its payment, or dismissed with a reason. */
+export function QuarantineTab() {
+  const { cursor, status } = useSearchState().values;
+  const query = useList<Quarantined>(PATH, { cursor, status });
+  const [opened, setOpened] = useState<string>();
+  const columns: Column<Quarantined>[] = [
+    { header: words.reason, render: ({ reason }) => reason },
+    { header: words.rail, render: ({ rail }) => texts.rails[rail] },
+    {
+      header: words.status,
+      render: ({ status: state }) => <Badge color={state === 'open' ? 'orange' : 'gray'}>{state}</Badge>,
+    },
+    { header: words.resolution, render: ({ resolution }) => resolution ?? '' },
+    { header: words.received, align: 'right', render: ({ received_at: at }) => <When at={at} /> },
+    {
+      header: words.open,
+      render: ({ id }) => (
+        <Button size="xs" variant="default" onClick={() => setOpened(id)}>
+          {words.open}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Stack>
+      <FilterBar>
+        <ChoiceFilter
+          name="status"
+          label={words.status}
+          choices={['open', 'applied', 'dismissed'].map((value) => ({ value, label: value }))}
+        />
+      </FilterBar>
+      <Paper p={0} className="ui-panel">
+        <ListView
+          label={words.quarantine}
+          query={query}
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty={<Empty icon="shield" title={words.noQuarantine} next={words.noQuarantineNext} />}
+        />
+      </Paper>
+      <Modal
+        opened={opened !== undefined}
+        onClose={() => setOpened(undefined)}
+        title={words.quarantine}
+        size="xl"
+      >
+        {opened === undefined ? null : <QuarantinedView id={opened} onDone={() => setOpened(undefined)} />}
+      </Modal>
+    </Stack>
+  );
+}
+
+function QuarantinedView({ id, onDone }: { id: string; onDone: () => void }) {
+  const query = useObject<Quarantined>(`${PATH}/${id}`);
+  const done = async (message: string) => {
+    await refresh(PATH);
+    toast.done(message);
+    onDone();
+  };
+  const applying = useApiForm({
+    initialValues: { payment_id: '' },
+    send: async (values) => {
+      await client.post(`${PATH}/${id}/apply`, values);
+      await done(words.applied);
+    },
+  });
+  const dismissing = useApiForm({
+    initialValues: { reason: '' },
+    send: async (values) => {
+      await client.post(`${PATH}/${id}/dismiss`, values);
+      await done(words.dismissed);
+    },
+  });
+  return (
+    <QueryView query={query}>
+      {(item) => (
+        <Stack>
+          <CodeBlock label={words.content} text={item.content ?? ''} />
+          {item.status === 'open' ? (
+            <>
+              <ApiFormView api={applying} submitLabel={words.apply}>
+                <TextInput
+                  label={words.applyPayment}
+                  placeholder="pay_…"
+                  {...applying.form.getInputProps('payment_id')}
+                />
+              </ApiFormView>
+              <ApiFormView api={dismissing} submitLabel={words.dismiss}>
+                <TextInput label={words.reason} {...dismissing.form.getInputProps('reason')} />
+              </ApiFormView>
+            </>
+          ) : null}
+        </Stack>
+      )}
+    </QueryView>
+  );
+}

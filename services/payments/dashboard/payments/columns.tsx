@@ -1,0 +1,33 @@
+import { Amount, type Column, When } from '@libs/ui';
+import { Link } from '@tanstack/react-router';
+import type { Payment } from '../api/types.ts';
+import { texts } from '../texts.ts';
+import { PaymentStatusBadge, RailName } from './status.tsx';
+
+const words = texts.payments;
+
+export const paymentColumns: readonly Column<Payment>[] = [
+  {
+    header: words.amount,
+    align: 'right',
+    render: ({ id, amount, currency }) => (
+      <Link to="/payments/$id" params={{ id } as never} data-row aria-label={`${words.id} ${id}`}>
+        <strong>
+          <Amount minor={amount} currency={currency} />
+        </strong>
+      </Link>
+    ),
+  },
+  { header: words.status, render: ({ status }) => <PaymentStatusBadge status={status} /> },
+  { header: words.rail, render: ({ rail_selected: rail }) => <RailName rail={rail} /> },
+  {
+    header: words.from,
+    render: ({ source }) => <span className="ui-id">{source.payment_method_id}</span>,
+  },
+  {
+    header: words.to,
+    render: ({ destination }) => <span className="ui-id">{destination.payment_method_id}</span>,
+  },
+  { header: words.description, render: ({ description }) => description ?? '' },
+  { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
+];

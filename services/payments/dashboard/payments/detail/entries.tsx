@@ -1,0 +1,56 @@
+import { Amount, type Column, DataTable, Panel, QueryView, When } from '@libs/ui';
+import { Badge, Text } from '@mantine/core';
+import { useList } from '../../api/client.ts';
+import type { LedgerEntry } from '../../api/types.ts';
+import { texts } from '../../texts.ts';
+
+const words = texts.ledger;
+const ENTRIES_MAX = 100;
+
+const stateColors: Record<LedgerEntry['state'], string> = {
+  pending: 'gray',
+  posted: 'teal',
+  released: 'orange',
+};
+
+export const entryColumns: readonly Column<LedgerEntry>[] = [
+  { header: words.account, render: ({ account_id: id }) => <span className="ui-id">{id}</span> },
+  {
+    header: words.directions.debit,
+    align: 'right',
+    render: ({ direction, amount }) => (direction === 'debit' ? <Amount minor={amount} /> : ''),
+  },
+  {
+    header: words.directions.credit,
+    align: 'right',
+    render: ({ direction, amount }) => (direction === 'credit' ? <Amount minor={amount} /> : ''),
+  },
+  {
+    header: words.state,
+    render: ({ state }) => <Badge color={stateColors[state]}>{words.states[state]}</Badge>,
+  },
+  { header: words.at, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
+];
+
+export function EntriesPanel({ paymentId }: { paymentId: string }) {
+  const query = useList<LedgerEntry>('/v1/ledger/entries', { payment_id: paymentId, limit: ENTRIES_MAX });
+  return (
+    <Panel title={texts.payment.ledger} flush>
+      <QueryView query={query}>
+        {({ data }) => (
+          <DataTable
+            label={texts.payment.ledger}
+            columns={entryColumns}
+            rows={data}
+            keyOf={({ id }) => id}
+            empty={
+              <Text size="sm" c="dimmed" p="lg" pt={0}>
+                {texts.payment.noEntries}
+              </Text>
+            }
+          />
+        )}
+      </QueryView>
+    </Panel>
+  );
+}

@@ -1,0 +1,47 @@
+import { type Column, DataTable, Panel, QueryView, When } from '@libs/ui';
+import { Anchor, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useList } from '../../api/client.ts';
+import type { PaymentsEvent } from '../../events/event.ts';
+import { EventDeliveries } from '../../events/event-deliveries.tsx';
+import { texts } from '../../texts.ts';
+
+const words = texts.events;
+const EVENTS_MAX = 50;
+
+const columns: readonly Column<PaymentsEvent>[] = [
+  {
+    header: words.type,
+    render: ({ id, type }) => (
+      <Anchor component={Link} to="/events/$id" params={{ id } as never} size="sm">
+        {type}
+      </Anchor>
+    ),
+  },
+  { header: words.at, align: 'right', render: ({ timestamp }) => <When at={timestamp} /> },
+  { header: texts.webhooks.deliveries, render: ({ id }) => <EventDeliveries eventId={id} /> },
+];
+
+/** What was told of the payment, and to which addresses. */
+export function EventsPanel({ paymentId }: { paymentId: string }) {
+  const query = useList<PaymentsEvent>('/v1/events', { object_id: paymentId, limit: EVENTS_MAX });
+  return (
+    <Panel title={texts.payment.events} flush>
+      <QueryView query={query}>
+        {({ data }) => (
+          <DataTable
+            label={texts.payment.events}
+            columns={columns}
+            rows={data}
+            keyOf={({ id }) => id}
+            empty={
+              <Text size="sm" c="dimmed" p="lg" pt={0}>
+                {texts.payment.noEvents}
+              </Text>
+            }
+          />
+        )}
+      </QueryView>
+    </Panel>
+  );
+}

@@ -1,0 +1,109 @@
+import { CodeTabs, ConfirmButton, formatAmount, Page, Panel, ProblemView, QueryView, toast } from '@libs/ui';
+import { Alert, Grid, Group, Stack } from '@mantine/core';
+import { useParams } from '@tanstack/react-router';
+import { client, refresh, useObject } from '../../api/client.ts';
+import { mode } from '../../api/mode.ts';
+import type { Payment } from '../../api/types.ts';
+import { ForcePanel } from '../../sandbox/force-panel.tsx';
+import { useRights } from '../../session/session.ts';
+import { texts } from '../../texts.ts';
+import { useLivePayments } from '../live.ts';
+import { MessagesPanel } from '../messages/messages-panel.tsx';
+import { PaymentStatusBadge } from '../status.tsx';
+import { AttemptsPanel } from './attempts.tsx';
+import { bodyOf, samplesOf } from './code-samples.ts';
+import { DecisionPanel } from './decision.tsx';
+import { EntriesPanel } from './entries.tsx';
+import { EventsPanel } from './events.tsx';
+import { FactsPanel } from './facts.tsx';
+import { RefundButton } from './refund.tsx';
+import { TimelinePanel } from './timeline.tsx';
+
+const words = texts.payment;
+
+export function PaymentPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const query = useObject<Payment>(`/v1/payments/${encodeURIComponent(id)}`);
+  useLivePayments();
+  if (query.isError && query.data === undefined)
+    return (
+      <Page title={texts.payments.id}>
+        <ProblemView error={query.error} retry={() => void query.refetch()} />
+      </Page>
+    );
+  if (query.data === undefined)
+    return (
+      <Page title={texts.payments.id}>
+        <QueryView query={query}>{() => null}</QueryView>
+      </Page>
+    );
+  return <PaymentView payment={query.data} />;
+}
+
+function PaymentView({ payment }: { payment: Payment }) {
+  const rights = useRights();
+  const amount = formatAmount(payment.amount, payment.currency);
+  return (
+    <Page
+      title={payment.refund_of === null ? words.title(amount) : words.refundTitle(amount)}
+      lead={
+        <Group gap="xs">
+          <PaymentStatusBadge status={payment.status} />
+          <span className="ui-id">{payment.id}</span>
+        </Group>
+      }
+      actions={rights.write ? <PaymentActions payment={payment} /> : null}
+    >
+      {payment.failure === null ? null : (
+        <Alert color="red" title={words.failure}>
+          {[payment.failure.network_code, payment.failure.detail].filter(Boolean).join(': ')}
+        </Alert>
+      )}
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 8 }}>
+          <Stack gap="lg">
+            <FactsPanel payment={payment} />
+            <DecisionPanel decision={payment.rail_decision} asked={payment.rail} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 4 }}>
+          <Stack gap="lg">
+            <TimelinePanel payment={payment} />
+            {rights.write && mode === 'test' ? <ForcePanel paymentId={payment.id} /> : null}
+          </Stack>
+        </Grid.Col>
+      </Grid>
+      <AttemptsPanel attempts={payment.attempts} />
+      <MessagesPanel paymentId={payment.id} />
+      <EntriesPanel paymentId={payment.id} />
+      <EventsPanel paymentId={payment.id} />
+      <Panel title={words.code}>
+        <CodeTabs label={words.code} samples={samplesOf(bodyOf(payment), window.location.origin)} />
+      </Panel>
+    </Page>
+  );
+}
+
+function PaymentActions({ payment }: { payment: Payment }) {
+  const canRefund =
+    payment.status === 'completed' && payment.refund_of === null && payment.refunded_amount < payment.amount;
+  return (
+    <>
+      {payment.status === 'pending' ? (
+        <ConfirmButton
+          size="sm"
+          danger
+          label={words.cancel}
+          question={words.cancelQuestion}
+          explanation={words.cancelHint}
+          onConfirm={async () => {
+            await client.post(`/v1/payments/${payment.id}/cancel`);
+            await refresh('/v1/payments');
+            toast.done(words.canceled);
+          }}
+        />
+      ) : null}
+      {canRefund ? <RefundButton payment={payment} /> : null}
+    </>
+  );
+}

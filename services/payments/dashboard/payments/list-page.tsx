@@ -1,0 +1,113 @@
+import {
+  ActionButton,
+  ChoiceFilter,
+  DateRangeFilter,
+  Empty,
+  FilterBar,
+  Icon,
+  ListView,
+  Page,
+  TextFilter,
+  toast,
+  useSearchState,
+} from '@libs/ui';
+import { Badge, Button, Paper, Stack, TextInput } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useList } from '../api/client.ts';
+import type { Payment } from '../api/types.ts';
+import { useRights } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { paymentColumns } from './columns.tsx';
+import { exportPayments } from './export.ts';
+import { useLivePayments } from './live.ts';
+import { paymentQuery } from './query.ts';
+
+const words = texts.payments;
+const choicesOf = (names: Record<string, string>) =>
+  Object.entries(names).map(([value, label]) => ({ value, label }));
+
+export function PaymentsPage() {
+  const search = useSearchState();
+  const rights = useRights();
+  const query = useList<Payment>('/v1/payments', paymentQuery(search.values));
+  const line = useLivePayments();
+  const create = (
+    <Button component={Link} to="/payments/new" leftSection={<Icon name="plus" />}>
+      {words.create}
+    </Button>
+  );
+  return (
+    <Page
+      title={words.title}
+      lead={
+        <Badge variant="dot" color={line === 'open' ? 'teal' : 'gray'} size="sm">
+          {line === 'open' ? words.live : words.connecting}
+        </Badge>
+      }
+      actions={
+        <>
+          <ActionButton
+            size="sm"
+            leftSection={<Icon name="download" />}
+            onAct={async () => {
+              await exportPayments(search.values);
+              toast.done(words.exported);
+            }}
+          >
+            {words.export}
+          </ActionButton>
+          {rights.write ? create : null}
+        </>
+      }
+    >
+      <Stack gap="md">
+        <FilterBar>
+          <ChoiceFilter name="status" label={words.status} choices={choicesOf(texts.statuses)} />
+          <ChoiceFilter name="rail" label={words.rail} choices={choicesOf(texts.rails)} />
+          <TextFilter name="payment_method" label={words.method} placeholder="pm_…" width={150} />
+          <TextFilter name="metadata" label={words.metadata} placeholder={words.metadataHint} width={150} />
+          <DateRangeFilter after="created_after" before="created_before" />
+          <FindById />
+        </FilterBar>
+        <Paper p={0} className="ui-panel">
+          <ListView
+            label={words.title}
+            query={query}
+            columns={paymentColumns}
+            keyOf={({ id }) => id}
+            empty={
+              <Empty
+                icon="payments"
+                title={words.none}
+                next={words.noneNext}
+                {...(rights.write ? { action: create } : {})}
+              />
+            }
+          />
+        </Paper>
+      </Stack>
+    </Page>
+  );
+}
+
+function FindById() {
+  const [id, setId] = useState('');
+  const navigate = useNavigate();
+  const find = (event: FormEvent) => {
+    event.preventDefault();
+    if (id.trim() !== '') void navigate({ to: '/payments/$id', params: { id: id.trim() } as never });
+  };
+  return (
+    <form onSubmit={find}>
+      <TextInput
+        label={words.search}
+        placeholder={words.searchHint}
+        w={150}
+        value={id}
+        onChange={(event) => setId(event.currentTarget.value)}
+        rightSection={<Icon name="search" size={15} />}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,151 @@
+import { ApiFormView, Page, parseAmount, toast, useApiForm } from '@libs/ui';
+import {
+  Autocomplete,
+  Checkbox,
+  Grid,
+  Input,
+  Paper,
+  SegmentedControl,
+  Select,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, refresh, useList } from '../../api/client.ts';
+import { mode } from '../../api/mode.ts';
+import type { Payment, PaymentMethod } from '../../api/types.ts';
+import { texts } from '../../texts.ts';
+import { areMetadataLines, bodyOfDraft, type PaymentDraft } from './draft.ts';
+import { QuotePanel } from './quote-panel.tsx';
+
+const words = texts.newPayment;
+const METHODS_SHOWN = 50;
+
+const choicesOf = (names: Record<string, string>) =>
+  Object.entries(names).map(([value, label]) => ({ value, label }));
+
+export function NewPaymentPage() {
+  const given = useSearch({ strict: false }) as { from?: string; to?: string };
+  const navigate = useNavigate();
+  const api = useApiForm<PaymentDraft>({
+    initialValues: {
+      amount: '',
+      from: given.from ?? '',
+      to: given.to ?? '',
+      rail: 'auto',
+      prefer: 'balanced',
+      fallback: true,
+      description: '',
+      metadata: '',
+    },
+    fieldNames: {
+      'source.payment_method_id': 'from',
+      'destination.payment_method_id': 'to',
+      'routing.prefer': 'prefer',
+      'routing.fallback': 'fallback',
+    },
+    validate: {
+      amount: (value: string) => (parseAmount(value) ? null : words.notAnAmount),
+      metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),
+    },
+    send: async (draft, idempotencyKey) => {
+      // Missing accounts are named by the server, at their fields.
+      const body = bodyOfDraft(draft) ?? {
+        ...bodyOfDraft({ ...draft, from: '-', to: '-' }),
+        source: {},
+        destination: {},
+      };
+      const payment = await client.post<Payment>('/v1/payments', body, { idempotencyKey });
+      await refresh('/v1/payments', '/v1/payment_methods', '/v1/overview');
+      toast.done(words.sent);
+      await navigate({ to: '/payments/$id', params: { id: payment.id } as never });
+    },
+  });
+  const { form } = api;
+  // A quote makes a test account of an unknown id, so it is asked for whole ids and not for each letter of one.
+  const [left, setLeft] = useState({ from: given.from ?? '', to: given.to ?? '' });
+  const methodProps = (side: 'from' | 'to') => ({
+    ...form.getInputProps(side),
+    onBlur: () => setLeft((before) => ({ ...before, [side]: form.getValues()[side] })),
+    onOptionSubmit: (id: string) => setLeft((before) => ({ ...before, [side]: id })),
+  });
+  return (
+    <Page title={words.title} lead={words.lead}>
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 6 }}>
+          <Paper className="ui-panel">
+            <ApiFormView api={api} submitLabel={words.submit}>
+              <TextInput
+                label={words.amount}
+                inputMode="decimal"
+                placeholder="25.00"
+                required
+                {...form.getInputProps('amount')}
+              />
+              <MethodInput label={words.from} {...methodProps('from')} />
+              <MethodInput label={words.to} {...methodProps('to')} />
+              <Select
+                label={words.rail}
+                data={[
+                  { value: 'auto', label: words.railAuto },
+                  { value: 'rtp', label: texts.rails.rtp },
+                  { value: 'ach', label: texts.rails.ach },
+                ]}
+                {...form.getInputProps('rail')}
+              />
+              {form.values.rail === 'auto' ? (
+                <>
+                  <Input.Wrapper label={words.prefer} labelElement="div">
+                    <SegmentedControl
+                      fullWidth
+                      aria-label={words.prefer}
+                      data={choicesOf(words.prefers)}
+                      {...form.getInputProps('prefer')}
+                    />
+                  </Input.Wrapper>
+                  <Checkbox
+                    label={words.fallback}
+                    {...form.getInputProps('fallback', { type: 'checkbox' })}
+                  />
+                </>
+              ) : null}
+              <TextInput label={words.description} maxLength={140} {...form.getInputProps('description')} />
+              <Textarea
+                label={words.metadata}
+                description={words.metadataHint}
+                autosize
+                minRows={2}
+                {...form.getInputProps('metadata')}
+              />
+            </ApiFormView>
+          </Paper>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 6 }}>
+          <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
+        </Grid.Col>
+      </Grid>
+    </Page>
+  );
+}
+
+type MethodInputProps = {
+  label: string;
+  value?: string;
+  onChange?: (value: string) => void;
+  onBlur: () => void;
+  onOptionSubmit: (id: string) => void;
+};
+
+function MethodInput(props: MethodInputProps) {
+  const methods = useList<PaymentMethod>('/v1/payment_methods', { limit: METHODS_SHOWN });
+  return (
+    <Autocomplete
+      {...props}
+      required
+      placeholder="pm_…"
+      {...(mode === 'test' ? { description: words.methodHint } : {})}
+      data={(methods.data?.data ?? []).map(({ id }) => id)}
+    />
+  );
+}

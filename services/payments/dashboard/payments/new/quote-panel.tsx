@@ -1,0 +1,55 @@
+import { Amount, Facts, Loading, Panel, ProblemView, When } from '@libs/ui';
+import { Stack, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { client } from '../../api/client.ts';
+import type { Quote } from '../../api/types.ts';
+import { texts } from '../../texts.ts';
+import { DecisionTable } from '../detail/decision.tsx';
+import { RailName } from '../status.tsx';
+
+const words = texts.newPayment;
+const TYPING_PAUSE_MS = 400;
+
+/** Rail, fee and settlement of what is in the form now. */
+export function QuotePanel({ body }: { body: Record<string, unknown> | undefined }) {
+  const [asked] = useDebouncedValue(body, TYPING_PAUSE_MS);
+  const quote = useQuery({
+    queryKey: ['quote', asked],
+    queryFn: ({ signal }) => client.post<Quote>('/v1/payments/quote', asked, { signal }),
+    enabled: asked !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title={words.quote}>
+      <div aria-live="polite">
+        {asked === undefined ? (
+          <Text size="sm" c="dimmed">
+            {words.quoteEmpty}
+          </Text>
+        ) : quote.isError ? (
+          <ProblemView error={quote.error} />
+        ) : quote.data === undefined ? (
+          <Loading />
+        ) : (
+          <QuoteView quote={quote.data} />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function QuoteView({ quote }: { quote: Quote }) {
+  return (
+    <Stack>
+      <Facts
+        facts={[
+          [texts.payments.rail, <RailName key="rail" rail={quote.rail_selected} />],
+          [texts.payment.fee, <Amount key="fee" minor={quote.fee.amount} />],
+          [texts.payment.settles, <When key="at" at={quote.estimated_settlement_at} />],
+        ]}
+      />
+      <DecisionTable decision={quote.rail_decision} />
+    </Stack>
+  );
+}

@@ -1,0 +1,96 @@
+import { ActionButton, ApiFormView, Facts, Panel, QueryView, toast, useApiForm, When } from '@libs/ui';
+import { Badge, Group, Stack, Text, TextInput } from '@mantine/core';
+import { client, refresh, useObject } from '../api/client.ts';
+import type { SandboxClock } from '../api/types.ts';
+import { texts } from '../texts.ts';
+import { upcomingWindows } from './windows.ts';
+
+const words = texts.sandbox;
+const CLOCK_PATH = '/v1/sandbox/clock';
+const WINDOWS_SHOWN = 4;
+
+async function move(body: { now: string } | { advance: string }): Promise<void> {
+  await client.post(CLOCK_PATH, body);
+  await refresh('/v1');
+  toast.done(words.moved);
+}
+
+/** Days of ACH in seconds: the organisation's time stands still, jumps to the next window, or runs. */
+export function ClockPanel() {
+  const query = useObject<SandboxClock>(CLOCK_PATH);
+  return (
+    <Panel title={words.clock}>
+      <QueryView query={query}>{(clock) => <ClockView clock={clock} />}</QueryView>
+    </Panel>
+  );
+}
+
+function ClockView({ clock }: { clock: SandboxClock }) {
+  return (
+    <Stack>
+      <Facts
+        facts={[
+          [words.clockNow, <When key="now" at={clock.now} />],
+          ['', <ClockState key="state" state={clock.state} />],
+        ]}
+      />
+      <Group gap="xs">
+        {Object.entries(words.advance).map(([advance, label]) => (
+          <ActionButton key={advance} onAct={() => move({ advance })}>
+            {label}
+          </ActionButton>
+        ))}
+        {clock.state === 'frozen' ? null : (
+          <ActionButton onAct={() => move({ now: clock.now })}>{words.freeze}</ActionButton>
+        )}
+        {clock.state === 'frozen' ? (
+          <ActionButton
+            onAct={async () => {
+              await client.delete(CLOCK_PATH);
+              await refresh('/v1');
+              toast.done(words.freed);
+            }}
+          >
+            {words.free}
+          </ActionButton>
+        ) : null}
+      </Group>
+      <div>
+        <Text size="sm" fw={600} mb={6}>
+          {words.windows}
+        </Text>
+        <Group gap="xs">
+          {upcomingWindows(new Date(clock.now), WINDOWS_SHOWN).map(({ label, at }) => (
+            <ActionButton key={label} onAct={() => move({ now: at.toISOString() })}>
+              {label}
+            </ActionButton>
+          ))}
+        </Group>
+      </div>
+      <SetForm now={clock.now} />
+    </Stack>
+  );
+}
+
+function ClockState({ state }: { state: SandboxClock['state'] }) {
+  return (
+    <Group gap="xs">
+      <Badge color={state === 'frozen' ? 'blue' : 'gray'}>{words.clockNames[state]}</Badge>
+      <Text size="sm" c="dimmed">
+        {words.clockStates[state]}
+      </Text>
+    </Group>
+  );
+}
+
+function SetForm({ now }: { now: string }) {
+  const api = useApiForm({
+    initialValues: { now },
+    send: async (values) => move({ now: values.now.trim() }),
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.set}>
+      <TextInput label={words.setTo} description={words.setHint} {...api.form.getInputProps('now')} />
+    </ApiFormView>
+  );
+}

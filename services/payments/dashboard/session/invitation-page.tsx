@@ -1,0 +1,92 @@
+import { ActionButton, ApiFormView, NarrowPage, QueryView, useApiForm } from '@libs/ui';
+import { Anchor, PasswordInput, Text, TextInput } from '@mantine/core';
+import { Link, useSearch } from '@tanstack/react-router';
+import { client, useObject } from '../api/client.ts';
+import type { Role, Session } from '../api/types.ts';
+import { texts } from '../texts.ts';
+import { useEnter } from './after-login.ts';
+import { Brand } from './brand.tsx';
+import { useSession } from './session.ts';
+
+const words = texts.invitation;
+
+interface Invitation {
+  organisation: { name: string };
+  email: string;
+  role: Role;
+}
+
+export function InvitationPage() {
+  const { token = '' } = useSearch({ strict: false }) as { token?: string };
+  const invitation = useObject<Invitation>(`/v1/session/invitations/${encodeURIComponent(token)}`, {
+    enabled: token !== '',
+  });
+  const session = useSession();
+  return (
+    <NarrowPage brand={<Brand />} title={words.title}>
+      <QueryView query={invitation}>
+        {(invited) => (
+          <>
+            <Text size="sm">{words.lead(invited.organisation.name, texts.roles[invited.role])}</Text>
+            {session.data === undefined ? (
+              <JoinAsNew token={token} email={invited.email} />
+            ) : (
+              <JoinAsKnown token={token} email={session.data.user.email} />
+            )}
+          </>
+        )}
+      </QueryView>
+    </NarrowPage>
+  );
+}
+
+function JoinAsKnown({ token, email }: { token: string; email: string }) {
+  const enter = useEnter();
+  return (
+    <ActionButton
+      size="sm"
+      variant="filled"
+      onAct={async () => enter(await client.post<Session>('/v1/session/invitations/accept', { token }))}
+    >
+      {words.join(email)}
+    </ActionButton>
+  );
+}
+
+function JoinAsNew({ token, email }: { token: string; email: string }) {
+  const enter = useEnter();
+  const api = useApiForm({
+    initialValues: { name: '', password: '' },
+    send: async (values) => {
+      const body = { ...values, email, invitation: token };
+      await enter(await client.post<Session>('/v1/session/signup', body));
+    },
+  });
+  const here = `/dashboard/invitation?token=${encodeURIComponent(token)}`;
+  return (
+    <>
+      <ApiFormView api={api} submitLabel={words.signUp} fullWidth>
+        <TextInput label={texts.fields.email} value={email} readOnly />
+        <TextInput
+          label={texts.fields.name}
+          autoComplete="name"
+          required
+          {...api.form.getInputProps('name')}
+        />
+        <PasswordInput
+          label={texts.fields.password}
+          description={texts.signup.passwordHint}
+          autoComplete="new-password"
+          required
+          {...api.form.getInputProps('password')}
+        />
+      </ApiFormView>
+      <Text size="sm" ta="center">
+        {texts.signup.known}{' '}
+        <Anchor component={Link} to="/login" search={{ next: here } as never}>
+          {texts.signup.logIn}
+        </Anchor>
+      </Text>
+    </>
+  );
+}

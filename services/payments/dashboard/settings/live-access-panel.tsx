@@ -1,0 +1,48 @@
+import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
+import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
+import { client, refresh } from '../api/client.ts';
+import type { LiveAccess } from '../api/types.ts';
+import { SESSION_PATH, useRights, useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.settings;
+
+const colors: Record<LiveAccess, string> = {
+  none: 'gray',
+  requested: 'blue',
+  approved: 'teal',
+  refused: 'red',
+};
+
+export function LiveAccessPanel() {
+  const session = useSession();
+  const rights = useRights();
+  const state = session.data?.organisation.live_access ?? 'none';
+  return (
+    <Panel title={words.live}>
+      <Stack>
+        <Group gap="xs">
+          <Badge color={colors[state]}>{words.liveNames[state]}</Badge>
+          <Text size="sm">{words.liveStates[state]}</Text>
+        </Group>
+        {rights.manage && (state === 'none' || state === 'refused') ? <RequestForm /> : null}
+      </Stack>
+    </Panel>
+  );
+}
+
+function RequestForm() {
+  const api = useApiForm({
+    initialValues: { reason: '' },
+    send: async ({ reason }) => {
+      await client.post('/v1/live_access', reason.trim() === '' ? {} : { reason: reason.trim() });
+      await refresh(SESSION_PATH, '/v1/live_access');
+      toast.done(words.requested);
+    },
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.request}>
+      <Textarea label={words.reason} autosize minRows={2} {...api.form.getInputProps('reason')} />
+    </ApiFormView>
+  );
+}

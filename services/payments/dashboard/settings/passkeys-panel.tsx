@@ -1,0 +1,70 @@
+import { ApiFormView, type Column, ConfirmButton, DataTable, Panel, toast, useApiForm, When } from '@libs/ui';
+import { Group, Stack, Text, TextInput } from '@mantine/core';
+import { client, refresh, useList } from '../api/client.ts';
+import { addPasskey } from '../session/passkey.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.settings;
+const PASSKEYS_PATH = '/v1/session/passkeys';
+
+interface Passkey {
+  id: string;
+  name: string;
+  created_at: string;
+  last_used_at?: string | null;
+}
+
+const columns: readonly Column<Passkey>[] = [
+  { header: texts.fields.name, render: ({ name }) => <strong>{name}</strong> },
+  { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
+  { header: words.lastUsed, align: 'right', render: ({ last_used_at: at }) => <When at={at} /> },
+  {
+    header: words.removePasskey,
+    render: ({ id }) => (
+      <ConfirmButton
+        danger
+        label={words.removePasskey}
+        question={words.removePasskeyQuestion}
+        onConfirm={async () => {
+          await client.delete(`${PASSKEYS_PATH}/${id}`);
+          await refresh('/v1/session');
+        }}
+      />
+    ),
+  },
+];
+
+export function PasskeysPanel() {
+  const query = useList<Passkey>(PASSKEYS_PATH);
+  const api = useApiForm({
+    initialValues: { name: '' },
+    send: async ({ name }) => {
+      await addPasskey(name);
+      await refresh('/v1/session');
+      api.form.reset();
+      toast.done(words.passkeyAdded);
+    },
+  });
+  return (
+    <Panel title={words.passkeys} lead={words.passkeysLead} flush>
+      <Stack>
+        <DataTable
+          label={words.passkeys}
+          columns={columns}
+          rows={query.data?.data}
+          keyOf={({ id }) => id}
+          empty={
+            <Text size="sm" c="dimmed" px="lg">
+              {words.noPasskeys}
+            </Text>
+          }
+        />
+        <Group px="lg" pb="lg">
+          <ApiFormView api={api} submitLabel={words.addPasskey}>
+            <TextInput label={words.passkeyName} {...api.form.getInputProps('name')} />
+          </ApiFormView>
+        </Group>
+      </Stack>
+    </Panel>
+  );
+}

@@ -1,0 +1,67 @@
+import { ActionButton, type Column, DataTable, Panel, toast, When } from '@libs/ui';
+import { Badge } from '@mantine/core';
+import { client, refresh, useList } from '../api/client.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.settings;
+const SESSIONS_PATH = '/v1/session/sessions';
+
+interface OwnSession {
+  id: string;
+  current: boolean;
+  user_agent: string | null;
+  address: string | null;
+  created_at: string;
+  last_seen_at: string;
+}
+
+const columns: readonly Column<OwnSession>[] = [
+  {
+    header: words.device,
+    render: ({ user_agent: agent, current }) => (
+      <span>
+        {agent === null ? '–' : deviceOf(agent)}{' '}
+        {current ? <Badge color="teal">{words.thisOne}</Badge> : null}
+      </span>
+    ),
+  },
+  { header: words.address, render: ({ address }) => address ?? '–' },
+  { header: words.lastSeen, align: 'right', render: ({ last_seen_at: at }) => <When at={at} /> },
+  {
+    header: words.end,
+    render: ({ id, current }) =>
+      current ? (
+        ''
+      ) : (
+        <ActionButton
+          onAct={async () => {
+            await client.delete(`${SESSIONS_PATH}/${id}`);
+            await refresh(SESSIONS_PATH);
+            toast.done(words.ended);
+          }}
+        >
+          {words.end}
+        </ActionButton>
+      ),
+  },
+];
+
+export function SessionsPanel() {
+  const query = useList<OwnSession>(SESSIONS_PATH);
+  return (
+    <Panel title={words.sessions} lead={words.sessionsLead} flush>
+      <DataTable label={words.sessions} columns={columns} rows={query.data?.data} keyOf={({ id }) => id} />
+    </Panel>
+  );
+}
+
+const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
+const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' };
+
+/** `Chrome on Linux`: enough to recognise one's own devices. */
+function deviceOf(agent: string): string {
+  const browser = browsers.find((name) => agent.includes(`${name}/`));
+  const system = /Windows|Mac OS X|Android|iPhone|iPad|Linux/.exec(agent)?.[0];
+  if (browser === undefined) return agent.slice(0, 60);
+  return [names[browser] ?? browser, system?.replace('Mac OS X', 'Mac')].filter(Boolean).join(' · ');
+}

@@ -1,0 +1,203 @@
+import {
+  ActionButton,
+  ApiFormView,
+  type Column,
+  ConfirmButton,
+  DataTable,
+  Icon,
+  Page,
+  Panel,
+  ProblemView,
+  toast,
+  useApiForm,
+  When,
+} from '@libs/ui';
+import { Badge, Button, Modal, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { client, refresh, useList } from '../api/client.ts';
+import type { Role } from '../api/types.ts';
+import { useRights, useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.team;
+const MEMBERS_PATH = '/v1/members';
+const INVITATIONS_PATH = '/v1/invitations';
+
+interface Member {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  created_at: string;
+}
+
+interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  expires_at: string;
+}
+
+const roleChoices = Object.entries(texts.roles).map(([value, label]) => ({ value, label }));
+
+export function TeamPage() {
+  const rights = useRights();
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <Page
+      title={words.title}
+      {...(rights.manage ? {} : { lead: words.onlyOwners })}
+      actions={
+        rights.manage ? (
+          <Button onClick={open} leftSection={<Icon name="plus" />}>
+            {words.invite}
+          </Button>
+        ) : null
+      }
+    >
+      <MembersPanel />
+      {rights.manage ? <InvitationsPanel /> : null}
+      <Modal opened={opened} onClose={close} title={words.inviteTitle}>
+        <InviteForm onDone={close} />
+      </Modal>
+    </Page>
+  );
+}
+
+function MembersPanel() {
+  const rights = useRights();
+  const session = useSession();
+  const query = useList<Member>(MEMBERS_PATH);
+  const own = session.data?.user.email;
+  const columns: Column<Member>[] = [
+    {
+      header: words.name,
+      render: ({ name, email }) => (
+        <span>
+          <strong>{name}</strong> {email === own ? <Badge color="gray">{words.you}</Badge> : null}
+        </span>
+      ),
+    },
+    { header: words.email, render: ({ email }) => email },
+    { header: words.role, render: (member) => <RoleCell member={member} canChange={rights.manage} /> },
+    { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
+    ...(rights.manage
+      ? [{ header: words.remove, render: (member: Member) => <RemoveButton member={member} /> }]
+      : []),
+  ];
+  return (
+    <Panel title={words.members} flush>
+      {query.isError ? (
+        <ProblemView error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <DataTable label={words.members} columns={columns} rows={query.data?.data} keyOf={({ id }) => id} />
+      )}
+    </Panel>
+  );
+}
+
+function RoleCell({ member, canChange }: { member: Member; canChange: boolean }) {
+  if (!canChange) return texts.roles[member.role];
+  const change = async (role: string | null) => {
+    try {
+      await client.patch(`${MEMBERS_PATH}/${member.id}`, { role });
+      await refresh(MEMBERS_PATH, '/v1/session');
+      toast.done(words.changed);
+    } catch (error) {
+      toast.problem(error);
+    }
+  };
+  return (
+    <Select
+      size="xs"
+      w={130}
+      aria-label={`${words.role}: ${member.email}`}
+      data={roleChoices}
+      value={member.role}
+      onChange={(role) => void change(role)}
+    />
+  );
+}
+
+function RemoveButton({ member }: { member: Member }) {
+  return (
+    <ConfirmButton
+      danger
+      label={words.remove}
+      question={words.removeQuestion}
+      explanation={`${member.name} (${member.email}). ${words.removeHint}`}
+      onConfirm={async () => {
+        await client.delete(`${MEMBERS_PATH}/${member.id}`);
+        await refresh(MEMBERS_PATH);
+      }}
+    />
+  );
+}
+
+const invitationColumns: readonly Column<Invitation>[] = [
+  { header: words.email, render: ({ email }) => email },
+  { header: words.role, render: ({ role }) => texts.roles[role] },
+  { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
+  {
+    header: words.revoke,
+    render: ({ id }) => (
+      <ActionButton
+        onAct={async () => {
+          await client.delete(`${INVITATIONS_PATH}/${id}`);
+          await refresh(INVITATIONS_PATH);
+        }}
+      >
+        {words.revoke}
+      </ActionButton>
+    ),
+  },
+];
+
+function InvitationsPanel() {
+  const query = useList<Invitation>(INVITATIONS_PATH);
+  return (
+    <Panel title={words.invitations} flush>
+      <DataTable
+        label={words.invitations}
+        columns={invitationColumns}
+        rows={query.data?.data}
+        keyOf={({ id }) => id}
+        empty={
+          <Text size="sm" c="dimmed" p="lg" pt={0}>
+            {words.noInvitations}
+          </Text>
+        }
+      />
+    </Panel>
+  );
+}
+
+function InviteForm({ onDone }: { onDone: () => void }) {
+  const api = useApiForm({
+    initialValues: { email: '', role: 'developer' },
+    send: async (values, idempotencyKey) => {
+      await client.post(INVITATIONS_PATH, values, { idempotencyKey });
+      await refresh(INVITATIONS_PATH);
+      toast.done(words.invited);
+      onDone();
+    },
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.invite}>
+      <TextInput
+        label={texts.fields.email}
+        type="email"
+        required
+        data-autofocus
+        {...api.form.getInputProps('email')}
+      />
+      <Radio.Group label={words.role} {...api.form.getInputProps('role')}>
+        <Stack gap="xs" mt="xs">
+          {Object.entries(texts.roles).map(([role, label]) => (
+            <Radio key={role} value={role} label={label} description={texts.roleHints[role as Role]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </ApiFormView>
+  );
+}

@@ -1,0 +1,133 @@
+import {
+  ActionButton,
+  type Column,
+  DataTable,
+  Empty,
+  JsonBlock,
+  Loading,
+  Pager,
+  Panel,
+  ProblemView,
+  toast,
+  useSearchState,
+  When,
+} from '@libs/ui';
+import { Badge, Button, Modal, Stack, Title } from '@mantine/core';
+import { useState } from 'react';
+import { client, refresh, useList, useObject } from '../api/client.ts';
+import type { WebhookDelivery } from '../api/types.ts';
+import type { PaymentsEvent } from '../events/event.ts';
+import { useRights } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { deliveryColors } from './delivery.ts';
+
+const words = texts.webhooks;
+type Attempt = WebhookDelivery['attempts'][number];
+
+const answerOf = (attempt: Attempt | undefined) =>
+  attempt === undefined ? '–' : String(attempt.status ?? attempt.error ?? words.noAnswer);
+
+/** What was sent to an endpoint, what came back, and when it is tried again. */
+export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
+  const search = useSearchState();
+  const rights = useRights();
+  const [opened, setOpened] = useState<WebhookDelivery>();
+  const path = `/v1/webhook_endpoints/${endpointId}/deliveries`;
+  const query = useList<WebhookDelivery>(path, search.values);
+  const retry = async (id: string) => {
+    await client.post(`/v1/webhook_deliveries/${id}/retry`);
+    await refresh(path);
+    toast.done(words.retried);
+  };
+  const columns: Column<WebhookDelivery>[] = [
+    {
+      header: words.delivery,
+      render: (delivery) => (
+        <Button variant="subtle" size="compact-sm" onClick={() => setOpened(delivery)}>
+          {delivery.event_type}
+        </Button>
+      ),
+    },
+    {
+      header: words.status,
+      render: ({ status }) => <Badge color={deliveryColors[status]}>{words.deliveryStatuses[status]}</Badge>,
+    },
+    { header: words.attempts, align: 'right', render: ({ attempts }) => attempts.length },
+    { header: words.last, render: ({ attempts }) => answerOf(attempts.at(-1)) },
+    { header: words.next, align: 'right', render: ({ next_attempt_at: at }) => <When at={at} /> },
+    { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
+    {
+      header: words.retry,
+      render: ({ id }) =>
+        rights.write ? <ActionButton onAct={() => retry(id)}>{words.retry}</ActionButton> : null,
+    },
+  ];
+  return (
+    <Panel
+      title={words.deliveries}
+      flush
+      actions={<ActionButton onAct={() => refresh(path)}>{texts.common.refresh}</ActionButton>}
+    >
+      {query.isError && query.data === undefined ? (
+        <ProblemView error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <>
+          <DataTable
+            label={words.deliveries}
+            columns={columns}
+            rows={query.data?.data}
+            keyOf={({ id }) => id}
+            empty={<Empty icon="webhook" title={words.noDeliveries} next={words.noDeliveriesNext} />}
+          />
+          <Pager nextCursor={query.data?.next_cursor} />
+        </>
+      )}
+      <Modal
+        opened={opened !== undefined}
+        onClose={() => setOpened(undefined)}
+        title={opened?.event_type}
+        size="xl"
+      >
+        {opened === undefined ? null : <DeliveryView delivery={opened} />}
+      </Modal>
+    </Panel>
+  );
+}
+
+const attemptColumns: readonly Column<Attempt>[] = [
+  { header: texts.logs.at, render: ({ at }) => <When at={at} /> },
+  { header: words.last, render: answerOf },
+  { header: texts.payment.detail, render: ({ error }) => error ?? '' },
+  { header: texts.logs.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
+];
+
+function DeliveryView({ delivery }: { delivery: WebhookDelivery }) {
+  const event = useObject<PaymentsEvent & { mode: string }>(`/v1/events/${delivery.event_id}`);
+  const { data } = event;
+  return (
+    <Stack>
+      <Title order={3}>{words.response}</Title>
+      <DataTable
+        label={words.response}
+        columns={attemptColumns}
+        rows={delivery.attempts}
+        keyOf={({ at }) => at}
+      />
+      <Title order={3}>{words.request}</Title>
+      {data === undefined ? (
+        <Loading />
+      ) : (
+        <JsonBlock
+          label={words.request}
+          value={{
+            id: data.id,
+            type: data.type,
+            timestamp: data.timestamp,
+            mode: data.mode,
+            data: data.data,
+          }}
+        />
+      )}
+    </Stack>
+  );
+}

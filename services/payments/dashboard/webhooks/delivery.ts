@@ -1,0 +1,8 @@
+import type { WebhookDelivery } from '../api/types.ts';
+
+export const deliveryColors: Record<WebhookDelivery['status'], string> = {
+  pending: 'blue',
+  delivered: 'teal',
+  failed: 'red',
+  abandoned: 'orange',
+};

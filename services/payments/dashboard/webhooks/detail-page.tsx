@@ -1,0 +1,113 @@
+import {
+  ActionButton,
+  ConfirmButton,
+  CopyText,
+  Facts,
+  Page,
+  Panel,
+  QueryView,
+  SecretOnce,
+  toast,
+  When,
+} from '@libs/ui';
+import { Alert } from '@mantine/core';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, refresh, useObject } from '../api/client.ts';
+import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../api/types.ts';
+import { useRights } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { DeliveriesPanel } from './deliveries-panel.tsx';
+import { EndpointStatus, eventsOf } from './endpoint-status.tsx';
+
+const words = texts.webhooks;
+const LIST_PATH = '/v1/webhook_endpoints';
+
+export function WebhookPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const query = useObject<WebhookEndpoint>(`${LIST_PATH}/${encodeURIComponent(id)}`);
+  const rights = useRights();
+  return (
+    <Page
+      title={query.data?.url ?? words.title}
+      actions={query.data !== undefined && rights.write ? <EndpointActions endpoint={query.data} /> : null}
+    >
+      <QueryView query={query}>
+        {(endpoint) => (
+          <>
+            {endpoint.disabled_reason === null ? null : (
+              <Alert color="orange">{words.reasons[endpoint.disabled_reason]}</Alert>
+            )}
+            <Panel title={words.facts}>
+              <Facts
+                facts={[
+                  [words.url, <CopyText key="url" text={endpoint.url} label={words.url} />],
+                  [words.status, <EndpointStatus key="status" endpoint={endpoint} />],
+                  [words.events, eventsOf(endpoint)],
+                  [words.description, endpoint.description],
+                  [texts.methods.created, <When key="created" at={endpoint.created_at} />],
+                ]}
+              />
+            </Panel>
+            <DeliveriesPanel endpointId={endpoint.id} />
+          </>
+        )}
+      </QueryView>
+    </Page>
+  );
+}
+
+function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const navigate = useNavigate();
+  const [secret, setSecret] = useState<string>();
+  const path = `${LIST_PATH}/${endpoint.id}`;
+  const isOn = endpoint.status === 'enabled';
+  return (
+    <>
+      <ActionButton
+        size="sm"
+        variant="filled"
+        onAct={async () => {
+          await client.post(`${path}/test`);
+          await refresh(`${path}/deliveries`);
+          toast.done(words.tested);
+        }}
+      >
+        {words.test}
+      </ActionButton>
+      <ConfirmButton
+        size="sm"
+        label={words.rotate}
+        question={words.rotateQuestion}
+        explanation={words.rotateHint}
+        onConfirm={async () => {
+          setSecret((await client.post<WebhookEndpointWithSecret>(`${path}/rotate_secret`)).secret);
+        }}
+      />
+      <ActionButton
+        size="sm"
+        onAct={async () => {
+          await client.patch(path, { status: isOn ? 'disabled' : 'enabled' });
+          await refresh(LIST_PATH);
+        }}
+      >
+        {isOn ? words.disable : words.enable}
+      </ActionButton>
+      <ConfirmButton
+        size="sm"
+        danger
+        label={words.remove}
+        question={words.removeQuestion}
+        explanation={words.removeHint}
+        onConfirm={async () => {
+          await client.delete(path);
+          await navigate({ to: '/webhooks' });
+          await refresh(LIST_PATH);
+        }}
+      />
+      <SecretOnce title={words.secret} secret={secret} onClose={() => setSecret(undefined)}>
+        {words.secretHint}
+      </SecretOnce>
+    </>
+  );
+}

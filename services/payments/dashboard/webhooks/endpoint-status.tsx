@@ -1,0 +1,15 @@
+import { Badge } from '@mantine/core';
+import type { WebhookEndpoint } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+export function EndpointStatus({ endpoint }: { endpoint: WebhookEndpoint }) {
+  return (
+    <Badge color={endpoint.status === 'enabled' ? 'teal' : 'red'}>
+      {texts.webhooks.statuses[endpoint.status]}
+    </Badge>
+  );
+}
+
+export function eventsOf({ events }: WebhookEndpoint): string {
+  return events.includes('*') ? texts.webhooks.allEvents : events.join(', ');
+}

@@ -1,0 +1,72 @@
+import { type Column, Empty, Icon, ListView, Page, SecretOnce, useSearchState, When } from '@libs/ui';
+import { Button, Modal, Paper } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useList } from '../api/client.ts';
+import type { WebhookEndpoint } from '../api/types.ts';
+import { useRights } from '../session/session.ts';
+import { texts } from '../texts.ts';
+import { EndpointForm } from './endpoint-form.tsx';
+import { EndpointStatus, eventsOf } from './endpoint-status.tsx';
+
+const words = texts.webhooks;
+
+const columns: readonly Column<WebhookEndpoint>[] = [
+  {
+    header: words.url,
+    render: ({ id, url }) => (
+      <Link to="/webhooks/$id" params={{ id } as never} data-row className="ui-id">
+        {url}
+      </Link>
+    ),
+  },
+  { header: words.status, render: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+  { header: words.events, render: eventsOf },
+  { header: words.description, render: ({ description }) => description ?? '' },
+  { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
+];
+
+export function WebhooksPage() {
+  const search = useSearchState();
+  const rights = useRights();
+  const [opened, { open, close }] = useDisclosure(false);
+  const [secret, setSecret] = useState<string>();
+  const query = useList<WebhookEndpoint>('/v1/webhook_endpoints', search.values);
+  const add = (
+    <Button onClick={open} leftSection={<Icon name="plus" />}>
+      {words.add}
+    </Button>
+  );
+  return (
+    <Page title={words.title} actions={rights.write ? add : null}>
+      <Paper p={0} className="ui-panel">
+        <ListView
+          label={words.title}
+          query={query}
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty
+              icon="webhook"
+              title={words.none}
+              next={words.noneNext}
+              {...(rights.write ? { action: add } : {})}
+            />
+          }
+        />
+      </Paper>
+      <Modal opened={opened} onClose={close} title={words.add}>
+        <EndpointForm
+          onDone={(endpoint) => {
+            close();
+            setSecret(endpoint.secret);
+          }}
+        />
+      </Modal>
+      <SecretOnce title={words.secret} secret={secret} onClose={() => setSecret(undefined)}>
+        {words.secretHint}
+      </SecretOnce>
+    </Page>
+  );
+}
