@@ -37,5 +37,6 @@ export const texts = {
   shownOnce: 'This is shown once. Keep it in a safe place before you close this.',
   iKeptIt: 'I have kept it',
   cancel: 'Cancel',
+  showTyped: 'Show or hide what I type',
   formProblem: 'This was not accepted',
 } as const;

@@ -1,7 +1,7 @@
 /** Every word of the dashboard's pages, in one place. */
 export const texts = {
   product: 'Payments',
-  common: { refresh: 'Refresh', again: 'Check again', loading: 'Loading' },
+  common: { refresh: 'Refresh', again: 'Check again', actions: 'Actions' },
   fields: { email: 'E-mail', password: 'Password', name: 'Name', organisation: 'Organisation' },
   roles: { owner: 'owner', developer: 'developer', viewer: 'viewer' },
   roleHints: {
@@ -150,6 +150,7 @@ export const texts = {
     rail: 'Rail',
     from: 'From',
     to: 'To',
+    way: 'From → to',
     created: 'Created',
     description: 'Description',
     search: 'Payment id',
@@ -559,6 +560,7 @@ export const texts = {
     requested: 'Your request is on its way.',
     another: 'Another organisation',
     anotherLead: 'With members, keys and money of its own.',
+    anotherName: 'What it is called',
     anotherSubmit: 'Make organisation',
   },
   operator: {

@@ -96,7 +96,7 @@ export async function startInstance(
     ...options.service,
   });
   if (config.role !== 'api') await payments.startJobs();
-  const { url } = await listen(payments.app, { host: '127.0.0.1', port: 0 });
+  const { url } = await listen(payments.app, { host: '127.0.0.1', port: config.http.port });
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     await payments.app.drain({ timeoutMs: 2_000 });

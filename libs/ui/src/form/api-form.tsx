@@ -28,6 +28,8 @@ export function ApiFormView<Values extends object>(props: {
   /** Beside the button. */
   besides?: ReactNode;
   fullWidth?: boolean;
+  /** The button beside the one field. */
+  inline?: boolean;
 }) {
   const { api } = props;
   const button = (
@@ -39,8 +41,15 @@ export function ApiFormView<Values extends object>(props: {
     <form onSubmit={api.submit} noValidate>
       <Stack>
         <FormProblemView problem={api.problem} />
-        {props.children}
-        {props.fullWidth === true ? (
+        {props.inline === true ? (
+          <Group align="flex-end" gap="sm">
+            {props.children}
+            {button}
+          </Group>
+        ) : (
+          props.children
+        )}
+        {props.inline === true ? null : props.fullWidth === true ? (
           button
         ) : (
           <Group justify="flex-end">

@@ -7,7 +7,9 @@ const ALL = '';
 
 export function FilterBar({ children }: { children: ReactNode }) {
   const search = useSearchState();
-  const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'cursor' && value);
+  const isFiltered = Object.entries(search.values).some(
+    ([name, value]) => name !== 'cursor' && name !== 'tab' && value,
+  );
   return (
     <Group gap="sm" align="flex-end" wrap="wrap">
       {children}

@@ -2,17 +2,11 @@ import { Button } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Empty } from '../show/empty.tsx';
-import { ProblemView } from '../show/problem-view.tsx';
 import { texts } from '../texts.ts';
-import { type Column, DataTable } from './data-table.tsx';
+import type { Column } from './data-table.tsx';
 import { Pager } from './pager.tsx';
+import { type ListPage, QueryTable } from './query-table.tsx';
 import { useSearchState } from './search.ts';
-
-/** A page of a list, as the API answers. */
-export interface ListPage<Row> {
-  data: Row[];
-  next_cursor?: string | null;
-}
 
 /** A list of the API whose filters and place are in the address. */
 export function ListView<Row>(props: {
@@ -20,13 +14,11 @@ export function ListView<Row>(props: {
   query: UseQueryResult<ListPage<Row>>;
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string;
+  /** Shown where nothing is there at all; filters that match nothing say so themselves. */
   empty: ReactNode;
 }) {
-  const { query } = props;
   const search = useSearchState();
-  const isFiltered = Object.values(search.values).some((value) => value !== undefined && value !== '');
-  if (query.isError && query.data === undefined)
-    return <ProblemView error={query.error} retry={() => void query.refetch()} />;
+  const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'tab' && value);
   const nothing = (
     <Empty
       icon="search"
@@ -40,14 +32,8 @@ export function ListView<Row>(props: {
   );
   return (
     <>
-      <DataTable
-        label={props.label}
-        columns={props.columns}
-        rows={query.data?.data}
-        keyOf={props.keyOf}
-        empty={isFiltered ? nothing : props.empty}
-      />
-      <Pager nextCursor={query.data?.next_cursor} />
+      <QueryTable {...props} empty={isFiltered ? nothing : props.empty} />
+      <Pager nextCursor={props.query.data?.next_cursor} />
     </>
   );
 }

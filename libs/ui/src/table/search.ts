@@ -26,6 +26,7 @@ export function useSearchState(): SearchState {
   return {
     values,
     set: (changes) => go({ ...values, cursor: undefined, ...changes }),
-    clear: () => go({}),
+    // A tab is a place and no filter.
+    clear: () => go({ tab: values.tab }),
   };
 }

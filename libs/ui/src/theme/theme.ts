@@ -3,6 +3,7 @@ import {
   Button,
   type CSSVariablesResolver,
   createTheme,
+  Input,
   type MantineColorsTuple,
   Modal,
   Paper,
@@ -11,6 +12,7 @@ import {
   Table,
   TextInput,
 } from '@mantine/core';
+import { texts } from '../texts.ts';
 
 const brand: MantineColorsTuple = [
   '#e9f6f4',
@@ -73,8 +75,14 @@ export const theme = createTheme({
     },
   },
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } }),
+    Badge: Badge.extend({
+      defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 },
+      // A state is never cut short.
+      styles: { root: { overflow: 'visible', flex: 'none' }, label: { overflow: 'visible' } },
+    }),
     Button: Button.extend({ defaultProps: { fw: 600 } }),
+    // Fields that may stay empty are rare, and said to be so where they are.
+    InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45, blur: 2 } },
     }),
@@ -82,7 +90,7 @@ export const theme = createTheme({
     PasswordInput: PasswordInput.extend({
       // The library leaves this button out of the order of the Tab key, where only a mouse finds it.
       defaultProps: {
-        visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password', tabIndex: 0 },
+        visibilityToggleButtonProps: { 'aria-label': texts.showTyped, tabIndex: 0 },
       },
     }),
     Select: Select.extend({ defaultProps: { allowDeselect: false, comboboxProps: { shadow: 'md' } } }),

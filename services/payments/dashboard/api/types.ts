@@ -38,6 +38,7 @@ export interface User {
 export interface Session {
   object: 'session';
   user: User;
-  organisation: { id: string; name: string; role: Role; live_access: LiveAccess };
+  /** None for a person who has left the last one. */
+  organisation: { id: string; name: string; role: Role; live_access: LiveAccess } | null;
   organisations: { id: string; name: string; role: Role }[];
 }

@@ -4,6 +4,7 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { mode } from '../api/mode.ts';
 import { Brand } from '../session/brand.tsx';
 import { useRights, useSession } from '../session/session.ts';
+import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
 import { texts } from '../texts.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
@@ -97,7 +98,7 @@ export function Frame() {
       }}
     >
       {session.data.user.email_verified ? null : <UnverifiedBanner email={session.data.user.email} />}
-      <Outlet />
+      {session.data.organisation === null ? <AnotherOrganisationPanel /> : <Outlet />}
     </Shell>
   );
 }

@@ -13,7 +13,6 @@ export function ModeSwitch() {
         <Button
           size="xs"
           color={mode === 'test' ? 'orange.9' : 'brand'}
-          variant={mode === 'test' ? 'light' : 'filled'}
           leftSection={<Icon name={mode === 'test' ? 'flask' : 'bolt'} size={14} />}
           aria-label={`${texts.mode.label}: ${texts.mode[mode]}`}
         >

@@ -10,10 +10,10 @@ import { texts } from '../texts.ts';
 export function OrganisationSwitch({ session }: { session: Session }) {
   const navigate = useNavigate();
   const { organisation, organisations } = session;
-  if (organisations.length < 2) {
+  if (organisation === null || organisations.length < 2) {
     return (
-      <Text fw={600} px="sm" py="xs" truncate title={organisation.name}>
-        {organisation.name}
+      <Text fw={600} px="sm" py="xs" truncate title={organisation?.name}>
+        {organisation?.name}
       </Text>
     );
   }

@@ -1,4 +1,4 @@
-import { DataTable, Empty, Page, Panel, QueryView, useSearchState } from '@libs/ui';
+import { Empty, Page, Panel, QueryTable, QueryView, useSearchState } from '@libs/ui';
 import { Anchor, Button, SegmentedControl, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
@@ -83,10 +83,10 @@ function RecentPayments() {
         </Anchor>
       }
     >
-      <DataTable
+      <QueryTable
         label={words.recent}
         columns={paymentColumns}
-        rows={query.data?.data}
+        query={query}
         keyOf={({ id }) => id}
         empty={
           <Empty

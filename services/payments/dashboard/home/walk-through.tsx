@@ -1,5 +1,5 @@
 import { Icon, Panel } from '@libs/ui';
-import { Badge, Button, Group, List, Text, ThemeIcon } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text, ThemeIcon } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
@@ -38,20 +38,18 @@ export function WalkThrough({ session }: { session: Session }) {
   if (steps.every(({ done }) => done)) return null;
   return (
     <Panel title={words.title} lead={words.lead}>
-      <List listStyleType="none" spacing="sm" styles={{ item: { display: 'block' } }}>
+      <Stack component="ol" gap="md" p={0} m={0}>
         {steps.map((step, index) => (
-          <List.Item key={step.label}>
-            <StepView step={step} number={index + 1} />
-          </List.Item>
+          <StepView key={step.label} step={step} number={index + 1} />
         ))}
-      </List>
+      </Stack>
     </Panel>
   );
 }
 
 function StepView({ step, number }: { step: Step; number: number }) {
   return (
-    <Group justify="space-between" wrap="nowrap" gap="sm">
+    <Group component="li" justify="space-between" wrap="nowrap" gap="sm">
       <Group gap="sm" wrap="nowrap">
         <ThemeIcon radius="xl" variant={step.done ? 'filled' : 'light'} color={step.done ? 'brand' : 'gray'}>
           {step.done ? <Icon name="check" size={15} /> : number}

@@ -30,7 +30,7 @@ const stateColors: Record<KeyState, string> = { active: 'teal', revoked: 'red', 
 export function KeysPage() {
   const rights = useRights();
   const session = useSession();
-  const isClosed = mode === 'live' && session.data?.organisation.live_access !== 'approved';
+  const isClosed = mode === 'live' && session.data?.organisation?.live_access !== 'approved';
   return (
     <Page title={words.title} lead={texts.mode[mode === 'test' ? 'testBanner' : 'liveBanner']}>
       {!rights.write ? (
@@ -125,7 +125,7 @@ function columnsWith(roll: (key: ApiKey) => void): Column<ApiKey>[] {
     { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
-      header: words.roll,
+      header: texts.common.actions,
       render: (key) =>
         keyState(key, new Date()) === 'active' ? <KeyActions apiKey={key} roll={roll} /> : '',
     },

@@ -46,7 +46,7 @@ export function FilesTab() {
     { header: words.credits, align: 'right', render: ({ credit_total: total }) => <Amount minor={total} /> },
     { header: words.left, align: 'right', render: ({ left_at: at }) => <When at={at} /> },
     {
-      header: words.reject,
+      header: texts.common.actions,
       render: (file) =>
         file.status === 'rejected' ? (
           (file.rejection ?? '')

@@ -32,7 +32,7 @@ const columns: readonly Column<Organisation>[] = [
     ),
   },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
-  { header: words.approve, render: (organisation) => <Decision organisation={organisation} /> },
+  { header: texts.common.actions, render: (organisation) => <Decision organisation={organisation} /> },
 ];
 
 function Decision({

@@ -46,7 +46,7 @@ export function QuarantineTab() {
     { header: words.resolution, render: ({ resolution }) => resolution ?? '' },
     { header: words.received, align: 'right', render: ({ received_at: at }) => <When at={at} /> },
     {
-      header: words.open,
+      header: texts.common.actions,
       render: ({ id }) => (
         <Button size="xs" variant="default" onClick={() => setOpened(id)}>
           {words.open}

@@ -3,11 +3,11 @@ import {
   ApiFormView,
   ConfirmButton,
   CopyText,
-  DataTable,
   Facts,
   Page,
   Panel,
   parseAmount,
+  QueryTable,
   QueryView,
   toast,
   useApiForm,
@@ -67,12 +67,7 @@ function MethodView({ method }: { method: PaymentMethod }) {
         />
       </Panel>
       <Panel title={words.payments} flush>
-        <DataTable
-          label={words.payments}
-          columns={paymentColumns}
-          rows={payments.data?.data}
-          keyOf={({ id }) => id}
-        />
+        <QueryTable label={words.payments} columns={paymentColumns} query={payments} keyOf={({ id }) => id} />
       </Panel>
     </>
   );

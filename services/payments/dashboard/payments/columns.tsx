@@ -21,12 +21,13 @@ export const paymentColumns: readonly Column<Payment>[] = [
   { header: words.status, render: ({ status }) => <PaymentStatusBadge status={status} /> },
   { header: words.rail, render: ({ rail_selected: rail }) => <RailName rail={rail} /> },
   {
-    header: words.from,
-    render: ({ source }) => <span className="ui-id">{source.payment_method_id}</span>,
-  },
-  {
-    header: words.to,
-    render: ({ destination }) => <span className="ui-id">{destination.payment_method_id}</span>,
+    header: words.way,
+    render: ({ source, destination }) => (
+      <span className="ui-id">
+        {source.payment_method_id}
+        <br />→ {destination.payment_method_id}
+      </span>
+    ),
   },
   { header: words.description, render: ({ description }) => description ?? '' },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },

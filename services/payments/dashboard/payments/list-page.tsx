@@ -63,12 +63,12 @@ export function PaymentsPage() {
     >
       <Stack gap="md">
         <FilterBar>
+          <FindById />
           <ChoiceFilter name="status" label={words.status} choices={choicesOf(texts.statuses)} />
           <ChoiceFilter name="rail" label={words.rail} choices={choicesOf(texts.rails)} />
           <TextFilter name="payment_method" label={words.method} placeholder="pm_…" width={150} />
           <TextFilter name="metadata" label={words.metadata} placeholder={words.metadataHint} width={150} />
           <DateRangeFilter after="created_after" before="created_before" />
-          <FindById />
         </FilterBar>
         <Paper p={0} className="ui-panel">
           <ListView

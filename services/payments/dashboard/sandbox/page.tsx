@@ -25,7 +25,7 @@ const columns: readonly Column<(typeof testIds)[number]>[] = [
   { header: words.id, render: ([id]) => <CopyText text={id} label={id} /> },
   { header: words.behaviour, render: ([, behaviour]) => words.behaviours[behaviour] },
   {
-    header: words.use,
+    header: texts.common.actions,
     render: ([id]) => (
       <Anchor
         component={Link}

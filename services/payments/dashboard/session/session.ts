@@ -26,7 +26,7 @@ export interface Rights {
 /** What the role allows. Pages leave out what one may not do; the API refuses it in any case. */
 export function useRights(): Rights {
   const { data } = useSession();
-  const role = data?.organisation.role ?? 'viewer';
+  const role = data?.organisation?.role ?? 'viewer';
   return {
     write: writers.includes(role),
     manage: role === 'owner',

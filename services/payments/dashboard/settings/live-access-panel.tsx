@@ -17,7 +17,7 @@ const colors: Record<LiveAccess, string> = {
 export function LiveAccessPanel() {
   const session = useSession();
   const rights = useRights();
-  const state = session.data?.organisation.live_access ?? 'none';
+  const state = session.data?.organisation?.live_access ?? 'none';
   return (
     <Panel title={words.live}>
       <Stack>

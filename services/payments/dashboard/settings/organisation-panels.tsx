@@ -39,8 +39,8 @@ export function AnotherOrganisationPanel() {
   });
   return (
     <Panel title={words.another} lead={words.anotherLead}>
-      <ApiFormView api={api} submitLabel={words.anotherSubmit}>
-        <TextInput label={texts.fields.organisation} {...api.form.getInputProps('name')} />
+      <ApiFormView api={api} submitLabel={words.anotherSubmit} inline>
+        <TextInput label={words.anotherName} {...api.form.getInputProps('name')} />
       </ApiFormView>
     </Panel>
   );

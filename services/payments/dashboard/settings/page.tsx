@@ -28,7 +28,7 @@ function SettingsView({ session }: { session: Session }) {
           <PasswordPanel />
         </Stack>
         <Stack gap="lg">
-          {rights.manage ? <OrganisationPanel name={session.organisation.name} /> : null}
+          {rights.manage ? <OrganisationPanel name={session.organisation?.name ?? ''} /> : null}
           <LiveAccessPanel />
           <AnotherOrganisationPanel />
         </Stack>

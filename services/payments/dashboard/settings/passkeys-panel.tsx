@@ -1,4 +1,13 @@
-import { ApiFormView, type Column, ConfirmButton, DataTable, Panel, toast, useApiForm, When } from '@libs/ui';
+import {
+  ApiFormView,
+  type Column,
+  ConfirmButton,
+  Panel,
+  QueryTable,
+  toast,
+  useApiForm,
+  When,
+} from '@libs/ui';
 import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
 import { addPasskey } from '../session/passkey.ts';
@@ -19,7 +28,7 @@ const columns: readonly Column<Passkey>[] = [
   { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
   { header: words.lastUsed, align: 'right', render: ({ last_used_at: at }) => <When at={at} /> },
   {
-    header: words.removePasskey,
+    header: texts.common.actions,
     render: ({ id }) => (
       <ConfirmButton
         danger
@@ -48,10 +57,10 @@ export function PasskeysPanel() {
   return (
     <Panel title={words.passkeys} lead={words.passkeysLead} flush>
       <Stack>
-        <DataTable
+        <QueryTable
           label={words.passkeys}
           columns={columns}
-          rows={query.data?.data}
+          query={query}
           keyOf={({ id }) => id}
           empty={
             <Text size="sm" c="dimmed" px="lg">
@@ -60,7 +69,7 @@ export function PasskeysPanel() {
           }
         />
         <Group px="lg" pb="lg">
-          <ApiFormView api={api} submitLabel={words.addPasskey}>
+          <ApiFormView api={api} submitLabel={words.addPasskey} inline>
             <TextInput label={words.passkeyName} {...api.form.getInputProps('name')} />
           </ApiFormView>
         </Group>

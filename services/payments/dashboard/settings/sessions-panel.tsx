@@ -1,4 +1,4 @@
-import { ActionButton, type Column, DataTable, Panel, toast, When } from '@libs/ui';
+import { ActionButton, type Column, Panel, QueryTable, toast, When } from '@libs/ui';
 import { Badge } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
@@ -28,7 +28,7 @@ const columns: readonly Column<OwnSession>[] = [
   { header: words.address, render: ({ address }) => address ?? '–' },
   { header: words.lastSeen, align: 'right', render: ({ last_seen_at: at }) => <When at={at} /> },
   {
-    header: words.end,
+    header: texts.common.actions,
     render: ({ id, current }) =>
       current ? (
         ''
@@ -50,7 +50,7 @@ export function SessionsPanel() {
   const query = useList<OwnSession>(SESSIONS_PATH);
   return (
     <Panel title={words.sessions} lead={words.sessionsLead} flush>
-      <DataTable label={words.sessions} columns={columns} rows={query.data?.data} keyOf={({ id }) => id} />
+      <QueryTable label={words.sessions} columns={columns} query={query} keyOf={({ id }) => id} />
     </Panel>
   );
 }

@@ -3,11 +3,10 @@ import {
   ApiFormView,
   type Column,
   ConfirmButton,
-  DataTable,
   Icon,
   Page,
   Panel,
-  ProblemView,
+  QueryTable,
   toast,
   useApiForm,
   When,
@@ -82,16 +81,12 @@ function MembersPanel() {
     { header: words.role, render: (member) => <RoleCell member={member} canChange={rights.manage} /> },
     { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     ...(rights.manage
-      ? [{ header: words.remove, render: (member: Member) => <RemoveButton member={member} /> }]
+      ? [{ header: texts.common.actions, render: (member: Member) => <RemoveButton member={member} /> }]
       : []),
   ];
   return (
     <Panel title={words.members} flush>
-      {query.isError ? (
-        <ProblemView error={query.error} retry={() => void query.refetch()} />
-      ) : (
-        <DataTable label={words.members} columns={columns} rows={query.data?.data} keyOf={({ id }) => id} />
-      )}
+      <QueryTable label={words.members} columns={columns} query={query} keyOf={({ id }) => id} />
     </Panel>
   );
 }
@@ -139,7 +134,7 @@ const invitationColumns: readonly Column<Invitation>[] = [
   { header: words.role, render: ({ role }) => texts.roles[role] },
   { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
   {
-    header: words.revoke,
+    header: texts.common.actions,
     render: ({ id }) => (
       <ActionButton
         onAct={async () => {
@@ -157,10 +152,10 @@ function InvitationsPanel() {
   const query = useList<Invitation>(INVITATIONS_PATH);
   return (
     <Panel title={words.invitations} flush>
-      <DataTable
+      <QueryTable
         label={words.invitations}
         columns={invitationColumns}
-        rows={query.data?.data}
+        query={query}
         keyOf={({ id }) => id}
         empty={
           <Text size="sm" c="dimmed" p="lg" pt={0}>

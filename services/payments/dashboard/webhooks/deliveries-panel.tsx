@@ -7,7 +7,7 @@ import {
   Loading,
   Pager,
   Panel,
-  ProblemView,
+  QueryTable,
   toast,
   useSearchState,
   When,
@@ -57,7 +57,7 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
     { header: words.next, align: 'right', render: ({ next_attempt_at: at }) => <When at={at} /> },
     { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
     {
-      header: words.retry,
+      header: texts.common.actions,
       render: ({ id }) =>
         rights.write ? <ActionButton onAct={() => retry(id)}>{words.retry}</ActionButton> : null,
     },
@@ -68,20 +68,14 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
       flush
       actions={<ActionButton onAct={() => refresh(path)}>{texts.common.refresh}</ActionButton>}
     >
-      {query.isError && query.data === undefined ? (
-        <ProblemView error={query.error} retry={() => void query.refetch()} />
-      ) : (
-        <>
-          <DataTable
-            label={words.deliveries}
-            columns={columns}
-            rows={query.data?.data}
-            keyOf={({ id }) => id}
-            empty={<Empty icon="webhook" title={words.noDeliveries} next={words.noDeliveriesNext} />}
-          />
-          <Pager nextCursor={query.data?.next_cursor} />
-        </>
-      )}
+      <QueryTable
+        label={words.deliveries}
+        columns={columns}
+        query={query}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="webhook" title={words.noDeliveries} next={words.noDeliveriesNext} />}
+      />
+      <Pager nextCursor={query.data?.next_cursor} />
       <Modal
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}

@@ -35,7 +35,7 @@ function columnsFor({ chosen }: RailDecision): Column<RailCandidate>[] {
     {
       header: words.candidate,
       render: ({ rail }) => (
-        <Group gap="xs" wrap="nowrap" justify="flex-end">
+        <Group gap="xs" wrap="nowrap">
           <strong>
             <RailName rail={rail} />
           </strong>

@@ -1,4 +1,4 @@
-import { Amount, type Column, DataTable, Panel, QueryView, When } from '@libs/ui';
+import { Amount, type Column, Panel, QueryTable, When } from '@libs/ui';
 import { Badge, Text } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import type { LedgerEntry } from '../../api/types.ts';
@@ -36,21 +36,17 @@ export function EntriesPanel({ paymentId }: { paymentId: string }) {
   const query = useList<LedgerEntry>('/v1/ledger/entries', { payment_id: paymentId, limit: ENTRIES_MAX });
   return (
     <Panel title={texts.payment.ledger} flush>
-      <QueryView query={query}>
-        {({ data }) => (
-          <DataTable
-            label={texts.payment.ledger}
-            columns={entryColumns}
-            rows={data}
-            keyOf={({ id }) => id}
-            empty={
-              <Text size="sm" c="dimmed" p="lg" pt={0}>
-                {texts.payment.noEntries}
-              </Text>
-            }
-          />
-        )}
-      </QueryView>
+      <QueryTable
+        label={texts.payment.ledger}
+        columns={entryColumns}
+        query={query}
+        keyOf={({ id }) => id}
+        empty={
+          <Text size="sm" c="dimmed" p="lg" pt={0}>
+            {texts.payment.noEntries}
+          </Text>
+        }
+      />
     </Panel>
   );
 }

@@ -1,4 +1,4 @@
-import { type Column, DataTable, Panel, QueryView, When } from '@libs/ui';
+import { type Column, Panel, QueryTable, When } from '@libs/ui';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../../api/client.ts';
@@ -27,21 +27,17 @@ export function EventsPanel({ paymentId }: { paymentId: string }) {
   const query = useList<PaymentsEvent>('/v1/events', { object_id: paymentId, limit: EVENTS_MAX });
   return (
     <Panel title={texts.payment.events} flush>
-      <QueryView query={query}>
-        {({ data }) => (
-          <DataTable
-            label={texts.payment.events}
-            columns={columns}
-            rows={data}
-            keyOf={({ id }) => id}
-            empty={
-              <Text size="sm" c="dimmed" p="lg" pt={0}>
-                {texts.payment.noEvents}
-              </Text>
-            }
-          />
-        )}
-      </QueryView>
+      <QueryTable
+        label={texts.payment.events}
+        columns={columns}
+        query={query}
+        keyOf={({ id }) => id}
+        empty={
+          <Text size="sm" c="dimmed" p="lg" pt={0}>
+            {texts.payment.noEvents}
+          </Text>
+        }
+      />
     </Panel>
   );
 }

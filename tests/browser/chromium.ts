@@ -1,0 +1,57 @@
+// A real Chromium that notices what a person would not: errors in the console, requests to elsewhere, broken policies.
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const CHROMIUM = '/usr/bin/chromium';
+/** Without it `npm test` says loudly that these tests were left out. */
+export const hasChromium = existsSync(CHROMIUM);
+
+export function startChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--disable-dev-shm-usage',
+    ],
+  });
+}
+
+export interface WatchedPage {
+  page: Page;
+  /** Everything that should not have happened so far. */
+  faults: string[];
+}
+
+/** A page that may speak with one address alone. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    // A refusal that the page shows in words is no fault of the page; the browser writes a line for it in any case.
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url()))
+      faults.push(`request to ${request.url()}`);
+  });
+  return { page, faults };
+}
+
+/** The address must be known before the server starts: it compares the origin of requests with it. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,48 @@
+// Every page of the dashboard, by the name under which tests and pictures speak of it.
+import type { Seeded } from './seed.ts';
+
+export const publicPages: Record<string, string> = {
+  login: '/dashboard/login',
+  signup: '/dashboard/signup',
+  forgot: '/dashboard/forgot',
+  reset: '/dashboard/reset?token=none',
+  verify: '/dashboard/verify?token=none',
+  invitation: '/dashboard/invitation?token=none',
+};
+
+/** Pages without anything in their address. */
+export const listPages: Record<string, string> = {
+  home: '/dashboard',
+  payments: '/dashboard/payments',
+  'payments-new': '/dashboard/payments/new',
+  'payment-methods': '/dashboard/payment-methods',
+  webhooks: '/dashboard/webhooks',
+  events: '/dashboard/events',
+  ledger: '/dashboard/ledger',
+  'ledger-entries': '/dashboard/ledger?tab=entries',
+  'ledger-fees': '/dashboard/ledger?tab=fees',
+  'ledger-check': '/dashboard/ledger?tab=check',
+  keys: '/dashboard/keys',
+  logs: '/dashboard/logs',
+  sandbox: '/dashboard/sandbox',
+  team: '/dashboard/team',
+  settings: '/dashboard/settings',
+  operator: '/dashboard/operator',
+};
+
+export const operatorPages: Record<string, string> = {
+  'operator-quarantine': '/dashboard/operator?tab=quarantine',
+  'operator-reconciliation': '/dashboard/operator?tab=reconciliation',
+  'operator-files': '/dashboard/operator?tab=files',
+};
+
+/** Pages of one object. */
+export function objectPages(seeded: Seeded): Record<string, string> {
+  return {
+    payment: `/dashboard/payments/${seeded.completed}`,
+    'payment-failed': `/dashboard/payments/${seeded.failed}`,
+    'payment-method': `/dashboard/payment-methods/${seeded.balance}`,
+    webhook: `/dashboard/webhooks/${seeded.endpoint}`,
+    event: `/dashboard/events/${seeded.event}`,
+  };
+}
