@@ -1,6 +1,5 @@
 // What the API speaks is the client library's, which is made from the reference; sessions are the dashboard's own.
 export type {
-  Balance,
   EventType,
   Fees,
   LedgerAccount,

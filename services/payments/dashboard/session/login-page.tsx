@@ -70,6 +70,6 @@ async function logIn(values: { email: string; password: string }): Promise<Sessi
   } catch (error) {
     if (!isApiError(error, 'passkey_required')) throw error;
     const { logInByPasskey } = await import('./passkey.ts');
-    return logInByPasskey(error.body.options as never);
+    return logInByPasskey(error.body.options);
   }
 }

@@ -1,24 +1,9 @@
-import {
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  startAuthentication,
-  startRegistration,
-} from '@simplewebauthn/browser';
+import { addPasskey as add, logInByPasskey as logIn } from '@libs/ui/passkey';
 import { client } from '../api/client.ts';
 import type { Session } from '../api/types.ts';
+import { SESSION_PATH } from './session.ts';
 
-/** Asks the device for a passkey, by options that came with a refusal or are fetched. */
-export async function logInByPasskey(given?: PublicKeyCredentialRequestOptionsJSON): Promise<Session> {
-  const optionsJSON =
-    given ?? (await client.post<PublicKeyCredentialRequestOptionsJSON>('/v1/session/passkey/options'));
-  const response = await startAuthentication({ optionsJSON });
-  return client.post<Session>('/v1/session/passkey', { response });
-}
+const calls = { client, sessionPath: SESSION_PATH };
 
-export async function addPasskey(name: string): Promise<void> {
-  const optionsJSON = await client.post<PublicKeyCredentialCreationOptionsJSON>(
-    '/v1/session/passkeys/options',
-  );
-  const response = await startRegistration({ optionsJSON });
-  await client.post('/v1/session/passkeys', { name, response });
-}
+export const logInByPasskey = (given?: unknown) => logIn<Session>(calls, given);
+export const addPasskey = (name: string) => add(calls, name);
