@@ -93,6 +93,15 @@ describe('settings', () => {
     expect(message).not.toMatch(/c2VjcmV0|secret/);
   });
 
+  test('/metrics is open in development, and in production only with a token', () => {
+    const token = 'a-token-for-metrics';
+    const production = { NODE_ENV: 'production', PAYMENTS_PUBLIC_URL: 'https://pay.example.com' };
+    expect(loadConfig({}).metricsAccess).toBe('open');
+    expect(loadConfig(production).metricsAccess).toBe('closed');
+    expect(loadConfig({ ...production, PAYMENTS_METRICS_TOKEN: token }).metricsAccess).toEqual({ token });
+    expect(() => loadConfig({ PAYMENTS_METRICS_TOKEN: 'short' })).toThrow(/PAYMENTS_METRICS_TOKEN/);
+  });
+
   test('settings that do not go together are named, too', () => {
     expect(() => loadConfig({ PAYMENTS_RTP_CLIENT_CERT: '/a' })).toThrow(/PAYMENTS_RTP_CLIENT_KEY/);
     expect(() => loadConfig({ PAYMENTS_ADMIN_TOKEN: 'with space' })).toThrow(/PAYMENTS_ADMIN_TOKEN/);

@@ -106,6 +106,25 @@ test('[TH-1.2] every bad setting is named in one message, and no value is repeat
   expect(message).not.toContain('\n');
 });
 
+test('[TH-1.2] internal tokens that could be guessed stop the start', async () => {
+  const given = (tokens: string) => load({ DATA_DIR: folder, TOOLHUB_INTERNAL_TOKENS: tokens });
+  await expect(given('a:only-15-letters')).rejects.toThrow(/TOOLHUB_INTERNAL_TOKENS.*16 or more characters/);
+  await expect(given('a:long-enough-token,b:short')).rejects.toThrow(/entry 2/);
+  expect((await given('a:sixteen-letters!')).secrets.internalTokens).toHaveLength(1);
+});
+
+test('[TH-10.4] /metrics is open in development, and in production only with a token', async () => {
+  const accessWith = async (env: Record<string, string>) =>
+    (await load({ DATA_DIR: folder, ...env })).metricsAccess;
+  const production = { NODE_ENV: 'production', TOOLHUB_PUBLIC_URL: 'https://hub.example.com' };
+  const token = 'a-token-for-metrics';
+  expect(await accessWith({})).toBe('open');
+  expect(await accessWith(production)).toBe('closed');
+  expect(await accessWith({ ...production, TOOLHUB_METRICS_TOKEN: token })).toEqual({ token });
+  expect(await accessWith({ TOOLHUB_METRICS_TOKEN: token })).toEqual({ token });
+  await expect(accessWith({ TOOLHUB_METRICS_TOKEN: 'short' })).rejects.toThrow(/TOOLHUB_METRICS_TOKEN/);
+});
+
 test.each([
   ['not JSON', '{'],
   ['a list', '[]'],

@@ -177,9 +177,6 @@ function readSettings(env: Env, connectors: readonly Connector[]) {
   );
   try {
     const values = loadSettings(env, { ...spec, internalAccounts });
-    for (const { name, token } of values.internalTokens ?? [])
-      if (token.length < SECRET_LENGTH_MIN)
-        problems.push(`TOOLHUB_INTERNAL_TOKENS: "${name}" must have ${SECRET_LENGTH_MIN} or more characters`);
     if (problems.length === 0) return { ...values, connectorUrls, oauthClients };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

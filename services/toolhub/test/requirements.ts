@@ -225,6 +225,7 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'TH-10.2', text: "A change of a credential drops the customer's report." },
   { id: 'TH-10.3', text: 'Without a caller: the platforms as such, nothing about any customer.' },
+  { id: 'TH-10.4', text: 'In production /metrics answers whoever has its token, and nobody else.' },
   // Dashboard
   {
     id: 'TH-11.1',

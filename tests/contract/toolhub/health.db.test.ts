@@ -1,4 +1,5 @@
 // GET /api/health/platforms, asked of two processes over one database.
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestDatabase } from '@libs/db/testing';
@@ -248,6 +249,31 @@ describe('without a customer', () => {
     }
     expect(alpha.probes).toEqual([]);
     expect((await ask(undefined, 1)).cached).toBe(true);
+  });
+
+  test("[TH-10.3] a platform that is down is shown without the operator's own addresses", async () => {
+    time.advance(11 * MINUTE_MS);
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, 'close');
+    const inside = await startService(db.url, {
+      now: time.now,
+      connectors: [createTelegramConnector()],
+      env: { TOOLHUB_CONNECTOR_TELEGRAM_URL: `http://127.0.0.1:${port}/inside` },
+      jobs: false,
+    });
+    try {
+      const { body } = await call(inside.url + HEALTH);
+      expect(body).toMatchObject({
+        platforms: [{ platform: 'telegram', status: 'down', message: 'The platform does not answer.' }],
+      });
+      expect(JSON.stringify(body)).not.toMatch(new RegExp(`127\\.0\\.0\\.1|${port}|inside`));
+    } finally {
+      await inside.stop();
+    }
+    time.advance(11 * MINUTE_MS);
   });
 
   test('a bad token is refused, and so is one without the scope or without an account', async () => {
