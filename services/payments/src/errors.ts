@@ -39,6 +39,28 @@ export const errors = defineErrors({
     detail: 'Your role in this organisation does not allow this.',
     help: 'Viewers read; developers also write and have keys; owners also manage members. Ask an owner.',
   },
+  email_not_verified: {
+    kind: 'forbidden',
+    title: 'E-mail address not verified',
+    detail: 'Verify your e-mail address first, by the link in the mail.',
+    help: 'Ask for another mail with `POST /v1/session/verify/resend`.',
+  },
+  last_owner: {
+    kind: 'conflict',
+    title: 'Last owner',
+    detail: 'An organisation keeps at least one owner; make somebody else an owner first.',
+  },
+  already_member: {
+    kind: 'conflict',
+    title: 'Already a member',
+    detail: 'Somebody with this e-mail address is a member already.',
+  },
+  invitation_for_another: {
+    kind: 'forbidden',
+    title: 'Invitation for another address',
+    detail: 'This invitation was sent to another e-mail address than yours.',
+    help: 'Log in as the person whose address it went to, or ask to be invited at yours.',
+  },
   no_organisation: {
     kind: 'forbidden',
     title: 'No organisation',

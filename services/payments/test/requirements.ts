@@ -124,6 +124,37 @@ export const requirements: readonly Requirement[] = [
     id: 'P-3.22',
     text: 'A page that shows another organisation than the session looks at is told so and changes nothing.',
   },
+  {
+    id: 'P-3.23',
+    text: 'Members are invited by a mail that names nobody; its link works once, for seven days, and for the address that it went to.',
+  },
+  {
+    id: 'P-3.24',
+    text: 'A person may be in several organisations; a session looks at one of them and switches.',
+  },
+  {
+    id: 'P-3.25',
+    text: 'Only a verified owner invites; an invitation that was taken back or replaced no longer works.',
+  },
+  {
+    id: 'P-3.26',
+    text: 'Viewers read and write nothing, developers also write and have keys, owners also manage members: at every endpoint.',
+  },
+  { id: 'P-3.27', text: 'A changed role and a removed member hold for the next request in every process.' },
+  { id: 'P-3.28', text: 'An organisation keeps at least one owner, whatever happens at once.' },
+  {
+    id: 'P-3.29',
+    text: 'People make, restrict, roll and revoke keys of the mode they look at; a key makes none.',
+  },
+  {
+    id: 'P-3.30',
+    text: 'Live access is asked for by a verified owner and decided by the operator; without it no live key is made. Organisations of the operator have it.',
+  },
+  {
+    id: 'P-3.31',
+    text: "The operator's token, and nothing else, lets a person with a verified address act as the operator.",
+  },
+  { id: 'P-3.32', text: 'Sessions are listed and ended; a new password ends all others.' },
 
   // Payments
   {

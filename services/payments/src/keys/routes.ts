@@ -1,48 +1,22 @@
 import { noteAudit } from '@libs/http';
 import Type from 'typebox';
-import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
-import { errors } from '../errors.ts';
+import { closed, ModeSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
-import { type ApiKey, scopes } from './key.ts';
-import type { KeyService, NewKey, NewOrganisation } from './service.ts';
+import { scopes } from './key.ts';
+import {
+  futureTime,
+  KeyName,
+  KeyParams,
+  KeySchema,
+  KeyWithToken,
+  keyToApi,
+  NewKeyFields,
+  newKeyToApi,
+  OrganisationParams,
+  RollBody,
+} from './schemas.ts';
+import type { KeyService, NewOrganisation } from './service.ts';
 
-const NAME_LENGTH_MAX = 200;
-const OVERLAP_SECONDS_MAX = 30 * 24 * 60 * 60;
-
-const name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Acme'] });
-const OrganisationParams = idParams('org_01kaf3v6w8q2m5x9t7c4b1n0ze');
-const KeyParams = idParams('key_01kaf3v6w8q2m5x9t7c4b1n0ze');
-
-const keyExample = {
-  id: 'key_01kaf3v6w8q2m5x9t7c4b1n0ze',
-  object: 'api_key',
-  organisation_id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
-  mode: 'test',
-  name: 'shop',
-  hint: 'x7Qe',
-  scopes: ['payments:read', 'payments:write'],
-  expires_at: null,
-  revoked_at: null,
-  created_at: '2026-11-16T15:04:05.000Z',
-};
-
-const keyFields = {
-  id: Type.String(),
-  object: Type.Literal('api_key'),
-  organisation_id: Type.String(),
-  mode: ModeSchema,
-  name: Type.String(),
-  hint: Type.String({ description: 'The last characters of the key.' }),
-  scopes: Type.Array(Type.String()),
-  expires_at: nullable(Timestamp),
-  revoked_at: nullable(Timestamp),
-  created_at: Timestamp,
-};
-const apiKey = Type.Object(keyFields, { title: 'ApiKey', examples: [keyExample] });
-const apiKeyWithToken = Type.Object(
-  { ...keyFields, key: Type.String({ description: 'Shown this once.' }) },
-  { title: 'ApiKeyWithToken', examples: [{ ...keyExample, key: 'sk_test_…' }] },
-);
 const createdOrganisation = Type.Object(
   {
     organisation: Type.Object({ id: Type.String(), name: Type.String(), created_at: Timestamp }),
@@ -65,25 +39,6 @@ const createdOrganisation = Type.Object(
   },
 );
 
-function toApi(key: ApiKey) {
-  return {
-    id: key.id,
-    object: 'api_key' as const,
-    organisation_id: key.organisationId,
-    mode: key.mode,
-    name: key.name,
-    hint: key.hint,
-    scopes: [...key.scopes],
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    created_at: key.createdAt.toISOString(),
-  };
-}
-
-function toApiWithToken({ key, token }: NewKey) {
-  return { ...toApi(key), key: token };
-}
-
 function organisationToApi({ organisation, test, live }: NewOrganisation) {
   return {
     organisation: {
@@ -94,15 +49,6 @@ function organisationToApi({ organisation, test, live }: NewOrganisation) {
     keys: { test: test.token, live: live.token },
     key_ids: { test: test.key.id, live: live.key.id },
   };
-}
-
-/** A moment in time, which the schema has checked to be one. */
-function futureTime(text: string, now: Date): Date {
-  const time = new Date(text);
-  if (time > now) return time;
-  throw errors.invalid_request({
-    errors: [{ pointer: '/expires_at', code: 'not_in_future', detail: 'Must be in the future.' }],
-  });
 }
 
 export interface AdminRouteOptions {
@@ -131,7 +77,7 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
         ...shared,
         summary: 'Create an organisation with a test and a live key',
         description: 'Both keys are shown this once.',
-        body: Type.Object({ name }, { ...closed, title: 'CreateOrganisation' }),
+        body: Type.Object({ name: KeyName }, { ...closed, title: 'CreateOrganisation' }),
         response: { 201: createdOrganisation },
       },
     },
@@ -156,7 +102,7 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
         params: OrganisationParams,
         response: {
           200: Type.Object(
-            { object: Type.Literal('list'), data: Type.Array(apiKey) },
+            { object: Type.Literal('list'), data: Type.Array(KeySchema) },
             { title: 'ApiKeyList' },
           ),
         },
@@ -164,7 +110,7 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
     },
     async (request) => ({
       object: 'list' as const,
-      data: (await keys.listKeys(request.params.id)).map(toApi),
+      data: (await keys.listKeys(request.params.id)).map(keyToApi),
     }),
   );
 }
@@ -184,21 +130,10 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         description: 'For one mode, with all scopes or some. The key is shown this once.',
         params: OrganisationParams,
         body: Type.Object(
-          {
-            mode: ModeSchema,
-            name: Type.Optional(name),
-            scopes: Type.Optional(
-              Type.Array(oneOfStrings(scopes), {
-                minItems: 1,
-                uniqueItems: true,
-                description: 'What the key may do; everything when left out.',
-              }),
-            ),
-            expires_at: Type.Optional(Timestamp),
-          },
+          { mode: ModeSchema, ...NewKeyFields },
           { ...closed, title: 'CreateApiKey', examples: [{ mode: 'test', name: 'shop' }] },
         ),
-        response: { 201: apiKeyWithToken },
+        response: { 201: KeyWithToken },
       },
     },
     async (request, tx) => {
@@ -211,7 +146,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
       });
       noteAudit(request, { target: added.key.id });
-      return { status: 201, body: toApiWithToken(added) };
+      return { status: 201, body: newKeyToApi(added) };
     },
   );
 
@@ -229,23 +164,15 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         summary: 'Replace a key by a new one',
         description: 'The old one works on for the overlap. The new one is shown this once.',
         params: KeyParams,
-        body: Type.Object(
-          {
-            overlap_seconds: Type.Integer({
-              minimum: 0,
-              maximum: OVERLAP_SECONDS_MAX,
-              default: 0,
-              examples: [3600],
-            }),
-          },
-          { ...closed, title: 'RollApiKey' },
-        ),
-        response: { 201: apiKeyWithToken },
+        body: RollBody,
+        response: { 201: KeyWithToken },
       },
     },
     async (request, tx) => {
-      const added = await keys.rollKey(tx, request.params.id, request.body.overlap_seconds);
-      return { status: 201, body: toApiWithToken(added) };
+      const added = await keys.rollKey(tx, request.params.id, {
+        overlapSeconds: request.body.overlap_seconds,
+      });
+      return { status: 201, body: newKeyToApi(added) };
     },
   );
 

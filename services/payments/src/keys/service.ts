@@ -16,11 +16,13 @@ import {
   tokenPrefix,
 } from './key.ts';
 import {
+  countWorkingKeys,
   endKey,
   findKeyByHash,
   insertKey,
   insertOrganisation,
   listKeys,
+  listKeysOf,
   lockKey,
   organisationExists,
   raiseTestEpoch,
@@ -29,6 +31,8 @@ import {
 const HINT_CHARACTERS = 4;
 const KEYS_LISTED_MAX = 1_000;
 const LOADS_MAX = 1_000;
+/** Of an organisation in one mode. */
+const WORKING_KEYS_MAX = 1_000;
 
 export interface KeyServiceDependencies {
   database: Database;
@@ -60,6 +64,14 @@ export interface KeyRequest {
   expiresAt: Date | null;
 }
 
+/** Whose keys somebody may touch; the operator may touch all. */
+export type KeyOwner = Pick<ApiKey, 'organisationId' | 'mode'>;
+
+export interface KeyRoll {
+  overlapSeconds: number;
+  owner?: KeyOwner;
+}
+
 export interface KeyService {
   /** Who the token belongs to; undefined for a token that is unknown, expired or revoked. Sync for a known key. */
   authenticate(token: string): Caller | undefined | Promise<Caller | undefined>;
@@ -69,9 +81,12 @@ export interface KeyService {
   addOrganisation(tx: Queryable, request: Pick<Organisation, 'name' | 'liveAccess'>): Promise<Organisation>;
   createKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
   /** A new key takes over from an old one, which goes on working for the overlap. */
-  rollKey(tx: Queryable, id: string, overlapSeconds: number): Promise<NewKey>;
-  revokeKey(id: string): Promise<void>;
+  rollKey(tx: Queryable, id: string, request: KeyRoll): Promise<NewKey>;
+  /** Another owner's key than the one that is named is as unknown as none. */
+  revokeKey(id: string, owner?: KeyOwner): Promise<void>;
   listKeys(organisationId: string): Promise<ApiKey[]>;
+  /** Newest first; `before` is the id of the last one that was shown. */
+  listKeysOf(owner: KeyOwner, page: { before: string | null; limit: number }): Promise<ApiKey[]>;
   /** The organisation's test mode goes on as another tenant, for all of its keys and in every process. */
   openNextEpoch(tx: Transaction, organisationId: string): Promise<{ closed: Tenant; opened: Tenant }>;
   /** Makes the published sandbox key work, where the sandbox is on. */
@@ -118,12 +133,17 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
 
     async createKey(tx, request) {
       if (!(await organisationExists(tx, request.organisationId))) throw noOrganisation();
+      if ((await countWorkingKeys(tx, request, now())) >= WORKING_KEYS_MAX) {
+        throw errors.limit_reached({
+          detail: `At most ${WORKING_KEYS_MAX} keys of a mode can work at once.`,
+        });
+      }
       return addKey(tx, request);
     },
 
-    async rollKey(tx, id, overlapSeconds) {
+    async rollKey(tx, id, { overlapSeconds, owner }) {
       const old = await lockKey(tx, id);
-      if (old === undefined) throw noKey();
+      if (old === undefined || !isOf(old, owner)) throw noKey();
       const at = now();
       if (hasEnded(old, at)) {
         throw errors.state_conflict({ detail: 'A key that is revoked or expired cannot be rolled.' });
@@ -137,10 +157,10 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       return added;
     },
 
-    revokeKey: (id) =>
+    revokeKey: (id, owner) =>
       database.transaction(async (tx) => {
         const key = await lockKey(tx, id);
-        if (key === undefined) throw noKey();
+        if (key === undefined || !isOf(key, owner)) throw noKey();
         if (key.revokedAt !== null) return;
         await endKey(tx, id, { expiresAt: key.expiresAt, revokedAt: now() });
         await changes.publish(tx, 'key', id);
@@ -150,6 +170,8 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       if (!(await organisationExists(database, organisationId))) throw noOrganisation();
       return listKeys(database, organisationId, KEYS_LISTED_MAX);
     },
+
+    listKeysOf: (owner, page) => listKeysOf(database, { ...owner, ...page }),
 
     async openNextEpoch(tx, organisationId) {
       const epoch = await raiseTestEpoch(tx, organisationId);
@@ -185,6 +207,10 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       });
     },
   };
+}
+
+function isOf(key: ApiKey, owner: KeyOwner | undefined): boolean {
+  return owner === undefined || (key.organisationId === owner.organisationId && key.mode === owner.mode);
 }
 
 function noKey(): Error {

@@ -105,6 +105,32 @@ export async function listKeys(db: Queryable, organisationId: string, limit: num
   return rows.map(fromRow);
 }
 
+/** Of one mode, newest first; `before` is the id of the last one that was shown. */
+export async function listKeysOf(
+  db: Queryable,
+  query: Pick<ApiKey, 'organisationId' | 'mode'> & { before: string | null; limit: number },
+): Promise<ApiKey[]> {
+  const { rows } = await db.query<KeyRow>(
+    `select ${COLUMNS} from api_keys
+     where organisation_id = $1 and mode = $2 and ($3::text is null or id < $3) order by id desc limit $4`,
+    [query.organisationId, query.mode, query.before, query.limit],
+  );
+  return rows.map(fromRow);
+}
+
+export async function countWorkingKeys(
+  db: Queryable,
+  query: Pick<ApiKey, 'organisationId' | 'mode'>,
+  now: Date,
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from api_keys where organisation_id = $1 and mode = $2
+       and revoked_at is null and (expires_at is null or expires_at > $3)`,
+    [query.organisationId, query.mode, now],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 export async function endKey(
   tx: Queryable,
   id: string,

@@ -4,10 +4,17 @@ import { createLogin } from '@libs/login';
 import { createReplyOnce, type ReplyOnce } from '../idempotency/reply.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/service.ts';
 import { createGates, type Gates } from '../keys/access.ts';
+import { registerOwnKeyRoutes } from '../keys/own-routes.ts';
 import { registerAdminRoutes } from '../keys/routes.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
+import { registerOrganisationRoutes } from '../organisations/routes.ts';
+import { createOrganisationService } from '../organisations/service.ts';
+import { registerAccountRoutes } from '../people/account-routes.ts';
+import { createInvitations } from '../people/invitations.ts';
+import { createMembers } from '../people/members.ts';
 import { registerSessionRoutes } from '../people/routes.ts';
 import { createPeopleService, peopleOfLogin, SESSION_TOKEN_PREFIX } from '../people/service.ts';
+import { registerTeamRoutes } from '../people/team-routes.ts';
 import type { Base, Part } from './base.ts';
 
 const PURGE_MINUTES = 30;
@@ -43,18 +50,31 @@ export async function addAccess(base: Base): Promise<AccessPart> {
       tokenPrefix: 'pml_',
     },
   });
-  const people = createPeopleService({ database, keys, login, newId, now });
+  const invitations = createInvitations({ database, mailer, publicUrl, newId, randomBytes, now });
+  const people = createPeopleService({ database, keys, login, invitations, newId, now });
+  const members = createMembers({ database });
+  const organisations = createOrganisationService({ database, now });
   const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
   const idempotency = createIdempotency({ databases: base.databases, sealer, now });
   const replyOnce = createReplyOnce(idempotency);
-  const purge: Handler = { name: 'people.purge', handle: () => login.purge() };
+  const purge: Handler = {
+    name: 'people.purge',
+    handle: async () => {
+      await login.purge();
+      await invitations.purge();
+    },
+  };
   return {
     ...{ gates, keys, idempotency, replyOnce },
     routes(_app, routes) {
       registerAdminRoutes(routes, { keys, now });
+      registerOwnKeyRoutes(routes, { keys, now });
+      registerOrganisationRoutes(routes, { organisations });
       registerSessionRoutes(routes, { people, gates, security: login.security });
+      registerAccountRoutes(routes, { people, invitations, sessions: login.sessions });
+      registerTeamRoutes(routes, { members, invitations, limits: invitationLimitsOf(base) });
     },
-    handlers: [purge, ...login.handlers],
+    handlers: [purge, ...login.handlers, ...invitations.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     async close() {
       await changes.close();
@@ -72,5 +92,18 @@ function limitsOf({ rates, config }: Base) {
     address: rates.limit({
       ...{ name: 'address', limit: addressPerMinute, windowSeconds: 60, burst: addressPerMinute },
     }),
+  };
+}
+
+const HOUR_SECONDS = 60 * 60;
+const INVITATIONS_PER_HOUR = 50;
+const INVITATIONS_TO_ADDRESS_PER_HOUR = 5;
+
+function invitationLimitsOf({ rates }: Base) {
+  const perHour = (name: string, limit: number) =>
+    rates.limit({ name, limit, windowSeconds: HOUR_SECONDS, burst: limit });
+  return {
+    organisation: perHour('invitations', INVITATIONS_PER_HOUR),
+    address: perHour('invited', INVITATIONS_TO_ADDRESS_PER_HOUR),
   };
 }

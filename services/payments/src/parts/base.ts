@@ -142,6 +142,8 @@ const openapi = {
     { name: 'Webhooks', description: 'Have events sent to you, signed.' },
     { name: 'Ledger', description: 'The books behind the payments, in double entry.' },
     { name: 'Sandbox', description: 'The clock, forced outcomes and test money of test mode.' },
+    { name: 'Keys', description: 'Make, restrict, roll and revoke keys; with the session of a person.' },
+    { name: 'Team', description: 'The organisation, its members and invitations, and live access.' },
     { name: 'Session', description: 'People: signing up, logging in, and looking after the account.' },
     { name: 'Admin', description: 'For the operator: organisations, keys, reconciliation.' },
   ],

@@ -14,6 +14,26 @@ export interface User {
   createdAt: Date;
 }
 
+/** A person as the other members see them. */
+export interface Member {
+  /** The user's. */
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  createdAt: Date;
+}
+
+export interface Invitation {
+  id: string;
+  organisationId: string;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
 /** An organisation as one of its members sees it. */
 export interface MemberOf {
   id: string;

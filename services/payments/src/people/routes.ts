@@ -14,6 +14,7 @@ import {
   LinkToken,
   NewPassword,
   PersonName,
+  personOf,
   SessionSchema,
   sessionToApi,
 } from './schemas.ts';
@@ -35,15 +36,10 @@ const Signup = Type.Object(
     password: NewPassword,
     name: Type.Optional(PersonName),
     organisation: Type.Optional(PersonName),
+    invitation: Type.Optional(LinkToken),
   },
   closed,
 );
-
-/** The person behind a request that a gate let in as one. */
-export function personOf({ person, routeOptions }: FastifyRequest): PersonCaller {
-  if (person === null) throw new Error(`${routeOptions.url} reads a person that no gate found`);
-  return person;
-}
 
 /** Logging in and out, proving the address, and getting back in. */
 export function registerSessionRoutes(routes: PaymentsRoutes, deps: SessionRouteDependencies): void {
@@ -70,10 +66,13 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
       rate: 'address',
       audit: { action: 'user.created' },
       idempotency: 'repeats',
+      codes: ['email_taken', 'link_not_valid', 'invitation_for_another', 'busy'],
       schema: {
         operationId: 'session.signup',
         tags,
         summary: 'Sign up: a person, and an organisation that is theirs',
+        description:
+          'With the token of an `invitation` the person joins that organisation instead of making one.',
         body: Signup,
         response: { 201: SessionSchema },
       },
@@ -84,6 +83,7 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
       const signedIn = await people.signup({
         ...{ email, password, name, from: originOf(request) },
         organisation: request.body.organisation ?? name,
+        invitation: request.body.invitation ?? null,
       });
       noteAudit(request, { subject: signedIn.user.id });
       return reply.code(201).header('set-cookie', cookieFor(signedIn)).send(sessionToApi(signedIn));
@@ -97,6 +97,7 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
       rate: 'address',
       audit: { action: 'session.started' },
       idempotency: 'repeats',
+      codes: ['invalid_credentials', 'too_many_logins', 'busy'],
       schema: {
         operationId: 'session.login',
         tags,
@@ -188,6 +189,7 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
       rate: 'person',
       audit: { action: 'user.password_changed' },
       idempotency: 'natural',
+      codes: ['wrong_password', 'too_many_logins', 'busy'],
       schema: {
         operationId: 'session.change_password',
         tags,
@@ -213,6 +215,7 @@ function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDep
       rate: 'address',
       audit: { action: 'user.verified' },
       idempotency: 'repeats',
+      codes: ['link_not_valid'],
       schema: {
         operationId: 'session.verify',
         tags,
@@ -278,6 +281,7 @@ function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDep
       rate: 'address',
       audit: { action: 'user.password_reset' },
       idempotency: 'repeats',
+      codes: ['link_not_valid', 'busy'],
       schema: {
         operationId: 'session.reset',
         tags,

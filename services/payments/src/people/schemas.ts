@@ -4,9 +4,10 @@ import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
 } from '@libs/login';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
-import { type MemberOf, roles } from './person.ts';
+import { type MemberOf, type PersonCaller, roles } from './person.ts';
 import type { SessionView } from './service.ts';
 
 const NAME_CHARACTERS_MAX = 200;
@@ -27,29 +28,38 @@ export const LinkToken = Type.String({
   description: 'From the link in the mail.',
 });
 export const RoleSchema = oneOfStrings(roles);
-export const LiveAccessSchema = oneOfStrings(['none', 'requested', 'approved', 'refused']);
+const LiveAccessSchema = oneOfStrings(['none', 'requested', 'approved', 'refused']);
 
-export const SessionSchema = Type.Object({
-  object: Type.Literal('session'),
-  user: Type.Object({
-    id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
-    email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
-    operator: Type.Boolean(),
-    passkeys: Type.Integer(),
-    created_at: Timestamp,
-  }),
-  organisation: nullable(
-    Type.Object({
+/** The person behind a request that a gate let in as one. */
+export function personOf({ person, routeOptions }: FastifyRequest): PersonCaller {
+  if (person === null) throw new Error(`${routeOptions.url} reads a person that no gate found`);
+  return person;
+}
+
+export const SessionSchema = Type.Object(
+  {
+    object: Type.Literal('session'),
+    user: Type.Object({
       id: Type.String(),
+      email: Type.String(),
       name: Type.String(),
-      role: RoleSchema,
-      live_access: LiveAccessSchema,
+      email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
+      operator: Type.Boolean(),
+      passkeys: Type.Integer(),
+      created_at: Timestamp,
     }),
-  ),
-  organisations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: RoleSchema })),
-});
+    organisation: nullable(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        role: RoleSchema,
+        live_access: LiveAccessSchema,
+      }),
+    ),
+    organisations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: RoleSchema })),
+  },
+  { title: 'Session' },
+);
 
 export function sessionToApi({ user, organisation, organisations }: SessionView) {
   return {

@@ -1,7 +1,10 @@
 import type { Database, Queryable } from '@libs/db';
 import { emailKey, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
 import { hashToken, type NewId } from '@libs/seal';
+import { errors } from '../errors.ts';
 import type { KeyService } from '../keys/service.ts';
+import type { Invitations } from './invitations.ts';
+import { countOrganisationsOf, findMember } from './members-store.ts';
 import type { MemberOf, PersonCaller, User } from './person.ts';
 import {
   findCaller,
@@ -13,7 +16,9 @@ import {
   listOrganisationsOf,
   lockUser,
   markVerified,
+  rememberOrganisation,
   renameUser,
+  setOperator,
   setPassword,
 } from './store.ts';
 
@@ -33,12 +38,21 @@ export interface SignupRequest {
   email: string;
   password: string;
   name: string;
+  /** What the organisation is called; without a name where the person was invited to one. */
   organisation: string;
+  /** From the link of an invitation: the person joins that organisation instead of making one. */
+  invitation: string | null;
   from: SessionOrigin;
 }
 
+/** Which session of whom. */
+export type OwnSession = Pick<PersonCaller, 'userId' | 'sessionId'>;
+
 export interface PeopleService {
-  /** Makes a person and an organisation that is theirs. A mail to verify the address leaves with it. */
+  /**
+   * Makes a person and an organisation that is theirs; a mail to verify the address leaves with it. The link of an
+   * invitation came by mail, so it proves the address.
+   */
   signup(request: SignupRequest): Promise<SignedIn>;
   /** Undefined for a wrong password. Throws over the limit of failures. */
   login(request: { email: string; password: string; from: SessionOrigin }): Promise<SignedIn | undefined>;
@@ -47,11 +61,19 @@ export interface PeopleService {
   findCaller(token: string): Promise<PersonCaller | undefined>;
   view(userId: string, organisationId: string | null): Promise<SessionView>;
   rename(userId: string, name: string): Promise<void>;
+  /** The session looks at another organisation from now on, and so will the next one. */
+  switchTo(session: OwnSession, organisationId: string): Promise<SessionView>;
+  /** Another organisation of the person, which the session then looks at. */
+  addOrganisation(session: OwnSession, name: string): Promise<SessionView>;
+  acceptInvitation(session: OwnSession, token: string): Promise<SessionView>;
+  /** Throws while nobody has proved to read the address: anybody could have signed up with it. */
+  setOperator(email: string, operator: boolean): Promise<User>;
 }
 
 export interface PeopleDependencies {
   database: Database;
   keys: Pick<KeyService, 'addOrganisation'>;
+  invitations: Pick<Invitations, 'accept'>;
   login: Login<User>;
   newId: NewId;
   now: () => Date;
@@ -67,7 +89,7 @@ export const peopleOfLogin: People<User> = {
 };
 
 export function createPeopleService(deps: PeopleDependencies): PeopleService {
-  const { database, keys, login, newId, now } = deps;
+  const { database, keys, login, invitations, newId, now } = deps;
 
   async function viewOf(db: Queryable, user: User, organisationId: string | null): Promise<SessionView> {
     const organisations = await listOrganisationsOf(db, user.id, ORGANISATIONS_PER_PERSON_MAX);
@@ -78,32 +100,51 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     };
   }
 
+  /** The link came by mail, so that whoever has it reads the address. */
+  async function joinBy(tx: Queryable, token: string, { id, email }: User): Promise<string> {
+    const { organisationId } = await invitations.accept(tx, { token, userId: id, email });
+    await login.security.verifyAddress(tx, id);
+    return organisationId;
+  }
+
+  /** Another organisation with its owner. */
+  async function found(tx: Queryable, userId: string, name: string): Promise<string> {
+    const { id } = await keys.addOrganisation(tx, { name: name.trim(), liveAccess: 'none' });
+    await insertMembership(tx, { organisationId: id, userId, role: 'owner', createdAt: now() });
+    return id;
+  }
+
+  async function lookAt(
+    tx: Queryable,
+    { userId, sessionId }: OwnSession,
+    organisationId: string,
+  ): Promise<SessionView> {
+    await login.sessions.setContext(tx, { personId: userId, id: sessionId, context: organisationId });
+    await rememberOrganisation(tx, userId, organisationId);
+    return viewOf(tx, await existing(tx, userId), organisationId);
+  }
+
   return {
-    async signup({ email, password, name, organisation, from }) {
+    async signup({ email, password, name, organisation, invitation, from }) {
       const passwordHash = await login.passwords.hash(password);
       return database.transaction(async (tx) => {
-        const createdAt = now();
-        const { id: organisationId } = await keys.addOrganisation(tx, {
-          name: organisation.trim(),
-          liveAccess: 'none',
-        });
         const user: User = {
-          ...{ id: newId('usr'), email: email.trim(), name: name.trim(), createdAt },
+          ...{ id: newId('usr'), email: email.trim(), name: name.trim(), createdAt: now() },
           ...{ emailVerified: false, operator: false },
         };
-        const isNew = await insertUser(tx, {
-          ...user,
-          ...{ emailKey: emailKey(email), passwordHash, organisationId },
-        });
+        const isNew = await insertUser(tx, { ...user, emailKey: emailKey(email), passwordHash });
         if (!isNew) throw loginErrors.email_taken();
-        await insertMembership(tx, { organisationId, userId: user.id, role: 'owner', createdAt });
+        const organisationId = await (invitation === null
+          ? found(tx, user.id, organisation)
+          : joinBy(tx, invitation, user));
+        if (invitation === null) await login.mails.plan(tx, 'verify', user.id);
+        await rememberOrganisation(tx, user.id, organisationId);
         const { token } = await login.sessions.start(tx, {
           personId: user.id,
           from,
           context: organisationId,
         });
-        await login.mails.plan(tx, 'verify', user.id);
-        return { ...(await viewOf(tx, user, organisationId)), token };
+        return { ...(await viewOf(tx, await existing(tx, user.id), organisationId)), token };
       });
     },
 
@@ -127,14 +168,51 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       return findCaller(database, hashToken(token), now());
     },
 
-    async view(userId, organisationId) {
-      const user = await findUser(database, userId);
-      if (user === undefined) throw new Error(`the session of ${userId} outlived its person`);
-      return viewOf(database, user, organisationId);
-    },
+    view: async (userId, organisationId) =>
+      viewOf(database, await existing(database, userId), organisationId),
 
     async rename(userId, name) {
       await renameUser(database, userId, name.trim());
     },
+
+    switchTo: (session, organisationId) =>
+      database.transaction(async (tx) => {
+        const member = await findMember(tx, { organisationId, userId: session.userId });
+        if (member === undefined) throw errors.not_found({ detail: 'There is no such organisation.' });
+        return lookAt(tx, session, organisationId);
+      }),
+
+    addOrganisation: (session, name) =>
+      database.transaction(async (tx) => {
+        await lockUser(tx, session.userId);
+        if ((await countOrganisationsOf(tx, session.userId)) >= ORGANISATIONS_PER_PERSON_MAX) {
+          throw errors.limit_reached({
+            detail: `A person can be in ${ORGANISATIONS_PER_PERSON_MAX} organisations.`,
+          });
+        }
+        return lookAt(tx, session, await found(tx, session.userId, name));
+      }),
+
+    acceptInvitation: (session, token) =>
+      database.transaction(async (tx) =>
+        lookAt(tx, session, await joinBy(tx, token, await existing(tx, session.userId))),
+      ),
+
+    async setOperator(email, operator) {
+      const found = await findLogin(database, emailKey(email));
+      if (found === undefined) throw errors.not_found({ detail: 'There is no such person.' });
+      if (operator && !found.person.emailVerified) {
+        throw errors.state_conflict({ detail: 'Nobody has proved to read this address yet.' });
+      }
+      await setOperator(database, found.person.id, operator);
+      return { ...found.person, operator };
+    },
   };
+}
+
+/** A person whom a session or a transaction has proved to be there. */
+async function existing(db: Queryable, userId: string): Promise<User> {
+  const user = await findUser(db, userId);
+  if (user === undefined) throw new Error(`the session of ${userId} outlived its person`);
+  return user;
 }

@@ -28,12 +28,12 @@ function fromRow(row: UserRow): User {
 /** False when the address belongs to another account; the transaction must then not commit. */
 export async function insertUser(
   tx: Queryable,
-  user: User & { emailKey: string; passwordHash: string; organisationId: string },
+  user: User & { emailKey: string; passwordHash: string },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `insert into users (id, email, email_key, name, password_hash, organisation_id, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict (email_key) do nothing`,
-    [user.id, user.email, user.emailKey, user.name, user.passwordHash, user.organisationId, user.createdAt],
+    `insert into users (id, email, email_key, name, password_hash, created_at)
+     values ($1, $2, $3, $4, $5, $6) on conflict (email_key) do nothing`,
+    [user.id, user.email, user.emailKey, user.name, user.passwordHash, user.createdAt],
   );
   return rowCount === 1;
 }
@@ -78,6 +78,10 @@ export async function renameUser(db: Queryable, id: string, name: string): Promi
     name,
   ]);
   return rows[0] && fromRow(rows[0]);
+}
+
+export async function setOperator(db: Queryable, id: string, operator: boolean): Promise<void> {
+  await db.query('update users set operator = $2 where id = $1', [id, operator]);
 }
 
 export async function insertMembership(

@@ -148,7 +148,8 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body }) => toApi(await resolving.apply(params.id, body.payment_id, OPERATOR_BY_TOKEN)),
+    async ({ params, body, person }) =>
+      toApi(await resolving.apply(params.id, body.payment_id, person?.userId ?? OPERATOR_BY_TOKEN)),
   );
 
   routes.post(
@@ -179,7 +180,8 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body }) => toApi(await resolving.dismiss(params.id, body.reason, OPERATOR_BY_TOKEN)),
+    async ({ params, body, person }) =>
+      toApi(await resolving.dismiss(params.id, body.reason, person?.userId ?? OPERATOR_BY_TOKEN)),
   );
 }
 

@@ -1,0 +1,154 @@
+import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { closed } from '../api-schema.ts';
+import { errors } from '../errors.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
+import { scopes } from './key.ts';
+import {
+  futureTime,
+  KeyParams,
+  KeySchema,
+  KeyWithToken,
+  keyToApi,
+  NewKeyFields,
+  newKeyToApi,
+  RollBody,
+} from './schemas.ts';
+import type { KeyOwner, KeyService } from './service.ts';
+
+export interface OwnKeyRouteDependencies {
+  keys: KeyService;
+  now: () => Date;
+}
+
+const tags = ['Keys'];
+const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+
+const ownerOf = ({ caller }: FastifyRequest): KeyOwner => ({
+  organisationId: caller.tenant.organisationId,
+  mode: caller.tenant.mode,
+});
+
+/** Live keys come after the operator's approval. */
+function requireLiveAccess({ caller, person }: FastifyRequest): void {
+  if (caller.tenant.mode === 'live' && person?.membership?.liveAccess !== 'approved') {
+    throw errors.live_access_required();
+  }
+}
+
+/** Keys of the organisation that a session looks at, in the mode of its header. A key makes no keys. */
+export function registerOwnKeyRoutes(routes: PaymentsRoutes, { keys, now }: OwnKeyRouteDependencies): void {
+  routes.get(
+    '/v1/keys',
+    {
+      access: 'developer',
+      rate: 'key',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'keys.list',
+        tags,
+        summary: 'List your keys',
+        description:
+          'Those of the mode that `Payments-Mode` says, newest first; revoked and expired ones too.',
+        querystring: listQuery(),
+        response: { 200: objectListSchema(KeySchema) },
+      },
+    },
+    async (request) => {
+      const { limit } = request.query;
+      const before = cursor.decode(request.query.cursor)?.[0] ?? null;
+      const found = await keys.listKeysOf(ownerOf(request), { before, limit: limit + 1 });
+      const page = toPage(found.map(keyToApi), { limit, cursorOf: ({ id }) => cursor.encode([id]) });
+      return { object: 'list' as const, ...page };
+    },
+  );
+
+  routes.post(
+    '/v1/keys',
+    {
+      access: 'developer',
+      rate: 'key',
+      audit: { action: 'key.created' },
+      idempotency: 'keyed',
+      codes: ['live_access_required', 'limit_reached'],
+      schema: {
+        operationId: 'keys.create',
+        tags,
+        summary: 'Make a key',
+        description:
+          'Of the mode that `Payments-Mode` says, with all scopes or some. The key is shown this once.',
+        body: Type.Object(NewKeyFields, {
+          ...closed,
+          title: 'CreateOwnApiKey',
+          examples: [{ name: 'shop' }],
+        }),
+        response: { 201: KeyWithToken },
+      },
+    },
+    async (request, tx) => {
+      requireLiveAccess(request);
+      const { name = 'unnamed', expires_at: expiresAt } = request.body;
+      const added = await keys.createKey(tx, {
+        ...ownerOf(request),
+        name,
+        scopes: request.body.scopes ?? scopes,
+        expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
+      });
+      noteAudit(request, { target: added.key.id });
+      return { status: 201, body: newKeyToApi(added) };
+    },
+  );
+
+  routes.post(
+    '/v1/keys/:id/roll',
+    {
+      access: 'developer',
+      rate: 'key',
+      audit: { action: 'key.rolled', targetParam: 'id' },
+      idempotency: 'keyed',
+      codes: ['live_access_required', 'state_conflict'],
+      schema: {
+        operationId: 'keys.roll',
+        tags,
+        summary: 'Roll a key',
+        description:
+          'A new one takes over; the old one works on for the overlap. The new one is shown this once.',
+        params: KeyParams,
+        body: RollBody,
+        response: { 201: KeyWithToken },
+      },
+    },
+    async (request, tx) => {
+      requireLiveAccess(request);
+      const added = await keys.rollKey(tx, request.params.id, {
+        overlapSeconds: request.body.overlap_seconds,
+        owner: ownerOf(request),
+      });
+      return { status: 201, body: newKeyToApi(added) };
+    },
+  );
+
+  routes.delete(
+    '/v1/keys/:id',
+    {
+      access: 'developer',
+      rate: 'key',
+      audit: { action: 'key.revoked', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'keys.revoke',
+        tags,
+        summary: 'Revoke your key',
+        description: 'It stops working in every process within a second.',
+        params: KeyParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await keys.revokeKey(request.params.id, ownerOf(request));
+      return reply.code(204).send(null);
+    },
+  );
+}

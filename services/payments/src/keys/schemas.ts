@@ -1,0 +1,95 @@
+import Type from 'typebox';
+import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { errors } from '../errors.ts';
+import { type ApiKey, scopes } from './key.ts';
+import type { NewKey } from './service.ts';
+
+const NAME_LENGTH_MAX = 200;
+const OVERLAP_SECONDS_MAX = 30 * 24 * 60 * 60;
+
+export const KeyName = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Acme'] });
+export const OrganisationParams = idParams('org_01kaf3v6w8q2m5x9t7c4b1n0ze');
+export const KeyParams = idParams('key_01kaf3v6w8q2m5x9t7c4b1n0ze');
+
+const keyExample = {
+  id: 'key_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  object: 'api_key',
+  organisation_id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  mode: 'test',
+  name: 'shop',
+  hint: 'x7Qe',
+  scopes: ['payments:read', 'payments:write'],
+  expires_at: null,
+  revoked_at: null,
+  created_at: '2026-11-16T15:04:05.000Z',
+};
+
+const keyFields = {
+  id: Type.String(),
+  object: Type.Literal('api_key'),
+  organisation_id: Type.String(),
+  mode: ModeSchema,
+  name: Type.String(),
+  hint: Type.String({ description: 'The last characters of the key.' }),
+  scopes: Type.Array(Type.String()),
+  expires_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+  created_at: Timestamp,
+};
+export const KeySchema = Type.Object(keyFields, { title: 'ApiKey', examples: [keyExample] });
+export const KeyWithToken = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'Shown this once.' }) },
+  { title: 'ApiKeyWithToken', examples: [{ ...keyExample, key: 'sk_test_…' }] },
+);
+/** What a new key may say of itself, beside its mode. */
+export const NewKeyFields = {
+  name: Type.Optional(KeyName),
+  scopes: Type.Optional(
+    Type.Array(oneOfStrings(scopes), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the key may do; everything when left out.',
+    }),
+  ),
+  expires_at: Type.Optional(Timestamp),
+};
+
+export const RollBody = Type.Object(
+  {
+    overlap_seconds: Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_SECONDS_MAX,
+      default: 0,
+      examples: [3600],
+    }),
+  },
+  { ...closed, title: 'RollApiKey' },
+);
+
+export function keyToApi(key: ApiKey) {
+  return {
+    id: key.id,
+    object: 'api_key' as const,
+    organisation_id: key.organisationId,
+    mode: key.mode,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    created_at: key.createdAt.toISOString(),
+  };
+}
+
+export function newKeyToApi({ key, token }: NewKey) {
+  return { ...keyToApi(key), key: token };
+}
+
+/** A moment in time, which the schema has checked to be one. */
+export function futureTime(text: string, now: Date): Date {
+  const time = new Date(text);
+  if (time > now) return time;
+  throw errors.invalid_request({
+    errors: [{ pointer: '/expires_at', code: 'not_in_future', detail: 'Must be in the future.' }],
+  });
+}

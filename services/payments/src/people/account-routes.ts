@@ -1,0 +1,229 @@
+import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
+import type { Login, Session } from '@libs/login';
+import Type from 'typebox';
+import { closed, ID_LENGTH_MAX, idParams, nullable, Timestamp } from '../api-schema.ts';
+import { errors } from '../errors.ts';
+import type { PaymentsRoutes } from '../route-rules.ts';
+import type { Invitations } from './invitations.ts';
+import type { User } from './person.ts';
+import { LinkToken, PersonName, personOf, RoleSchema, SessionSchema, sessionToApi } from './schemas.ts';
+import type { PeopleService } from './service.ts';
+
+export interface AccountRouteDependencies {
+  people: PeopleService;
+  sessions: Login<User>['sessions'];
+  invitations: Pick<Invitations, 'read'>;
+}
+
+const tags = ['Session'];
+const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+
+const ListedSession = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('session_info'),
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    ip: nullable(Type.String({ description: 'Where it was started from.' })),
+    user_agent: nullable(Type.String()),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+  },
+  { title: 'SessionInfo' },
+);
+
+function listedToApi(session: Session, currentId: string) {
+  return {
+    id: session.id,
+    object: 'session_info' as const,
+    current: session.id === currentId,
+    ip: session.ip,
+    user_agent: session.userAgent,
+    created_at: session.createdAt.toISOString(),
+    expires_at: session.expiresAt.toISOString(),
+  };
+}
+
+/** What a person does with their account: sessions, organisations, invitations. */
+export function registerAccountRoutes(routes: PaymentsRoutes, deps: AccountRouteDependencies): void {
+  registerSessionList(routes, deps);
+  registerOrganisations(routes, deps);
+  registerInvitationLinks(routes, deps);
+  registerOperatorFlag(routes, deps);
+}
+
+function registerSessionList(routes: PaymentsRoutes, { sessions }: AccountRouteDependencies): void {
+  routes.get(
+    '/v1/session/sessions',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'session.list_sessions',
+        tags,
+        summary: 'List the sessions of the person, newest first',
+        querystring: listQuery(),
+        response: { 200: objectListSchema(ListedSession) },
+      },
+    },
+    async (request) => {
+      const { userId: personId, sessionId } = personOf(request);
+      const { limit } = request.query;
+      const before = cursor.decode(request.query.cursor)?.[0];
+      const found = await sessions.list({ personId, before, limit: limit + 1 });
+      const page = toPage(
+        found.map((session) => listedToApi(session, sessionId)),
+        { limit, cursorOf: ({ id }) => cursor.encode([id]) },
+      );
+      return { object: 'list' as const, ...page };
+    },
+  );
+
+  routes.delete(
+    '/v1/session/sessions/:id',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'session.ended', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'session.end_session',
+        tags,
+        summary: 'End a session of the person',
+        params: idParams('ses_01kaf3v6w8q2m5x9t7c4b1n0ze'),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { userId: personId } = personOf(request);
+      if (!(await sessions.endById({ personId, id: request.params.id })))
+        throw errors.not_found({ detail: 'There is no such session.' });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function registerOrganisations(routes: PaymentsRoutes, { people }: AccountRouteDependencies): void {
+  routes.post(
+    '/v1/session/organisation',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: 'none',
+      idempotency: 'natural',
+      codes: ['not_found'],
+      schema: {
+        operationId: 'session.switch_organisation',
+        tags,
+        summary: 'Look at another organisation',
+        body: Type.Object({ organisation_id: Type.String({ maxLength: ID_LENGTH_MAX }) }, closed),
+        response: { 200: SessionSchema },
+      },
+    },
+    async (request) => sessionToApi(await people.switchTo(personOf(request), request.body.organisation_id)),
+  );
+
+  routes.post(
+    '/v1/session/organisations',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'organisation.created' },
+      idempotency: 'repeats',
+      codes: ['limit_reached'],
+      schema: {
+        operationId: 'session.create_organisation',
+        tags,
+        summary: 'Make another organisation, and look at it',
+        body: Type.Object({ name: PersonName }, closed),
+        response: { 201: SessionSchema },
+      },
+    },
+    async (request, reply) => {
+      const view = await people.addOrganisation(personOf(request), request.body.name);
+      noteAudit(request, { target: view.organisation?.id ?? null });
+      return reply.code(201).send(sessionToApi(view));
+    },
+  );
+}
+
+function registerInvitationLinks(
+  routes: PaymentsRoutes,
+  { people, invitations }: AccountRouteDependencies,
+): void {
+  routes.get(
+    '/v1/session/invitations/:token',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: 'none',
+      idempotency: 'safe',
+      codes: ['link_not_valid'],
+      schema: {
+        operationId: 'session.read_invitation',
+        tags,
+        summary: 'What the link of an invitation leads to',
+        params: Type.Object({ token: LinkToken }),
+        response: {
+          200: Type.Object({
+            organisation: Type.Object({ name: Type.String() }),
+            email: Type.String(),
+            role: RoleSchema,
+          }),
+        },
+      },
+    },
+    async ({ params }) => {
+      const { organisationName, email, role } = await invitations.read(params.token);
+      return { organisation: { name: organisationName }, email, role };
+    },
+  );
+
+  routes.post(
+    '/v1/session/invitations/accept',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'invitation.accepted' },
+      idempotency: 'repeats',
+      codes: ['link_not_valid', 'invitation_for_another'],
+      schema: {
+        operationId: 'session.accept_invitation',
+        tags,
+        summary: 'Join the organisation that the link invites to, and look at it',
+        body: Type.Object({ token: LinkToken }, closed),
+        response: { 200: SessionSchema },
+      },
+    },
+    async (request) => sessionToApi(await people.acceptInvitation(personOf(request), request.body.token)),
+  );
+}
+
+function registerOperatorFlag(routes: PaymentsRoutes, { people }: AccountRouteDependencies): void {
+  routes.post(
+    '/v1/admin/users/:email/operator',
+    {
+      access: 'admin_token',
+      rate: 'none',
+      audit: { action: 'user.operator_changed' },
+      idempotency: 'natural',
+      codes: ['state_conflict'],
+      schema: {
+        operationId: 'admin.set_operator',
+        tags: ['Admin'],
+        summary: "Let a person use the operator's endpoints, or no longer",
+        params: Type.Object({ email: Type.String({ maxLength: ID_LENGTH_MAX }) }),
+        body: Type.Object({ operator: Type.Boolean() }, closed),
+        response: {
+          200: Type.Object({ id: Type.String(), email: Type.String(), operator: Type.Boolean() }),
+        },
+      },
+    },
+    async (request) => {
+      const { id, email, operator } = await people.setOperator(request.params.email, request.body.operator);
+      noteAudit(request, { target: id });
+      return { id, email, operator };
+    },
+  );
+}

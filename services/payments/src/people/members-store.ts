@@ -1,0 +1,84 @@
+import type { Queryable } from '@libs/db';
+import type { Member, Role } from './person.ts';
+
+interface MemberRow {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  created_at: Date;
+}
+
+const fromRow = ({ created_at: createdAt, ...member }: MemberRow): Member => ({ ...member, createdAt });
+
+const MEMBER = `select u.id, u.email, u.name, m.role, m.created_at
+  from memberships m join users u on u.id = m.user_id where m.organisation_id = $1`;
+
+/** By their ids, the newest first; `before` is the id of the last one that was shown. */
+export async function listMembers(
+  db: Queryable,
+  query: { organisationId: string; before: string | null; limit: number },
+): Promise<Member[]> {
+  const { rows } = await db.query<MemberRow>(
+    `${MEMBER} and ($2::text is null or u.id < $2) order by u.id desc limit $3`,
+    [query.organisationId, query.before, query.limit],
+  );
+  return rows.map(fromRow);
+}
+
+/** With every owner's row locked, so that two owners cannot demote each other at the same time. */
+export async function lockOwners(tx: Queryable, organisationId: string): Promise<string[]> {
+  const { rows } = await tx.query<{ user_id: string }>(
+    `select user_id from memberships where organisation_id = $1 and role = 'owner' order by user_id for update`,
+    [organisationId],
+  );
+  return rows.map(({ user_id }) => user_id);
+}
+
+export async function findMember(
+  db: Queryable,
+  key: { organisationId: string; userId: string },
+): Promise<Member | undefined> {
+  const { rows } = await db.query<MemberRow>(`${MEMBER} and m.user_id = $2`, [
+    key.organisationId,
+    key.userId,
+  ]);
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function isMemberByEmail(
+  db: Queryable,
+  key: { organisationId: string; emailKey: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query(`${MEMBER} and u.email_key = $2`, [key.organisationId, key.emailKey]);
+  return rowCount > 0;
+}
+
+export async function setRole(
+  tx: Queryable,
+  key: { organisationId: string; userId: string; role: Role },
+): Promise<void> {
+  await tx.query('update memberships set role = $3 where organisation_id = $1 and user_id = $2', [
+    key.organisationId,
+    key.userId,
+    key.role,
+  ]);
+}
+
+export async function deleteMembership(
+  tx: Queryable,
+  key: { organisationId: string; userId: string },
+): Promise<void> {
+  await tx.query('delete from memberships where organisation_id = $1 and user_id = $2', [
+    key.organisationId,
+    key.userId,
+  ]);
+}
+
+export async function countOrganisationsOf(db: Queryable, userId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*)::int as count from memberships where user_id = $1',
+    [userId],
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,49 @@
+import type { Database, Queryable } from '@libs/db';
+import { errors } from '../errors.ts';
+import { deleteMembership, findMember, listMembers, lockOwners, setRole } from './members-store.ts';
+import type { Member, Role } from './person.ts';
+
+export interface MemberKey {
+  organisationId: string;
+  userId: string;
+}
+
+export interface Members {
+  list(query: { organisationId: string; before: string | null; limit: number }): Promise<Member[]>;
+  /** Throws where nobody would be left to manage the members. */
+  changeRole(key: MemberKey, role: Role): Promise<Member>;
+  /** The same. Holds for the next request of that person, in every process. */
+  remove(key: MemberKey): Promise<void>;
+}
+
+export interface MembersDependencies {
+  database: Database;
+}
+
+export function createMembers({ database }: MembersDependencies): Members {
+  /** The owners are locked first: whoever changes one of them sees what the others did. */
+  async function lockForChange(tx: Queryable, key: MemberKey, keepsOwner: boolean): Promise<Member> {
+    const owners = await lockOwners(tx, key.organisationId);
+    const member = await findMember(tx, key);
+    if (member === undefined) throw errors.not_found({ detail: 'There is no such member.' });
+    if (!keepsOwner && owners.length === 1 && owners[0] === key.userId) throw errors.last_owner();
+    return member;
+  }
+
+  return {
+    list: (query) => listMembers(database, query),
+
+    changeRole: (key, role) =>
+      database.transaction(async (tx) => {
+        const member = await lockForChange(tx, key, role === 'owner');
+        await setRole(tx, { ...key, role });
+        return { ...member, role };
+      }),
+
+    remove: (key) =>
+      database.transaction(async (tx) => {
+        await lockForChange(tx, key, false);
+        await deleteMembership(tx, key);
+      }),
+  };
+}

@@ -1,0 +1,354 @@
+// Organisations and who belongs to them: roles, invitations, keys that people make, live access. One database, two processes.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN, type Harness, type Instance, startHarness } from './harness.ts';
+import { type Browser, nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from './person.ts';
+
+type Person = Awaited<ReturnType<typeof signUp>>;
+
+let harness: Harness;
+let other: Instance;
+let owner: Person;
+beforeAll(async () => {
+  harness = await startHarness();
+  other = await harness.another({ env: { PAYMENTS_ROLE: 'api' } });
+  owner = await signUp(harness);
+  await verifyAddress(harness, owner);
+});
+afterAll(() => harness.stop());
+
+const INVITED = /invited/;
+const admin = (method: string, path: string, body?: unknown) =>
+  harness.call(method, path, { key: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) });
+
+async function invite(by: Browser, email: string, role: string): Promise<string> {
+  const answer = await by.call('POST', '/v1/invitations', { email, role });
+  expect(answer.status).toBe(201);
+  return (await nextMail(harness, email, INVITED)).token;
+}
+
+let joined = 0;
+
+/** Somebody new in the owner's organisation. */
+async function join(role: string): Promise<Person> {
+  joined += 1;
+  const email = `joined${joined}@example.com`;
+  const invitation = await invite(owner, email, role);
+  return signUp(harness, { email, invitation, organisation: undefined });
+}
+
+describe('invitations', () => {
+  test('[P-3.23] a mail invites, names nobody, and its link works once and for its address alone', async () => {
+    const email = 'invited@example.com';
+    const token = await invite(owner, email, 'developer');
+    const { text } = await nextMail(harness, email, INVITED);
+    expect(text).toContain('/dashboard/invitation?token=piv_');
+    expect(text).not.toMatch(/Acme|Ada|person\d/);
+    const visitor = openBrowser(other);
+    const shown = await visitor.call('GET', `/v1/session/invitations/${token}`);
+    expect(shown.body).toEqual({ organisation: { name: 'Acme' }, email, role: 'developer' });
+    const stranger = await signUp(harness);
+    const stolen = await stranger.call('POST', '/v1/session/invitations/accept', { token });
+    expect([stolen.status, stolen.body.code]).toEqual([403, 'invitation_for_another']);
+    const asOther = await openBrowser(harness).call('POST', '/v1/session/signup', {
+      ...{ email: 'another@example.com', password: PASSWORD, invitation: token },
+    });
+    expect([asOther.status, asOther.body.code]).toEqual([403, 'invitation_for_another']);
+    const signups = await Promise.all(
+      [harness, other].map((at) =>
+        openBrowser(at).call('POST', '/v1/session/signup', {
+          ...{ email: email.toUpperCase(), password: PASSWORD, name: 'New', invitation: token },
+        }),
+      ),
+    );
+    expect(signups.map(({ status }) => status).sort()).toEqual([201, expect.toBeOneOf([409, 422])]);
+    const { user, organisation, organisations } = signups.find(({ status }) => status === 201)?.body ?? {};
+    expect(user.email_verified).toBe(true);
+    expect(organisation).toMatchObject({ id: owner.organisationId, role: 'developer' });
+    expect(organisations).toHaveLength(1);
+    expect((await visitor.call('GET', `/v1/session/invitations/${token}`)).body.code).toBe('link_not_valid');
+  });
+
+  test('[P-3.24] a person may be in several organisations, and looks at one at a time', async () => {
+    const guest = await signUp(harness);
+    const token = await invite(owner, guest.email, 'viewer');
+    const { body } = await guest.call('POST', '/v1/session/invitations/accept', { token });
+    expect(body.organisation).toMatchObject({ id: owner.organisationId, role: 'viewer' });
+    expect(body.user.email_verified).toBe(true);
+    expect(body.organisations.map(({ role }: { role: string }) => role)).toEqual(['owner', 'viewer']);
+    const own = await guest.call('POST', '/v1/session/organisation', {
+      organisation_id: guest.organisationId,
+    });
+    expect(own.body.organisation).toMatchObject({ id: guest.organisationId, role: 'owner' });
+    const strange = await signUp(harness);
+    const foreign = await guest.call('POST', '/v1/session/organisation', {
+      organisation_id: strange.organisationId,
+    });
+    expect(foreign.status).toBe(404);
+    const third = await guest.call('POST', '/v1/session/organisations', { name: 'Third' });
+    expect([third.status, third.body.organisation.name]).toEqual([201, 'Third']);
+    expect(third.body.organisations).toHaveLength(3);
+    const again = openBrowser(other);
+    const login = await again.call('POST', '/v1/session/login', { email: guest.email, password: PASSWORD });
+    expect(login.body.organisation.name).toBe('Third');
+  });
+
+  test('[P-3.25] only a verified owner invites; what was taken back or replaced no longer works', async () => {
+    const fresh = await signUp(harness);
+    const unverified = await fresh.call('POST', '/v1/invitations', {
+      email: 'x@example.com',
+      role: 'viewer',
+    });
+    expect([unverified.status, unverified.body.code]).toEqual([403, 'email_not_verified']);
+    const email = 'twice@example.com';
+    const first = await invite(owner, email, 'viewer');
+    expect((await owner.call('POST', '/v1/invitations', { email, role: 'developer' })).status).toBe(201);
+    const second = (await nextMail(harness, email, INVITED, 1)).token;
+    const read = (token: string) => openBrowser(harness).call('GET', `/v1/session/invitations/${token}`);
+    expect([(await read(first)).status, (await read(second)).body.role]).toEqual([422, 'developer']);
+    const { body: list } = await owner.call('GET', '/v1/invitations');
+    const [open, ...more] = list.data.filter((item: { email: string }) => item.email === email);
+    expect(more).toEqual([]);
+    expect((await fresh.call('DELETE', `/v1/invitations/${open.id}`)).status).toBe(404);
+    expect((await owner.call('DELETE', `/v1/invitations/${open.id}`)).status).toBe(204);
+    expect((await read(second)).status).toBe(422);
+    const known = await owner.call('POST', '/v1/invitations', { email: owner.email, role: 'viewer' });
+    expect([known.status, known.body.code]).toEqual([409, 'already_member']);
+    const late = await invite(owner, 'late@example.com', 'viewer');
+    harness.time.advance(7 * 24 * 60 * 60_000);
+    expect((await read(late)).status).toBe(422);
+  });
+
+  test('one address is not filled with invitations', async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const answer = await owner.call('POST', '/v1/invitations', {
+        email: 'full@example.com',
+        role: 'viewer',
+      });
+      statuses.push(answer.status);
+    }
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
+  });
+});
+
+describe('roles', () => {
+  test('[P-3.26] a viewer reads and can write nothing, a developer writes, an owner manages members', async () => {
+    const viewer = await join('viewer');
+    const developer = await join('developer');
+    const { paths } = (await harness.call('GET', '/openapi.json')).body;
+    const writes = Object.entries(paths as Record<string, Record<string, { security?: object[] }>>).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods)
+          .filter(([method]) => ['post', 'put', 'patch', 'delete'].includes(method))
+          .filter(([, { security = [] }]) => security.some((way) => 'session' in way))
+          .map(([method]) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'any')] as const),
+    );
+    // Calls for everybody who is logged in: the account is their own. Quotes write nothing.
+    const personal = /^\/v1\/(session|admin|payments\/quote)/;
+    const refused = writes.filter(([, path]) => !personal.test(path));
+    expect(refused.length).toBeGreaterThan(20);
+    const answers: string[] = [];
+    for (const [method, path] of refused) {
+      const { status, body } = await viewer.call(method, path, method === 'DELETE' ? undefined : {}, {
+        headers: { 'idempotency-key': 'any' },
+      });
+      if (!(status === 403 && body.code === 'insufficient_role')) answers.push(`${method} ${path} ${status}`);
+    }
+    expect(answers).toEqual([]);
+    expect((await viewer.call('GET', '/v1/payments')).status).toBe(200);
+    expect((await viewer.call('GET', '/v1/members')).status).toBe(200);
+    expect((await viewer.call('GET', '/v1/keys')).body.code).toBe('insufficient_role');
+    expect((await developer.call('GET', '/v1/keys')).status).toBe(200);
+    expect((await developer.call('POST', '/v1/payment_methods', { type: 'balance' })).status).toBe(201);
+    for (const [method, path, body] of [
+      ['POST', '/v1/invitations', { email: 'x@example.com', role: 'viewer' }],
+      ['PATCH', `/v1/members/${viewer.userId}`, { role: 'owner' }],
+      ['DELETE', `/v1/members/${viewer.userId}`, undefined],
+      ['PATCH', '/v1/organisation', { name: 'Taken over' }],
+      ['POST', '/v1/live_access', {}],
+    ] as const) {
+      expect([path, (await developer.call(method, path, body)).status]).toEqual([path, 403]);
+    }
+  });
+
+  test('[P-3.27] a changed role and a removed member hold for the next request in every process', async () => {
+    const member = await join('developer');
+    const write = () => member.call('POST', '/v1/payment_methods', { type: 'balance' }, { at: other });
+    expect((await write()).status).toBe(201);
+    const changed = await owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' });
+    expect([changed.status, changed.body.role]).toEqual([200, 'viewer']);
+    expect((await write()).body.code).toBe('insufficient_role');
+    expect((await owner.call('DELETE', `/v1/members/${member.userId}`)).status).toBe(204);
+    const after = await member.call('GET', '/v1/payments', undefined, { at: other });
+    expect([after.status, after.body.code]).toEqual([403, 'no_organisation']);
+    const { body } = await member.call('GET', '/v1/session');
+    expect([body.organisation, body.organisations]).toEqual([null, []]);
+  });
+
+  test('[P-3.28] an organisation keeps an owner, also when two demote each other at once', async () => {
+    const alone = await owner.call('PATCH', `/v1/members/${owner.userId}`, { role: 'viewer' });
+    expect([alone.status, alone.body.code]).toEqual([409, 'last_owner']);
+    const second = await join('owner');
+    const results = await Promise.all([
+      owner.call('DELETE', `/v1/members/${second.userId}`),
+      second.call('PATCH', `/v1/members/${owner.userId}`, { role: 'viewer' }, { at: other }),
+    ]);
+    const { rows } = await harness.database.query<{ owners: number }>(
+      `select count(*)::int as owners from memberships where organisation_id = $1 and role = 'owner'`,
+      [owner.organisationId],
+    );
+    expect(rows[0]?.owners).toBeGreaterThanOrEqual(1);
+    expect(results.some(({ status }) => status < 300)).toBe(true);
+    // Whoever lost, the others go on with the first owner as one.
+    await harness.database.query(
+      `update memberships set role = 'owner' where organisation_id = $1 and user_id = $2`,
+      [owner.organisationId, owner.userId],
+    );
+  });
+
+  test('everybody may leave', async () => {
+    const viewer = await join('viewer');
+    expect((await viewer.call('DELETE', `/v1/members/${owner.userId}`)).status).toBe(403);
+    expect((await viewer.call('DELETE', `/v1/members/${viewer.userId}`)).status).toBe(204);
+    expect((await viewer.call('GET', '/v1/members')).body.code).toBe('no_organisation');
+  });
+});
+
+describe('keys', () => {
+  test('[P-3.29] people make, restrict, roll and revoke keys; a revoked one is dead everywhere in a second', async () => {
+    const made = await owner.call('POST', '/v1/keys', { name: 'shop', scopes: ['payments:read'] });
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({ mode: 'test', name: 'shop', scopes: ['payments:read'] });
+    const use = async (at: Instance, key: string) => (await at.call('GET', '/v1/payments', { key })).status;
+    expect([await use(harness, made.body.key), await use(other, made.body.key)]).toEqual([200, 200]);
+    const denied = await harness.call('GET', '/v1/payment_methods', { key: made.body.key });
+    expect(denied.body.code).toBe('insufficient_scope');
+    const { body: rolled } = await owner.call('POST', `/v1/keys/${made.body.id}/roll`, {
+      overlap_seconds: 60,
+    });
+    expect(rolled.scopes).toEqual(['payments:read']);
+    expect([await use(other, made.body.key), await use(other, rolled.key)]).toEqual([200, 200]);
+    harness.time.advance(61_000);
+    expect([await use(other, made.body.key), await use(other, rolled.key)]).toEqual([401, 200]);
+    expect((await owner.call('DELETE', `/v1/keys/${rolled.id}`)).status).toBe(204);
+    await expect.poll(() => use(other, rolled.key), { timeout: 1_000, interval: 50 }).toBe(401);
+    const { body: list } = await owner.call('GET', '/v1/keys?limit=1');
+    expect(list.data[0]).toMatchObject({ id: rolled.id, revoked_at: expect.any(String) });
+    expect(JSON.stringify(list)).not.toContain(rolled.key);
+  });
+
+  test('[P-2.11] keys, members and invitations of another organisation are not there', async () => {
+    const stranger = await signUp(harness);
+    const { body: key } = await owner.call('POST', '/v1/keys', {});
+    for (const [method, path, body] of [
+      ['POST', `/v1/keys/${key.id}/roll`, {}],
+      ['DELETE', `/v1/keys/${key.id}`, undefined],
+      ['PATCH', `/v1/members/${owner.userId}`, { role: 'viewer' }],
+      ['DELETE', `/v1/members/${owner.userId}`, undefined],
+    ] as const) {
+      expect([path, (await stranger.call(method, path, body)).status]).toEqual([path, 404]);
+    }
+    // A key of the other mode is as unknown as a stranger's.
+    const { body: approvedOrganisation } = await admin(
+      'POST',
+      `/v1/admin/organisations/${owner.organisationId}/live_access`,
+      { approved: true },
+    );
+    expect(approvedOrganisation.status).toBe('approved');
+    expect((await owner.call('DELETE', `/v1/keys/${key.id}`, undefined, { mode: 'live' })).status).toBe(404);
+    expect((await harness.call('GET', '/v1/payments', { key: key.key })).status).toBe(200);
+    const { status, body } = await harness.call('POST', '/v1/keys', { key: key.key, body: {} });
+    expect([status, body.code]).toEqual([403, 'person_required']);
+  });
+});
+
+describe('live access', () => {
+  test('[P-3.30] is asked for by a verified owner, decided by the operator, and needed for live keys', async () => {
+    const person = await signUp(harness);
+    const ask = () => person.call('POST', '/v1/live_access', { reason: 'we sell shoes' });
+    expect((await ask()).body.code).toBe('email_not_verified');
+    await verifyAddress(harness, person);
+    const make = () => person.call('POST', '/v1/keys', {}, { mode: 'live' });
+    expect((await make()).body.code).toBe('live_access_required');
+    const asked = await ask();
+    expect([asked.status, asked.body.status, asked.body.request]).toEqual([
+      202,
+      'requested',
+      'we sell shoes',
+    ]);
+    expect((await make()).status).toBe(403);
+    const { body: waiting } = await admin('GET', '/v1/admin/organisations?live_access=requested');
+    expect(waiting.data).toEqual([
+      expect.objectContaining({ id: person.organisationId, live_access_request: 'we sell shoes' }),
+    ]);
+    const decide = (body: unknown) =>
+      admin('POST', `/v1/admin/organisations/${person.organisationId}/live_access`, body);
+    expect((await decide({ approved: false, reason: 'no shoes' })).body.status).toBe('refused');
+    const { body: told } = await person.call('GET', '/v1/live_access');
+    expect([told.status, told.reason]).toEqual(['refused', 'no shoes']);
+    expect((await ask()).status).toBe(202);
+    expect((await decide({ approved: true })).body.status).toBe('approved');
+    const live = await make();
+    expect(live.body).toMatchObject({ mode: 'live', key: expect.stringMatching(/^sk_live_/) });
+    expect((await harness.call('GET', '/v1/payments', { key: live.body.key })).status).toBe(200);
+    expect((await ask()).status).toBe(409);
+    const made = await harness.organisation();
+    const { body: all } = await admin('GET', '/v1/admin/organisations');
+    const listed = all.data.find(({ id }: { id: string }) => id === made.id);
+    expect(listed).toMatchObject({ live_access: 'approved' });
+  });
+
+  test('[P-3.31] the operator flags a person whose address is verified; only the token does that', async () => {
+    const person = await signUp(harness);
+    const flag = (operator: boolean) =>
+      admin('POST', `/v1/admin/users/${encodeURIComponent(person.email)}/operator`, { operator });
+    expect((await flag(true)).status).toBe(409);
+    await verifyAddress(harness, person);
+    expect((await person.call('GET', '/v1/admin/organisations')).status).toBe(403);
+    expect((await flag(true)).body).toMatchObject({ email: person.email, operator: true });
+    expect((await person.call('GET', '/v1/admin/organisations')).status).toBe(200);
+    expect((await person.call('GET', '/v1/session')).body.user.operator).toBe(true);
+    const cross = await person.call(
+      'POST',
+      `/v1/admin/organisations/${owner.organisationId}/live_access`,
+      { approved: false },
+      { headers: { origin: 'https://evil.example' } },
+    );
+    expect(cross.body.code).toBe('csrf');
+    const own = await person.call('POST', `/v1/admin/users/${owner.email}/operator`, { operator: true });
+    expect(own.status).toBe(401);
+    await flag(false);
+    expect((await person.call('GET', '/v1/admin/organisations', undefined, { at: other })).status).toBe(403);
+    expect(
+      (await admin('POST', '/v1/admin/users/nobody@example.com/operator', { operator: true })).status,
+    ).toBe(404);
+  });
+});
+
+describe('sessions', () => {
+  test('[P-3.32] are listed and ended one by one, and by a new password; another’s are not there', async () => {
+    const person = await signUp(harness);
+    const login = async () => {
+      const browser = openBrowser(other);
+      await browser.call('POST', '/v1/session/login', { email: person.email, password: PASSWORD });
+      return browser;
+    };
+    const [second, third] = [await login(), await login()];
+    const { body } = await person.call('GET', '/v1/session/sessions');
+    expect(body.data.map(({ current }: { current: boolean }) => current)).toEqual([false, false, true]);
+    const page = (await person.call('GET', '/v1/session/sessions?limit=2')).body;
+    expect(page.data).toHaveLength(2);
+    const stranger = await signUp(harness);
+    const end = (browser: Browser) => browser.call('DELETE', `/v1/session/sessions/${body.data[0].id}`);
+    expect((await end(stranger)).status).toBe(404);
+    expect((await end(person)).status).toBe(204);
+    expect((await third.call('GET', '/v1/session')).status).toBe(401);
+    expect((await second.call('GET', '/v1/session')).status).toBe(200);
+    const change = (current: string) =>
+      person.call('POST', '/v1/session/password', { current, new: 'another good password' });
+    expect((await change('not this one')).body.code).toBe('wrong_password');
+    expect((await change(PASSWORD)).status).toBe(204);
+    expect((await second.call('GET', '/v1/session')).status).toBe(401);
+    expect((await person.call('GET', '/v1/session')).status).toBe(200);
+  });
+});
