@@ -1,4 +1,4 @@
-import { noteAudit } from '@libs/http';
+import { noteAudit, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { closed, ModeSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -100,17 +100,13 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
         summary: 'List the keys of an organisation',
         description: 'Revoked and expired ones too; never the keys themselves.',
         params: OrganisationParams,
-        response: {
-          200: Type.Object(
-            { object: Type.Literal('list'), data: Type.Array(KeySchema) },
-            { title: 'ApiKeyList' },
-          ),
-        },
+        response: { 200: objectListSchema(KeySchema) },
       },
     },
     async (request) => ({
       object: 'list' as const,
       data: (await keys.listKeys(request.params.id)).map(keyToApi),
+      next_cursor: null,
     }),
   );
 }
