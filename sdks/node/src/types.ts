@@ -399,6 +399,7 @@ export interface UpdateWebhookEndpoint {
 }
 
 export type ErrorCode =
+  | 'already_member'
   | 'amount_too_large'
   | 'bad_request'
   | 'balance_not_empty'
@@ -408,6 +409,7 @@ export type ErrorCode =
   | 'clock_too_far'
   | 'csrf'
   | 'currency_not_supported'
+  | 'email_not_verified'
   | 'email_taken'
   | 'forbidden'
   | 'headers_too_large'
@@ -425,7 +427,9 @@ export type ErrorCode =
   | 'invalid_json'
   | 'invalid_query'
   | 'invalid_request'
+  | 'invitation_for_another'
   | 'last_event_unknown'
+  | 'last_owner'
   | 'limit_reached'
   | 'link_not_valid'
   | 'live_access_required'

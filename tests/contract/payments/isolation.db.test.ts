@@ -1,17 +1,27 @@
-// Test and live data, and two organisations, can never meet: every endpoint, with every stranger's key.
+// Test and live data, and two organisations, can never meet: every endpoint, with every stranger's key and session.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
+import { signUp, verifyAddress } from './person.ts';
 
 interface Operation {
   method: string;
   path: string;
+  /** Takes the session of a person and no key. */
+  isForPeople: boolean;
+}
+
+/** Somebody who must see nothing of ours. */
+interface Outsider {
+  key: string | null;
+  headers: Record<string, string>;
 }
 
 let harness: Harness;
 let operations: Operation[];
 let owned: Record<string, string>;
 let owner: { test: string; live: string };
-let stranger: { test: string; live: string };
+let outsiders: Outsider[];
+let outsidePeople: Outsider[];
 
 async function make(
   path: string,
@@ -25,7 +35,15 @@ async function make(
 
 beforeAll(async () => {
   harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0' } });
+  let stranger: { test: string; live: string };
   [owner, stranger] = await Promise.all([harness.organisation(), harness.organisation()]);
+  const [host, guest] = await Promise.all([signUp(harness), signUp(harness)]);
+  await verifyAddress(harness, host);
+  outsiders = [stranger.test, stranger.live, owner.live].map((key) => ({ key, headers: {} }));
+  outsidePeople = ['test', 'live'].map((mode) => ({
+    key: null,
+    headers: { cookie: guest.cookie as string, 'payments-mode': mode },
+  }));
   const endpoint = await make('/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/hook' });
   const method = await make('/v1/payment_methods', { type: 'balance' });
   const body = {
@@ -47,14 +65,28 @@ beforeAll(async () => {
     webhook_endpoints: endpoint.id,
     events: await list('/v1/events'),
     webhook_deliveries: await list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`),
+    keys: (await host.call('POST', '/v1/keys', {})).body.id,
+    members: host.userId,
+    invitations: (await host.call('POST', '/v1/invitations', { email: 'x@example.com', role: 'viewer' })).body
+      .id,
+    sessions: (await host.call('GET', '/v1/session/sessions')).body.data[0].id,
   };
-  const { paths } = (await harness.call('GET', '/openapi.json')).body as { paths: Record<string, object> };
+  const { paths } = (await harness.call('GET', '/openapi.json')).body as {
+    paths: Record<string, Record<string, { security?: object[] }>>;
+  };
   operations = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/') && !path.startsWith('/v1/admin/'))
     .flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+      Object.entries(methods).map(([method, { security = [] }]) => ({
+        ...{ method: method.toUpperCase(), path },
+        isForPeople: security.length > 0 && security.every((way) => 'session' in way),
+      })),
     );
 });
+
+/** Keys and people of other organisations, where the endpoint takes them. */
+const outsidersOf = ({ isForPeople }: Operation) =>
+  isForPeople ? outsidePeople : [...outsiders, ...outsidePeople];
 afterAll(() => harness.stop());
 
 /** The resource that stands before the id in a path. */
@@ -67,15 +99,16 @@ function bodyFor({ method, path }: Operation): object | undefined {
   if (method === 'GET' || method === 'DELETE') return undefined;
   if (path.endsWith('/fund')) return { amount: 1 };
   if (path.endsWith('/return')) return { code: 'R01' };
+  if (path.startsWith('/v1/members/')) return { role: 'viewer' };
   if (method === 'PATCH') return { description: 'mine now' };
   return {};
 }
 
-function send(operation: Operation, id: string, key: string): Promise<Answer> {
+function send(operation: Operation, id: string, { key, headers }: Outsider): Promise<Answer> {
   const body = bodyFor(operation);
   return harness.call(operation.method, operation.path.replace('{id}', id), {
     key,
-    headers: { 'idempotency-key': `probe ${id}` },
+    headers: { ...headers, 'idempotency-key': `probe ${id}` },
     ...(body ? { body } : {}),
   });
 }
@@ -94,9 +127,9 @@ test('[P-2.11] [P-3.2] every endpoint with an id answers a stranger as if the id
     const id = owned[resource] as string;
     expect(id, operation.path).toBeTruthy();
     const never = `${id.slice(0, -4)}zzzz`;
-    for (const key of [stranger.test, stranger.live, owner.live]) {
-      const foreign = await send(operation, id, key);
-      const unknown = await send(operation, never, key);
+    for (const outsider of outsidersOf(operation)) {
+      const foreign = await send(operation, id, outsider);
+      const unknown = await send(operation, never, outsider);
       const label = `${operation.method} ${operation.path}`;
       expect([403, 404], label).toContain(foreign.status);
       expect(words(foreign, id), label).toBe(words(unknown, never));
@@ -105,9 +138,13 @@ test('[P-2.11] [P-3.2] every endpoint with an id answers a stranger as if the id
 });
 
 /** A stream has no end: what it tells at once of all that it keeps. */
-async function beginningOf(path: string, key: string): Promise<string> {
+async function beginningOf(path: string, { key, headers }: Outsider): Promise<string> {
   const response = await fetch(`${harness.url}${path}`, {
-    headers: { authorization: `Bearer ${key}`, 'last-event-id': 'evt_0' },
+    headers: {
+      ...headers,
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      'last-event-id': 'evt_0',
+    },
     signal: AbortSignal.timeout(STREAM_MS),
   });
   let text = '';
@@ -125,12 +162,13 @@ test('[P-3.2] every list of a stranger, and of the other mode, is empty of what 
   const ours = new Set(Object.values(owned));
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
   expect(lists.length).toBeGreaterThanOrEqual(6);
-  for (const { path } of lists) {
+  for (const operation of lists) {
+    const { path } = operation;
     const query = path.endsWith('/export') ? '?format=csv' : '';
-    for (const key of [stranger.test, stranger.live, owner.live]) {
+    for (const outsider of outsidersOf(operation)) {
       const text = path.endsWith('/stream')
-        ? await beginningOf(path, key)
-        : (await harness.call('GET', path + query, { key })).text;
+        ? await beginningOf(path, outsider)
+        : (await harness.call('GET', path + query, outsider)).text;
       for (const id of ours) expect(text, `${path} shows ${id}`).not.toContain(id);
     }
   }
@@ -143,8 +181,8 @@ test('[P-3.2] filters by ids of others find nothing', async () => {
     `/v1/ledger/entries?account_id=${owned.payment_methods}`,
   ];
   for (const path of filters) {
-    for (const key of [stranger.test, owner.live]) {
-      expect((await harness.call('GET', path, { key })).body.data, path).toEqual([]);
+    for (const outsider of [...outsiders, ...outsidePeople]) {
+      expect((await harness.call('GET', path, outsider)).body.data, path).toEqual([]);
     }
   }
 });

@@ -90,6 +90,7 @@ EventChoice = Literal[
     "webhook_endpoint.disabled",
 ]
 ErrorCode = Literal[
+    "already_member",
     "amount_too_large",
     "bad_request",
     "balance_not_empty",
@@ -99,6 +100,7 @@ ErrorCode = Literal[
     "clock_too_far",
     "csrf",
     "currency_not_supported",
+    "email_not_verified",
     "email_taken",
     "forbidden",
     "headers_too_large",
@@ -116,7 +118,9 @@ ErrorCode = Literal[
     "invalid_json",
     "invalid_query",
     "invalid_request",
+    "invitation_for_another",
     "last_event_unknown",
+    "last_owner",
     "limit_reached",
     "link_not_valid",
     "live_access_required",
