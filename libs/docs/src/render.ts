@@ -123,6 +123,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 function labelOf(block: Block): string {
+  if (block.label !== null) return block.label;
   if (block.file !== null) return block.file;
   if (block.use === 'output') return block.language === 'json' ? 'Answer' : 'Prints';
   if (block.language === 'sh' && /^\s*(\w+=\$\()?curl /m.test(block.text)) return 'curl';
@@ -131,20 +132,22 @@ function labelOf(block: Block): string {
 
 /** Tabs where several ways lead to the same; without the script they stand one below the other. */
 function blocksHtml(blocks: readonly Block[]): string {
-  const tabs: { label: string; html: string }[] = [];
-  let shared = '';
+  const shared = blocks.filter(({ use, ofAll }) => use === 'output' && ofAll).map(blockHtml);
+  const tabs: { label: string; html: string; prints: boolean }[] = [];
   for (const block of blocks) {
-    const html = blockHtml(block);
     const last = tabs.at(-1);
-    if (block.use === 'output' && block.ofAll) shared += html;
-    else if (block.use === 'output' && last !== undefined) last.html += html;
-    else tabs.push({ label: labelOf(block), html });
+    if (block.use !== 'output') tabs.push({ label: labelOf(block), html: blockHtml(block), prints: false });
+    else if (!block.ofAll && last !== undefined) {
+      last.html += blockHtml(block);
+      last.prints = true;
+    }
   }
+  for (const tab of tabs) if (!tab.prints) tab.html += shared.join('');
   const isTabbed = tabs.length > 1;
   const panels = tabs.map(({ label, html }) =>
     isTabbed ? `<div class="way" data-way="${escapeHtml(label)}">${html}</div>` : html,
   );
-  return `<div class="${isTabbed ? 'ways' : 'sample'}">${panels.join('')}</div>${shared}\n`;
+  return `<div class="${isTabbed ? 'ways' : 'sample'}">${panels.join('')}</div>\n`;
 }
 
 function blockHtml(block: Block): string {

@@ -6,11 +6,13 @@ export const loginErrorDefinitions = {
     kind: 'unauthenticated',
     title: 'Invalid credentials',
     detail: 'The e-mail address or the password is wrong.',
+    help: 'After ten failed tries the account waits for fifteen minutes.',
   },
   wrong_password: {
     kind: 'forbidden',
     title: 'Wrong password',
     detail: 'The password is wrong.',
+    help: 'Nothing was changed.',
   },
   link_not_valid: {
     kind: 'refused',
@@ -22,13 +24,20 @@ export const loginErrorDefinitions = {
     kind: 'conflict',
     title: 'E-mail address taken',
     detail: 'There is an account with this e-mail address already.',
+    help: 'Log in, or choose a new password if it is forgotten.',
   },
   too_many_logins: {
     kind: 'rate_limited',
     title: 'Too many failed logins',
     detail: 'Too many failed logins for this account; wait as long as Retry-After says.',
+    help: 'A forgotten password can be changed by mail meanwhile.',
   },
-  busy: { kind: 'unavailable', title: 'Busy', detail: 'Too many logins are being checked; try again.' },
+  busy: {
+    kind: 'unavailable',
+    title: 'Busy',
+    detail: 'Too many logins are being checked; try again.',
+    help: 'Wait a second.',
+  },
 } as const satisfies ErrorDefinitions;
 
 export const loginErrors = defineErrors(loginErrorDefinitions);

@@ -25,6 +25,7 @@ export const errors = defineErrors({
     kind: 'forbidden',
     title: 'Forbidden',
     detail: "This is the operator's: it needs the admin token.",
+    help: 'A key of an organisation does not work here.',
   },
   ...loginErrorDefinitions,
   person_required: {
@@ -101,6 +102,7 @@ export const errors = defineErrors({
     kind: 'malformed',
     title: 'Invalid idempotency key',
     detail: 'An Idempotency-Key has 1 to 255 printable ASCII characters, bare or in double quotes.',
+    help: 'Shorten it, or leave out letters with accents, spaces at the ends and line breaks.',
   },
   idempotency_key_reused: {
     kind: 'refused',
@@ -125,11 +127,13 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Currency not supported',
     detail: 'The rails carry USD.',
+    help: 'Convert the amount before, and send USD.',
   },
   same_payment_method: {
     kind: 'refused',
     title: 'Same payment method',
     detail: 'Source and destination are the same payment method.',
+    help: 'Name two different ones.',
   },
   payment_method_not_found: {
     kind: 'refused',
@@ -141,6 +145,7 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Insufficient funds',
     detail: 'The balance has less available than this payment needs.',
+    help: 'Fund the balance, or wait for money that is on its way; then send it again with the same key.',
   },
   rail_not_available: {
     kind: 'refused',
@@ -153,16 +158,19 @@ export const errors = defineErrors({
     title: 'Rail not configured',
     detail: 'This instance is not connected to a rail for live payments.',
     retryable: false,
+    help: 'The operator connects the rail; the sandbox works meanwhile.',
   },
   payment_not_cancelable: {
     kind: 'conflict',
     title: 'Payment not cancelable',
     detail: 'Only a pending payment can be canceled.',
+    help: '`payment_status` says where it is. A completed payment can be refunded instead.',
   },
   payment_not_refundable: {
     kind: 'conflict',
     title: 'Payment not refundable',
     detail: 'Only a completed payment that is no refund itself can be refunded.',
+    help: 'Wait until it is completed; a refund that went wrong is paid anew.',
   },
   refund_exceeds_payment: {
     kind: 'refused',
@@ -174,31 +182,37 @@ export const errors = defineErrors({
     kind: 'conflict',
     title: 'Payment method in use',
     detail: 'Payments of this payment method are still open.',
+    help: 'Wait until its payments have ended, or cancel those that are pending.',
   },
   balance_not_empty: {
     kind: 'conflict',
     title: 'Balance not empty',
     detail: 'A balance can be deleted when nothing is in it, on its way, or owed.',
+    help: 'Pay the money out first, and wait until nothing is on its way.',
   },
   not_a_balance: {
     kind: 'refused',
     title: 'Not a balance',
     detail: 'Only a payment method of type balance can be funded.',
+    help: 'Bank accounts need no test money: they always have enough.',
   },
   webhook_url_refused: {
     kind: 'refused',
     title: 'Webhook address refused',
     detail: 'Webhooks go to public https addresses only.',
+    help: '`detail` says why. For a receiver on your own machine use `payments listen`.',
   },
   limit_reached: {
     kind: 'refused',
     title: 'Limit reached',
     detail: 'There are as many of these as one organisation may have.',
+    help: 'Delete one that is not used any more.',
   },
   clock_backwards: {
     kind: 'refused',
     title: 'Clock backwards',
     detail: 'The sandbox clock only goes forward.',
+    help: '`current` says where it stands; a reset of the sandbox begins anew.',
   },
   clock_too_far: {
     kind: 'refused',
@@ -222,21 +236,25 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Payment not found',
     detail: 'There is no such payment.',
+    help: 'Compare the id, and the mode of the key.',
   },
   quarantine_not_applicable: {
     kind: 'refused',
     title: 'Cannot be applied',
     detail: 'What was put aside does not fit this payment.',
+    help: '`detail` says what differs; apply it to another payment, or dismiss it.',
   },
   state_conflict: {
     kind: 'conflict',
     title: 'State conflict',
     detail: 'The object is not in a state that allows this.',
+    help: 'Read the object, and decide by its state.',
   },
   overloaded: {
     kind: 'unavailable',
     title: 'Overloaded',
     detail: 'More requests wait than this server takes on; send it again.',
     retryable: true,
+    help: 'Nothing was done.',
   },
 });

@@ -16,11 +16,13 @@ export const errors = defineErrors({
     kind: 'unauthenticated',
     title: 'Invalid credentials',
     detail: 'The e-mail address or the password is wrong.',
+    help: 'After ten failed tries the account waits for fifteen minutes.',
   },
   wrong_password: {
     kind: 'forbidden',
     title: 'Wrong password',
     detail: 'The password is wrong.',
+    help: 'Nothing was changed.',
   },
   link_not_valid: {
     kind: 'refused',
@@ -40,28 +42,42 @@ export const errors = defineErrors({
     detail: 'The token does not carry the scope that this call needs.',
     help: 'Reading needs account:read, changing needs account:write. Make a token with that scope.',
   },
-  forbidden: { kind: 'forbidden', title: 'Forbidden', detail: 'This caller may not do that.' },
+  forbidden: {
+    kind: 'forbidden',
+    title: 'Forbidden',
+    detail: 'This caller may not do that.',
+    help: 'A person, an operator and a token may do different things; `detail` says who may do this.',
+  },
   email_taken: {
     kind: 'conflict',
     title: 'E-mail address taken',
     detail: 'There is an account with this e-mail address already.',
+    help: 'Log in, or choose a new password if it is forgotten.',
   },
   too_many_logins: {
     kind: 'rate_limited',
     title: 'Too many failed logins',
     detail: 'Too many failed logins for this account; wait as long as Retry-After says.',
+    help: 'A forgotten password can be changed by mail meanwhile.',
   },
   token_limit_reached: {
     kind: 'conflict',
     title: 'Too many tokens',
     detail: 'An account can have 100 personal tokens; revoke one first.',
+    help: '`GET /api/tokens` lists them, with when each was last used.',
   },
   not_configured: {
     kind: 'unavailable',
     title: 'Not configured',
     detail: 'The operator has not configured this.',
+    help: 'Ask the operator; the README of the service lists the settings.',
   },
-  busy: { kind: 'unavailable', title: 'Busy', detail: 'Too many logins are being checked; try again.' },
+  busy: {
+    kind: 'unavailable',
+    title: 'Busy',
+    detail: 'Too many logins are being checked; try again.',
+    help: 'Wait a second.',
+  },
 
   // Operators.
   customer_suspended: {
@@ -114,6 +130,7 @@ export const errors = defineErrors({
     kind: 'forbidden',
     title: 'Access not allowed',
     detail: 'The access was not allowed at the vendor; nothing was stored.',
+    help: 'Begin again from the dashboard, and allow the access on the page of the vendor.',
   },
   connect_failed: {
     kind: 'refused',
@@ -127,6 +144,7 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Tool is always on',
     detail: 'Tools that belong to no platform cannot be switched off.',
+    help: 'Switch off platforms, or tools of a platform.',
   },
 
   // Plans and usage.
@@ -134,11 +152,13 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Unknown plan',
     detail: 'There is no plan of this name; GET /api/plans lists them.',
+    help: 'Take the `id` of one of them.',
   },
   overloaded: {
     kind: 'unavailable',
     title: 'Overloaded',
     detail: 'Too many calls wait for the database; try again.',
+    help: 'Nothing was done, and no call was counted.',
   },
 
   // Invoices.
@@ -153,16 +173,19 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Period not ended',
     detail: 'Invoices are made for months that are over.',
+    help: 'Wait for the first day of the next month in UTC.',
   },
   invoice_not_payable: {
     kind: 'conflict',
     title: 'Invoice not payable',
     detail: 'A void invoice cannot be paid.',
+    help: 'Look at its status first.',
   },
   invoice_not_voidable: {
     kind: 'conflict',
     title: 'Invoice not voidable',
     detail: 'A paid invoice cannot be voided.',
+    help: 'Look at its status first.',
   },
 
   // Webhooks.
@@ -176,6 +199,7 @@ export const errors = defineErrors({
     kind: 'conflict',
     title: 'No webhook',
     detail: 'There is no webhook to send this to; set one up first.',
+    help: '`POST /api/webhooks/config` sets one up.',
   },
 
   // Messages from platforms.
@@ -189,10 +213,12 @@ export const errors = defineErrors({
     kind: 'forbidden',
     title: 'Verification failed',
     detail: 'The subscription check carries another verify token.',
+    help: 'Put the same token into the settings of the app and into `WHATSAPP_VERIFY_TOKEN`.',
   },
   phone_number_taken: {
     kind: 'conflict',
     title: 'Phone number taken',
     detail: 'This phone number belongs to another account.',
+    help: 'Disconnect it there first.',
   },
 });

@@ -15,6 +15,7 @@ import { deliveryRules, ENDPOINTS_MAX, ROTATION_OVERLAP_MS } from '../webhooks/r
 import { asCode, inNumbers, inWords } from './figures.ts';
 import { networkCodeIncludes } from './network-codes.ts';
 import { railIncludes } from './rails.ts';
+import { methodsTable } from './samples.ts';
 import { sandboxIncludes } from './sandbox.ts';
 import { settingsTable } from './settings.ts';
 import { stateIncludes } from './states.ts';
@@ -155,6 +156,7 @@ export function paymentsIncludes(config: PaymentsConfig): Record<string, string>
       apiVersions.map((version, at) => [asCode(version), at === 0 ? 'the newest' : '']),
     ),
     settings: settingsTable(),
+    sdk_methods: methodsTable(),
     ...stateIncludes(),
     ...railIncludes(),
     ...sandboxIncludes(config),

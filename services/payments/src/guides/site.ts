@@ -1,6 +1,7 @@
 import type { DocsSite } from '@libs/docs';
 import type { PaymentsConfig } from '../config.ts';
 import { paymentsIncludes } from './includes.ts';
+import { codeSamples } from './samples.ts';
 
 /** The address in the Markdown, which is that of `npm start`. */
 const WRITTEN_URL = 'http://localhost:4000';
@@ -10,10 +11,19 @@ export function paymentsDocs(config: PaymentsConfig): DocsSite {
   return {
     product: 'Payments',
     folder: new URL('../../docs/', import.meta.url),
-    groups: [{ title: 'When something goes wrong', pages: ['errors'] }],
+    groups: [
+      { title: 'Start', pages: ['first-payment', 'sdks', 'sandbox'] },
+      {
+        title: 'Moving money',
+        pages: ['idempotency', 'states', 'rails', 'payment-methods', 'webhooks'],
+      },
+      { title: 'When something goes wrong', pages: ['errors', 'network-codes', 'limits'] },
+      { title: 'In production', pages: ['going-live', 'versioning', 'running'] },
+    ],
     includes: paymentsIncludes(config),
     publicUrl: config.http.publicUrl,
     writtenUrl: WRITTEN_URL,
+    samples: codeSamples(config.http.publicUrl),
     links: [{ label: 'Dashboard', href: '/dashboard' }],
   };
 }
