@@ -24,6 +24,12 @@ const addressOf = (docsPath: string, name: string) => (name === 'index' ? docsPa
 /** The Markdown of a promise without its marks, for lists and search engines. */
 const plain = (markdown: string) => markdown.replaceAll(/[`*]|\[([^\]]*)\]\([^)]*\)/g, '$1');
 
+/** Every page promises something; in a list of pages the words that all of them share are left out. */
+function briefly(promise: string): string {
+  const rest = plain(promise).replace(/^After this page /, '');
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
 function link(frame: Frame, name: string, current: string | null): string {
   const title = frame.guides.find(({ guide }) => guide.name === name)?.guide.title ?? name;
   const here = name === current ? ' aria-current="page"' : '';
@@ -39,8 +45,9 @@ function navigation(frame: Frame, current: string | null): string {
   return `<ul><li>${link(frame, 'index', current)}</li></ul>${groups.join('')}${reference}`;
 }
 
-function searchForm({ docsPath }: Frame, question = ''): string {
-  return `<form class="search" role="search" action="${docsPath}/search" data-index="${docsPath}/search.json">
+function searchForm({ docsPath }: Frame, { question = '', isMain = false } = {}): string {
+  const kind = isMain ? 'class="search wide" aria-label="On this page"' : 'class="search"';
+  return `<form ${kind} role="search" action="${docsPath}/search" data-index="${docsPath}/search.json">
 <input type="search" name="q" value="${escapeHtml(question)}" placeholder="Search the guides" aria-label="Search the guides" autocomplete="off" maxlength="200">
 <kbd aria-hidden="true">/</kbd><div class="results" hidden></div></form>`;
 }
@@ -67,7 +74,7 @@ function neighbours(frame: Frame, name: string | null): string {
 /** The bar at the top of every page, of the reference too. */
 export function header(frame: Pick<Frame, 'site' | 'docsPath'>, search: string): string {
   const links = frame.site.links.map(({ label, href }) => `<a href="${href}">${escapeHtml(label)}</a>`);
-  return `<header class="top"><a class="brand" href="${frame.docsPath}"><b>${escapeHtml(frame.site.product)}</b> docs</a>${search}<nav aria-label="Places"><a href="${frame.docsPath}">Guides</a><a href="${frame.docsPath}/reference">Reference</a>${links.join('')}</nav></header>`;
+  return `<header class="top"><a class="brand" href="${frame.docsPath}"><b>${escapeHtml(frame.site.product)}</b> docs</a>${search}<nav aria-label="Places"><a class="wide-only" href="${frame.docsPath}">Guides</a><a href="${frame.docsPath}/reference">Reference</a>${links.join('')}</nav></header>`;
 }
 
 function pageHtml(frame: Frame, page: Page): string {
@@ -105,7 +112,7 @@ function cards(frame: Frame): string {
   const groups = frame.site.groups.map(({ title, pages }) => {
     const entries = pages.map((name) => {
       const guide = frame.guides.find((one) => one.guide.name === name)?.guide;
-      return `<li><a href="${addressOf(frame.docsPath, name)}"><strong>${escapeHtml(guide?.title ?? name)}</strong><span>${escapeHtml(plain(guide?.promise ?? ''))}</span></a></li>`;
+      return `<li><a href="${addressOf(frame.docsPath, name)}"><strong>${escapeHtml(guide?.title ?? name)}</strong><span>${escapeHtml(briefly(guide?.promise ?? ''))}</span></a></li>`;
     });
     return `<h2>${escapeHtml(title)}</h2><ul class="cards">${entries.join('')}</ul>`;
   });
@@ -114,7 +121,7 @@ function cards(frame: Frame): string {
 }
 
 export function missingPage(frame: Frame): string {
-  const body = `<h1>There is no such page</h1><p class="promise">The address may be mistyped, or the page has another name now. Search for what you need, or take one of these:</p>${searchForm(frame).replace('class="search"', 'class="search wide"')}${cards(frame)}`;
+  const body = `<h1>There is no such page</h1><p class="promise">The address may be mistyped, or the page has another name now. Search for what you need, or take one of these:</p>${searchForm(frame, { isMain: true })}${cards(frame)}`;
   return pageHtml(frame, { title: 'No such page', name: null, body, headings: [] });
 }
 
@@ -129,6 +136,6 @@ export function searchPage(frame: Frame, sections: readonly IndexedSection[], qu
       ? `<ul class="cards one">${entries.join('')}</ul>`
       : '<p>Nothing found. Try another word.</p>';
   const title = question === '' ? 'Search' : `Search: ${question}`;
-  const body = `<h1>${escapeHtml(title)}</h1>${searchForm(frame, question).replace('class="search"', 'class="search wide"')}${question === '' ? '' : answer}`;
+  const body = `<h1>${escapeHtml(title)}</h1>${searchForm(frame, { question, isMain: true })}${question === '' ? '' : answer}`;
   return pageHtml(frame, { title, name: null, body, headings: [] });
 }

@@ -9,6 +9,12 @@ export interface Reference {
 }
 
 const HEADER_HEIGHT = '3.5rem';
+/** Room for the header, and greys and colours that are dark enough to be read on their ground. */
+const CUSTOM_CSS = `:root { --scalar-custom-header-height: ${HEADER_HEIGHT}; }
+.light-mode { --scalar-color-2: #444b57; --scalar-color-3: #5b6270; --scalar-color-green: #00683f; --scalar-color-blue: #0a5fa3;
+  --scalar-color-orange: #9a4a00; --scalar-color-red: #b3202f; --scalar-color-purple: #6a3fb5; --scalar-color-accent: #0a5fa3; }
+.dark-mode { --scalar-color-2: #c3cad6; --scalar-color-3: #a9b1bf; --scalar-color-green: #5fd39a; --scalar-color-blue: #7cb8f5;
+  --scalar-color-accent: #7cb8f5; }`;
 
 /**
  * The reference page, with its script served from here. The package holds megabytes, so it is loaded when somebody
@@ -37,7 +43,7 @@ export async function renderReference(options: {
       // Only the code that a test has run: what Scalar would make up for other languages has no key and no ids.
       hiddenClients: true,
       defaultOpenFirstTag: true,
-      customCss: `:root { --scalar-custom-header-height: ${HEADER_HEIGHT}; }`,
+      customCss: CUSTOM_CSS,
     },
   });
   const [page, script] = await Promise.all([

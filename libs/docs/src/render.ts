@@ -154,5 +154,5 @@ function blockHtml(block: Block): string {
   const label = escapeHtml(labelOf(block));
   const copy = block.use === 'output' ? '' : '<button type="button" class="copy" hidden>Copy</button>';
   const code = highlight(block.text, block.language);
-  return `<figure class="code${block.use === 'output' ? ' output' : ''}"><figcaption>${label}${copy}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
+  return `<figure class="code${block.use === 'output' ? ' output' : ''}"><figcaption><span>${label}</span>${copy}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 }

@@ -4,6 +4,7 @@ import { type Receiver, startReceiver } from '../../test/receiver.ts';
 import { RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
 import type { Delivery, EndpointRef } from './delivery.ts';
 import type { DeliveryDispatcher, DeliveryDispatcherOptions } from './dispatcher.ts';
+import { createResultStore } from './result-store.ts';
 
 // How deliveries and endpoints end, with a clock that the test moves.
 
@@ -343,4 +344,26 @@ describe('lists', () => {
     expect(await dispatcher.sweep()).toBe(1);
     expect(await list()).toEqual([]);
   });
+});
+
+it('an endpoint can be deleted while a failure of it is being written down', async () => {
+  const ref = await failing('/deleted');
+  await shop.emit(ref, 1);
+  const results = createResultStore(shop.database, SCHEMA);
+  const now = new Date();
+  await results.noteFailures(shop.database, [ref], now, now);
+  const { deleting } = await shop.database.transaction(async (tx) => {
+    // As a result is written: first its row in the queue, then the failure.
+    await tx.query(`update ${SCHEMA}.queue set tries = tries where tenant_id = $1`, [TENANT]);
+    const started = shop.database.transaction((other) => shop.queue.abandonEndpoint(other, ref));
+    await until('the deletion waits', async () => {
+      const { rows } = await shop.database.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    await results.noteFailures(tx, [ref], now, now);
+    return { deleting: started };
+  });
+  expect(await deleting).toBe(1);
 });

@@ -73,8 +73,10 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
       const at = now();
       const expiresAt =
         options.keepUndeliveredMs === undefined ? null : new Date(at.getTime() + options.keepUndeliveredMs);
+      // The queue first and the failures second, as results are written: the other order ends in a deadlock with them.
+      const abandoned = await store.abandon(tx, ref, { status: options.statusWhenAbandoned, at, expiresAt });
       await store.forgetFailures(tx, ref);
-      return store.abandon(tx, ref, { status: options.statusWhenAbandoned, at, expiresAt });
+      return abandoned;
     },
 
     forgetFailures: (tx, ref) => store.forgetFailures(tx, ref),
