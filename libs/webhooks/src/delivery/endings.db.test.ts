@@ -352,18 +352,24 @@ it('an endpoint can be deleted while a failure of it is being written down', asy
   const results = createResultStore(shop.database, SCHEMA);
   const now = new Date();
   await results.noteFailures(shop.database, [ref], now, now);
-  const { deleting } = await shop.database.transaction(async (tx) => {
-    // As a result is written: first its row in the queue, then the failure.
+  const rowIsHeld = Promise.withResolvers<void>();
+  const deletionWaits = Promise.withResolvers<void>();
+  // As a result is written: first its row in the queue, then the failure.
+  const writing = shop.database.transaction(async (tx) => {
     await tx.query(`update ${SCHEMA}.queue set tries = tries where tenant_id = $1`, [TENANT]);
-    const started = shop.database.transaction((other) => shop.queue.abandonEndpoint(other, ref));
-    await until('the deletion waits', async () => {
-      const { rows } = await shop.database.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rows.length > 0;
-    });
+    rowIsHeld.resolve();
+    await deletionWaits.promise;
     await results.noteFailures(tx, [ref], now, now);
-    return { deleting: started };
   });
+  await rowIsHeld.promise;
+  const deleting = shop.database.transaction((tx) => shop.queue.abandonEndpoint(tx, ref));
+  await until('the deletion waits', async () => {
+    const { rows } = await shop.database.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length > 0;
+  });
+  deletionWaits.resolve();
+  await writing;
   expect(await deleting).toBe(1);
 });
