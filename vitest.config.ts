@@ -10,6 +10,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: two workers keep both busy, and tests that wait on timers do not starve each other.
     maxWorkers: 2,
+    // Files share their worker, which reads the services once: half of the work of a run was reading them again for every
+    // file. So a test leaves the process as it found it (environment, time zone, listeners).
+    isolate: false,
+    unstubEnvs: true,
     // Many tests start the services as processes: what Node compiled for one of them serves the next.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node') },
     sequence: { sequencer: LongestFirst },

@@ -129,24 +129,35 @@ describe('one connection', () => {
 });
 
 describe('every wait ends', () => {
-  test('a statement, a transaction in which nothing happens, and a pool that is empty', async () => {
-    const timeouts = { statementMs: 100, idleInTransactionMs: 100, connectMs: 300 };
-    await opened({ timeouts, connectionsMax: 1 }, async (own) => {
+  test('a statement, and a transaction in which nothing happens', async () => {
+    const timeouts = { statementMs: 100, idleInTransactionMs: 100 };
+    await opened({ timeouts }, async (own) => {
       await expect(own.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
       const idle = own.transaction(async (tx) => {
         await sleep(300);
         await tx.query('select 1');
       });
       await expect(idle).rejects.toThrow();
-      let release = (): void => {};
-      const holding = own.session(() => new Promise<void>((done) => (release = done)));
+    });
+  });
+
+  test('a pool that is empty, which a session does not make it', async () => {
+    await opened({ timeouts: { connectMs: 1_000 }, connectionsMax: 1 }, async (own) => {
+      const released = Promise.withResolvers<void>();
+      const holding = own.session(() => released.promise);
       await own.query('select 1');
-      release();
+      released.resolve();
       await holding;
+      const refused = Promise.withResolvers<void>();
+      const taken = Promise.withResolvers<void>();
       const busy = own.transaction(async (tx) => {
-        for (let round = 0; round < 8; round += 1) await tx.query('select pg_sleep(0.05)');
+        await tx.query('select 1');
+        taken.resolve();
+        await refused.promise;
       });
+      await taken.promise;
       await expect(own.query('select 1')).rejects.toThrow(/timeout/);
+      refused.resolve();
       await busy;
     });
   });

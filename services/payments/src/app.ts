@@ -9,6 +9,7 @@ import { addPayments, type PaymentsPart } from './parts/payments.ts';
 import { addRotation } from './parts/rotation.ts';
 import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
 import type { Carrier } from './rails/rail.ts';
+import type { OpenRails } from './rails/service.ts';
 import { createRetention, type Sweep } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
@@ -16,6 +17,7 @@ import { createDeliveryOffers } from './webhooks/offers.ts';
 export interface PaymentsAppDependencies extends BaseDependencies {
   /** Instead of the rails that lead to the networks. */
   rails?: readonly Carrier[];
+  openRails?: OpenRails;
   webhooks?: WebhookOptions;
 }
 
@@ -38,7 +40,8 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const access = await addAccess(base);
   const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
   const methods = addPaymentMethods(base, { webhooks });
-  const payments = await addPayments(base, { access, webhooks, methods, rails: options.rails });
+  const { rails, openRails } = options;
+  const payments = await addPayments(base, { access, webhooks, methods, rails, openRails });
   const retention = addRetention([access.idempotency.sweep, webhooks.events.sweep, ...payments.sweeps]);
   // In the order in which they end: what others lean on comes last.
   const parts: Part[] = [payments, methods, webhooks, retention, addRotation(base), access];

@@ -11,9 +11,10 @@ import { createQuarantineResolving } from '../quarantine/resolving.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
 import { registerRailInboundRoutes } from '../rails/inbound-routes.ts';
+import type { RailMessages } from '../rails/messages.ts';
 import type { Carrier } from '../rails/rail.ts';
 import { registerRailRoutes } from '../rails/routes.ts';
-import { createRails } from '../rails/service.ts';
+import { createRails, type OpenRails } from '../rails/service.ts';
 import { registerReconciliationRoutes } from '../reconciliation/routes.ts';
 import { createReconciliation, withBooks } from '../reconciliation/service.ts';
 import type { Sweep } from '../retention/service.ts';
@@ -22,7 +23,7 @@ import { createRouting } from '../routing/service.ts';
 import { ROUTING_TERMS } from '../routing/terms.ts';
 import { createSandboxReset, type SandboxReset } from '../sandbox/reset.ts';
 import { registerSandboxRoutes } from '../sandbox/routes.ts';
-import { createSandboxService } from '../sandbox/service.ts';
+import { createSandboxService, type SandboxService } from '../sandbox/service.ts';
 import type { AccessPart } from './access.ts';
 import type { Base, Part } from './base.ts';
 import type { PaymentMethodsPart } from './payment-methods.ts';
@@ -32,6 +33,8 @@ export type PaymentsPart = Part & {
   payments: PaymentsService;
   processing: Processing;
   resetting: SandboxReset;
+  sandbox: SandboxService;
+  messages: RailMessages;
   /** What of it is kept for a time only. */
   sweeps: readonly Sweep[];
 };
@@ -42,6 +45,7 @@ interface Needs {
   methods: PaymentMethodsPart;
   /** Instead of the rails that lead to the networks. */
   rails?: readonly Carrier[] | undefined;
+  openRails?: OpenRails | undefined;
 }
 
 /** What moves money: payments, the rails that carry them, the books behind them, and the sandbox that plays with all. */
@@ -51,7 +55,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const { paymentMethods, reading } = needs.methods;
   const clocks = createClocks({ now });
   const quarantine = createQuarantine(base);
-  const rails = await createRails({ ...base, paymentMethods, clocks, quarantine });
+  const rails = await createRails({ ...base, paymentMethods, clocks, quarantine }, needs.openRails);
   const reconciliation = createReconciliation({ ...base, rails: withBooks(rails.all) });
   const carriers = needs.rails ?? rails.all;
   const routing = createRouting({ rails: carriers, terms: ROUTING_TERMS, isUp: rails.isUp });
@@ -82,6 +86,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
     ...{ database, clocks, now, keys: needs.access.keys, webhooks: needs.webhooks.webhooks },
   });
   return {
+    ...{ sandbox, messages: rails.messages },
     ...{ payments, processing, resetting },
     sweeps: [resetting.sweep, quarantine.sweep, reconciliation.sweep],
     routes(app, routes) {

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { type CounterRow, type CounterState, counterStates, fromCounterRow } from './counter-store.ts';
 
 /*
  * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then the
@@ -115,17 +116,6 @@ export interface UsageCount {
   givenBack: number;
 }
 
-export interface CounterState {
-  customerId: string;
-  month: string;
-  kept: number;
-  /** What thresholds are measured against: where the gate closes, else the calls that the plan includes. */
-  limit: number;
-  /** The highest threshold of `notifiedLimit` that was told. */
-  notifiedPercent: number;
-  notifiedLimit: number | null;
-}
-
 /*
  * A holder that is gone was swept: its units are back already, so what it kept is counted anew and nothing is closed.
  * The key share lock makes the sweep wait for us, or us for the sweep, never both at once.
@@ -163,21 +153,7 @@ with input as materialized (
     calls = d.calls + excluded.calls, errors = d.errors + excluded.errors,
     given_back = d.given_back + excluded.given_back
 )
-select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
-  p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
-from counted n
-join customers c on c.id = n.customer_id
-join plans p on p.id = c.plan
-left join billing_settings s on s.customer_id = n.customer_id`;
-
-interface CounterRow {
-  customer_id: string;
-  month: string;
-  kept: number;
-  notified_percent: number;
-  notified_limit: number | null;
-  limit: number;
-}
+${counterStates('counted')}`;
 
 /** Keeps or gives back reserved units and adds up usage, in one statement. */
 export async function settleUnits(
@@ -200,14 +176,7 @@ export async function settleUnits(
     usage.map(({ errors }) => errors),
     usage.map(({ givenBack }) => givenBack),
   ]);
-  return rows.map((row) => ({
-    customerId: row.customer_id,
-    month: row.month,
-    kept: row.kept,
-    limit: row.limit,
-    notifiedPercent: row.notified_percent,
-    notifiedLimit: row.notified_limit,
-  }));
+  return rows.map(fromCounterRow);
 }
 
 /** Makes the lease, or moves its end on; false when it had run out and the sweep took it. */

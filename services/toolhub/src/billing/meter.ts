@@ -1,10 +1,10 @@
 import { createBatcher, type Database, type Outcome, outcomesOf, type Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
+import type { CounterState } from './counter-store.ts';
 import { durationClass } from './durations.ts';
 import { createHolder, type Holder } from './holder.ts';
 import {
-  type CounterState,
   type GrantedUnits,
   reserveUnits,
   type SettledUnits,

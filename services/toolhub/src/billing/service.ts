@@ -4,10 +4,11 @@ import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/event.ts';
+import { type CounterState, findCounter, listUntoldCounters } from './counter-store.ts';
 import { percentileMs } from './durations.ts';
 import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
-import { type CounterState, markNotified } from './meter-store.ts';
+import { markNotified } from './meter-store.ts';
 import { monthOf, nextMonthStart } from './month.ts';
 import {
   dueThresholds,
@@ -19,10 +20,8 @@ import {
 } from './plan.ts';
 import {
   changePlanSettings,
-  findCounter,
   findPlanState,
   listPlans,
-  listUntoldCounters,
   lockPlanSettings,
   type PlanSettings,
   sumUsage,

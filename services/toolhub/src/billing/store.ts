@@ -1,5 +1,4 @@
 import type { Queryable } from '@libs/db';
-import type { CounterState } from './meter-store.ts';
 import type { Plan, UsageGrouping } from './plan.ts';
 
 interface PlanRow {
@@ -117,63 +116,6 @@ export async function changePlanSettings(tx: Queryable, change: NewPlanChange): 
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [customerId, change.id, at, previous.plan, next.plan, next.spendCapCents, next.monthlyCalls],
   );
-}
-
-const LIMITS = `
-select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
-  p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
-from usage_counters n
-join customers c on c.id = n.customer_id
-join plans p on p.id = c.plan
-left join billing_settings s on s.customer_id = n.customer_id`;
-
-interface CounterRow {
-  customer_id: string;
-  month: string;
-  kept: number;
-  notified_percent: number;
-  notified_limit: number | null;
-  limit: number;
-}
-
-function fromCounterRow(row: CounterRow): CounterState {
-  return {
-    customerId: row.customer_id,
-    month: row.month,
-    kept: row.kept,
-    limit: row.limit,
-    notifiedPercent: row.notified_percent,
-    notifiedLimit: row.notified_limit,
-  };
-}
-
-export async function findCounter(
-  tx: Queryable,
-  counter: { customerId: string; month: string },
-): Promise<CounterState | null> {
-  const { rows } = await tx.query<CounterRow>(`${LIMITS} where n.customer_id = $1 and n.month = $2`, [
-    counter.customerId,
-    counter.month,
-  ]);
-  return rows[0] === undefined ? null : fromCounterRow(rows[0]);
-}
-
-/** Counters whose last threshold was not told, because the process died between counting and telling. */
-export async function listUntoldCounters(
-  db: Queryable,
-  query: { month: string; thresholds: readonly number[]; limit: number },
-): Promise<CounterState[]> {
-  const { rows } = await db.query<CounterRow>(
-    `select * from (${LIMITS} where n.month = $1 and n.kept > 0) as counters
-     where "limit" > 0 and exists (
-       select from unnest($2::int[]) as t (percent)
-       where percent > case when notified_limit = "limit" then notified_percent else 0 end
-         and kept * 100 >= "limit" * percent
-     )
-     order by customer_id limit $3`,
-    [query.month, query.thresholds, query.limit],
-  );
-  return rows.map(fromCounterRow);
 }
 
 export interface UsageRow {

@@ -3,13 +3,15 @@ import type { RailDependencies } from '../dependencies.ts';
 import type { Rail } from '../rail.ts';
 import { createTransportFor } from './bank/connections.ts';
 import { type AchSftp, createAchSftp } from './bank/sftp.ts';
+import type { AchTransport } from './bank/transport.ts';
 import { achBooks } from './books/books.ts';
-import { freeScopeOf } from './entries/scope.ts';
+import { type AchScope, freeScopeOf } from './entries/scope.ts';
 import { createAchFiles } from './files.ts';
 import { forceOnAch, lockForForcing, meaningOnAch } from './forcing.ts';
 import { applyAside } from './incoming/applying.ts';
 import { achMessagesOf } from './messages.ts';
 import { createAchOperator } from './operator/operator.ts';
+import type { Originator } from './outgoing/files.ts';
 import { createAchCarrier } from './outgoing/orders.ts';
 import { SANDBOX_ORIGINATOR } from './outgoing/originator.ts';
 import { registerAchRoutes } from './routes.ts';
@@ -19,8 +21,16 @@ import type { AchContext } from './work/context.ts';
 import { createAchHandlers } from './work/handlers.ts';
 import { wakeUp } from './work/jobs.ts';
 
+/** What a test puts in the place of our bank, or between us and whoever takes our files. */
+export interface AchTrial {
+  live?: { transport: AchTransport; originator: Originator };
+  wrap?: (transport: AchTransport, scope: AchScope) => AchTransport;
+  /** Is given what the work is done with. */
+  onContext?: (context: AchContext) => unknown;
+}
+
 /** Files to a bank and back, and the simulated operator of the sandbox. */
-export async function createRail(deps: RailDependencies): Promise<Rail> {
+export async function createRail(deps: RailDependencies, trial: AchTrial = {}): Promise<Rail> {
   const { config, database, sealer, now, newId, log, paymentMethods, clocks, quarantine, health } = deps;
   const pace = createPace(config.sandbox.achMs, {
     ...DEFAULT_ACH_TERMS,
@@ -35,7 +45,9 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
       })
     : null;
   const sftp = openSftp(deps);
-  const originators = { test: operator && SANDBOX_ORIGINATOR, live: sftp && deps.bank.ach };
+  const live = trial.live ?? (sftp && deps.bank.ach && { transport: sftp, originator: deps.bank.ach });
+  const originators = { test: operator && SANDBOX_ORIGINATOR, live: live?.originator ?? null };
+  const lines = createTransportFor({ sandbox: operator, live: live?.transport ?? null });
   return {
     ...createAchCarrier({ pace, isConfigured: (mode) => originators[mode] !== null }),
     messageKinds: ['nacha', 'return', 'noc'],
@@ -49,11 +61,15 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
         ...{ applyOutcomes, lockPayments },
         operator,
         representmentsWanted: config.rails.ach.representments,
-        transportFor: createTransportFor({ sandbox: operator, live: sftp }),
+        transportFor: (scope) => {
+          const transport = lines(scope);
+          return transport && (trial.wrap?.(transport, scope) ?? transport);
+        },
         findMethods: paymentMethods.find,
         openAccountNumber: paymentMethods.openAccountNumber,
         applyCorrection: paymentMethods.applyCorrection,
       };
+      trial.onContext?.(context);
       return {
         ...createAchHandlers(context),
         routes: (routes) => registerAchRoutes(routes, createAchFiles(context)),

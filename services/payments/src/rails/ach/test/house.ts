@@ -1,44 +1,29 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
 import { enqueueJobs, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
-import { createClocks } from '../../../clock/service.ts';
-import { createEventService } from '../../../events/service.ts';
+import { createPayments } from '../../../app.ts';
+import { loadConfig } from '../../../config.ts';
 import { checkLedger, recordTransfers } from '../../../ledger/service.ts';
 import { OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../../migrations.ts';
-import { createDirectory, readParticipants } from '../../../payment-methods/directory.ts';
-import { createPaymentMethods, type NewBankAccount } from '../../../payment-methods/service.ts';
+import type { NewBankAccount } from '../../../payment-methods/service.ts';
 import { behaviourOf } from '../../../payment-methods/test-accounts.ts';
-import { createAcceptance } from '../../../payments/accept/accept.ts';
 import type { PaymentInput } from '../../../payments/accept/draft.ts';
 import type { Payment } from '../../../payments/payment.ts';
-import { createProcessing } from '../../../payments/processing.ts';
-import { createPaymentReading } from '../../../payments/reading.ts';
-import { createPaymentsService } from '../../../payments/service.ts';
-import { findPayment, lockPayments } from '../../../payments/store.ts';
-import { createQuarantine } from '../../../quarantine/service.ts';
-import { createRouting } from '../../../routing/service.ts';
-import { ROUTING_TERMS } from '../../../routing/terms.ts';
-import { createSandboxService } from '../../../sandbox/service.ts';
+import { findPayment } from '../../../payments/store.ts';
 import { type Mode, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createBookRail } from '../../book/rail.ts';
-import { createRailMessages } from '../../messages.ts';
 import type { ForcedOutcome } from '../../rail.ts';
-import { createTransportFor } from '../bank/connections.ts';
 import type { AchTransport } from '../bank/transport.ts';
 import type { AchScope } from '../entries/scope.ts';
-import { forceOnAch, lockForForcing, meaningOnAch } from '../forcing.ts';
-import { achMessagesOf } from '../messages.ts';
 import { createAchOperator } from '../operator/operator.ts';
 import type { Originator } from '../outgoing/files.ts';
-import { createAchCarrier } from '../outgoing/orders.ts';
 import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
-import { createPace } from '../schedule/schedule.ts';
-import { DEFAULT_ACH_TERMS } from '../schedule/terms.ts';
+import { createRail as createAchRail } from '../rail.ts';
 import type { AchContext } from '../work/context.ts';
-import { createAchHandlers } from '../work/handlers.ts';
 import { wakeUp } from '../work/jobs.ts';
 
 /** The payments service as far as ACH needs it: acceptance, processing, sandbox and worker on a real database. */
@@ -63,104 +48,68 @@ const IDLE_WAIT_MS = 60_000;
 export async function createHouse(options: HouseOptions = {}) {
   const testDatabase = await createTestDatabase(paymentsMigrations());
   const { database } = testDatabase;
-  const databases = { live: database, test: database };
   const now = options.now ?? (() => new Date());
   const newId = createIdFactory({ now: () => new Date(), randomBytes });
-  const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
   const alerts: { fields: object; message: string }[] = [];
   const errors: unknown[] = [];
-  const live = options.live ?? null;
   const failures: object[] = [];
-  const pace = createPace(options.sandboxMs ?? 300, {
-    ...DEFAULT_ACH_TERMS,
-    debitHoldBankingDays: options.holdDays ?? 0,
+  const { live, wrap, sandboxMs = 300, holdDays = 0, representments = 0 } = options;
+  const contexts: AchContext[] = [];
+  const service = await createPayments({
+    config: loadConfig({
+      PAYMENTS_ROLE: 'worker',
+      PAYMENTS_LOG_LEVEL: 'silent',
+      PAYMENTS_SANDBOX_ACH_MS: String(sandboxMs),
+      PAYMENTS_ACH_DEBIT_HOLD_DAYS: String(holdDays),
+      PAYMENTS_ACH_REPRESENT: String(representments),
+    }),
+    ...{ database, now, newId },
+    secrets: {
+      sealer: createSealer({ keys: [Buffer.alloc(32, 7)] }),
+      adminToken: 'admin_token_of_the_tests',
+    },
+    onError: (error) => errors.push(error),
+    app: { defaultMetrics: false },
+    openRails: async (deps) => [
+      await createAchRail(
+        {
+          ...deps,
+          log: {
+            error: (fields, message) => void alerts.push({ fields, message }),
+            warn: () => {},
+          },
+          health: {
+            reportFailure: async (_rail, _mode, failure) => void failures.push(failure),
+            reportSuccess: async () => {},
+          },
+        },
+        {
+          ...(live ? { live } : {}),
+          ...(wrap ? { wrap } : {}),
+          onContext: (context) => contexts.push(context),
+        },
+      ),
+      createBookRail(),
+    ],
   });
-  const rails = [
-    createAchCarrier({ pace, isConfigured: (mode) => mode === 'test' || live !== null }),
-    createBookRail(),
-  ];
-  const clocks = createClocks({ now });
-  const routing = createRouting({ rails, terms: ROUTING_TERMS, isUp: () => true });
-  const events = createEventService({ database, databases, now, deliver: async () => {} });
-  const reading = createPaymentReading({ databases });
-  const paymentMethods = createPaymentMethods({
-    databases,
-    sealer,
-    directory: createDirectory(readParticipants()),
-    now,
-    newId,
-    events,
-    payments: reading,
-  });
-  const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
-  const processing = createProcessing({ ...shared, rails, recordEvents: events.record });
-  const subscriptions = { hasSubscribers: () => false, enqueue: async () => {}, deliver: async () => {} };
-  const features = { paymentMethods, subscriptions };
-  const accept = createAcceptance({ ...shared, ...features, databases });
-  const payments = createPaymentsService({ ...shared, ...features, reading, accept, processing });
-  const methods = paymentMethods;
+  const [context] = contexts;
+  assert(context);
+  const { payments: part, methods: methodsPart } = service.parts;
+  const { payments, sandbox, messages } = part;
+  const methods = methodsPart.paymentMethods;
+  const { clocks, pace } = context;
+  // The operator itself, past what stands on the line.
   const operator = createAchOperator({
-    database,
-    now,
-    terms: pace.terms,
-    originator: SANDBOX_ORIGINATOR,
-    sandboxMs: pace.sandboxMs,
-    behaviourOf,
-  });
-  const lines = createTransportFor({ sandbox: operator, live: live?.transport ?? null });
-  const wrap = options.wrap ?? ((transport: AchTransport) => transport);
-  const context: AchContext = {
-    database,
-    now,
-    newId,
-    log: {
-      error: (fields, message) => void alerts.push({ fields, message }),
-      warn: () => {},
-    },
-    pace,
-    operator,
-    representmentsWanted: options.representments ?? 0,
-    originators: { test: SANDBOX_ORIGINATOR, live: live?.originator ?? null },
-    transportFor: (scope) => {
-      const transport = lines(scope);
-      return transport && wrap(transport, scope);
-    },
-    health: {
-      reportFailure: async (_rail, _mode, failure) => void failures.push(failure),
-      reportSuccess: async () => {},
-    },
-    sealer,
-    quarantine: createQuarantine({ database, sealer, now }),
-    lockPayments,
-    applyOutcomes: processing.applyOutcomes,
-    findMethods: methods.find,
-    openAccountNumber: methods.openAccountNumber,
-    applyCorrection: methods.applyCorrection,
-    clocks,
-  };
-  const sandbox = createSandboxService({
-    database,
-    processing,
-    clocks,
-    now,
-    newId,
-    getPayment: payments.get,
-    rails: {
-      force: (tx, payment, order) => forceOnAch(context, tx, payment, order),
-      whenClockMoves: (tenantId) => [wakeUp(tenantId)],
-      lockFor: lockForForcing,
-    },
-    meaningOf: (_rail, outcome, code) => meaningOnAch(outcome, code),
-    getBalance: async (tx, tenant, id) => (await methods.get(tenant, id, tx)).method,
+    ...{ database, now, sandboxMs, behaviourOf },
+    ...{ terms: pace.terms, originator: SANDBOX_ORIGINATOR },
   });
   const workers: Worker[] = [];
 
   async function startWorking(): Promise<Worker> {
-    const { handlers, cron } = createAchHandlers(context);
     const worker = await startWorker({
       database,
-      handlers: [processing.submitHandler, ...handlers],
-      cron,
+      handlers: part.handlers,
+      cron: part.cron,
       now,
       onError: (error) => errors.push(error),
     });
@@ -269,6 +218,7 @@ export async function createHouse(options: HouseOptions = {}) {
 
   async function close(): Promise<void> {
     await Promise.all(workers.map((worker) => worker.drain()));
+    await service.close();
     await testDatabase.drop();
   }
 
@@ -294,12 +244,7 @@ export async function createHouse(options: HouseOptions = {}) {
     cancel,
     force,
     close,
-    messages: createRailMessages({
-      database,
-      rails: [
-        { messageKinds: ['nacha', 'return', 'noc'], messagesOf: (db, key) => achMessagesOf(db, sealer, key) },
-      ],
-    }),
+    messages,
     check: (tenant: Tenant) => checkLedger(database, tenant, now()),
   };
 }
