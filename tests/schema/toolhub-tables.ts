@@ -77,6 +77,19 @@ const tables = {
     placement: 'managed local',
     why: 'belongs to nobody yet; moves on to the one who claims it',
   },
+  inbound_deliveries: {
+    placement: 'managed local',
+    why: 'kept before anybody knows whose it is; swept when processed',
+  },
+  inbound_accounts: {
+    placement: 'managed local',
+    why: 'finds the customers by account; changed with the customer’s rows',
+  },
+  inbound_unclaimed: {
+    placement: 'managed local',
+    why: 'belongs to nobody yet; moves on to the one who connects the account',
+  },
+  inbound_messages: byCustomer,
   whatsapp_messages: byCustomer,
   whatsapp_contacts: byCustomer,
   whatsapp_statuses: byCustomer,

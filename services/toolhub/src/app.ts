@@ -89,7 +89,7 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const tools = await addTools(base, { platforms, accounts, emitEvent });
   const connect = addConnect(base, { platforms, tools, accounts });
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
-  const inbound = await addInbound(base, { accounts, emitEvent });
+  const inbound = await addInbound(base, { accounts, platforms, emitEvent });
   addAdmin(base, { accounts, billing: tools.billing });
   const mails: Part = { handlers: notices.handlers, cron: [], close: () => Promise.resolve() };
   return [mails, webhooks, invoices, inbound, connect, tools, platforms, accounts, addRotation(base)];

@@ -29,6 +29,7 @@ test('[TH-1.1] an empty environment gives the documented defaults', async () => 
     egressAllow: [],
     rate: { callsPerSecond: 20, addressPerMinute: 30 },
     connectorUrls: {},
+    inbound: { slackSigningSecret: undefined, discordPublicKeys: undefined },
     whatsapp: { appSecret: undefined, verifyToken: undefined },
   });
 });

@@ -50,6 +50,11 @@ export interface Config {
   readonly connectorUrls: Readonly<Record<string, string>>;
   /** Provider → the operator's registration there. */
   readonly oauthClients: Readonly<Record<string, OAuthClient>>;
+  /** What vendors sign their messages with. */
+  readonly inbound: {
+    readonly slackSigningSecret: string | undefined;
+    readonly discordPublicKeys: readonly string[] | undefined;
+  };
   readonly whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
 }
 
@@ -85,9 +90,20 @@ const spec = {
   rate: settings.integer('TOOLHUB_RATE', { min: 0, max: RATE_MAX, default: 20 }),
   rateApi: settings.integer('TOOLHUB_RATE_API', { min: 0, max: RATE_MAX, default: 10 }),
   rateAddress: settings.integer('TOOLHUB_RATE_ADDRESS', { min: 0, max: RATE_MAX, default: 30 }),
+  slackSigningSecret: settings.text('SLACK_SIGNING_SECRET', { optional: true }),
+  discordPublicKeys: settings.custom<readonly string[] | undefined>('DISCORD_PUBLIC_KEY', readPublicKeys, {
+    default: undefined,
+  }),
   whatsappAppSecret: settings.text('WHATSAPP_APP_SECRET', { optional: true }),
   whatsappVerifyToken: settings.text('WHATSAPP_VERIFY_TOKEN', { optional: true }),
 };
+
+function readPublicKeys(text: string): readonly string[] | Error {
+  const keys = text.split(',').map((key) => key.trim());
+  return keys.every((key) => /^[0-9a-f]{64}$/i.test(key))
+    ? keys
+    : new Error('must be the public key of an application, 64 hexadecimal digits, or several with commas');
+}
 
 function readPublicUrl(text: string): string | Error {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -226,6 +242,10 @@ export async function loadConfig(env: Env, connectors: readonly Connector[]): Pr
     }),
     connectorUrls: Object.freeze(values.connectorUrls),
     oauthClients: Object.freeze(values.oauthClients),
+    inbound: Object.freeze({
+      slackSigningSecret: values.slackSigningSecret,
+      discordPublicKeys: values.discordPublicKeys,
+    }),
     whatsapp: Object.freeze({ appSecret: values.whatsappAppSecret, verifyToken: values.whatsappVerifyToken }),
   });
 }

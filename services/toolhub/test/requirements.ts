@@ -218,6 +218,11 @@ export const requirements: readonly Requirement[] = [
   { id: 'TH-9.3', text: 'A message becomes one event for the owner of the number, however often it comes.' },
   { id: 'TH-9.4', text: 'What came for an unknown number is kept, and reaches whoever connects it.' },
   { id: 'TH-9.5', text: 'A number belongs to one customer.' },
+  {
+    id: 'TH-9.6',
+    text: 'Slack’s events and Discord’s interactions: signed over the very bytes, kept, answered at once, told once to their accounts.',
+  },
+  { id: 'TH-9.7', text: 'What a Telegram bot is sent is collected by one process and told once.' },
   // Health
   {
     id: 'TH-10.1',

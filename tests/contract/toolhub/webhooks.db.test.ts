@@ -20,6 +20,9 @@ const RETRY_MS = 60;
 const EVENTS = [
   'whatsapp.message.received',
   'whatsapp.message.status',
+  'slack.message.received',
+  'discord.message.received',
+  'telegram.message.received',
   'credential.expired',
   'credential.recovered',
   'usage.threshold',

@@ -76,7 +76,10 @@ export async function startSlack(port = 0): Promise<SlackServer> {
     {
       'POST /oauth.v2.access': endpoint.route,
       'GET /auth.test': method((_fields, { user }) => ({
-        json: { ok: true, url: 'https://team.slack.com/', team: 'Team', user, team_id: 'T1', user_id: 'U1' },
+        json: {
+          ...{ ok: true, url: 'https://team.slack.com/', team: 'Team', user, team_id: 'T1' },
+          user_id: users.find(({ name }) => name === user)?.id ?? 'U1',
+        },
       })),
       'GET /conversations.list': method((fields) =>
         page(

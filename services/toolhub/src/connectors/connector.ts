@@ -235,7 +235,8 @@ export type RefreshOutcome<Credential = unknown> =
   | { kind: 'refused'; reason: string };
 
 export type VerifyOutcome =
-  | { kind: 'accepted'; account: string }
+  /** `identity` names the account at the platform for good, where what arrives there is told by that name. */
+  | { kind: 'accepted'; account: string; identity?: string }
   /** The platform says that the credential is wrong. */
   | { kind: 'rejected'; reason: string };
 
@@ -259,6 +260,14 @@ export interface ConnectorAuth<Credential = unknown> {
   alwaysVerified?: true;
 }
 
+export interface ClaimInput<Credential = unknown> {
+  customerId: string;
+  credential: Credential;
+  /** What `verify` found out; null where the credential was stored untried. */
+  identity: string | null;
+  at: Date;
+}
+
 /** A platform: the one definition that everything else (tools, credentials, health) reads. */
 export interface Connector<Credential = unknown> {
   readonly id: string;
@@ -280,7 +289,12 @@ export interface Connector<Credential = unknown> {
    * Makes the customer's what the credential stands for and nobody else may have, in the transaction that stores it.
    * Throws an AppError where it is another's; then nothing is stored.
    */
-  claim?(tx: Queryable, input: { customerId: string; credential: Credential; at: Date }): Promise<void>;
+  claim?(tx: Queryable, input: ClaimInput<Credential>): Promise<void>;
+  /** Brings what arrived for the account into our store, and tells of each message once. */
+  collect?(
+    context: ToolContext<Credential>,
+    tell: (tx: Queryable, data: Record<string, unknown>) => Promise<unknown>,
+  ): Promise<void>;
   /** Deletes what the platform stored of a customer who disconnected, in the transaction that does so. */
   forget?(tx: Queryable, customerId: string): Promise<void>;
   /** Gives back what the connector holds in this process (pooled connections). */

@@ -1,9 +1,12 @@
 import { ConnectorError, type HealthProbe, type VerifyOutcome } from './connector.ts';
 
-/** `check` answers with the account's name, or throws what the platform said. */
-export async function verifyBy(check: () => Promise<string>): Promise<VerifyOutcome> {
+/** `check` answers with the account's name (and its identity, where that matters), or throws what the platform said. */
+export async function verifyBy(
+  check: () => Promise<string | { account: string; identity: string }>,
+): Promise<VerifyOutcome> {
   try {
-    return { kind: 'accepted', account: await check() };
+    const found = await check();
+    return { kind: 'accepted', ...(typeof found === 'string' ? { account: found } : found) };
   } catch (error) {
     const isRefusal =
       error instanceof ConnectorError && (error.code === 'token_expired' || error.code === 'platform_error');

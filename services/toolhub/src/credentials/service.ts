@@ -20,6 +20,7 @@ import {
   deleteCredential,
   findCredential,
   listCredentials,
+  listCustomersOf,
   lockCredential,
   putCredential,
   reseal,
@@ -57,6 +58,8 @@ export interface CredentialService {
   put(input: PutInput): Promise<CredentialRecord>;
   list(input: { customerId: string; after: string; limit: number }): Promise<CredentialRecord[]>;
   get(customerId: string, platform: string): Promise<CredentialRecord | undefined>;
+  /** Customers who have connected the platform, in the order of their ids. */
+  customersOf(platform: string, page: { after: string; limit: number }): Promise<string[]>;
   /** False when there was none. */
   remove(customerId: string, platform: string): Promise<boolean>;
   /** The credential for a call: expiry checked, renewed where it can be. */
@@ -193,7 +196,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
   async function verifyAtPlatform(
     connector: Connector,
     { customerId, credential }: PutInput,
-  ): Promise<string> {
+  ): Promise<Extract<VerifyOutcome, { kind: 'accepted' }>> {
     const account = connector.auth.accountLabel(credential);
     const signal = AbortSignal.timeout(VERIFY_TIMEOUT_MS);
     const context = connectors.context({ platform: connector.id, credential, customerId, account, signal });
@@ -209,7 +212,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
         : errors.platform_unreachable({ detail, cause: error });
     }
     if (outcome.kind === 'rejected') throw errors.credential_rejected({ detail: outcome.reason });
-    return outcome.account;
+    return outcome;
   }
 
   return {
@@ -219,9 +222,9 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       const connector = connectors.find(input.platform) as Connector;
       if (connector.auth.alwaysVerified && !input.verify) throw errors.verification_required();
       await checkAddresses(input.platform, input.credential);
-      const account = input.verify
+      const { account, identity = null } = input.verify
         ? await verifyAtPlatform(connector, input)
-        : connector.auth.accountLabel(input.credential);
+        : { account: connector.auth.accountLabel(input.credential) };
       const key = customerKey(input.customerId, input.platform);
       const row = newRow(connector, key, { credential: input.credential, account, seed: null });
       return deps.connections.transaction(input.customerId, async (tx, changed) => {
@@ -229,7 +232,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
         if (before === undefined) changed();
         const stored = await putCredential(tx, row);
         const { customerId, credential } = input;
-        await connector.claim?.(tx, { customerId, credential, at: now() });
+        await connector.claim?.(tx, { customerId, credential, identity, at: now() });
         if (before?.status === 'expired') {
           const data = { platform: input.platform, account };
           await deps.emitEvent(tx, { customerId: input.customerId, type: 'credential.recovered', data });
@@ -246,6 +249,8 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       const row = await findCredential(database, customerKey(customerId, platform));
       return row && toRecord(row);
     },
+
+    customersOf: (platform, page) => listCustomersOf(database, { platform, ...page }),
 
     remove(customerId, platform) {
       return deps.connections.transaction(customerId, async (tx, changed) => {

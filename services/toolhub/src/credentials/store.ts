@@ -83,6 +83,22 @@ export async function listConnectedPlatforms(db: Queryable, customerId: string):
   return rows.map(({ platform }) => platform);
 }
 
+export async function listCustomersOf(
+  db: Queryable,
+  { platform, after, limit }: { platform: string; after: string; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ customer_id: string }>(
+    {
+      name: 'credentials.customers_of',
+      text: `select customer_id from credentials
+        where platform = $1 and customer_id > $2 and slot = '' and status = 'connected'
+        order by customer_id limit $3`,
+    },
+    [platform, after, limit],
+  );
+  return rows.map(({ customer_id }) => customer_id);
+}
+
 export interface NewCredential extends CredentialKey {
   account: string;
   sealed: Buffer;

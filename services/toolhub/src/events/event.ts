@@ -4,6 +4,9 @@ import type { Queryable } from '@libs/db';
 export const EVENT_TYPES = [
   'whatsapp.message.received',
   'whatsapp.message.status',
+  'slack.message.received',
+  'discord.message.received',
+  'telegram.message.received',
   'credential.expired',
   'credential.recovered',
   'usage.threshold',

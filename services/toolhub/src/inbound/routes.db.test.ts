@@ -46,7 +46,8 @@ beforeEach(async () => {
     defaultMetrics: false,
   });
   const whatsapp = { appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN };
-  await registerInboundRoutes(app, { inbound, whatsapp, routesOn: openRoutes() });
+  const arrivals = { apps: [], accept: () => Promise.resolve() };
+  await registerInboundRoutes(app, { inbound, arrivals, now, whatsapp, routesOn: openRoutes() });
   url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/webhooks/whatsapp`;
   const { handlers } = inbound.jobs;
   worker = await startWorker({
@@ -408,7 +409,7 @@ test('without its settings the route answers 503', async () => {
   });
   const inbound = { accept: () => Promise.reject(new Error('must not be called')) };
   await registerInboundRoutes(bare, {
-    ...{ inbound, routesOn: openRoutes() },
+    ...{ inbound, routesOn: openRoutes(), now, arrivals: { apps: [], accept: inbound.accept } },
     whatsapp: { appSecret: undefined, verifyToken: undefined },
   });
   for (const method of ['GET', 'POST'] as const) {

@@ -3,12 +3,16 @@ import { baseErrors } from '@libs/runtime';
 import { equalSecrets } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { RoutesOn, ToolhubRoutes } from '../route-rules.ts';
+import { registerInboundAppRoutes } from './apps/routes.ts';
+import type { InboundApps } from './apps/service.ts';
 import type { InboundService } from './service.ts';
 import { hasValidSignature } from './signature.ts';
 
 export interface InboundRoutesDependencies {
   inbound: Pick<InboundService, 'accept'>;
   routesOn: RoutesOn;
+  arrivals: Pick<InboundApps, 'apps' | 'accept'>;
+  now: () => Date;
   whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
 }
 
@@ -29,7 +33,9 @@ export async function registerInboundRoutes(app: App, deps: InboundRoutesDepende
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    registerDelivery(deps.routesOn(scope as App), deps);
+    const routes = deps.routesOn(scope as App);
+    registerDelivery(routes, deps);
+    registerInboundAppRoutes(routes, deps);
   });
 }
 

@@ -1,21 +1,47 @@
 import type { EmitEvent } from '../events/event.ts';
+import { discordApp } from '../inbound/apps/discord.ts';
+import { createInboundApps } from '../inbound/apps/service.ts';
+import { slackApp } from '../inbound/apps/slack.ts';
 import { registerInboundRoutes } from '../inbound/routes.ts';
 import { createInboundService } from '../inbound/service.ts';
+import { createTelegramPolling } from '../inbound/telegram-polling.ts';
 import type { Accounts } from './accounts.ts';
 import type { Base, Part } from './base.ts';
+import type { Platforms } from './platforms.ts';
 
 /** Messages that platforms send by themselves. */
 export async function addInbound(
   { app, config, database, newId, now }: Base,
-  { accounts, emitEvent }: { accounts: Pick<Accounts, 'routesOn'>; emitEvent: EmitEvent },
+  {
+    accounts,
+    platforms: { connectors, credentials },
+    emitEvent,
+  }: {
+    accounts: Pick<Accounts, 'routesOn'>;
+    platforms: Pick<Platforms, 'connectors' | 'credentials'>;
+    emitEvent: EmitEvent;
+  },
 ): Promise<Part> {
-  const inbound = createInboundService({
-    ...{ database, emitEvent, newId, now },
-    onProblem: (error, context) => app.log.error({ err: error, ...context }, 'a delivery cannot be read'),
+  const onProblem = (error: unknown, context: object) =>
+    app.log.error({ err: error, ...context }, 'a delivery cannot be read');
+  const inbound = createInboundService({ database, emitEvent, newId, now, onProblem });
+  const { slackSigningSecret, discordPublicKeys } = config.inbound;
+  const arrivals = createInboundApps({
+    ...{ database, emitEvent, now, onProblem },
+    apps: [slackApp(slackSigningSecret), discordApp(discordPublicKeys)],
+  });
+  const polling = createTelegramPolling({
+    ...{ database, connectors, credentials, emitEvent },
+    onError: (error, context) => app.log.error({ err: error, ...context }, 'messages cannot be collected'),
   });
   await registerInboundRoutes(app, {
-    ...{ inbound, routesOn: accounts.routesOn },
+    ...{ inbound, arrivals, now, routesOn: accounts.routesOn },
     whatsapp: config.whatsapp,
   });
-  return { ...inbound.jobs, close: () => Promise.resolve() };
+  const jobs = [inbound.jobs, arrivals.jobs, polling];
+  return {
+    handlers: jobs.flatMap(({ handlers }) => handlers),
+    cron: jobs.flatMap(({ cron }) => cron),
+    close: () => Promise.resolve(),
+  };
 }

@@ -1,3 +1,4 @@
+import { claimAccount, releaseAccount } from '../../inbound/apps/accounts.ts';
 import { type Connector, defineConnector } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
 import {
@@ -25,11 +26,16 @@ export function createDiscordConnector(): Connector {
     },
     verify: (context) => verifyBy(() => readOwnName(context)),
     health: (context) => probeBy(() => readOwnName(context)),
+    claim: (tx, { customerId, identity, at }) =>
+      claimAccount(tx, { platform: 'discord', account: identity, customerId, at }),
+    forget: (tx, customerId) => releaseAccount(tx, { platform: 'discord', customerId }),
     tools: discordTools(),
   });
 }
 
-async function readOwnName(context: DiscordContext): Promise<string> {
+/** A bot has the id of its application, by which Discord tells of interactions. */
+async function readOwnName(context: DiscordContext): Promise<{ account: string; identity: string }> {
   const { body } = await callDiscord(context, { path: '/users/@me' });
-  return shape.text(shape.object(body).username);
+  const { username, id } = shape.object(body);
+  return { account: shape.text(username), identity: shape.text(id) };
 }

@@ -1,3 +1,4 @@
+import { claimAccount, releaseAccount } from '../../inbound/apps/accounts.ts';
 import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
 import {
@@ -59,12 +60,19 @@ export function createSlackConnector(): Connector {
       refreshByGrant(context, { ...login, tokenUrl: `${context.baseUrl ?? SLACK_URL}/oauth.v2.access` }),
     verify: (context) => verifyBy(() => readOwnName(context)),
     health: (context) => probeBy(() => readOwnName(context)),
+    claim: (tx, { customerId, identity, at }) =>
+      claimAccount(tx, { platform: 'slack', account: identity, customerId, at }),
+    forget: (tx, customerId) => releaseAccount(tx, { platform: 'slack', customerId }),
     tools: slackTools(),
   });
 }
 
-async function readOwnName(context: SlackContext): Promise<string> {
+/** Slack tells of messages by workspace and person, which is what the identity is made of. */
+async function readOwnName(context: SlackContext): Promise<{ account: string; identity: string }> {
   const { body } = await callSlack(context, { path: '/auth.test' });
-  const { user, team } = shape.object(body);
-  return `${textOrNull(user) ?? 'unknown'} in ${textOrNull(team) ?? 'a workspace'}`;
+  const { user, team, user_id, team_id } = shape.object(body);
+  return {
+    account: `${textOrNull(user) ?? 'unknown'} in ${textOrNull(team) ?? 'a workspace'}`,
+    identity: `${shape.text(team_id)}/${shape.text(user_id)}`,
+  };
 }

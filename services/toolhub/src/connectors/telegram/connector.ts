@@ -11,6 +11,7 @@ import {
 } from './api.ts';
 import { deleteCustomer } from './store.ts';
 import { telegramTools } from './tools.ts';
+import { collectAndTell } from './updates.ts';
 
 export function createTelegramConnector(): Connector {
   return defineConnector<TelegramCredential>({
@@ -29,6 +30,7 @@ export function createTelegramConnector(): Connector {
         return username === null ? `bot ${botIdOf(context.credential)}` : `@${username}`;
       }),
     health: (context) => probeBy(() => callTelegram(context, 'getMe')),
+    collect: collectAndTell,
     tools: telegramTools(),
     forget: deleteCustomer,
   });

@@ -89,6 +89,24 @@ export async function storeUpdates(
   });
 }
 
+/** Marks the oldest messages that no event has told of as told, in the transaction that tells of them. */
+export async function takeUntold(
+  tx: Queryable,
+  { customerId, botId }: BotKey,
+  limit: number,
+): Promise<TelegramMessage[]> {
+  const { rows } = await tx.query<{ payload: TelegramMessage; update_id: number }>(
+    `update telegram_messages set told = true
+     where (customer_id, bot_id, chat_id, message_id) in (
+       select customer_id, bot_id, chat_id, message_id from telegram_messages
+       where customer_id = $1 and bot_id = $2 and not told
+       order by update_id limit $3 for update skip locked)
+     returning payload, update_id`,
+    [customerId, botId, limit],
+  );
+  return rows.sort((a, b) => Number(a.update_id) - Number(b.update_id)).map(({ payload }) => payload);
+}
+
 export interface MessageFilter {
   chatId: number | undefined;
   chatUsername: string | undefined;

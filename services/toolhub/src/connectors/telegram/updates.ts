@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queryable } from '@libs/db';
 import { ConnectorError } from '../connector.ts';
 import { botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
 import { readMessage } from './message.ts';
@@ -12,6 +13,7 @@ import {
   releasePolling,
   storeUpdates,
   type TelegramUpdate,
+  takeUntold,
 } from './store.ts';
 
 /** Telegram keeps updates for a day and gives at most 100 at once. */
@@ -47,6 +49,24 @@ export async function collectUpdates(context: TelegramContext): Promise<void> {
   } finally {
     await releasePolling(database, polling, now());
   }
+}
+
+const TOLD_AT_ONCE = 100;
+
+/** Brings the store up to date and tells of everything in it that nobody was told of, whoever brought it. */
+export async function collectAndTell(
+  context: TelegramContext,
+  tell: (tx: Queryable, data: Record<string, unknown>) => Promise<unknown>,
+): Promise<void> {
+  await collectUpdates(context);
+  const key = botKeyOf(context);
+  for (let told = TOLD_AT_ONCE; told === TOLD_AT_ONCE; context.signal.throwIfAborted())
+    told = await context.database.transaction(async (tx) => {
+      const messages = await takeUntold(tx, key, TOLD_AT_ONCE);
+      for (const message of messages)
+        await tell(tx, { bot_id: key.botId, chat_id: message.chat.id, message });
+      return messages.length;
+    });
 }
 
 /** The call after a batch confirms it, so the stream is read until it is empty, or until another call reads it. */
