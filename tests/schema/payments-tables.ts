@@ -40,6 +40,9 @@ const tables = {
   ledger_transfers: byTenant,
   ledger_balances: byTenant,
   webhook_endpoints: byTenant,
+  overview_places: byTenant,
+  payment_figures: byTenant,
+  payment_settle_times: byTenant,
   rail_messages: byTenant,
   rail_references: {
     placement: 'managed local',

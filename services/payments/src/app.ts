@@ -4,6 +4,7 @@ import { startWorker, type Worker } from '@libs/jobs';
 import { checkApiVersion } from './api-version.ts';
 import { type AccessPart, addAccess } from './parts/access.ts';
 import { type BaseDependencies, createBase, type Part } from './parts/base.ts';
+import { addOverview } from './parts/overview.ts';
 import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-methods.ts';
 import { addPayments, type PaymentsPart } from './parts/payments.ts';
 import { addRotation } from './parts/rotation.ts';
@@ -42,9 +43,13 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const methods = addPaymentMethods(base, { webhooks });
   const { rails, openRails } = options;
   const payments = await addPayments(base, { access, webhooks, methods, rails, openRails });
-  const retention = addRetention([access.idempotency.sweep, webhooks.events.sweep, ...payments.sweeps]);
+  const overview = addOverview(base, webhooks);
+  const retention = addRetention([
+    ...[access.idempotency.sweep, webhooks.events.sweep, overview.sweep],
+    ...payments.sweeps,
+  ]);
   // In the order in which they end: what others lean on comes last.
-  const parts: Part[] = [payments, methods, webhooks, retention, addRotation(base), access];
+  const parts: Part[] = [payments, overview, methods, webhooks, retention, addRotation(base), access];
   if (base.config.role !== 'worker') registerRoutes(base.app, { access, parts });
   let worker: Worker | undefined;
 

@@ -383,6 +383,12 @@ export const requirements: readonly Requirement[] = [
     text: 'Streams per key are bounded, and end with their key, their test mode and their process.',
   },
 
+  // Dashboard
+  {
+    id: 'P-9.12',
+    text: 'The overview counts every payment of a time once, by state, rail and day, and costs the same however many there are.',
+  },
+
   // Details
   {
     id: 'P-10.1',

@@ -41,6 +41,14 @@ function fromRow(row: DeliveryRow): Delivery {
   };
 }
 
+export interface UndeliveredFilter {
+  readonly tenantId: string;
+  readonly from: Date;
+  readonly to: Date;
+  /** More are not counted. */
+  readonly max: number;
+}
+
 export interface DeliveryFilter {
   readonly tenantId: string;
   readonly endpointId?: string;
@@ -179,6 +187,15 @@ order by id desc limit $3`,
         [filter.tenantId, filter.beforeId ?? null, filter.limit, at],
       );
       return rows.map(fromRow);
+    },
+
+    async countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number> {
+      const { rows } = await db.query<{ count: number }>(
+        `select count(*)::int as count from (select from ${schema}.deliveries
+where tenant_id = $1 and status <> 'delivered' and finished_at >= $2 and finished_at < $3 limit $4) as undelivered`,
+        [filter.tenantId, filter.from, filter.to, filter.max],
+      );
+      return rows[0]?.count ?? 0;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '@libs/db';
 import { announce } from './announcement.ts';
 import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
-import { createQueueStore, type DeliveryFilter } from './queue-store.ts';
+import { createQueueStore, type DeliveryFilter, type UndeliveredFilter } from './queue-store.ts';
 
 export interface DeliveryQueueOptions {
   /** The schema that `deliveryMigrations` was given. */
@@ -32,6 +32,8 @@ export interface DeliveryQueue {
   find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   list(db: Queryable, filter: DeliveryFilter): Promise<Delivery[]>;
   listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>): Promise<Delivery[]>;
+  /** How many were given up in a time. */
+  countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number>;
   /** For an endpoint that is deleted or switched off by its owner. Gives the number of rows. */
   abandonEndpoint(tx: Queryable, ref: EndpointRef): Promise<number>;
   /** For an endpoint that is switched on again: its days of failure start anew. */
@@ -68,6 +70,7 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
     find: (db, { tenantId, id }) => store.find(db, tenantId, id, now()),
     list: (db, filter) => store.list(db, filter, now()),
     listDead: (db, filter) => store.listDead(db, filter, now()),
+    countUndelivered: (db, filter) => store.countUndelivered(db, filter),
 
     async abandonEndpoint(tx, ref) {
       const at = now();

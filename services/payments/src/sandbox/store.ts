@@ -30,6 +30,9 @@ export async function findClosedBefore(db: Queryable, before: Date): Promise<str
  */
 export const tenantTables = {
   reconciliation_differences: 'tenant_id',
+  overview_places: 'tenant_id',
+  payment_figures: 'tenant_id',
+  payment_settle_times: 'tenant_id',
   rail_messages: 'tenant_id',
   ach_replies: 'tenant_id',
   ach_entries: 'tenant_id',

@@ -23,6 +23,7 @@ import {
 import { ENDPOINTS_MAX, ROTATION_OVERLAP_MS, SECRETS_MAX } from './rules.ts';
 import type { SecretVault } from './secrets.ts';
 import {
+  countDisabledEndpoints,
   deleteEndpoint,
   type EndpointKey,
   findEndpoint,
@@ -59,6 +60,9 @@ export interface EndpointPatch {
   description?: string | null;
   status?: WebhookEndpoint['status'];
 }
+
+/** So that a look costs the same however many there are. */
+const UNDELIVERED_COUNTED_MAX = 1_000;
 
 export function createWebhooks(deps: WebhooksDependencies) {
   const { databases, queue, vault, now, newId } = deps;
@@ -124,6 +128,15 @@ export function createWebhooks(deps: WebhooksDependencies) {
       if (endpoint === undefined) throw notFound();
       return endpoint;
     },
+
+    /** Deliveries that were given up in a time; at most `UNDELIVERED_COUNTED_MAX` are counted. */
+    countUndelivered(tenant: Tenant, { from, to }: { from: Date; to: Date }): Promise<number> {
+      const filter = { tenantId: tenant.id, from, to, max: UNDELIVERED_COUNTED_MAX };
+      return queue.countUndelivered(databases[tenant.mode], filter);
+    },
+
+    countDisabled: (tenant: Tenant): Promise<number> =>
+      countDisabledEndpoints(databases[tenant.mode], tenant.id),
 
     list(tenant: Tenant, page: { beforeId: string | null; limit: number }): Promise<WebhookEndpoint[]> {
       return listEndpoints(databases[tenant.mode], tenant.id, page);

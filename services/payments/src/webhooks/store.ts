@@ -95,6 +95,14 @@ export async function listEndpoints(
   return rows.map(fromRow);
 }
 
+export async function countDisabledEndpoints(db: Queryable, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from webhook_endpoints where tenant_id = $1 and status = 'disabled'`,
+    [tenantId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 export async function updateEndpoint(tx: Queryable, endpoint: WebhookEndpoint): Promise<void> {
   await tx.query(
     `update webhook_endpoints set url = $3, events = $4, description = $5, status = $6, disabled_reason = $7,

@@ -1,0 +1,88 @@
+import type { Database } from '@libs/db';
+import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+import type { ByMode, Tenant } from '../tenant.ts';
+import { type Attention, type Overview, overviewOf, type Span, wholeHours } from './overview.ts';
+import {
+  countAll,
+  countNext,
+  findBehind,
+  hasOverviewPlace,
+  lockOverviewPlace,
+  readFigures,
+  readSettleTimes,
+  removeFigures,
+  sumOwed,
+} from './store.ts';
+
+/** A request counts what came since the last look, as far as it is quickly done; the job does the rest. */
+const EVENTS_PER_REQUEST_MAX = 500;
+const EVENTS_PER_TURN_MAX = 2_000;
+const TURNS_PER_TENANT_MAX = 500;
+const TENANTS_PER_RUN_MAX = 1_000;
+const KEPT_DAYS = 400;
+const DAY_MS = 86_400_000;
+
+export const COUNT_JOB = 'overview.count';
+
+export interface OverviewDependencies {
+  database: Database;
+  databases: ByMode<Database>;
+  /** What became of webhooks in a time. */
+  webhooks: {
+    countUndelivered(tenant: Tenant, span: Span): Promise<number>;
+    countDisabled(tenant: Tenant): Promise<number>;
+  };
+  now: () => Date;
+}
+
+export type OverviewWithAttention = Overview & { span: Span; attention: Attention };
+
+/** The figures of the first page: counted beside the payments, so that they cost the same however many there are. */
+export interface Overviews {
+  of(tenant: Tenant, span: Span): Promise<OverviewWithAttention>;
+  handler: Handler;
+  cron: CronEntry;
+  sweep(limit: number): Promise<number>;
+}
+
+export function createOverviews(deps: OverviewDependencies): Overviews {
+  const { database, databases, webhooks, now } = deps;
+
+  /** Answers how many events were counted; none where another process is at it. */
+  function countSome(db: Database, tenantId: string, limit: number): Promise<number> {
+    return db.transaction(async (tx) => {
+      const place = await lockOverviewPlace(tx, tenantId);
+      return place ? countNext(tx, tenantId, { place, limit }) : 0;
+    });
+  }
+
+  async function catchUp(signal: AbortSignal): Promise<void> {
+    for (const tenantId of await findBehind(database, TENANTS_PER_RUN_MAX)) {
+      for (let turn = 0; turn < TURNS_PER_TENANT_MAX && !signal.aborted; turn += 1) {
+        if ((await countSome(database, tenantId, EVENTS_PER_TURN_MAX)) < EVENTS_PER_TURN_MAX) break;
+      }
+    }
+  }
+
+  return {
+    async of(tenant, asked) {
+      const db = databases[tenant.mode];
+      if (await hasOverviewPlace(db, tenant.id)) await countSome(db, tenant.id, EVENTS_PER_REQUEST_MAX);
+      // Once for each tenant: what was there before anybody asked.
+      else await db.transaction((tx) => countAll(tx, tenant.id), { report: true });
+      const span = wholeHours(asked);
+      const [figures, times, owed, failedDeliveries, disabledEndpoints] = await Promise.all([
+        readFigures(db, tenant.id, span),
+        readSettleTimes(db, tenant.id, span),
+        sumOwed(db, tenant.id),
+        webhooks.countUndelivered(tenant, span),
+        webhooks.countDisabled(tenant),
+      ]);
+      const attention = { owed, failedDeliveries, disabledEndpoints };
+      return { ...overviewOf(figures, times, span), span, attention };
+    },
+    handler: { name: COUNT_JOB, batchMax: 1, handle: (_jobs, { signal }) => catchUp(signal) },
+    cron: { name: COUNT_JOB, schedule: everyMinutes(1) },
+    sweep: (limit) => removeFigures(database, new Date(now().getTime() - KEPT_DAYS * DAY_MS), limit),
+  };
+}
