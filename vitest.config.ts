@@ -8,8 +8,10 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // Two cores: two workers keep both busy, and tests that wait on timers do not starve each other.
-    maxWorkers: 2,
+    // What is polled for comes when it comes on a machine with other work; whoever is quick waits no longer by this.
+    expect: { poll: { timeout: 15_000 } },
+    // One more than the two cores that a run must do with: many tests wait, for processes, timers and the database.
+    maxWorkers: 3,
     // Files share their worker, which reads the services once: half of the work of a run was reading them again for every
     // file. So a test leaves the process as it found it (environment, time zone, listeners).
     isolate: false,

@@ -8,7 +8,6 @@ import { type Static, Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Connector, defineConnector, type OAuthClient } from '../connectors/connector.ts';
 import { createEmailConnector } from '../connectors/email/connector.ts';
-import { createConnectorService } from '../connectors/service.ts';
 import { createTelegramConnector } from '../connectors/telegram/connector.ts';
 import { readTokens } from '../connectors/tokens.ts';
 import { createRig } from '../credentials/test/rig.ts';
@@ -82,10 +81,8 @@ function rig({
   clients = { slack: client() } as Record<string, OAuthClient>,
 } = {}) {
   const definitions = [platform(clientAuthentication), createTelegramConnector(), createEmailConnector()];
-  const { credentials } = createRig({ database: db.database, connectors: definitions, now });
-  const connectors = createConnectorService({
-    ...{ connectors: definitions, database: db.database, egressAllow: [], baseUrls: {}, now },
-    oauthClients: clients,
+  const { connectors, credentials } = createRig({
+    ...{ database: db.database, connectors: definitions, oauthClients: clients, now },
   });
   const connect = createConnectService({
     ...{ database: db.database, connectors, credentials, publicUrl: PUBLIC_URL, randomBytes, now },

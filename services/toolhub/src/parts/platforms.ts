@@ -3,7 +3,11 @@ import { type ConnectorService, createConnectorService } from '../connectors/ser
 import { type Connections, createConnections } from '../credentials/connections.ts';
 import { type InternalAccounts, readInternalAccounts } from '../credentials/internal-accounts.ts';
 import { registerCredentialRoutes } from '../credentials/routes.ts';
-import { type CredentialService, createCredentialService } from '../credentials/service.ts';
+import {
+  type CredentialService,
+  type CredentialServiceDependencies,
+  createCredentialService,
+} from '../credentials/service.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { registerHealthRoutes } from '../health/routes.ts';
 import { createHealth, type Health } from '../health/service.ts';
@@ -19,17 +23,22 @@ export type Platforms = Part & {
   health: Health;
 };
 
-/** Platforms, what their accounts are opened with, and how they are. */
-export function addPlatforms(
-  base: Base,
+type Ground = Pick<Base, 'database' | 'sealer' | 'newId' | 'now'> & {
+  changes: Pick<Base['changes'], 'publish' | 'on'>;
+  config: Pick<Base['config'], 'egressAllow' | 'connectorUrls' | 'oauthClients' | 'internalAccounts'>;
+};
+
+/** Platforms and what their accounts are opened with, before anybody can reach them from outside. */
+export function createPlatformAccounts(
+  { config, database, changes, sealer, newId, now }: Ground,
   {
     definitions,
-    accounts,
-    emitEvent,
-  }: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
-): Platforms {
-  const { app, config, database, changes, sealer, newId, now } = base;
-  const { access, routes } = accounts;
+    ...told
+  }: { definitions: readonly Connector[] } & Pick<
+    CredentialServiceDependencies,
+    'emitEvent' | 'onUnreadable'
+  >,
+) {
   const connectors = createConnectorService({
     ...{ connectors: definitions, database, now },
     egressAllow: config.egressAllow,
@@ -39,11 +48,29 @@ export function addPlatforms(
   const internalAccounts = readInternalAccounts(config.internalAccounts, definitions);
   const connections = createConnections({ database, changes });
   const credentials = createCredentialService({
-    ...{ database, sealer, connectors, connections, internalAccounts, emitEvent, now },
+    ...{ database, sealer, connectors, connections, internalAccounts, now, ...told },
     newLeaseId: () => newId('lse'),
+  });
+  return { connectors, connections, internalAccounts, credentials };
+}
+
+/** Platforms, what their accounts are opened with, and how they are. */
+export function addPlatforms(
+  base: Base,
+  {
+    definitions,
+    accounts,
+    emitEvent,
+  }: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
+): Platforms {
+  const { app, database, newId, now } = base;
+  const { access, routes } = accounts;
+  const made = createPlatformAccounts(base, {
+    ...{ definitions, emitEvent },
     onUnreadable: (error, { customerId, platform }) =>
       app.log.error({ err: error, customer: customerId, platform }, 'a credential does not open'),
   });
+  const { connectors, credentials } = made;
   const health = createHealth({
     ...{ database, connectors, credentials, newId, now },
     onError: (error, context) => app.log.error({ err: error, ...context }, 'a health check failed'),
@@ -52,7 +79,7 @@ export function addPlatforms(
   registerCredentialRoutes(routes, { credentials, connectors: definitions, access });
   registerHealthRoutes(routes, { health, access });
   return {
-    ...{ definitions, connectors, connections, internalAccounts, credentials, health },
+    ...{ definitions, ...made, health },
     ...health.jobs,
     close: () => connectors.close(),
   };

@@ -1,15 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createIdFactory, createSealer, type SealError } from '@libs/seal';
-import type { Connector } from '../../connectors/connector.ts';
-import { createConnectorService } from '../../connectors/service.ts';
+import type { Connector, OAuthClient } from '../../connectors/connector.ts';
 import type { Session } from '../../customers/identity.ts';
 import type { EmitEvent } from '../../events/event.ts';
 import { createEmitEvent } from '../../events/service.ts';
-import { createConnections } from '../connections.ts';
+import { createPlatformAccounts } from '../../parts/platforms.ts';
 import type { CredentialKey } from '../credential.ts';
-import { readInternalAccounts } from '../internal-accounts.ts';
-import { createCredentialService } from '../service.ts';
 
 export interface RigOptions {
   database: Database;
@@ -18,6 +15,7 @@ export interface RigOptions {
   keys?: Buffer[];
   allow?: string[];
   baseUrls?: Record<string, string>;
+  oauthClients?: Record<string, OAuthClient>;
   internal?: Record<string, Record<string, unknown>>;
   emitEvent?: EmitEvent;
 }
@@ -29,28 +27,25 @@ const newId = createIdFactory({ now: () => new Date(), randomBytes });
 export function createRig(options: RigOptions) {
   const { database, now } = options;
   const unreadable: { error: SealError; key: CredentialKey }[] = [];
-  const connectors = createConnectorService({
-    connectors: options.connectors,
-    database,
-    egressAllow: options.allow ?? [],
-    baseUrls: options.baseUrls ?? {},
-    now,
-  });
-  const credentials = createCredentialService({
-    database,
-    sealer: createSealer({ keys: options.keys ?? [Buffer.alloc(32, 1)] }),
-    connectors,
-    // Other processes are told over a connection of its own, which is not what is tried here.
-    connections: createConnections({
-      database,
+  const { connectors, credentials } = createPlatformAccounts(
+    {
+      ...{ database, newId, now },
+      sealer: createSealer({ keys: options.keys ?? [Buffer.alloc(32, 1)] }),
+      // Other processes are told over a connection of its own, which is not what is tried here.
       changes: { publish: () => Promise.resolve(), on: () => {} },
-    }),
-    internalAccounts: readInternalAccounts(options.internal ?? {}, options.connectors),
-    emitEvent: options.emitEvent ?? createEmitEvent({ newId, now }),
-    newLeaseId: randomUUID,
-    now,
-    onUnreadable: (error, key) => unreadable.push({ error, key }),
-  });
+      config: {
+        egressAllow: options.allow ?? [],
+        connectorUrls: options.baseUrls ?? {},
+        oauthClients: options.oauthClients ?? {},
+        internalAccounts: options.internal ?? {},
+      },
+    },
+    {
+      definitions: options.connectors,
+      emitEvent: options.emitEvent ?? createEmitEvent({ newId, now }),
+      onUnreadable: (error, key) => unreadable.push({ error, key }),
+    },
+  );
   return { credentials, connectors, unreadable };
 }
 
