@@ -5,8 +5,9 @@ import {
   type BotApiServer,
   startBotApi,
 } from '../../services/toolhub/src/connectors/telegram/test/bot-api-server.ts';
+import { callTool } from '../../services/toolhub/src/mcp/test/rig.ts';
 import { sealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
-import { type Account, call, signUp } from '../../services/toolhub/test/accounts.ts';
+import { type Account, call, makeToken, signUp } from '../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
   createToolhubDatabase,
@@ -53,8 +54,16 @@ test('after the rotation everything opens with the new key alone', async () => {
   const journey = await api(first.url, '/api/connect/email?provider=google', 'GET');
   expect(journey.status).toBe(302);
   expect((await call(`${first.url}/oauth/connect-mcp`)).status).toBe(302);
+  const rules = { send: true, delete: false, tools: {} };
+  expect((await api(first.url, '/api/approvals/rules', 'PUT', rules)).status).toBe(200);
+  const { token } = await makeToken(first.url, account);
+  const waiting = await callTool(first.url, token, 'telegram_send_message', { chat_id: 1, text: 'hello' });
+  expect(waiting.body.result?.structuredContent?.error?.code).toBe('approval_required');
   await first.stop();
-  const each = { credentials: 1, webhook_configs: 1, connect_states: 1, oauth_connects: 1 };
+  const each = {
+    ...{ credentials: 1, webhook_configs: 1, connect_states: 1, connect_servers: 0, oauth_connects: 1 },
+    approvals: 1,
+  };
   expect(await openEverything(database.database, sealedColumns, [bytes(OLD)])).toEqual(each);
 
   const { code, lines } = await runRotation('toolhub', {
@@ -65,11 +74,14 @@ test('after the rotation everything opens with the new key alone', async () => {
   });
   expect(code).toBe(0);
   expect(lines.at(-1)).toMatch(
-    /^toolhub: 4 under key \w{8} \(newest\): the keys behind the first may be removed from TOOLHUB_ENCRYPTION_KEY$/,
+    /^toolhub: 5 under key \w{8} \(newest\): the keys behind the first may be removed from TOOLHUB_ENCRYPTION_KEY$/,
   );
   expect(await openEverything(database.database, sealedColumns, [bytes(NEW)])).toEqual(each);
 
   const alone = await start(NEW);
   expect((await api(alone.url, '/api/webhooks/test', 'POST')).status).toBeLessThan(300);
+  expect((await api(alone.url, '/api/approvals', 'GET')).body.data).toMatchObject([
+    { arguments: { text: 'hello' } },
+  ]);
   await alone.stop();
 });

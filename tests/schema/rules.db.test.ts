@@ -16,6 +16,7 @@ import type { SubmissionState } from '../../services/payments/src/rails/rtp/subm
 import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
 import type { Mode } from '../../services/payments/src/tenant.ts';
 import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
+import { STORED_STATUSES } from '../../services/toolhub/src/approvals/approval.ts';
 import type { CredentialStatus } from '../../services/toolhub/src/credentials/credential.ts';
 import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
 import { sealedColumns as toolhubSealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
@@ -111,6 +112,7 @@ describe('lists of values', () => {
 
   test('toolhub: each is the one of the code', async () => {
     const expected = byName({
+      'approvals.status': STORED_STATUSES,
       'credentials.status': namesOf<CredentialStatus>({ connected: true, expired: true }),
       'deliveries.status': finished,
       'invoices.mail_state': ['canceled', 'failed', 'pending', 'sending', 'sent', 'waiting'],

@@ -46,6 +46,9 @@ const tables = {
   health_reports: byCustomer,
   tool_switches: byCustomer,
   idempotent_calls: byCustomer,
+  approval_rules: byCustomer,
+  approval_remembered: byCustomer,
+  approvals: byCustomer,
   call_holders: {
     placement: 'managed local',
     why: 'one row for each process; removed with its reservations',

@@ -147,6 +147,14 @@ export const errors = defineErrors({
     help: 'Switch off platforms, or tools of a platform.',
   },
 
+  // Approvals.
+  approval_not_pending: {
+    kind: 'conflict',
+    title: 'Not waiting any more',
+    detail: 'This call does not wait for a person any more.',
+    help: 'It was decided before, has run, or waited for more than 24 hours. The client may make the call again.',
+  },
+
   // Plans and usage.
   unknown_plan: {
     kind: 'refused',

@@ -2,11 +2,13 @@
 export interface Links {
   connect(platform: string): string;
   readonly upgrade: string;
+  approval(id: string): string;
 }
 
 export function createLinks(publicUrl: string): Links {
   return {
     connect: (platform) => `${publicUrl}/connections?platform=${encodeURIComponent(platform)}`,
     upgrade: `${publicUrl}/billing`,
+    approval: (id) => `${publicUrl}/approvals?id=${encodeURIComponent(id)}`,
   };
 }

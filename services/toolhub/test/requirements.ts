@@ -233,6 +233,28 @@ export const requirements: readonly Requirement[] = [
   { id: 'TH-10.4', text: 'In production /metrics answers whoever has its token, and nobody else.' },
   // Dashboard
   {
+    id: 'TH-11.10',
+    text: 'Rules say which tools wait: those that send, those that delete or overwrite, or single ones; they hold in every process within a second.',
+  },
+  {
+    id: 'TH-11.11',
+    text: 'A call that waits answers approval_required with approval_id, approval_url and expires_at, is not metered, reaches no platform, and is audited.',
+  },
+  {
+    id: 'TH-11.12',
+    text: 'Only a person allows or denies; waiting calls are listed with exactly what would be sent, to their own customer.',
+  },
+  {
+    id: 'TH-11.13',
+    text: 'After it was allowed, the same call with approval_id or the same idempotency_key runs once, over several processes too; any other call does not.',
+  },
+  {
+    id: 'TH-11.14',
+    text: 'Allowed for a client, the tool runs for that client without asking, and for no other.',
+  },
+  { id: 'TH-11.15', text: 'A denied call is refused; one that waited for 24 hours has expired.' },
+  { id: 'TH-11.16', text: 'What a waiting call would send is sealed at rest, and goes with its customer.' },
+  {
     id: 'TH-11.1',
     text: 'Dashboard, approvals and tool search.',
     deferred: 'not built yet: pages come with the dashboard',

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RateLimit } from '@libs/http';
+import type { Approvals, Passage } from '../approvals/service.ts';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter, Reservation } from '../billing/meter.ts';
@@ -11,17 +12,27 @@ import type { CredentialService } from '../credentials/service.ts';
 import type { InternalSession, Scope, Session } from '../customers/identity.ts';
 import type { Links } from '../links.ts';
 import type { ToolList, ToolLists } from '../tools/lists.ts';
-import { type AccountTool, type CatalogueTool, isReadOnly, type PlatformTool } from '../tools/tool.ts';
+import {
+  type AccountTool,
+  type CatalogueTool,
+  isReadOnly,
+  type PlatformTool,
+  takesIdempotencyKey,
+} from '../tools/tool.ts';
 import type { CallMetrics } from './call-metrics.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
 import {
+  APPROVAL_DENIED,
+  approvalRequired,
   fromConnector,
   KEY_TAKEN,
   MAYBE_DONE,
   notReady,
+  notThatCall,
   OUTCOME_UNKNOWN,
   overLimit,
   STILL_RUNNING,
+  TOO_MANY_WAIT,
   tooFast,
 } from './failures.ts';
 import type { ClaimedKey, Idempotency } from './idempotency.ts';
@@ -35,6 +46,7 @@ import { shareReads } from './shared-reads.ts';
  *   rate limit              admitCall                                 result rate_limited
  *   scope and permission    admitCall                                 403 insufficient_scope, -32602 (not in the list)
  *   arguments validated     runCall                                   result invalid_arguments
+ *   approval                runCall, where a rule asks for it         result approval_required, approval_denied
  *   idempotency_key         runCall                                   the first result, or why there is none
  *   checkLimit              runCall                                   result limit_exceeded
  *   credential              runMetered: expiry check, refresh         result not_connected, token_expired
@@ -74,6 +86,7 @@ export interface CallToolDependencies {
   /** Calls per customer. */
   callRate: Pick<RateLimit, 'take'>;
   meter: Pick<Meter, 'checkLimit' | 'settle' | 'giveBack'>;
+  approvals: Pick<Approvals, 'pass'>;
   idempotency: Pick<Idempotency, 'claim'>;
   credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
   connectors: Pick<ConnectorService, 'context'>;
@@ -151,9 +164,16 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
 
   /** With an idempotency_key, only the first of all calls with it goes on. */
   async function runOnce(request: CallRequest, tool: CatalogueTool): Promise<Verdict> {
-    const { idempotency_key: key, ...args } = request.args;
+    if (!takesIdempotencyKey(tool.class)) return runGated(request, tool, null);
+    const { idempotency_key: given, approval_id: approvalId, ...args } = request.args;
     const call = { ...request, args };
-    if (typeof key !== 'string') return runGated(call, tool, null);
+    const passing = deps.approvals.pass({
+      ...{ session: request.session, tool, args, key: asText(given), approvalId: asText(approvalId) },
+    });
+    const passage = passing instanceof Promise ? await passing : passing;
+    if (passage.kind !== 'free') return stopped(call, passage);
+    const { key } = passage;
+    if (key === null) return runGated(call, tool, null);
     const vendorKey = hash('sha256', JSON.stringify([principalOf(request.session), tool.name, key]));
     const claim = await deps.idempotency.claim({
       customerId: principalOf(request.session),
@@ -175,6 +195,25 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
         return refused({ code: 'platform_unavailable', message: OUTCOME_UNKNOWN });
       case 'running':
         return refused({ code: 'platform_unavailable', message: STILL_RUNNING });
+    }
+  }
+
+  async function stopped(
+    request: CallRequest,
+    passage: Exclude<Passage, { kind: 'free' }>,
+  ): Promise<Verdict> {
+    switch (passage.kind) {
+      case 'waits': {
+        const { id, expiresAt } = passage.approval;
+        if (passage.isNew) await record(request, 'success', { action: 'approval.requested', target: id });
+        return refused(approvalRequired({ id, url: links.approval(id), expiresAt }));
+      }
+      case 'denied':
+        return refused(APPROVAL_DENIED);
+      case 'other_call':
+        return refused(invalidArguments([notThatCall(passage.pointer)]));
+      case 'too_many_wait':
+        return refused(TOO_MANY_WAIT);
     }
   }
 
@@ -316,15 +355,21 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     };
   }
 
-  function record(request: CallRequest, outcome: Outcome): Promise<void> {
-    const { session, name, ip, requestId } = request;
+  function record(
+    request: CallRequest,
+    outcome: Outcome,
+    { action, target } = { action: 'tool.call', target: request.name },
+  ): Promise<void> {
+    const { session, ip, requestId } = request;
     const customerId = session.kind === 'customer' ? session.customerId : 'internal';
-    return audit.record([
-      { customerId, actor: actorOf(session), action: 'tool.call', target: name, outcome, ip, requestId },
-    ]);
+    return audit.record([{ customerId, actor: actorOf(session), action, target, outcome, ip, requestId }]);
   }
 
   return { admitCall, runCall };
+}
+
+function asText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 function refused(failure: Failure): Verdict {

@@ -16,6 +16,38 @@ export const STILL_RUNNING =
 export const MAYBE_DONE =
   'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
 
+const OTHER_CALL: Record<'/approval_id' | '/idempotency_key', string> = {
+  '/approval_id':
+    'is not that of this call: client, tool and all arguments must be the same, and it runs once.',
+  '/idempotency_key': 'was used for another call that waited for a person.',
+};
+
+export function notThatCall(pointer: '/approval_id' | '/idempotency_key'): ArgumentFault {
+  return { pointer, code: 'not_allowed', detail: OTHER_CALL[pointer] };
+}
+
+export function approvalRequired(approval: { id: string; url: string; expiresAt: Date }): Failure {
+  const { id, url, expiresAt } = approval;
+  return {
+    code: 'approval_required',
+    message: `Nothing was done yet: the owner of this account wants to allow such calls one by one. Ask them to open ${url}, then make the same call again with approval_id ${id}.`,
+    details: { approval_id: id, approval_url: url, expires_at: expiresAt.toISOString() },
+  };
+}
+
+export const APPROVAL_DENIED: Failure = {
+  code: 'approval_denied',
+  message:
+    'The owner of this account refused this call. Nothing was done; do not try it again unless they ask for it.',
+};
+
+const TOO_MANY_WAIT_SECONDS = 600;
+export const TOO_MANY_WAIT: Failure = {
+  code: 'rate_limited',
+  message: 'Too many calls wait for the owner of this account already. Ask them to decide on those first.',
+  details: { retry_after_seconds: TOO_MANY_WAIT_SECONDS },
+};
+
 export function tooFast(retryAfterSeconds: number): Failure {
   return {
     code: 'rate_limited',

@@ -18,6 +18,8 @@ export type FailureCode =
   | 'platform_unavailable'
   | 'invalid_arguments'
   | 'address_refused'
+  | 'approval_required'
+  | 'approval_denied'
   | 'canceled'
   | 'internal_error';
 

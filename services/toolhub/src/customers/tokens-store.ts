@@ -104,3 +104,14 @@ export async function deleteToken(
 export async function deleteTokensExpiredBefore(db: Queryable, at: Date): Promise<void> {
   await db.query('delete from personal_tokens where expires_at < $1', [at]);
 }
+
+export async function findPersonalToken(
+  db: Queryable,
+  { customerId, id }: { customerId: string; id: string },
+): Promise<PersonalToken | undefined> {
+  const { rows } = await db.query<Row>(
+    `select ${COLUMNS} from personal_tokens where customer_id = $1 and id = $2`,
+    [customerId, id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}

@@ -7,6 +7,7 @@ import type { Revocations } from './revocations.ts';
 import {
   deleteToken,
   deleteTokensExpiredBefore,
+  findPersonalToken,
   findTokenInUse,
   insertToken,
   listTokens,
@@ -30,6 +31,7 @@ export interface NewPersonalToken {
 export interface TokenService extends TokenSource {
   create(input: NewPersonalToken): Promise<{ record: PersonalToken; token: string }>;
   list(query: { customerId: string; before: string | undefined; limit: number }): Promise<PersonalToken[]>;
+  findById(token: { customerId: string; id: string }): Promise<PersonalToken | undefined>;
   revoke(token: { customerId: string; id: string }): Promise<boolean>;
   purge(): Promise<void>;
 }
@@ -44,6 +46,8 @@ export function createTokenService(deps: {
   const { database, newId, randomBytes, now } = deps;
   return {
     prefix: PERSONAL_TOKEN_PREFIX,
+
+    findById: (token) => findPersonalToken(database, token),
 
     async create({ customerId, name, scopes = DEFAULT_TOKEN_SCOPES, expiresInDays }) {
       const createdAt = now();

@@ -2,6 +2,7 @@ import type { Changes, Database } from '@libs/db';
 import type { RateLimit } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import type { Registry } from 'prom-client';
+import type { Approvals } from '../approvals/service.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter } from '../billing/meter.ts';
 import { createCallMetrics } from '../calls/call-metrics.ts';
@@ -21,6 +22,7 @@ export interface McpServiceDependencies {
   publicUrl: string;
   tools: ToolsService;
   meter: Meter;
+  approvals: Pick<Approvals, 'pass'>;
   /** Calls per customer. */
   callRate: Pick<RateLimit, 'take'>;
   credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
@@ -61,6 +63,7 @@ export function createMcpService(deps: McpServiceDependencies): McpService {
     callRate: deps.callRate,
     meter,
     idempotency,
+    approvals: deps.approvals,
     credentials: deps.credentials,
     connectors: deps.connectors,
     audit: deps.audit,

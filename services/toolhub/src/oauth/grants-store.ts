@@ -58,3 +58,17 @@ export async function hasGrantFor(db: Queryable, clientId: string): Promise<bool
   const { rowCount } = await db.query('select 1 from oauth_grants where client_id = $1 limit 1', [clientId]);
   return rowCount === 1;
 }
+
+/** The client that holds an access token. */
+export async function findClientOf(
+  db: Queryable,
+  token: { customerId: string; id: string },
+): Promise<{ clientId: string; grantId: string; name: string } | undefined> {
+  const { rows } = await db.query<{ client_id: string; grant_id: string; name: string }>(
+    `select token.client_id, token.grant_id, coalesce(client.metadata ->> 'client_name', token.client_id) as name
+     from oauth_tokens as token left join oauth_clients as client on client.id = token.client_id
+     where token.customer_id = $1 and token.id = $2`,
+    [token.customerId, token.id],
+  );
+  return rows[0] && { clientId: rows[0].client_id, grantId: rows[0].grant_id, name: rows[0].name };
+}

@@ -6,7 +6,13 @@ import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import { upsertClient } from './clients-store.ts';
-import { type ConnectedClient, grantBelongsTo, hasGrantFor, listConnectedClients } from './grants-store.ts';
+import {
+  type ConnectedClient,
+  findClientOf,
+  grantBelongsTo,
+  hasGrantFor,
+  listConnectedClients,
+} from './grants-store.ts';
 import { OWN_CLIENT_ID, ownClientMetadata } from './provider/own-client.ts';
 import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider/provider.ts';
 import { ownCallback } from './provider/redirects.ts';
@@ -41,6 +47,8 @@ export interface OAuthService extends TokenSource {
     before: string | undefined;
     limit: number;
   }): Promise<ConnectedClient[]>;
+  /** Who holds this access token, under an id that outlives it. */
+  clientOf(token: { customerId: string; id: string }): Promise<{ id: string; name: string } | undefined>;
   /** False when the customer has no such client. */
   disconnectClient(grant: { customerId: string; id: string }): Promise<boolean>;
   purge(): Promise<void>;
@@ -147,6 +155,14 @@ export function createOAuthService(deps: {
     dropConnect: async (state) => (await takeVerifier(state)) !== undefined,
 
     listClients: (query) => listConnectedClients(database, { ...query, now: now() }),
+
+    async clientOf(token) {
+      const found = await findClientOf(database, token);
+      // Many programs share the platform's own client: each consent to it is a client by itself.
+      return (
+        found && { id: found.clientId === OWN_CLIENT_ID ? found.grantId : found.clientId, name: found.name }
+      );
+    },
 
     disconnectClient: (grant) =>
       deps.revocations.transaction(async (tx, revoke) => {

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { everyMinutes, type Handler } from '@libs/jobs';
 import { createSuspensions, type Suspensions } from '../admin/suspensions.ts';
+import type { CallingClient } from '../approvals/approval.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { createEgress } from '../connectors/egress.ts';
 import { type Access, createAccess } from '../customers/access.ts';
 import { createBearerResolver } from '../customers/bearer.ts';
 import { createErasure } from '../customers/erasure.ts';
-import type { BearerResolver } from '../customers/identity.ts';
+import type { BearerResolver, Session } from '../customers/identity.ts';
 import { createAccountMails } from '../customers/login/account-mails.ts';
 import { createLoginLimit } from '../customers/login/login-limit.ts';
 import { createPasswords } from '../customers/login/passwords.ts';
@@ -36,6 +37,8 @@ export type Accounts = Part & {
   /** The same for a scope that reads bodies in its own way. */
   routesOn: RoutesOn;
   resolveBearer: BearerResolver;
+  /** Which client calls, under an id that outlives its tokens. */
+  clientOf(session: Session): Promise<CallingClient>;
   suspensions: Suspensions;
 };
 
@@ -127,6 +130,11 @@ export async function addAccounts(
     routes,
     routesOn,
     resolveBearer,
+    async clientOf({ via, customerId, tokenId }) {
+      const token = { customerId, id: tokenId ?? '' };
+      const known = via === 'oauth' ? await oauth.clientOf(token) : await tokens.findById(token);
+      return known ?? { id: token.id, name: token.id };
+    },
     suspensions,
     handlers: [purge, ...mails.handlers, ...erasure.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],

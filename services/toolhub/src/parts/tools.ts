@@ -1,5 +1,10 @@
+import { createArgumentsVault } from '../approvals/arguments.ts';
+import { registerApprovalRoutes } from '../approvals/routes.ts';
+import { createRuleBook } from '../approvals/rules.ts';
+import { createApprovals } from '../approvals/service.ts';
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
+import { canonicalJson } from '../calls/idempotency.ts';
 import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { EmitEvent } from '../events/event.ts';
@@ -37,12 +42,12 @@ export async function addTools(
     } & {
       credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'list' | 'internalAccounts'>;
     };
-    accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer'>;
+    accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer' | 'clientOf'>;
     emitEvent: EmitEvent;
   },
   options: ToolsOptions = {},
 ): Promise<Tools> {
-  const { app, config, database, rates, changes, metrics, audit, newId, now } = base;
+  const { app, config, database, rates, changes, metrics, audit, sealer, newId, now } = base;
   const { platforms, accounts, emitEvent } = parts;
   const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
@@ -55,8 +60,9 @@ export async function addTools(
     ...{ database, newId, now, emitEvent, onError },
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
+  const ruleBook = createRuleBook({ database, changes, now });
   const tools = createToolsService({
-    ...{ database, changes, connections, now },
+    ...{ database, changes, connections, ruleBook, now },
     catalogue: createCatalogue({
       connectors: definitions,
       accountTools: createAccountTools({ connectors, credentials, health, now }),
@@ -64,10 +70,20 @@ export async function addTools(
       internalAccounts: internalAccounts.names,
     }),
   });
+  const vault = createArgumentsVault(sealer);
+  const approvals = createApprovals({
+    ...{ database, ruleBook, vault, canonicalJson, newId, now },
+    clientOf: accounts.clientOf,
+    rulesOf(customerId) {
+      const choices = tools.selectionOf(customerId);
+      return choices instanceof Promise ? choices.then((loaded) => loaded.approvals) : choices.approvals;
+    },
+  });
   const callRate = rates.limit({ name: 'calls', limit: config.rate.callsPerSecond });
   const mcp = createMcpService({
     ...{ database, changes, publicUrl, tools, credentials, connectors, audit, emitEvent, onError },
     meter: billing.meter,
+    approvals,
     callRate,
     metrics,
     ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
@@ -79,6 +95,7 @@ export async function addTools(
     listFor: (session) => mcp.listFor(session, USUAL_VIEW),
     access,
   });
+  registerApprovalRoutes(routes, { approvals, ruleBook, catalogue: tools.catalogue, vault, access, now });
   registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
     ...{ mcp, routesOn, onError },
@@ -90,8 +107,8 @@ export async function addTools(
   return {
     billing,
     tools,
-    handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers],
-    cron: [...billing.jobs.cron, ...mcp.jobs.cron],
+    handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers, ...approvals.handlers],
+    cron: [...billing.jobs.cron, ...mcp.jobs.cron, ...approvals.cron],
     close: () => billing.close(),
   };
 }

@@ -1,4 +1,5 @@
 import type { SealedColumn } from '@libs/rotation';
+import { sealedApprovals } from '../approvals/arguments.ts';
 import { sealedServerClients } from '../connect/servers.ts';
 import { sealedJourneys } from '../connect/service.ts';
 import { sealedCredentials } from '../credentials/vault.ts';
@@ -12,4 +13,5 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedJourneys,
   sealedServerClients,
   sealedConnects,
+  sealedApprovals,
 ];

@@ -19,7 +19,7 @@ test('the framework adds what the class and the kind bring', () => {
   expect(added('R', true)).toEqual(['limit', 'cursor', 'account']);
   expect(added('I')).toEqual(['account']);
   for (const toolClass of ['W', 'U', 'D'] as const)
-    expect(added(toolClass)).toEqual(['idempotency_key', 'account']);
+    expect(added(toolClass)).toEqual(['idempotency_key', 'approval_id', 'account']);
 });
 
 test('account is an enumeration, required where there is a choice', () => {

@@ -4,6 +4,7 @@ import { type JsonSchema, type ObjectSchema, takesIdempotencyKey } from './tool.
 
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 const CURSOR_LENGTH_MAX = 4_096;
+const APPROVAL_ID_LENGTH_MAX = 64;
 
 const limit: JsonSchema = {
   type: 'integer',
@@ -26,6 +27,14 @@ const idempotencyKey: JsonSchema = {
     'Makes a repeat harmless: within 24 hours a call with the same key returns the first result and does nothing again.',
 };
 
+const approvalId: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: APPROVAL_ID_LENGTH_MAX,
+  description:
+    'Only after an answer with approval_required: its approval_id, together with the same arguments as before.',
+};
+
 /** Drops everything that JSON does not carry, so that what is listed is what arguments are checked against. */
 function toWire(schema: object): ObjectSchema {
   const wire = JSON.parse(JSON.stringify(schema)) as ObjectSchema;
@@ -44,7 +53,8 @@ export function fullInputSchema(
   const properties: Record<string, JsonSchema> = { ...own.properties };
   const required = [...(own.required ?? [])];
   if (definition.list) Object.assign(properties, { limit: { ...limit }, cursor: { ...cursor } });
-  if (takesIdempotencyKey(definition.class)) properties.idempotency_key = { ...idempotencyKey };
+  if (takesIdempotencyKey(definition.class))
+    Object.assign(properties, { idempotency_key: { ...idempotencyKey }, approval_id: { ...approvalId } });
   if (accounts !== null) {
     properties.account = accountSchema(accounts);
     if (accounts.length > 1) required.push('account');

@@ -1,6 +1,8 @@
 import type { Changes, Database } from '@libs/db';
 import { baseErrors } from '@libs/runtime';
 import { LRUCache } from 'lru-cache';
+import { type ApprovalRules, NO_RULES } from '../approvals/approval.ts';
+import type { RuleBook } from '../approvals/rules.ts';
 import type { Connections } from '../credentials/connections.ts';
 import { errors } from '../errors.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -23,11 +25,16 @@ export interface ToolState {
   platformEnabled: boolean;
 }
 
+/** What a customer chose, in one memory: every call asks for all of it. */
+export interface CustomerChoices extends Selection {
+  readonly approvals: ApprovalRules;
+}
+
 export interface ToolsService {
   readonly catalogue: Catalogue;
   readonly lists: ToolLists;
   /** Not a promise where the answer is in the cache, which it is for all calls of a customer but the first. */
-  selectionOf(customerId: string): Selection | Promise<Selection>;
+  selectionOf(customerId: string): CustomerChoices | Promise<CustomerChoices>;
   states(customerId: string): Promise<ToolState[]>;
   stateOfTool(customerId: string, name: string): Promise<ToolState>;
   switchTool(customerId: string, change: { name: string; enabled: boolean }): Promise<ToolState>;
@@ -41,6 +48,7 @@ export interface ToolsDependencies {
   changes: Pick<Changes, 'publish' | 'on'>;
   catalogue: Catalogue;
   connections: Pick<Connections, 'platformsOf' | 'subscribe'>;
+  ruleBook: Pick<RuleBook, 'rulesOf' | 'subscribe'>;
   now: () => Date;
 }
 
@@ -50,7 +58,11 @@ const REMEMBERED_MAX = 20_000;
 const REMEMBERED_MS = 60_000;
 
 const NOTHING_OFF: Switches = { tools: new Set(), platforms: new Set(), key: '' };
-const NOTHING: Selection = { switches: NOTHING_OFF, connected: platformFilter([]) };
+const NOTHING: CustomerChoices = {
+  switches: NOTHING_OFF,
+  connected: platformFilter([]),
+  approvals: NO_RULES,
+};
 
 function toSwitches(off: readonly SwitchedOff[]): Switches {
   if (off.length === 0) return NOTHING_OFF;
@@ -65,12 +77,12 @@ function toSwitches(off: readonly SwitchedOff[]): Switches {
 }
 
 interface Remembered {
-  selection: Selection;
+  selection: CustomerChoices;
   untilMs: number;
 }
 
 interface Loading {
-  promise: Promise<Selection>;
+  promise: Promise<CustomerChoices>;
   /** A change came in while the rows were read: they may be the old ones, so they are not remembered. */
   outdated: boolean;
 }
@@ -88,31 +100,39 @@ export function createToolsService(deps: ToolsDependencies): ToolsService {
 
   const listeners: ((customerId: string | null) => void)[] = [];
 
-  function heard(customerId: string | null): void {
-    if (customerId !== null) forget(customerId);
-    else {
-      remembered.clear();
-      for (const load of loading.values()) load.outdated = true;
+  function forgetHeard(customerId: string | null): void {
+    if (customerId !== null) {
+      forget(customerId);
+      return;
     }
+    remembered.clear();
+    for (const load of loading.values()) load.outdated = true;
+  }
+
+  function heard(customerId: string | null): void {
+    forgetHeard(customerId);
     for (const listener of listeners) listener(customerId);
   }
 
   deps.changes.on(TOPIC, heard);
   deps.connections.subscribe({ forget, heard });
+  // No list changes by a rule.
+  deps.ruleBook.subscribe({ forget, heard: forgetHeard });
 
-  async function load(customerId: string, started: Loading): Promise<Selection> {
-    const [off, platforms] = await Promise.all([
+  async function load(customerId: string, started: Loading): Promise<CustomerChoices> {
+    const [off, platforms, approvals] = await Promise.all([
       listSwitchedOff(database, customerId),
       deps.connections.platformsOf(customerId),
+      deps.ruleBook.rulesOf(customerId),
     ]);
-    const selection = { switches: toSwitches(off), connected: platformFilter(platforms) };
+    const selection = { switches: toSwitches(off), connected: platformFilter(platforms), approvals };
     if (!started.outdated) {
       remembered.set(customerId, { selection, untilMs: now().getTime() + REMEMBERED_MS });
     }
     return selection;
   }
 
-  function selectionOf(customerId: string): Selection | Promise<Selection> {
+  function selectionOf(customerId: string): CustomerChoices | Promise<CustomerChoices> {
     const known = remembered.get(customerId);
     if (known !== undefined && now().getTime() < known.untilMs) return known.selection;
     const running = loading.get(customerId);

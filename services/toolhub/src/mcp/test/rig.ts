@@ -102,7 +102,10 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           subscribe: () => {},
         },
       },
-      accounts: { access, routes: routesOn(app), routesOn, resolveBearer },
+      accounts: {
+        ...{ access, routes: routesOn(app), routesOn, resolveBearer },
+        clientOf: async ({ tokenId }) => ({ id: tokenId ?? '', name: `client of ${tokenId}` }),
+      },
       emitEvent: createEmitEvent({ newId, now }),
     },
     {

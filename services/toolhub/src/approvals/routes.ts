@@ -1,0 +1,255 @@
+import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { baseErrors, type FieldError } from '@libs/runtime';
+import Type, { type Static } from 'typebox';
+import type { Access } from '../customers/access.ts';
+import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
+import type { Catalogue } from '../tools/catalogue.ts';
+import { APPROVAL_STATUSES, type Approval, type ApprovalRules, canWait, statusOf } from './approval.ts';
+import { type ArgumentsVault, abridge } from './arguments.ts';
+import type { RuleBook } from './rules.ts';
+import type { Approvals } from './service.ts';
+
+export interface ApprovalsRoutesDependencies {
+  approvals: Approvals;
+  ruleBook: RuleBook;
+  catalogue: Pick<Catalogue, 'find'>;
+  vault: ArgumentsVault;
+  access: Pick<Access, 'sessionOf'>;
+  now: () => Date;
+}
+
+const TOOLS_MAX = 500;
+const NAME_LENGTH_MAX = 128;
+const ID_PATTERN = '^apr_[0-9a-z]{26}$';
+
+const Rules = Type.Object(
+  {
+    send: Type.Boolean({ description: 'Calls of tools that send wait for a person.' }),
+    delete: Type.Boolean({ description: 'Calls of tools that delete or overwrite wait for a person.' }),
+    tools: Type.Record(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }), Type.Boolean(), {
+      maxProperties: TOOLS_MAX,
+      description: 'Single tools, for which `send` and `delete` do not count.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const Timestamp = Type.String({ format: 'date-time' });
+const ApprovalSchema = Type.Object({
+  id: Type.String(),
+  tool: Type.String(),
+  platform: Type.String(),
+  client: Type.Object({
+    id: Type.String(),
+    name: Type.String({ description: 'As the client calls itself.' }),
+  }),
+  arguments: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'What would be sent. In lists long texts are cut; one call by its id is shown whole.',
+  }),
+  arguments_cut: Type.Boolean(),
+  status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  decided_at: Type.Union([Timestamp, Type.Null()]),
+});
+
+const idParams = Type.Object({ id: Type.String({ pattern: ID_PATTERN }) });
+const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: ID_PATTERN }) }));
+const tags = ['Approvals'];
+
+export function registerApprovalRoutes(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {
+  registerRules(routes, deps);
+  registerLists(routes, deps);
+  registerDecisions(routes, deps);
+}
+
+function rulesToApi({ send, deletion, tools }: ApprovalRules): Static<typeof Rules> {
+  return { send, delete: deletion, tools };
+}
+
+function registerRules(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {
+  const { ruleBook, access } = deps;
+  routes.get(
+    '/api/approvals/rules',
+    {
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: { tags, summary: 'Which calls wait for a person', response: { 200: Rules } },
+    },
+    async (request) => rulesToApi(await ruleBook.rulesOf(access.sessionOf(request).customerId)),
+  );
+
+  routes.put(
+    '/api/approvals/rules',
+    {
+      access: 'account:write',
+      rate: 'api',
+      audit: { action: 'approval.rules_changed' },
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'Set which calls wait for a person',
+        description: 'All rules anew. Clients that were allowed a tool for good have to ask again.',
+        body: Rules,
+        response: { 200: Rules },
+      },
+    },
+    async (request) => {
+      const { customerId, via } = access.sessionOf(request);
+      // A client that has to ask must not be able to end that.
+      if (via === 'oauth') throw errors.person_required();
+      const { send, delete: deletion, tools } = request.body;
+      checkTools(tools, deps.catalogue);
+      await ruleBook.replace(customerId, { send, deletion, tools });
+      return rulesToApi(await ruleBook.rulesOf(customerId));
+    },
+  );
+}
+
+/** A rule for a tool that cannot wait would look like a promise. */
+function checkTools(tools: Record<string, boolean>, catalogue: Pick<Catalogue, 'find'>): void {
+  const faults = Object.keys(tools).flatMap((name): FieldError[] => {
+    const tool = catalogue.find(name);
+    if (tool !== undefined && canWait(tool)) return [];
+    const detail =
+      tool === undefined
+        ? 'There is no tool of this name.'
+        : 'Only tools that send, overwrite or delete can wait.';
+    return [
+      { pointer: `/tools/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, code: 'not_allowed', detail },
+    ];
+  });
+  if (faults.length > 0) throw baseErrors.invalid_request({ errors: faults });
+}
+
+type Shown = Static<typeof ApprovalSchema>;
+
+function toApi(approval: Approval, args: { value: unknown; isCut: boolean }, now: Date): Shown {
+  const { id, tool, platform, client, createdAt, expiresAt, decidedAt } = approval;
+  return {
+    ...{ id, tool, platform, client: { id: client.id, name: client.name } },
+    arguments: args.value as Record<string, unknown>,
+    arguments_cut: args.isCut,
+    status: statusOf(approval, now),
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+    decided_at: decidedAt?.toISOString() ?? null,
+  };
+}
+
+function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {
+  const { approvals, vault, access, now } = deps;
+  routes.get(
+    '/api/approvals',
+    {
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        tags,
+        summary: 'Calls that wait or waited for a person',
+        description: 'Newest first.',
+        querystring: listQuery({
+          status: Type.Optional(Type.Enum([...APPROVAL_STATUSES], { type: 'string' })),
+        }),
+        response: { 200: listSchema(ApprovalSchema) },
+      },
+    },
+    async (request) => {
+      const { limit, status } = request.query;
+      const { customerId } = access.sessionOf(request);
+      const before = cursor.decode(request.query.cursor)?.id;
+      const found = await approvals.list({ customerId, status, before, limit: limit + 1 });
+      const page = toPage(found, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
+      return {
+        ...page,
+        data: page.data.map((approval) =>
+          toApi(approval, abridge(vault.open(approval, approval.sealedArguments)), now()),
+        ),
+      };
+    },
+  );
+
+  routes.get(
+    '/api/approvals/:id',
+    {
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        tags,
+        summary: 'One of these calls, whole',
+        params: idParams,
+        response: { 200: ApprovalSchema },
+      },
+    },
+    async (request) => {
+      const { customerId } = access.sessionOf(request);
+      return showWhole(deps, await approvals.find({ customerId, id: request.params.id }));
+    },
+  );
+}
+
+function showWhole({ vault, now }: ApprovalsRoutesDependencies, approval: Approval): Shown {
+  return toApi(approval, { value: vault.open(approval, approval.sealedArguments), isCut: false }, now());
+}
+
+function registerDecisions(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {
+  const { approvals, access } = deps;
+  const Remember = Type.Object(
+    {
+      remember: Type.Optional(
+        Type.Enum(['once', 'client'], {
+          type: 'string',
+          default: 'once',
+          description: '`client`: this client need not ask again for this tool.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  );
+
+  routes.post(
+    '/api/approvals/:id/allow',
+    {
+      access: 'person',
+      rate: 'api',
+      audit: { action: 'approval.allowed', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'Let a waiting call run',
+        description: 'It runs when the client makes the same call again, once.',
+        params: idParams,
+        body: Remember,
+        response: { 200: ApprovalSchema },
+      },
+    },
+    async (request) => {
+      const { customerId } = access.sessionOf(request);
+      const remember = request.body.remember === 'client' ? 'client' : 'once';
+      if (remember === 'client') noteAudit(request, { action: 'approval.allowed_for_client' });
+      return showWhole(deps, await approvals.allow({ customerId, id: request.params.id }, remember));
+    },
+  );
+
+  routes.post(
+    '/api/approvals/:id/deny',
+    {
+      access: 'person',
+      rate: 'api',
+      audit: { action: 'approval.denied', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: { tags, summary: 'Refuse a waiting call', params: idParams, response: { 200: ApprovalSchema } },
+    },
+    async (request) => {
+      const { customerId } = access.sessionOf(request);
+      return showWhole(deps, await approvals.deny({ customerId, id: request.params.id }));
+    },
+  );
+}

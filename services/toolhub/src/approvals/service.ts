@@ -1,0 +1,238 @@
+import { hash } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { everyMinutes, type Handler } from '@libs/jobs';
+import { baseErrors } from '@libs/runtime';
+import type { NewId } from '@libs/seal';
+import type { InternalSession, Session } from '../customers/identity.ts';
+import { errors } from '../errors.ts';
+import type { CatalogueTool, PlatformTool } from '../tools/tool.ts';
+import {
+  type Approval,
+  type ApprovalRules,
+  type ApprovalStatus,
+  type CallingClient,
+  isAskedFor,
+  keyOfApproval,
+  rememberedKey,
+  statusOf,
+} from './approval.ts';
+import type { ArgumentsVault } from './arguments.ts';
+import type { RuleBook } from './rules.ts';
+import {
+  countPending,
+  deleteOld,
+  findApproval,
+  findByKey,
+  findSamePending,
+  insertApproval,
+  listApprovals,
+  lockApproval,
+  lockRules,
+  takeAllowance,
+  writeDecision,
+} from './store.ts';
+
+export interface ApprovalsDependencies {
+  database: Database;
+  ruleBook: RuleBook;
+  /** From the memory in which the customer's switches are, too. */
+  rulesOf(customerId: string): ApprovalRules | Promise<ApprovalRules>;
+  clientOf(session: Session): Promise<CallingClient>;
+  vault: ArgumentsVault;
+  /** The order of members says nothing in JSON, so it must not tell two calls apart. */
+  canonicalJson(value: unknown): string;
+  newId: NewId;
+  now: () => Date;
+}
+
+/** A call that may have to wait for a person. */
+export interface AskingCall {
+  session: Session | InternalSession;
+  tool: CatalogueTool;
+  /** Without the two below. */
+  args: Record<string, unknown>;
+  key: string | null;
+  approvalId: string | null;
+}
+
+export type Passage =
+  /** It may run; `key` is what makes it run once. */
+  | { kind: 'free'; key: string | null }
+  /** `isNew`: nobody was asked before. */
+  | { kind: 'waits'; approval: Approval; isNew: boolean }
+  | { kind: 'denied' }
+  /** What was allowed is another call, or nothing is known of it. */
+  | { kind: 'other_call'; pointer: '/approval_id' | '/idempotency_key' }
+  | { kind: 'too_many_wait' };
+
+export interface Approvals {
+  /** Not a promise for tools and customers that nobody wants to be asked about. */
+  pass(call: AskingCall): Passage | Promise<Passage>;
+  list(page: {
+    customerId: string;
+    status: ApprovalStatus | undefined;
+    before: string | undefined;
+    limit: number;
+  }): Promise<Approval[]>;
+  find(key: { customerId: string; id: string }): Promise<Approval>;
+  allow(key: { customerId: string; id: string }, remember: 'once' | 'client'): Promise<Approval>;
+  deny(key: { customerId: string; id: string }): Promise<Approval>;
+  readonly handlers: readonly Handler[];
+  readonly cron: readonly { name: string; schedule: (after: Date) => Date }[];
+}
+
+const WAIT_MS = 24 * 60 * 60 * 1_000;
+const PENDING_MAX = 100;
+const PENDING_BYTES_MAX = 64 * 1024 * 1024;
+/** As long as what ran under an approval can be asked for again. */
+const KEEP_MS = WAIT_MS;
+const FORGET_MINUTES = 10;
+const FORGET_BATCH = 1_000;
+const FORGET_BATCHES_MAX = 100;
+const FORGET_JOB = 'approvals.forget';
+
+export function createApprovals(deps: ApprovalsDependencies): Approvals {
+  const { database, vault, now } = deps;
+
+  function pass(call: AskingCall): Passage | Promise<Passage> {
+    const { session, tool, key, approvalId } = call;
+    const free: Passage = { kind: 'free', key: key ?? (approvalId && keyOfApproval(approvalId)) };
+    // Whoever is logged in decides by calling. Internal sessions are the operator's own.
+    if (session.kind === 'internal' || session.via === 'cookie' || tool.platform === null) return free;
+    const rules = deps.rulesOf(session.customerId);
+    const asking = { ...call, session, tool };
+    if (rules instanceof Promise) return rules.then((loaded) => passUnder(loaded, asking, free));
+    return passUnder(rules, asking, free);
+  }
+
+  function passUnder(rules: ApprovalRules, call: Asking, free: Passage): Passage | Promise<Passage> {
+    return isAskedFor(rules, call.tool) ? passAsked(rules, call, free) : free;
+  }
+
+  async function passAsked(rules: ApprovalRules, call: Asking, free: Passage): Promise<Passage> {
+    const client = await deps.clientOf(call.session);
+    if (rules.remembered.has(rememberedKey(client.id, call.tool.name))) return free;
+    const argumentsHash = hash('sha256', deps.canonicalJson(call.args), 'buffer');
+    const asked: Asked = { ...call, customerId: call.session.customerId, client, argumentsHash };
+    const found = await findAnswered(asked);
+    if (found === undefined) {
+      return call.approvalId === null ? ask(asked) : { kind: 'other_call', pointer: '/approval_id' };
+    }
+    const isSame =
+      found.tool === call.tool.name &&
+      found.client.id === client.id &&
+      found.argumentsHash.equals(argumentsHash);
+    if (!isSame) return otherCall(call);
+    return follow(found, asked);
+  }
+
+  function findAnswered({ customerId, tool, key, approvalId }: Asked): Promise<Approval | undefined> {
+    if (approvalId !== null) return findApproval(database, { customerId, id: approvalId });
+    return key === null
+      ? Promise.resolve(undefined)
+      : findByKey(database, { customerId, tool: tool.name, key });
+  }
+
+  /** What the person said, if anything. */
+  async function follow(approval: Approval, asked: Asked): Promise<Passage> {
+    const runKey = asked.key ?? keyOfApproval(approval.id);
+    switch (statusOf(approval, now())) {
+      case 'pending':
+        return { kind: 'waits', approval, isNew: false };
+      case 'denied':
+        return { kind: 'denied' };
+      case 'expired':
+        return ask(asked);
+      case 'used':
+        // The same call again, which gets the result of the first; or one that would be a second.
+        return approval.usedKey === runKey ? { kind: 'free', key: runKey } : otherCall(asked);
+      case 'allowed': {
+        const { customerId, id } = approval;
+        if (await takeAllowance(database, { customerId, id, key: runKey, now: now() }))
+          return { kind: 'free', key: runKey };
+        const current = await findApproval(database, { customerId, id });
+        return current?.usedKey === runKey ? { kind: 'free', key: runKey } : otherCall(asked);
+      }
+    }
+  }
+
+  /** Notes the call, so that a person can look at it; the same one that waits already is not noted again. */
+  function ask(asked: Asked): Promise<Passage> {
+    const { customerId, client, tool, argumentsHash, key } = asked;
+    const id = deps.newId('apr');
+    const at = now();
+    const sealedArguments = vault.seal({ customerId, id }, asked.args);
+    return database.transaction(async (tx): Promise<Passage> => {
+      await lockRules(tx, customerId);
+      const same = await findSamePending(tx, {
+        ...{ customerId, tool: tool.name, client: client.id, argumentsHash, key, now: at },
+      });
+      if (same !== undefined) return { kind: 'waits', approval: same, isNew: false };
+      const waiting = await countPending(tx, { customerId, now: at });
+      if (waiting.count >= PENDING_MAX || waiting.bytes + sealedArguments.length > PENDING_BYTES_MAX)
+        return { kind: 'too_many_wait' };
+      const approval: Approval = {
+        ...{ customerId, id, client, argumentsHash, sealedArguments, key },
+        ...{ tool: tool.name, platform: tool.platform, status: 'pending', usedKey: null },
+        ...{ createdAt: at, expiresAt: new Date(at.getTime() + WAIT_MS), decidedAt: null },
+      };
+      await insertApproval(tx, approval);
+      return { kind: 'waits', approval, isNew: true };
+    });
+  }
+
+  async function decide(
+    key: { customerId: string; id: string },
+    decision: { status: 'allowed' | 'denied'; remember: boolean },
+  ): Promise<Approval> {
+    const decided = await database.transaction(async (tx) => {
+      const approval = await lockApproval(tx, key);
+      if (approval === undefined) throw notFound();
+      const status = statusOf(approval, now());
+      if (status !== 'pending' && status !== decision.status)
+        throw errors.approval_not_pending({ detail: `This call is ${status}, and waits for nobody.` });
+      if (decision.remember) {
+        const { client, tool, customerId } = approval;
+        await deps.ruleBook.rememberIn(tx, { customerId, client: client.id, tool });
+      }
+      if (status !== 'pending') return approval;
+      const at = now();
+      await writeDecision(tx, { ...key, status: decision.status, at });
+      return { ...approval, status: decision.status, decidedAt: at };
+    });
+    if (decision.remember) deps.ruleBook.changed(key.customerId);
+    return decided;
+  }
+
+  async function forget(): Promise<void> {
+    const before = new Date(now().getTime() - KEEP_MS);
+    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1) {
+      if ((await deleteOld(database, { before, limit: FORGET_BATCH })) < FORGET_BATCH) return;
+    }
+  }
+
+  return {
+    pass,
+    list: (page) => listApprovals(database, { ...page, now: now() }),
+    async find(key) {
+      const approval = await findApproval(database, key);
+      if (approval === undefined) throw notFound();
+      return approval;
+    },
+    allow: (key, remember) => decide(key, { status: 'allowed', remember: remember === 'client' }),
+    deny: (key) => decide(key, { status: 'denied', remember: false }),
+    handlers: [{ name: FORGET_JOB, handle: forget }],
+    cron: [{ name: FORGET_JOB, schedule: everyMinutes(FORGET_MINUTES) }],
+  };
+}
+
+type Asking = AskingCall & { session: Session; tool: PlatformTool };
+type Asked = Asking & { customerId: string; client: CallingClient; argumentsHash: Buffer };
+
+function otherCall({ approvalId }: Asking): Passage {
+  return { kind: 'other_call', pointer: approvalId === null ? '/idempotency_key' : '/approval_id' };
+}
+
+function notFound() {
+  return baseErrors.not_found({ detail: 'There is no waiting call with this id.' });
+}

@@ -1,0 +1,380 @@
+// Calls that wait for a person, over two processes on one database: rules, waiting, decisions, and the run that follows.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
+import { callTool, type Era, rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
+import {
+  type Answer,
+  type Customer,
+  call,
+  createTime,
+  createToolhubDatabase,
+  newCustomer,
+  type Service,
+  startService,
+} from './service.ts';
+
+const HOUR_MS = 3_600_000;
+const SEND = 'alpha_send_note';
+const DELETE = 'alpha_delete_note';
+const time = createTime();
+const { connector, log } = testPlatform('alpha');
+
+let db: TestDatabase;
+let here: Service;
+let there: Service;
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  const options = { now: time.now, connectors: [connector] };
+  here = await startService(db.url, { ...options, jobs: false });
+  there = await startService(db.url, { ...options, jobs: false });
+});
+afterAll(async () => {
+  await here?.stop();
+  await there?.stop();
+  await db?.drop();
+});
+beforeEach(() => {
+  log.calls.length = 0;
+  log.during = async () => {};
+});
+
+interface Person extends Customer {
+  /** Of an AI client. */
+  tools: string;
+}
+
+async function newPerson(): Promise<Person> {
+  const customer = await newCustomer(here.url);
+  const { token: tools } = await makeToken(here.url, customer, { scopes: ['tools:read', 'tools:write'] });
+  const put = { method: 'PUT', body: {}, token: customer.token };
+  expect((await call(`${here.url}/api/credentials/alpha?verify=false`, put)).status).toBe(200);
+  return { ...customer, tools };
+}
+
+/** As the person does it in the browser. */
+async function asPerson(person: Customer, method: string, path: string, body?: unknown): Promise<Answer> {
+  return call(here.url + path, { method, cookie: person.cookie, ...(body === undefined ? {} : { body }) });
+}
+const setRules = (person: Customer, rules: object) => asPerson(person, 'PUT', '/api/approvals/rules', rules);
+const ALL = { send: true, delete: true, tools: {} };
+
+async function newCareful(): Promise<Person> {
+  const person = await newPerson();
+  expect((await setRules(person, ALL)).status).toBe(200);
+  return person;
+}
+
+type Waiting = { code: string; approval_id: string; approval_url: string; expires_at: string };
+
+async function send(
+  { tools }: Pick<Person, 'tools'>,
+  args: Record<string, unknown>,
+  options: { tool?: string; url?: string; era?: Era } = {},
+) {
+  const { tool = SEND, url = here.url, era = 'modern' } = options;
+  const { body } = await callTool(url, tools, tool, args, { era });
+  const error = body.result?.structuredContent?.error as Waiting | undefined;
+  expect(body.result?.isError === true).toBe(error !== undefined);
+  return { error, content: body.result?.structuredContent };
+}
+
+async function waitFor(person: Person, args: Record<string, unknown>, tool = SEND): Promise<Waiting> {
+  const { error } = await send(person, args, { tool });
+  expect(error?.code).toBe('approval_required');
+  return error as Waiting;
+}
+
+const used = async ({ token }: Customer): Promise<number> =>
+  ((await call(`${here.url}/api/plan`, { token })).body as { used: number }).used;
+
+describe('rules', () => {
+  test('[TH-11.10] are none at first, are set whole, and name every tool that cannot wait', async () => {
+    const ada = await newPerson();
+    const none = { send: false, delete: false, tools: {} };
+    expect(await asPerson(ada, 'GET', '/api/approvals/rules')).toMatchObject({ status: 200, body: none });
+    const some = { send: false, delete: true, tools: { [SEND]: true, alpha_edit_note: false } };
+    expect(await setRules(ada, some)).toMatchObject({ status: 200, body: some });
+    expect((await asPerson(ada, 'GET', '/api/approvals/rules')).body).toEqual(some);
+    const wrong = { ...none, tools: { alpha_get_note: true, alpha_mark_note: true, alpha_fly_note: true } };
+    const refused = await setRules(ada, wrong);
+    expect([refused.status, refused.body.code]).toEqual([422, 'invalid_request']);
+    expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '/tools/alpha_get_note',
+      '/tools/alpha_mark_note',
+      '/tools/alpha_fly_note',
+    ]);
+    expect((await asPerson(ada, 'GET', '/api/approvals/rules')).body).toEqual(some);
+    expect((await setRules(ada, { send: true })).status).toBe(422);
+  });
+
+  test('[TH-11.10] decide by class and by tool, in every process within a second', async () => {
+    const ada = await newPerson();
+    const waits = async (tool: string, url = there.url) =>
+      (await send(ada, { text: tool }, { tool, url })).error?.code === 'approval_required';
+    expect(await waits(SEND)).toBe(false);
+    await setRules(ada, { send: true, delete: false, tools: {} });
+    await expect.poll(() => waits(SEND), { timeout: 1_000 }).toBe(true);
+    expect(
+      await Promise.all(['alpha_mark_note', 'alpha_edit_note', DELETE].map((tool) => waits(tool))),
+    ).toEqual([...[false, false, false]]);
+    await setRules(ada, { send: false, delete: true, tools: { alpha_edit_note: false } });
+    await expect.poll(() => waits(DELETE), { timeout: 1_000 }).toBe(true);
+    expect([await waits(SEND), await waits('alpha_edit_note')]).toEqual([false, false]);
+    await setRules(ada, { send: false, delete: false, tools: { [SEND]: true } });
+    await expect.poll(() => waits(SEND), { timeout: 1_000 }).toBe(true);
+    expect(await waits(DELETE)).toBe(false);
+  });
+});
+
+describe('a call that waits', () => {
+  test('[TH-11.11] says where a person decides, costs nothing, reaches nobody, and is audited', async () => {
+    const ada = await newCareful();
+    for (const era of ['modern', 'legacy'] as const) {
+      const { error } = await send(ada, { text: 'hello' }, { era });
+      expect(error).toMatchObject({
+        code: 'approval_required',
+        approval_id: expect.stringMatching(/^apr_[0-9a-z]{26}$/),
+        expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      });
+      expect(error?.approval_url).toBe(`${here.url}/approvals?id=${error?.approval_id}`);
+      const leftMs = Date.parse(error?.expires_at ?? '') - time.now().getTime();
+      expect(leftMs).toBeGreaterThan(23.9 * HOUR_MS);
+      expect(leftMs).toBeLessThanOrEqual(24 * HOUR_MS);
+    }
+    expect(log.calls).toEqual([]);
+    expect(await used(ada)).toBe(0);
+    const { body } = await call(`${here.url}/api/audit`, { token: ada.token });
+    const actions = (body as { data: { action: string; outcome: string }[] }).data.map(
+      ({ action, outcome }) => `${action} ${outcome}`,
+    );
+    // The same call twice is one that waits.
+    expect(actions.filter((line) => line === 'approval.requested success')).toHaveLength(1);
+    expect(actions.filter((line) => line === 'tool.call refused')).toHaveLength(2);
+  });
+
+  test('[TH-11.12] is shown to its customer with what would be sent, and to nobody else', async () => {
+    const [ada, eve] = [await newCareful(), await newCareful()];
+    const long = 'x'.repeat(900);
+    const { approval_id: id } = await waitFor(ada, { text: `secret ${long}`, tags: ['a'] });
+    const { body } = await asPerson(ada, 'GET', '/api/approvals?status=pending');
+    expect(body).toMatchObject({
+      data: [
+        {
+          ...{ id, tool: SEND, platform: 'alpha', status: 'pending', decided_at: null, arguments_cut: false },
+          arguments: { text: `secret ${long}`, tags: ['a'] },
+          client: { id: expect.stringMatching(/^tok_/), name: 'test' },
+        },
+      ],
+      next_cursor: null,
+    });
+    expect((await asPerson(ada, 'GET', `/api/approvals/${id}`)).body).toEqual(body.data[0]);
+    expect((await asPerson(eve, 'GET', '/api/approvals')).body.data).toEqual([]);
+    for (const path of ['', '/allow', '/deny']) {
+      const method = path === '' ? 'GET' : 'POST';
+      const answer = await asPerson(
+        eve,
+        method,
+        `/api/approvals/${id}${path}`,
+        method === 'GET' ? undefined : {},
+      );
+      expect(answer.status).toBe(404);
+    }
+    expect((await asPerson(ada, 'GET', '/api/approvals?status=odd')).status).toBe(400);
+  });
+
+  test('[TH-11.12] is decided on by a person alone, and once', async () => {
+    const ada = await newCareful();
+    const { approval_id: id } = await waitFor(ada, { text: 'hello' });
+    for (const decision of ['allow', 'deny']) {
+      const tried = await call(`${here.url}/api/approvals/${id}/${decision}`, { token: ada.token, body: {} });
+      expect([tried.status, tried.body.code]).toEqual([403, 'person_required']);
+    }
+    const allowed = await asPerson(ada, 'POST', `/api/approvals/${id}/allow`, { remember: 'once' });
+    expect(allowed).toMatchObject({ status: 200, body: { id, status: 'allowed' } });
+    expect((await asPerson(ada, 'POST', `/api/approvals/${id}/allow`, {})).status).toBe(200);
+    const late = await asPerson(ada, 'POST', `/api/approvals/${id}/deny`, {});
+    expect([late.status, late.body.code]).toEqual([409, 'approval_not_pending']);
+    expect((await asPerson(ada, 'POST', `/api/approvals/${id}/allow`, { remember: 'ever' })).status).toBe(
+      422,
+    );
+  });
+
+  test('[TH-11.16] is sealed in the database, and gone with its customer', async () => {
+    const ada = await newCareful();
+    await waitFor(ada, { text: 'for nobody else to read' });
+    const find = () => db.database.query('select * from approvals where customer_id = $1', [ada.id]);
+    const { rows } = await find();
+    expect(JSON.stringify(rows)).not.toContain('nobody else');
+    expect(
+      Buffer.from((rows[0] as { sealed_arguments: Buffer }).sealed_arguments).toString('latin1'),
+    ).not.toContain('nobody else');
+    expect((await asPerson(ada, 'DELETE', '/api/me', { password: PASSWORD })).status).toBe(204);
+    expect((await find()).rows).toEqual([]);
+  });
+
+  test('[TH-11.11] is one of a hundred at most', async () => {
+    const ada = await newCareful();
+    for (let first = 0; first < 100; first += 10)
+      await Promise.all(
+        Array.from({ length: 10 }, (_, nth) => waitFor(ada, { text: `note ${first + nth}` })),
+      );
+    const { error } = await send(ada, { text: 'one more' });
+    expect(error).toMatchObject({ code: 'rate_limited', retry_after_seconds: expect.any(Number) });
+    const page = await asPerson(ada, 'GET', '/api/approvals?status=pending&limit=60');
+    const rest = await asPerson(
+      ada,
+      'GET',
+      `/api/approvals?status=pending&limit=60&cursor=${page.body.next_cursor}`,
+    );
+    expect([page.body.data.length, rest.body.data.length]).toEqual([60, 40]);
+    expect(rest.body.next_cursor).toBeNull();
+  });
+});
+
+describe('after it was allowed', () => {
+  const allow = async (person: Customer, id: string, remember = 'once') =>
+    expect((await asPerson(person, 'POST', `/api/approvals/${id}/allow`, { remember })).status).toBe(200);
+
+  test('[TH-11.13] the same call with approval_id runs once, however many come at once to both processes', async () => {
+    const ada = await newCareful();
+    const text = 'hello';
+    const { approval_id } = await waitFor(ada, { text });
+    expect((await send(ada, { text, approval_id })).error?.code).toBe('approval_required');
+    await allow(ada, approval_id);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, nth) =>
+        send(ada, { text, approval_id }, { url: nth % 2 === 0 ? here.url : there.url }),
+      ),
+    );
+    expect(answers.map(({ content }) => content)).toEqual(Array(12).fill({ number: 1 }));
+    expect(log.calls).toMatchObject([{ tool: SEND, args: { text } }]);
+    expect(log.calls[0]?.args).toEqual({ text });
+    expect(await used(ada)).toBe(1);
+    expect((await asPerson(ada, 'GET', `/api/approvals/${approval_id}`)).body.status).toBe('used');
+    // Without it, it is another call, which waits again.
+    expect((await waitFor(ada, { text })).approval_id).not.toBe(approval_id);
+  });
+
+  test('[TH-11.13] the same call with the same idempotency_key runs once', async () => {
+    const ada = await newCareful();
+    const args = { text: 'hello', idempotency_key: 'k1' };
+    const { approval_id } = await waitFor(ada, args);
+    await allow(ada, approval_id);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, nth) => send(ada, args, { url: nth % 2 === 0 ? here.url : there.url })),
+    );
+    expect(answers.map(({ content }) => content)).toEqual(Array(6).fill({ number: 1 }));
+    // By the other way it is the same call still, and no second one.
+    expect((await send(ada, { ...args, approval_id })).content).toEqual({ number: 1 });
+    expect((await send(ada, { text: 'hello', approval_id })).error?.code).toBe('invalid_arguments');
+    expect((await send(ada, { ...args, idempotency_key: 'k2', approval_id })).error?.code).toBe(
+      'invalid_arguments',
+    );
+    expect(log.calls).toHaveLength(1);
+    expect(await used(ada)).toBe(1);
+  });
+
+  test('[TH-11.13] no other call runs by it: other arguments, another tool, another client, another customer', async () => {
+    const [ada, eve] = [await newCareful(), await newCareful()];
+    const { approval_id } = await waitFor(ada, { text: 'hello' });
+    await allow(ada, approval_id);
+    const { token: tools } = await makeToken(here.url, ada, { scopes: ['tools:read', 'tools:write'] });
+    const tries = [
+      await send(ada, { text: 'goodbye', approval_id }),
+      await send(ada, { text: 'hello', tags: ['x'], approval_id }),
+      await send(ada, { text: 'hello', approval_id }, { tool: DELETE }),
+      await send({ tools }, { text: 'hello', approval_id }),
+      await send(eve, { text: 'hello', approval_id }),
+      await send(ada, { text: 'hello', approval_id: 'apr_made_up' }),
+    ];
+    expect(tries.map(({ error }) => error?.code)).toEqual(Array(6).fill('invalid_arguments'));
+    expect(log.calls).toEqual([]);
+    expect((await send(ada, { text: 'hello', approval_id })).content).toEqual({ number: 1 });
+  });
+
+  test('[TH-11.13] a run that certainly did nothing may be tried again', async () => {
+    const ada = await newCareful();
+    const { approval_id } = await waitFor(ada, { text: 'hello' });
+    await allow(ada, approval_id);
+    expect((await asPerson(ada, 'DELETE', '/api/credentials/alpha')).status).toBe(204);
+    await expect
+      .poll(async () => (await send(ada, { text: 'hello', approval_id })).error?.code, { timeout: 1_000 })
+      .toBe('not_connected');
+    const put = { method: 'PUT', body: {}, token: ada.token };
+    expect((await call(`${here.url}/api/credentials/alpha?verify=false`, put)).status).toBe(200);
+    expect((await send(ada, { text: 'hello', approval_id })).content).toEqual({ number: 1 });
+    expect(await used(ada)).toBe(1);
+  });
+
+  test('[TH-11.14] for good, that client need not ask again for the tool; others must, and so must it after new rules', async () => {
+    const ada = await newCareful();
+    const { approval_id } = await waitFor(ada, { text: 'one' });
+    await allow(ada, approval_id, 'client');
+    expect((await send(ada, { text: 'one', approval_id })).content).toEqual({ number: 1 });
+    expect((await send(ada, { text: 'one', approval_id })).content).toEqual({ number: 1 });
+    expect((await send(ada, { text: 'two' })).content).toEqual({ number: 2 });
+    await expect
+      .poll(async () => (await send(ada, { text: 'three' }, { url: there.url })).error, { timeout: 1_000 })
+      .toBeUndefined();
+    await waitFor(ada, { text: 'one' }, DELETE);
+    const { token: tools } = await makeToken(here.url, ada, { scopes: ['tools:read', 'tools:write'] });
+    await waitFor({ ...ada, tools }, { text: 'two' });
+    await setRules(ada, ALL);
+    await waitFor(ada, { text: 'four' });
+  });
+});
+
+describe('otherwise', () => {
+  test('[TH-11.15] a denied call is refused by id and by key', async () => {
+    const ada = await newCareful();
+    const args = { text: 'hello', idempotency_key: 'k' };
+    const { approval_id } = await waitFor(ada, args);
+    const denied = await asPerson(ada, 'POST', `/api/approvals/${approval_id}/deny`, {});
+    expect(denied).toMatchObject({ status: 200, body: { status: 'denied' } });
+    expect((await send(ada, args)).error?.code).toBe('approval_denied');
+    expect((await send(ada, { ...args, approval_id })).error?.code).toBe('approval_denied');
+    expect(log.calls).toEqual([]);
+    expect(await used(ada)).toBe(0);
+  });
+
+  test('[TH-11.15] after 24 hours a call has waited for too long, allowed or not', async () => {
+    const ada = await newCareful();
+    const pending = await waitFor(ada, { text: 'one' });
+    const allowed = await waitFor(ada, { text: 'two' });
+    await asPerson(ada, 'POST', `/api/approvals/${allowed.approval_id}/allow`, {});
+    time.advance(24 * HOUR_MS + 1_000);
+    const { body } = await asPerson(ada, 'GET', '/api/approvals?status=expired');
+    expect(body.data.map(({ id }: { id: string }) => id).sort()).toEqual(
+      [pending.approval_id, allowed.approval_id].sort(),
+    );
+    const late = await asPerson(ada, 'POST', `/api/approvals/${pending.approval_id}/allow`, {});
+    expect([late.status, late.body.code]).toEqual([409, 'approval_not_pending']);
+    for (const [text, { approval_id }] of [
+      ['one', pending],
+      ['two', allowed],
+    ] as const) {
+      const { error } = await send(ada, { text, approval_id });
+      expect(error?.code).toBe('approval_required');
+      expect(error?.approval_id).not.toBe(approval_id);
+    }
+    expect(log.calls).toEqual([]);
+  });
+
+  test('[TH-11.10] a person who calls a tool has decided by that', async () => {
+    const ada = await newCareful();
+    const called = await asPerson(ada, 'POST', `/api/tools/${SEND}/call`, { arguments: { text: 'by hand' } });
+    expect(called.body).toMatchObject({ is_error: false, content: { number: 1 } });
+  });
+
+  test('approval_id is an argument of tools that can wait, and of no others', async () => {
+    const ada = await newPerson();
+    const { body } = await rpc(here.url, ada.tools, { method: 'tools/list' });
+    const having = (body.result?.tools ?? [])
+      .filter(({ inputSchema }) => 'approval_id' in inputSchema.properties)
+      .map(({ name }) => name);
+    expect(having).toEqual([SEND, 'alpha_edit_note', DELETE]);
+  });
+});
