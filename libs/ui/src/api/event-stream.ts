@@ -71,9 +71,13 @@ async function follow(
   let lastId = '';
   let waitMs = RETRY_MS_MIN;
   while (!signal.aborted) {
+    await becomesVisible(signal);
+    const hidden = new AbortController();
+    const onChange = () => document.hidden && hidden.abort();
+    document.addEventListener('visibilitychange', onChange);
     try {
       const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
-      const response = await client.open(path, { signal, headers });
+      const response = await client.open(path, { signal: AbortSignal.any([signal, hidden.signal]), headers });
       on.onState('open');
       waitMs = RETRY_MS_MIN;
       for await (const message of readEvents(response.body as ReadableStream<Uint8Array<ArrayBuffer>>)) {
@@ -83,9 +87,21 @@ async function follow(
     } catch {
       // The line broke, or the server refused: both are tried again, ever more slowly.
       waitMs = Math.min(waitMs * 2, RETRY_MS_MAX);
+    } finally {
+      document.removeEventListener('visibilitychange', onChange);
     }
     if (signal.aborted) return;
     on.onState('connecting');
     await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+/** A browser has six connections to one address for all its tabs: one that nobody looks at takes none of them. */
+async function becomesVisible(signal: AbortSignal): Promise<void> {
+  while (document.hidden && !signal.aborted) {
+    await new Promise<void>((resolve) => {
+      document.addEventListener('visibilitychange', () => resolve(), { once: true });
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   }
 }

@@ -29,6 +29,8 @@ export interface ApiFormOptions<Values extends object> {
 export function useApiForm<Values extends object>(options: ApiFormOptions<Values>): ApiForm<Values> {
   const form = useForm<Values>({
     initialValues: options.initialValues,
+    // Not every component of the library says by itself to a screen reader that its field was refused.
+    enhanceGetInputProps: ({ inputProps }) => ({ 'aria-invalid': inputProps.error ? true : undefined }),
     ...(options.validate === undefined ? {} : { validate: options.validate as never }),
   });
   const [sending, setSending] = useState(false);

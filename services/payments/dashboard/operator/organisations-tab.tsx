@@ -11,6 +11,7 @@ interface Organisation {
   id: string;
   name: string;
   live_access?: LiveAccess;
+  live_access_request?: string | null;
   created_at: string;
 }
 
@@ -31,6 +32,7 @@ const columns: readonly Column<Organisation>[] = [
       </Badge>
     ),
   },
+  { header: words.request, render: ({ live_access_request: request }) => request ?? '' },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
   { header: texts.common.actions, render: (organisation) => <Decision organisation={organisation} /> },
 ];

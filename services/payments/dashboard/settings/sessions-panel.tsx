@@ -10,9 +10,9 @@ interface OwnSession {
   id: string;
   current: boolean;
   user_agent: string | null;
-  address: string | null;
+  ip: string | null;
   created_at: string;
-  last_seen_at: string;
+  expires_at: string;
 }
 
 const columns: readonly Column<OwnSession>[] = [
@@ -25,8 +25,9 @@ const columns: readonly Column<OwnSession>[] = [
       </span>
     ),
   },
-  { header: words.address, render: ({ address }) => address ?? '–' },
-  { header: words.lastSeen, align: 'right', render: ({ last_seen_at: at }) => <When at={at} /> },
+  { header: words.address, render: ({ ip }) => ip ?? '–' },
+  { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
+  { header: texts.team.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} dayOnly /> },
   {
     header: texts.common.actions,
     render: ({ id, current }) =>

@@ -1,17 +1,7 @@
 import { ApiFormView, Page, parseAmount, toast, useApiForm } from '@libs/ui';
-import {
-  Autocomplete,
-  Checkbox,
-  Grid,
-  Input,
-  Paper,
-  SegmentedControl,
-  Select,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Checkbox, Grid, Input, Paper, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ChangeEvent, useId, useState } from 'react';
 import { client, refresh, useList } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
 import type { Payment, PaymentMethod } from '../../api/types.ts';
@@ -68,7 +58,6 @@ export function NewPaymentPage() {
   const methodProps = (side: 'from' | 'to') => ({
     ...form.getInputProps(side),
     onBlur: () => setLeft((before) => ({ ...before, [side]: form.getValues()[side] })),
-    onOptionSubmit: (id: string) => setLeft((before) => ({ ...before, [side]: id })),
   });
   return (
     <Page title={words.title} lead={words.lead}>
@@ -132,20 +121,28 @@ export function NewPaymentPage() {
 type MethodInputProps = {
   label: string;
   value?: string;
-  onChange?: (value: string) => void;
+  onChange?: (event: ChangeEvent<HTMLInputElement>) => void;
   onBlur: () => void;
-  onOptionSubmit: (id: string) => void;
 };
 
+/** Any id may be typed; the browser offers those that exist. */
 function MethodInput(props: MethodInputProps) {
   const methods = useList<PaymentMethod>('/v1/payment_methods', { limit: METHODS_SHOWN });
+  const listId = useId();
   return (
-    <Autocomplete
-      {...props}
-      required
-      placeholder="pm_…"
-      {...(mode === 'test' ? { description: words.methodHint } : {})}
-      data={(methods.data?.data ?? []).map(({ id }) => id)}
-    />
+    <>
+      <TextInput
+        {...props}
+        required
+        placeholder="pm_…"
+        list={listId}
+        {...(mode === 'test' ? { description: words.methodHint } : {})}
+      />
+      <datalist id={listId}>
+        {(methods.data?.data ?? []).map(({ id }) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+    </>
   );
 }
