@@ -156,6 +156,10 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-6.10',
     text: 'At a server that the customer names the service registers itself once, sealed and guarded, and again when forgotten.',
   },
+  {
+    id: 'TH-6.11',
+    text: 'A token that is renewed only while it works is renewed ahead; of one that will end its customer is warned once.',
+  },
   // Billing and invoices
   { id: 'TH-7.1', text: 'Plans are data.' },
   {

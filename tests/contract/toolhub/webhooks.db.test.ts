@@ -23,6 +23,7 @@ const EVENTS = [
   'slack.message.received',
   'discord.message.received',
   'telegram.message.received',
+  'credential.expiring',
   'credential.expired',
   'credential.recovered',
   'usage.threshold',

@@ -280,6 +280,8 @@ export interface Connector<Credential = unknown> {
   expiresAt?(credential: Credential): Date | null;
   /** Whether this credential can be renewed without the customer. */
   isRefreshable?(credential: Credential): boolean;
+  /** For platforms that renew a token only while it works: how long before its end it is renewed, though nobody calls. */
+  readonly renewAheadMs?: number;
   /** Throws ConnectorError (`platform_unavailable`, `rate_limited`) where a later try may work. */
   refresh?(context: ToolContext<Credential>): Promise<RefreshOutcome<Credential>>;
   /** Throws ConnectorError when the platform cannot be asked. */

@@ -38,6 +38,8 @@ export type RenewalResult = OpenResult | { kind: 'changed' };
 export interface RenewInput {
   /** The platform refused the token already: that its time is not over yet is no comfort then. */
   isRefused: boolean;
+  /** Long before its end: a refusal then says nothing about the token that is there. */
+  isAhead?: boolean;
 }
 
 export interface Renewal {
@@ -93,15 +95,21 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
     }
   }
 
+  const worksStill = ({ expiresAt }: CredentialRow) => expiresAt !== null && expiresAt > now();
+
   /** Runs with the lease held; every way out gives it back. */
   async function renewHeld(
     row: CredentialRow,
-    { leaseId, isRefused }: RenewInput & { leaseId: string },
+    { leaseId, isRefused, isAhead = false }: RenewInput & { leaseId: string },
   ): Promise<RenewalResult> {
     const credential = vault.open(row, row.sealed);
     let outcome: RefreshOutcome;
     try {
       outcome = await refreshAtPlatform(row, credential);
+      if (outcome.kind === 'refused' && isAhead && worksStill(row)) {
+        await releaseRenewal(database, row, leaseId);
+        return { kind: 'ok', opened: openedOf(row, credential) };
+      }
       if (outcome.kind === 'refused') {
         await expire(row, { version: row.version, reason: outcome.reason });
         return { kind: 'token_expired' };
@@ -110,8 +118,9 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
       await releaseRenewal(database, row, leaseId);
       if (!(error instanceof ConnectorError)) throw error;
       // The margin exists for this: while the old token still works, the call need not fail.
-      const stillWorks = !isRefused && row.expiresAt !== null && row.expiresAt > now();
-      return stillWorks ? { kind: 'ok', opened: openedOf(row, credential) } : { kind: 'unavailable', error };
+      return !isRefused && worksStill(row)
+        ? { kind: 'ok', opened: openedOf(row, credential) }
+        : { kind: 'unavailable', error };
     }
     const stored = await storePair(row, leaseId, outcome.credential);
     return stored === undefined
@@ -141,13 +150,13 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
     }
   }
 
-  async function renewOrWait(stale: CredentialRow, { isRefused }: RenewInput): Promise<RenewalResult> {
+  async function renewOrWait(stale: CredentialRow, input: RenewInput): Promise<RenewalResult> {
     let stepMs = WAIT_STEP_MS;
     for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += stepMs) {
       const leaseId = deps.newLeaseId();
       const claim = { leaseId, leaseMs: LEASE_MS, version: stale.version };
       const held = await claimRenewal(database, stale, claim);
-      if (held !== undefined) return renewHeld(held, { leaseId, isRefused });
+      if (held !== undefined) return renewHeld(held, { leaseId, ...input });
       const current = await findCredential(database, stale);
       if (current?.version !== stale.version || current.status === 'expired') return { kind: 'changed' };
       await sleep(stepMs);
@@ -160,7 +169,14 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
   return {
     expire,
     renew(row, input) {
-      const name = JSON.stringify([row.customerId, row.platform, row.slot, row.version, input.isRefused]);
+      const name = JSON.stringify([
+        row.customerId,
+        row.platform,
+        row.slot,
+        row.version,
+        input.isRefused,
+        input.isAhead,
+      ]);
       const known = underWay.get(name);
       if (known !== undefined) return known;
       const renewing = renewOrWait(row, input).finally(() => underWay.delete(name));

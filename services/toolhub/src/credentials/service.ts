@@ -26,6 +26,7 @@ import {
   reseal,
   seedCredential,
 } from './store.ts';
+import { createUpkeep } from './upkeep.ts';
 import { createVault } from './vault.ts';
 
 /** A token counts as expired this long before it is, so that it does not die on the way to the platform. */
@@ -70,6 +71,8 @@ export interface CredentialService {
    */
   openAfterRefusal(refused: OpenedCredential): Promise<OpenResult>;
   readonly internalAccounts: InternalAccounts;
+  /** Renewals ahead and warnings. */
+  readonly jobs: ReturnType<typeof createUpkeep>;
 }
 
 export function createCredentialService(deps: CredentialServiceDependencies): CredentialService {
@@ -217,6 +220,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
 
   return {
     internalAccounts: deps.internalAccounts,
+    jobs: createUpkeep({ ...deps, renewal }),
 
     async put(input) {
       const connector = connectors.find(input.platform) as Connector;

@@ -1,7 +1,7 @@
 import { leasesOn, type Queryable } from '@libs/db';
 import type { CredentialKey, CredentialRow, CredentialStatus } from './credential.ts';
 
-interface Row {
+export interface CredentialRecordRow {
   customer_id: string;
   platform: string;
   slot: string;
@@ -15,10 +15,10 @@ interface Row {
   updated_at: Date;
 }
 
-const COLUMNS =
+export const CREDENTIAL_COLUMNS =
   'customer_id, platform, slot, account, status, sealed, expires_at, refreshable, version, seed, updated_at';
 
-function fromRow(row: Row): CredentialRow {
+export function fromCredentialRow(row: CredentialRecordRow): CredentialRow {
   return {
     customerId: row.customer_id,
     platform: row.platform,
@@ -35,41 +35,41 @@ function fromRow(row: Row): CredentialRow {
 }
 
 export async function findCredential(db: Queryable, key: CredentialKey): Promise<CredentialRow | undefined> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<CredentialRecordRow>(
     {
       name: 'credentials.find',
-      text: `select ${COLUMNS} from credentials where customer_id = $1 and platform = $2 and slot = $3`,
+      text: `select ${CREDENTIAL_COLUMNS} from credentials where customer_id = $1 and platform = $2 and slot = $3`,
     },
     [key.customerId, key.platform, key.slot],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && fromCredentialRow(rows[0]);
 }
 
 /** Holds the row until the transaction ends, so that the status before a change is known for certain. */
 export async function lockCredential(tx: Queryable, key: CredentialKey): Promise<CredentialRow | undefined> {
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<CredentialRecordRow>(
     {
       name: 'credentials.lock',
-      text: `select ${COLUMNS} from credentials where customer_id = $1 and platform = $2 and slot = $3 for update`,
+      text: `select ${CREDENTIAL_COLUMNS} from credentials where customer_id = $1 and platform = $2 and slot = $3 for update`,
     },
     [key.customerId, key.platform, key.slot],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && fromCredentialRow(rows[0]);
 }
 
 export async function listCredentials(
   db: Queryable,
   { customerId, after, limit }: { customerId: string; after: string; limit: number },
 ): Promise<CredentialRow[]> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<CredentialRecordRow>(
     {
       name: 'credentials.list',
-      text: `select ${COLUMNS} from credentials where customer_id = $1 and slot = '' and platform > $2
+      text: `select ${CREDENTIAL_COLUMNS} from credentials where customer_id = $1 and slot = '' and platform > $2
         order by platform limit $3`,
     },
     [customerId, after, limit],
   );
-  return rows.map(fromRow);
+  return rows.map(fromCredentialRow);
 }
 
 export async function listConnectedPlatforms(db: Queryable, customerId: string): Promise<string[]> {
@@ -123,11 +123,11 @@ function putValues(credential: NewCredential): unknown[] {
 
 /** Takes the place of whatever was there; a renewal that is under way loses its lease and with it its right to store. */
 export async function putCredential(tx: Queryable, credential: NewCredential): Promise<CredentialRow> {
-  const { rows } = await tx.query<Row>(
-    { name: 'credentials.put', text: `${PUT} returning ${COLUMNS}` },
+  const { rows } = await tx.query<CredentialRecordRow>(
+    { name: 'credentials.put', text: `${PUT} returning ${CREDENTIAL_COLUMNS}` },
     putValues(credential),
   );
-  return fromRow(rows[0] as Row);
+  return fromCredentialRow(rows[0] as CredentialRecordRow);
 }
 
 /** Undefined when the row of this seed is there already: it may hold newer tokens, which must not be overwritten. */
@@ -135,14 +135,14 @@ export async function seedCredential(
   db: Queryable,
   credential: NewCredential,
 ): Promise<CredentialRow | undefined> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<CredentialRecordRow>(
     {
       name: 'credentials.seed',
-      text: `${PUT} where held.seed is distinct from excluded.seed returning ${COLUMNS}`,
+      text: `${PUT} where held.seed is distinct from excluded.seed returning ${CREDENTIAL_COLUMNS}`,
     },
     putValues(credential),
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && fromCredentialRow(rows[0]);
 }
 
 export async function deleteCredential(tx: Queryable, key: CredentialKey): Promise<boolean> {
@@ -172,13 +172,13 @@ export async function claimRenewal(
   key: CredentialKey,
   { leaseId, leaseMs, version }: { leaseId: string; leaseMs: number; version: number },
 ): Promise<CredentialRow | undefined> {
-  const row = await leases.acquireRow<Row>(db, leaseKeyOf(key), {
+  const row = await leases.acquireRow<CredentialRecordRow>(db, leaseKeyOf(key), {
     holder: leaseId,
     ms: leaseMs,
     where: { sql: `held.version = $1 and held.status = 'connected'`, values: [version] },
-    columns: COLUMNS,
+    columns: CREDENTIAL_COLUMNS,
   });
-  return row && fromRow(row);
+  return row && fromCredentialRow(row);
 }
 
 export async function releaseRenewal(db: Queryable, key: CredentialKey, leaseId: string): Promise<void> {
@@ -192,15 +192,15 @@ export async function storeRenewed(
   renewed: { leaseId: string; sealed: Buffer; expiresAt: Date | null; refreshable: boolean; now: Date },
 ): Promise<CredentialRow | undefined> {
   const { leaseId, sealed, expiresAt, refreshable, now } = renewed;
-  const row = await leases.releaseRow<Row>(db, leaseKeyOf(key), {
+  const row = await leases.releaseRow<CredentialRecordRow>(db, leaseKeyOf(key), {
     holder: leaseId,
     set: {
       sql: 'sealed = $1, expires_at = $2, refreshable = $3, updated_at = $4, version = held.version + 1',
       values: [sealed, expiresAt, refreshable, now],
     },
-    columns: COLUMNS,
+    columns: CREDENTIAL_COLUMNS,
   });
-  return row && fromRow(row);
+  return row && fromCredentialRow(row);
 }
 
 /** Only the version that was found wanting: one that was stored since is another credential. */
@@ -209,16 +209,16 @@ export async function markExpired(
   key: CredentialKey,
   { version, now }: { version: number; now: Date },
 ): Promise<CredentialRow | undefined> {
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<CredentialRecordRow>(
     {
       name: 'credentials.mark_expired',
       text: `update credentials set status = 'expired', lease_id = null, lease_until = null, updated_at = $5
         where customer_id = $1 and platform = $2 and slot = $3 and version = $4 and status = 'connected'
-        returning ${COLUMNS}`,
+        returning ${CREDENTIAL_COLUMNS}`,
     },
     [key.customerId, key.platform, key.slot, version, now],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && fromCredentialRow(rows[0]);
 }
 
 /** The same content under a newer key of the service. */

@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   'slack.message.received',
   'discord.message.received',
   'telegram.message.received',
+  'credential.expiring',
   'credential.expired',
   'credential.recovered',
   'usage.threshold',

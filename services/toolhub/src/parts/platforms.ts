@@ -80,7 +80,8 @@ export function addPlatforms(
   registerHealthRoutes(routes, { health, access });
   return {
     ...{ definitions, ...made, health },
-    ...health.jobs,
+    handlers: [...health.jobs.handlers, ...credentials.jobs.handlers],
+    cron: [...health.jobs.cron, ...credentials.jobs.cron],
     close: () => connectors.close(),
   };
 }

@@ -7,7 +7,7 @@ import {
   type RefreshOutcome,
 } from '../connector.ts';
 import { probeBy, verifyBy } from '../probe.ts';
-import { exchangeGraphToken, hasEnd } from '../vendor-api/graph-tokens.ts';
+import { exchangeGraphToken, GRAPH_RENEW_AHEAD_MS, hasEnd } from '../vendor-api/graph-tokens.ts';
 import {
   credentialOf,
   expiresAt,
@@ -84,6 +84,7 @@ export function createInstagramConnector(): Connector {
     expiresAt,
     isRefreshable: hasEnd,
     refresh: renew,
+    renewAheadMs: GRAPH_RENEW_AHEAD_MS,
     verify: (context) => verifyBy(() => readOwnName(context)),
     health: (context) => probeBy(() => readOwnName(context)),
     tools: instagramTools(),

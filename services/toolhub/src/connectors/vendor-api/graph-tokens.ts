@@ -4,6 +4,8 @@ import { credentialOf, type OAuthCredential } from './oauth-credential.ts';
 import { countOrNull, fieldsOf } from './shape.ts';
 
 const TOKEN_OVER = 190;
+/** Half of the 60 days that a token lives: there is time for many tries. */
+export const GRAPH_RENEW_AHEAD_MS = 30 * 24 * 60 * 60_000;
 
 /** Meta has no refresh tokens: a token that still works is exchanged for one that works longer. */
 export async function exchangeGraphToken(input: {
