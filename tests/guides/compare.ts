@@ -5,6 +5,7 @@ const ANYTHING = '…';
 const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],
   [/http:\/\/(?:localhost|127\.0\.0\.1):\d+/g, '<server>'],
+  [/\breq_[\w-]+/g, '<req>'],
   [/\bwhsec_[A-Za-z0-9+/=]+/g, '<secret>'],
   [/\bsk_(test|live)_[0-9A-Za-z]{43}\b/g, '<key>'],
   [/\b([a-z]{2,4})_[0-9A-Za-z]{20,}\b/g, '<$1>'],

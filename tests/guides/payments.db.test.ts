@@ -11,10 +11,11 @@ import { errors } from '../../services/payments/src/errors.ts';
 import { codeSamples } from '../../services/payments/src/guides/samples.ts';
 import { paymentsDocs } from '../../services/payments/src/guides/site.ts';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
+import { freePort } from '../browser/chromium.ts';
 import { ADMIN_TOKEN, type Harness, startHarness } from '../contract/payments/harness.ts';
 import { follow, groupsOf, stepsOf, tracks, type World } from './follow.ts';
 import { runSamples } from './samples.ts';
-import { freePort, makeWorld } from './world.ts';
+import { makeWorld } from './world.ts';
 
 const RECEIVER_PORT = 3000;
 const site = paymentsDocs(loadConfig({}));

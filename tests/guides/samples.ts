@@ -16,7 +16,7 @@ const runners: Readonly<Record<Track, { ending: string; file: string; text: stri
     ending: 'sh',
     file: 'run.sh',
     text: `for FILE in *.sample.sh; do
-  bash -eo pipefail "$FILE" > out.txt 2>&1 || echo "$FILE: $(cat out.txt)"
+  ( set -eo pipefail; . "./$FILE" ) > out.txt 2>&1 || echo "$FILE: $(cat out.txt)"
   if grep -q '"code":"' out.txt && grep -q '"request_id"' out.txt; then echo "$FILE: $(cat out.txt)"; fi
 done`,
   },

@@ -1,11 +1,11 @@
 // The reader's machine: an empty folder with the SDKs as their registries would give them, and a server to ask.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { installedPython, packedNodeSdk, root } from '../../sdks/test/packed.ts';
+import { freePort } from '../browser/chromium.ts';
 import type { World } from './follow.ts';
 
 const run = promisify(execFile);
@@ -15,15 +15,6 @@ const WAIT_FOR_PAYMENT = `for TRY in $(seq 100); do
   curl -sS "$GUIDE_URL/v1/payments/$PAYMENT" -H 'Authorization: Bearer sk_test_sandbox' | grep -qE '"status":"(completed|failed)"' && break
   sleep 0.2
 done`;
-
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export async function makeWorld(extra: Record<string, string>, ports: readonly number[]): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'guides-'));
@@ -45,11 +36,12 @@ export async function makeWorld(extra: Record<string, string>, ports: readonly n
       PATH: `${join(folder, 'node_modules', '.bin')}:${dirname(python)}:${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
       HOME: join(folder, 'home'),
       PYTHONDONTWRITEBYTECODE: '1',
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
       ...extra,
     },
     adapt(text) {
       let adapted = text.replaceAll('pip install payments-api', 'python3 -c "import payments_api"');
-      // npm takes seconds for each of these, so one of each is real, and the others find what is installed already.
+      // npm takes seconds, so one installation is real, and what else it would do is done by what is installed already.
       adapted = adapted.replaceAll('npm install payments-api', () =>
         isInstalled
           ? `node -e "import('payments-api')"`
@@ -59,7 +51,7 @@ export async function makeWorld(extra: Record<string, string>, ports: readonly n
       // The command of a reader would also build the pages of the dashboard, for a minute.
       adapted = adapted.replaceAll('npm run payments', 'node services/payments/src/main.ts');
       adapted = adapted.replaceAll(/^sleep 2$/gm, WAIT_FOR_PAYMENT);
-      if (!adapted.includes('--print-secret')) adapted = adapted.replaceAll('npx payments', 'payments');
+      adapted = adapted.replaceAll('npx payments', 'payments');
       for (const [written, port] of receivers) {
         adapted = adapted.replaceAll(written, `localhost:${port}`);
         adapted = adapted.replaceAll(`("localhost", ${written.split(':')[1]})`, `("localhost", ${port})`);

@@ -52,5 +52,5 @@ function errorMarkdown(code: string, definition: ErrorDefinition): string {
 function adviceOf(definition: ErrorDefinition): string {
   if (definition.kind === 'internal') return 'Retryable: **yes**, with the same `Idempotency-Key`.';
   if (isRetryable(definition)) return 'Retryable: **yes**, after `Retry-After` where the answer has it.';
-  return 'Retryable: **no**. The same request gets the same answer until something changes.';
+  return 'Retryable: **no**.';
 }

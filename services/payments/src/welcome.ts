@@ -8,13 +8,22 @@ export function welcome(config: PaymentsConfig, started: { address: string; admi
   if (config.role === 'worker') return `Payments works; health at ${started.address}/healthz\n`;
   const lines = [
     `Payments      ${publicUrl}`,
-    `  listens on  ${started.address} (${config.role})`,
+    `  open this   ${publicUrl}/docs/first-payment`,
     `  dashboard   ${publicUrl}/dashboard`,
-    `  reference   ${publicUrl}/docs`,
+    `  reference   ${publicUrl}/docs/reference`,
+    `  listens on  ${started.address} (${config.role})`,
     `  admin token ${started.adminToken}`,
   ];
   if (config.sandbox.on) {
-    lines.push(`  sandbox key ${SANDBOX_TOKEN}`, '', 'A first payment:', '', firstPayment(publicUrl), '');
+    lines.push(
+      `  sandbox key ${SANDBOX_TOKEN}`,
+      '',
+      'A first payment, to paste into another terminal. It answers with the payment as JSON, "status":"pending";',
+      'a few seconds later it is completed, which the dashboard and GET /v1/payments show.',
+      '',
+      firstPayment(publicUrl),
+      '',
+    );
   }
   return `${lines.join('\n')}\n`;
 }

@@ -44,6 +44,7 @@ export interface Toolhub {
 export async function createToolhub(options: ToolhubDependencies): Promise<Toolhub> {
   const base = await createBase(options);
   const parts = await addParts(base, options);
+  leadVisitors(base.app);
   let worker: Worker | undefined;
   async function stopJobs(): Promise<void> {
     const stopping = worker;
@@ -73,6 +74,13 @@ export async function createToolhub(options: ToolhubDependencies): Promise<Toolh
       await base.rates.close();
     },
   };
+}
+
+/** Whoever opens the bare address finds the guides. */
+function leadVisitors(app: App): void {
+  app.get('/', { schema: { hide: true }, config: { catchAll: true } }, async (_request, reply) =>
+    reply.redirect('/docs', 302),
+  );
 }
 
 /** In the order in which they end: what others lean on comes last. */

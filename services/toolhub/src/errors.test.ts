@@ -34,7 +34,7 @@ test('the type of every error leads to its own place on the page of errors', asy
   const app = await createApp({
     ...{ name: 'toolhub', version: '0', publicUrl, errors },
     ...{ logLevel: 'silent', defaultMetrics: false, openapi: { title: 'Toolhub', description: '' } },
-    docs: (pages) => registerGuides(pages, toolhubDocs({ server: { publicUrl } as Config['server'] })),
+    docs: (pages) => registerGuides(pages, toolhubDocs({ server: { publicUrl } as Config['server'] }, [])),
   });
   const page = await app.inject('/docs/errors');
   expect(page.statusCode).toBe(200);

@@ -20,6 +20,7 @@ import { createToolhub } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
 import { migrationSource, SCHEMA } from './schema.ts';
+import { welcome } from './welcome.ts';
 
 const CONNECTIONS_MAX = 20;
 
@@ -50,7 +51,7 @@ async function main(): Promise<void> {
       portVariable: 'TOOLHUB_PORT',
       hostVariable: 'TOOLHUB_HOST',
     });
-    announce(config);
+    process.stdout.write(welcome(config));
     await runUntilSignal({ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers });
   } catch (error) {
     // A start that fails half-way must not leave the embedded server behind.
@@ -72,15 +73,6 @@ async function startDatabase(config: Config, closers: Closer[]): Promise<string>
   const server = await startEmbedded({ dataDir: config.dataDir, user: SCHEMA });
   closers.unshift({ name: 'embedded database', close: () => server.stop() });
   return server.url;
-}
-
-function announce({ development, secrets, server }: Config): void {
-  const lines = [`Toolhub ${server.publicUrl}`, `  MCP endpoint  ${server.publicUrl}/mcp`];
-  if (development) {
-    lines.push(`  admin token   ${secrets.adminToken}`);
-    for (const { name, token } of secrets.internalTokens) lines.push(`  internal      ${name} ${token}`);
-  }
-  process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 await runMain(main);

@@ -60,7 +60,7 @@ function curlOf(call: SampleCall, url: string): string {
   const quoted = /[$?&]/.test(address) ? `"${address}"` : address;
   const isPlain = method === 'GET' || (method === 'POST' && call.body !== undefined);
   const parts = [
-    `curl -sS${isStream ? 'N --max-time 3' : ''}${isPlain ? '' : ` -X ${method}`} ${quoted}`,
+    `curl -sS${isStream ? 'N --max-time 2' : ''}${isPlain ? '' : ` -X ${method}`} ${quoted}`,
     `-H 'Authorization: Bearer ${SANDBOX_TOKEN}'`,
     ...(isStream ? [`-H "Last-Event-ID: $${placeOf(call)}"`] : []),
     ...(call.needsKey ? ['-H "Idempotency-Key: $(date +%s)-$RANDOM"'] : []),

@@ -9,6 +9,7 @@ import type { Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
+import type { Connector } from '../connectors/connector.ts';
 import { errors } from '../errors.ts';
 import { toolhubDocs } from '../guides/site.ts';
 import { checkReady } from '../readiness-store.ts';
@@ -46,11 +47,14 @@ export const VERSION = '0.1.0';
 export async function createBase({
   config,
   database,
+  connectors = [],
   metrics,
   now = () => new Date(),
 }: {
   config: Config;
   database: Database;
+  /** The platforms, which the guides list. */
+  connectors?: readonly Connector[];
   metrics?: Metrics;
   now?: () => Date;
 }): Promise<Base> {
@@ -63,7 +67,7 @@ export async function createBase({
     ...(trustProxy === undefined ? {} : { trustProxy }),
     errors,
     openapi,
-    docs: (app) => registerGuides(app, toolhubDocs(config)),
+    docs: (app) => registerGuides(app, toolhubDocs(config, connectors)),
     ...(metrics === undefined ? {} : { metrics }),
     checkHosts: true,
     metricsAccess: config.metricsAccess,
