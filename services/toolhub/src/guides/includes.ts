@@ -46,6 +46,8 @@ const failureMeanings: Readonly<Record<FailureCode, string>> = {
   platform_unavailable: 'The platform did not answer.',
   invalid_arguments: 'The arguments do not fit the tool; `errors` names each.',
   address_refused: 'The address of a server is private or may not be reached from here.',
+  approval_required: 'A person has to allow the call first. `approval_url` leads to it.',
+  approval_denied: 'A person has refused the call.',
   canceled: 'The caller canceled the call.',
   internal_error: 'Something went wrong here.',
 };
