@@ -21,6 +21,7 @@ const eventMeanings: Readonly<Record<EventType, string>> = {
   'telegram.message.received': 'Somebody wrote to your Telegram bot.',
   'slack.message.received': 'Somebody wrote in a Slack channel that your app can see.',
   'discord.message.received': 'Somebody wrote in a Discord channel that your bot can see.',
+  'credential.expiring': 'An account will soon need to be connected again.',
   'credential.expired': 'An account needs to be connected again.',
   'credential.recovered': 'It works again.',
   'usage.threshold': 'A share of the month’s calls is used up.',
