@@ -25,6 +25,12 @@ const tables = {
   users: person,
   sessions: person,
   mail_tokens: person,
+  passkeys: person,
+  passkey_challenges: { placement: 'managed local', why: 'short-lived; removed with the person' },
+  audit_entries: {
+    placement: 'managed local',
+    why: 'people are in several organisations; swept after a year',
+  },
   login_attempts: { placement: 'local', why: 'short-lived, and nobody is logged in yet' },
   memberships: person,
   invitations: person,

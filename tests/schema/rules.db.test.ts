@@ -1,6 +1,7 @@
 // What the database enforces, held against what the code says: SQL stands still, code does not.
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import type { MailTokenKind } from '@libs/login';
+import type { AuditedCall } from '@libs/http';
+import type { ChallengeKind, MailTokenKind } from '@libs/login';
 import type { SealedColumn } from '@libs/rotation';
 import { createSealer } from '@libs/seal';
 import type { DeliveryStatus } from '@libs/webhooks';
@@ -71,6 +72,11 @@ describe('lists of values', () => {
       }),
       'ach_replies.kind': ['noc', 'return'],
       'api_keys.mode': namesOf<Mode>({ test: true, live: true }),
+      'audit_entries.outcome': namesOf<AuditedCall['outcome']>({
+        success: true,
+        refused: true,
+        failure: true,
+      }),
       'deliveries.status': finished,
       'invitations.role': roles,
       'ledger_transfers.kind': [
@@ -86,6 +92,11 @@ describe('lists of values', () => {
         requested: true,
         approved: true,
         refused: true,
+      }),
+      'passkey_challenges.kind': namesOf<ChallengeKind>({
+        register: true,
+        log_in: true,
+        second_factor: true,
       }),
       'payment_methods.account_type': namesOf<BankAccount['accountType']>({ checking: true, savings: true }),
       'payment_methods.holder_type': namesOf<BankAccount['holderType']>({ individual: true, business: true }),

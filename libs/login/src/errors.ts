@@ -32,6 +32,28 @@ export const loginErrorDefinitions = {
     detail: 'Too many failed logins for this account; wait as long as Retry-After says.',
     help: 'A forgotten password can be changed by mail meanwhile.',
   },
+  passkey_required: {
+    kind: 'unauthenticated',
+    title: 'Passkey required',
+    detail: 'The password is right; this account asks for a passkey as well.',
+    help: '`options` says what the device is asked. Send its answer within five minutes, from the same browser.',
+  },
+  passkey_refused: {
+    kind: 'unauthenticated',
+    title: 'Passkey refused',
+    detail: 'This passkey was not accepted; begin anew.',
+    help: 'A question to a device is answered once, within five minutes, in the browser that asked.',
+  },
+  passkey_not_valid: {
+    kind: 'refused',
+    title: 'Passkey not valid',
+    detail: 'The device’s answer does not fit what it was asked; begin anew.',
+  },
+  too_many_passkeys: {
+    kind: 'refused',
+    title: 'Too many passkeys',
+    detail: 'An account can have 20 passkeys; remove one first.',
+  },
   busy: {
     kind: 'unavailable',
     title: 'Busy',

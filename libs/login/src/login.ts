@@ -5,6 +5,9 @@ import type { NewId, RandomBytes } from '@libs/seal';
 import { type AccountMails, createAccountMails, type MailWords } from './account-mails.ts';
 import { createLoginLimit } from './limit.ts';
 import { createMailTokensStore } from './mail-tokens-store.ts';
+import type { RelyingParty } from './passkey.ts';
+import { createPasskeys, type Passkeys } from './passkeys.ts';
+import { createPasskeysStore } from './passkeys-store.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import type { People, Person, PersonColumn } from './person.ts';
 import { type AccountSecurity, createAccountSecurity } from './security.ts';
@@ -18,6 +21,7 @@ export interface LoginOptions<P extends Person> {
   mailer: Pick<Mailer, 'send'>;
   words: MailWords;
   sessionTokenPrefix: string;
+  relyingParty: RelyingParty;
   /** In the transaction that verifies an address: what waited for it may leave. */
   onVerified?(tx: Queryable, personId: string): Promise<void>;
   newId: NewId;
@@ -29,6 +33,7 @@ export interface LoginOptions<P extends Person> {
 export interface Login<P extends Person> {
   passwords: Passwords;
   sessions: Sessions;
+  passkeys: Passkeys;
   mails: Pick<AccountMails, 'plan'>;
   security: AccountSecurity<P>;
   readonly handlers: readonly Handler[];
@@ -54,10 +59,14 @@ export async function createLogin<P extends Person>(options: LoginOptions<P>): P
     ...{ database, people, mailTokens, passwords, limit, sessions, mails, now },
     ...(onVerified === undefined ? {} : { onVerified }),
   });
+  const passkeys = createPasskeys({
+    ...{ database, newId, randomBytes, now, relyingParty: options.relyingParty },
+    store: createPasskeysStore(personColumn),
+  });
   return {
-    ...{ passwords, sessions, mails, security, handlers: mails.handlers },
+    ...{ passwords, sessions, passkeys, mails, security, handlers: mails.handlers },
     async purge() {
-      await Promise.all([limit.purge(), sessions.purge()]);
+      await Promise.all([limit.purge(), sessions.purge(), passkeys.purge()]);
       await security.purge();
     },
   };

@@ -45,7 +45,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const payments = await addPayments(base, { access, webhooks, methods, rails, openRails });
   const overview = addOverview(base, webhooks);
   const retention = addRetention([
-    ...[access.idempotency.sweep, webhooks.events.sweep, overview.sweep],
+    ...[access.audit.sweep, access.idempotency.sweep, webhooks.events.sweep, overview.sweep],
     ...payments.sweeps,
   ]);
   // In the order in which they end: what others lean on comes last.

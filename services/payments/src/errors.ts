@@ -51,6 +51,11 @@ export const errors = defineErrors({
     title: 'Last owner',
     detail: 'An organisation keeps at least one owner; make somebody else an owner first.',
   },
+  last_passkey: {
+    kind: 'conflict',
+    title: 'Last passkey',
+    detail: 'You ask for a passkey at every login; switch that off before you remove the last one.',
+  },
   already_member: {
     kind: 'conflict',
     title: 'Already a member',

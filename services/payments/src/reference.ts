@@ -79,6 +79,10 @@ export const sharedParameters: Record<string, Parameter> = {
 export const problemMembers = {
   required_scope: { type: 'string', description: 'Of `insufficient_scope`: the scope that is missing.' },
   required_role: { type: 'string', description: 'Of `insufficient_role`: the role that is needed.' },
+  options: {
+    type: 'object',
+    description: 'Of `passkey_required`: what the device is asked (WebAuthn, as JSON).',
+  },
   supported_versions: {
     type: 'array',
     items: { type: 'string' },

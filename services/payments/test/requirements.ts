@@ -155,6 +155,18 @@ export const requirements: readonly Requirement[] = [
     text: "The operator's token, and nothing else, lets a person with a verified address act as the operator.",
   },
   { id: 'P-3.32', text: 'Sessions are listed and ended; a new password ends all others.' },
+  {
+    id: 'P-3.33',
+    text: 'A passkey of a verified person logs in alone, once per question, in the browser that asked, for our own origin.',
+  },
+  {
+    id: 'P-3.34',
+    text: 'A person may demand a passkey beside the password; then the password alone starts no session.',
+  },
+  {
+    id: 'P-3.35',
+    text: 'What people do is kept, refusals too, and shown to the owners of the organisation.',
+  },
 
   // Payments
   {

@@ -69,6 +69,7 @@ beforeAll(async () => {
     members: host.userId,
     invitations: (await host.call('POST', '/v1/invitations', { email: 'x@example.com', role: 'viewer' })).body
       .id,
+    passkeys: 'psk_01kaf3v6w8q2m5x9t7c4b1n0ze',
     sessions: (await host.call('GET', '/v1/session/sessions')).body.data[0].id,
   };
   const { paths } = (await harness.call('GET', '/openapi.json')).body as {

@@ -30,6 +30,7 @@ describe('signing up', () => {
         email_verified: false,
         operator: false,
         passkeys: 0,
+        passkey_required: false,
         created_at: expect.stringMatching(/Z$/),
       },
       organisation: { ...organisation, live_access: 'none' },

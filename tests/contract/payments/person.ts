@@ -9,7 +9,8 @@ export const PASSWORD = 'correct horse battery';
 export interface Browser {
   /** As a page of the dashboard calls: with the cookie, in test mode unless told otherwise. */
   call(method: string, path: string, body?: unknown, options?: BrowserOptions): Promise<Answer>;
-  cookie: string | undefined;
+  /** As its requests send it. */
+  readonly cookie: string | undefined;
 }
 
 interface BrowserOptions extends Pick<CallOptions, 'headers'> {
@@ -19,8 +20,13 @@ interface BrowserOptions extends Pick<CallOptions, 'headers'> {
 }
 
 export function openBrowser(instance: Instance, cookie?: string): Browser {
+  const jar = new Map<string, string>();
+  const keep = (pair: string) => jar.set(pair.split('=', 1)[0] as string, pair);
+  if (cookie !== undefined) for (const pair of cookie.split('; ')) keep(pair);
   const browser: Browser = {
-    cookie,
+    get cookie() {
+      return jar.size === 0 ? undefined : [...jar.values()].join('; ');
+    },
     async call(method, path, body, { mode, at = instance, headers } = {}) {
       const answer = await at.call(method, path, {
         key: null,
@@ -31,9 +37,10 @@ export function openBrowser(instance: Instance, cookie?: string): Browser {
           ...headers,
         },
       });
-      const [set] = answer.headers.getSetCookie();
-      if (set !== undefined) {
-        browser.cookie = /Max-Age=0/.test(set) ? undefined : (set.split(';', 1)[0] as string);
+      for (const set of answer.headers.getSetCookie()) {
+        const [pair = ''] = set.split(';', 1);
+        if (/Max-Age=0/.test(set)) jar.delete(pair.split('=', 1)[0] as string);
+        else keep(pair);
       }
       return answer;
     },

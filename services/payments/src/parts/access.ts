@@ -1,6 +1,9 @@
 import { openChanges } from '@libs/db';
+import { acceptedOrigins } from '@libs/http';
 import { everyMinutes, type Handler } from '@libs/jobs';
-import { createLogin } from '@libs/login';
+import { createLogin, relyingPartyOf } from '@libs/login';
+import { registerAuditRoutes } from '../audit/routes.ts';
+import { type AuditService, createAuditService } from '../audit/service.ts';
 import { createReplyOnce, type ReplyOnce } from '../idempotency/reply.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/service.ts';
 import { createGates, type Gates } from '../keys/access.ts';
@@ -10,8 +13,10 @@ import { createKeyService, type KeyService } from '../keys/service.ts';
 import { registerOrganisationRoutes } from '../organisations/routes.ts';
 import { createOrganisationService } from '../organisations/service.ts';
 import { registerAccountRoutes } from '../people/account-routes.ts';
+import { createSessionCookies } from '../people/cookies.ts';
 import { createInvitations } from '../people/invitations.ts';
 import { createMembers } from '../people/members.ts';
+import { registerPasskeyRoutes } from '../people/passkey-routes.ts';
 import { registerSessionRoutes } from '../people/routes.ts';
 import { createPeopleService, peopleOfLogin, SESSION_TOKEN_PREFIX } from '../people/service.ts';
 import { registerTeamRoutes } from '../people/team-routes.ts';
@@ -25,6 +30,7 @@ export type AccessPart = Part & {
   keys: KeyService;
   idempotency: Idempotency;
   replyOnce: ReplyOnce;
+  audit: AuditService;
 };
 
 /** Organisations, their keys and their people: who may come in, how often, and that a repeat does nothing twice. */
@@ -44,6 +50,7 @@ export async function addAccess(base: Base): Promise<AccessPart> {
   const login = await createLogin({
     ...{ database, mailer, newId, randomBytes, now, people: peopleOfLogin },
     sessionTokenPrefix: SESSION_TOKEN_PREFIX,
+    relyingParty: relyingPartyOf('Payments', publicUrl, acceptedOrigins(publicUrl)),
     words: {
       product: 'Payments',
       pages: { verify: `${publicUrl}/dashboard/verify`, reset: `${publicUrl}/dashboard/reset` },
@@ -55,6 +62,11 @@ export async function addAccess(base: Base): Promise<AccessPart> {
   const members = createMembers({ database });
   const organisations = createOrganisationService({ database, now });
   const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
+  const cookies = createSessionCookies(gates.cookie);
+  const audit = createAuditService({
+    ...{ database, newId, now },
+    onError: (error) => onError(error, { where: 'audit' }),
+  });
   const idempotency = createIdempotency({ databases: base.databases, sealer, now });
   const replyOnce = createReplyOnce(idempotency);
   const purge: Handler = {
@@ -65,12 +77,14 @@ export async function addAccess(base: Base): Promise<AccessPart> {
     },
   };
   return {
-    ...{ gates, keys, idempotency, replyOnce },
+    ...{ gates, keys, idempotency, replyOnce, audit },
     routes(_app, routes) {
       registerAdminRoutes(routes, { keys, now });
       registerOwnKeyRoutes(routes, { keys, now });
       registerOrganisationRoutes(routes, { organisations });
-      registerSessionRoutes(routes, { people, gates, security: login.security });
+      registerSessionRoutes(routes, { people, gates, cookies, security: login.security });
+      registerPasskeyRoutes(routes, { people, cookies, passkeys: login.passkeys });
+      registerAuditRoutes(routes, { audit });
       registerAccountRoutes(routes, { people, invitations, sessions: login.sessions });
       registerTeamRoutes(routes, { members, invitations, limits: invitationLimitsOf(base) });
     },

@@ -11,6 +11,8 @@ export interface User {
   emailVerified: boolean;
   /** May use the operator's endpoints. */
   operator: boolean;
+  /** Whether a password alone does not let the person in. */
+  passkeyRequired: boolean;
   createdAt: Date;
 }
 

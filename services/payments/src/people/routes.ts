@@ -1,11 +1,11 @@
-import { expireCookie, noteAudit, serializeCookie } from '@libs/http';
-import { type Login, SESSION_DAYS } from '@libs/login';
-import type { FastifyRequest } from 'fastify';
+import { noteAudit } from '@libs/http';
+import type { Login } from '@libs/login';
 import Type from 'typebox';
 import { closed } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { Gates } from '../keys/access.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
+import type { SessionCookies } from './cookies.ts';
 import type { PersonCaller, User } from './person.ts';
 import {
   Email,
@@ -13,20 +13,21 @@ import {
   GivenPassword,
   LinkToken,
   NewPassword,
+  originOf,
   PersonName,
   personOf,
   SessionSchema,
   sessionToApi,
 } from './schemas.ts';
-import type { PeopleService, SignedIn } from './service.ts';
+import type { PeopleService } from './service.ts';
 
 export interface SessionRouteDependencies {
   people: PeopleService;
   security: Login<User>['security'];
-  gates: Pick<Gates, 'cookie' | 'cookieOf'>;
+  gates: Pick<Gates, 'cookieOf'>;
+  cookies: SessionCookies;
 }
 
-const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
 const Accepted = Type.Object({}, { description: 'Nothing is told here; see the mail.' });
 const tags = ['Session'];
 
@@ -48,17 +49,7 @@ export function registerSessionRoutes(routes: PaymentsRoutes, deps: SessionRoute
   registerMailLinks(routes, deps);
 }
 
-function originOf({ ip, headers }: FastifyRequest) {
-  return { ip, userAgent: headers['user-agent'] ?? null };
-}
-
-function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDependencies): void {
-  const cookieFor = ({ token }: SignedIn) =>
-    serializeCookie(gates.cookie.name, token, {
-      secure: gates.cookie.secure,
-      maxAgeSeconds: SESSION_SECONDS,
-    });
-
+function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: SessionRouteDependencies): void {
   routes.post(
     '/v1/session/signup',
     {
@@ -86,7 +77,10 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
         invitation: request.body.invitation ?? null,
       });
       noteAudit(request, { subject: signedIn.user.id });
-      return reply.code(201).header('set-cookie', cookieFor(signedIn)).send(sessionToApi(signedIn));
+      return reply
+        .code(201)
+        .header('set-cookie', cookies.ofSession(signedIn.token))
+        .send(sessionToApi(signedIn));
     },
   );
 
@@ -97,7 +91,7 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
       rate: 'address',
       audit: { action: 'session.started' },
       idempotency: 'repeats',
-      codes: ['invalid_credentials', 'too_many_logins', 'busy'],
+      codes: ['invalid_credentials', 'passkey_required', 'too_many_logins', 'busy'],
       schema: {
         operationId: 'session.login',
         tags,
@@ -109,8 +103,15 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
     async (request, reply) => {
       const signedIn = await people.login({ ...request.body, from: originOf(request) });
       if (signedIn === undefined) throw errors.invalid_credentials();
+      if ('question' in signedIn) {
+        const { options, browserToken } = signedIn.question;
+        throw errors.passkey_required({
+          extra: { options },
+          headers: { 'set-cookie': cookies.ofQuestion(browserToken) },
+        });
+      }
       noteAudit(request, { subject: signedIn.user.id });
-      return reply.header('set-cookie', cookieFor(signedIn)).send(sessionToApi(signedIn));
+      return reply.header('set-cookie', cookies.ofSession(signedIn.token)).send(sessionToApi(signedIn));
     },
   );
 
@@ -132,10 +133,7 @@ function registerEntry(routes: PaymentsRoutes, { people, gates }: SessionRouteDe
     async (request, reply) => {
       const cookie = gates.cookieOf(request);
       if (cookie !== undefined) await people.logout(cookie);
-      return reply
-        .code(204)
-        .header('set-cookie', expireCookie(gates.cookie.name, { secure: gates.cookie.secure }))
-        .send(null);
+      return reply.code(204).header('set-cookie', cookies.withoutSession).send(null);
     },
   );
 }
@@ -166,19 +164,24 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
     {
       access: 'person',
       rate: 'person',
-      audit: { action: 'user.renamed' },
+      audit: { action: 'user.changed' },
       idempotency: 'natural',
+      codes: ['state_conflict'],
       schema: {
         operationId: 'session.update',
         tags,
-        summary: 'Change the name of the person',
-        body: Type.Object({ name: PersonName }, closed),
+        summary: 'Change the name, and whether a password alone is enough',
+        body: Type.Object(
+          { name: Type.Optional(PersonName), passkey_required: Type.Optional(Type.Boolean()) },
+          { ...closed, minProperties: 1 },
+        ),
         response: { 200: SessionSchema },
       },
     },
     async (request) => {
       const person = personOf(request);
-      await people.rename(person.userId, request.body.name);
+      const { name, passkey_required: passkeyRequired } = request.body;
+      await people.update(person.userId, { name, passkeyRequired });
       return viewFor(person);
     },
   );

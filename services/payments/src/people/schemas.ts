@@ -3,6 +3,7 @@ import {
   EMAIL_PATTERN,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
+  type SessionOrigin,
 } from '@libs/login';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -30,6 +31,10 @@ export const LinkToken = Type.String({
 export const RoleSchema = oneOfStrings(roles);
 const LiveAccessSchema = oneOfStrings(['none', 'requested', 'approved', 'refused']);
 
+export function originOf({ ip, headers }: FastifyRequest): SessionOrigin {
+  return { ip, userAgent: headers['user-agent'] ?? null };
+}
+
 /** The person behind a request that a gate let in as one. */
 export function personOf({ person, routeOptions }: FastifyRequest): PersonCaller {
   if (person === null) throw new Error(`${routeOptions.url} reads a person that no gate found`);
@@ -46,6 +51,7 @@ export const SessionSchema = Type.Object(
       email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
       operator: Type.Boolean(),
       passkeys: Type.Integer(),
+      passkey_required: Type.Boolean({ description: 'Whether a password alone does not let in.' }),
       created_at: Timestamp,
     }),
     organisation: nullable(
@@ -61,7 +67,7 @@ export const SessionSchema = Type.Object(
   { title: 'Session' },
 );
 
-export function sessionToApi({ user, organisation, organisations }: SessionView) {
+export function sessionToApi({ user, passkeys, organisation, organisations }: SessionView) {
   return {
     object: 'session' as const,
     user: {
@@ -70,7 +76,8 @@ export function sessionToApi({ user, organisation, organisations }: SessionView)
       name: user.name,
       email_verified: user.emailVerified,
       operator: user.operator,
-      passkeys: 0,
+      passkeys,
+      passkey_required: user.passkeyRequired,
       created_at: user.createdAt.toISOString(),
     },
     organisation:

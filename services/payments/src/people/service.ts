@@ -1,5 +1,12 @@
 import type { Database, Queryable } from '@libs/db';
-import { emailKey, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
+import {
+  emailKey,
+  type Login,
+  loginErrors,
+  type PasskeyQuestion,
+  type People,
+  type SessionOrigin,
+} from '@libs/login';
 import { hashToken, type NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { KeyService } from '../keys/service.ts';
@@ -19,6 +26,7 @@ import {
   rememberOrganisation,
   renameUser,
   setOperator,
+  setPasskeyRequired,
   setPassword,
 } from './store.ts';
 
@@ -28,6 +36,7 @@ export const SESSION_TOKEN_PREFIX = 'pss_';
 /** What a session shows of itself: who, where, and where else. */
 export interface SessionView {
   user: User;
+  passkeys: number;
   organisation: MemberOf | null;
   organisations: MemberOf[];
 }
@@ -45,6 +54,15 @@ export interface SignupRequest {
   from: SessionOrigin;
 }
 
+export interface AccountChange {
+  name?: string | undefined;
+  /** Whether a password alone does not let the person in. */
+  passkeyRequired?: boolean | undefined;
+}
+
+/** A session, or what the person's device is asked beside the password. */
+export type LoginResult = SignedIn | { question: PasskeyQuestion };
+
 /** Which session of whom. */
 export type OwnSession = Pick<PersonCaller, 'userId' | 'sessionId'>;
 
@@ -55,12 +73,16 @@ export interface PeopleService {
    */
   signup(request: SignupRequest): Promise<SignedIn>;
   /** Undefined for a wrong password. Throws over the limit of failures. */
-  login(request: { email: string; password: string; from: SessionOrigin }): Promise<SignedIn | undefined>;
+  login(request: { email: string; password: string; from: SessionOrigin }): Promise<LoginResult | undefined>;
+  /** For a person who has proved to be that one. */
+  startSession(userId: string, from: SessionOrigin): Promise<SignedIn>;
   logout(token: string): Promise<void>;
   /** Who sends this cookie; undefined for a session that is unknown, expired or ended. */
   findCaller(token: string): Promise<PersonCaller | undefined>;
   view(userId: string, organisationId: string | null): Promise<SessionView>;
-  rename(userId: string, name: string): Promise<void>;
+  update(userId: string, change: AccountChange): Promise<void>;
+  /** Throws for the last one while the person demands one. */
+  removePasskey(userId: string, id: string): Promise<void>;
   /** The session looks at another organisation from now on, and so will the next one. */
   switchTo(session: OwnSession, organisationId: string): Promise<SessionView>;
   /** Another organisation of the person, which the session then looks at. */
@@ -93,11 +115,14 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
 
   async function viewOf(db: Queryable, user: User, organisationId: string | null): Promise<SessionView> {
     const organisations = await listOrganisationsOf(db, user.id, ORGANISATIONS_PER_PERSON_MAX);
-    return {
-      user,
-      organisations,
-      organisation: organisations.find(({ id }) => id === organisationId) ?? null,
-    };
+    const organisation = organisations.find(({ id }) => id === organisationId) ?? null;
+    return { user, passkeys: await login.passkeys.count(db, user.id), organisations, organisation };
+  }
+
+  async function signIn(tx: Queryable, user: User, from: SessionOrigin): Promise<SignedIn> {
+    const context = await findStartOrganisation(tx, user.id);
+    const { token } = await login.sessions.start(tx, { personId: user.id, from, context });
+    return { ...(await viewOf(tx, user, context)), token };
   }
 
   /** The link came by mail, so that whoever has it reads the address. */
@@ -130,7 +155,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       return database.transaction(async (tx) => {
         const user: User = {
           ...{ id: newId('usr'), email: email.trim(), name: name.trim(), createdAt: now() },
-          ...{ emailVerified: false, operator: false },
+          ...{ emailVerified: false, operator: false, passkeyRequired: false },
         };
         const isNew = await insertUser(tx, { ...user, emailKey: emailKey(email), passwordHash });
         if (!isNew) throw loginErrors.email_taken();
@@ -148,15 +173,15 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       });
     },
 
+    startSession: (userId, from) =>
+      database.transaction(async (tx) => signIn(tx, await existing(tx, userId), from)),
+
     async login({ email, password, from }) {
       const outcome = await login.security.checkPassword({ email, password });
       if (!outcome.ok) return undefined;
       const { person } = outcome;
-      return database.transaction(async (tx) => {
-        const context = await findStartOrganisation(tx, person.id);
-        const { token } = await login.sessions.start(tx, { personId: person.id, from, context });
-        return { ...(await viewOf(tx, person, context)), token };
-      });
+      if (person.passkeyRequired) return { question: await login.passkeys.question(person.id) };
+      return database.transaction((tx) => signIn(tx, person, from));
     },
 
     async logout(token) {
@@ -171,9 +196,26 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     view: async (userId, organisationId) =>
       viewOf(database, await existing(database, userId), organisationId),
 
-    async rename(userId, name) {
-      await renameUser(database, userId, name.trim());
-    },
+    update: (userId, { name, passkeyRequired }) =>
+      database.transaction(async (tx) => {
+        await lockUser(tx, userId);
+        if (name !== undefined) await renameUser(tx, userId, name.trim());
+        if (passkeyRequired === undefined) return;
+        if (passkeyRequired && (await login.passkeys.count(tx, userId)) === 0) {
+          throw errors.state_conflict({ detail: 'Add a passkey first.' });
+        }
+        await setPasskeyRequired(tx, userId, passkeyRequired);
+      }),
+
+    removePasskey: (userId, id) =>
+      database.transaction(async (tx) => {
+        await lockUser(tx, userId);
+        if (!(await login.passkeys.remove(tx, { personId: userId, id }))) {
+          throw errors.not_found({ detail: 'There is no such passkey.' });
+        }
+        const { passkeyRequired } = await existing(tx, userId);
+        if (passkeyRequired && (await login.passkeys.count(tx, userId)) === 0) throw errors.last_passkey();
+      }),
 
     switchTo: (session, organisationId) =>
       database.transaction(async (tx) => {

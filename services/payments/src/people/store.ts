@@ -8,11 +8,12 @@ interface UserRow {
   name: string;
   email_verified: boolean;
   operator: boolean;
+  passkey_required: boolean;
   created_at: Date;
 }
 
 const USER = `users.id, users.email, users.name, users.email_verified_at is not null as email_verified,
-  users.operator, users.created_at`;
+  users.operator, users.passkey_required, users.created_at`;
 
 function fromRow(row: UserRow): User {
   return {
@@ -21,6 +22,7 @@ function fromRow(row: UserRow): User {
     name: row.name,
     emailVerified: row.email_verified,
     operator: row.operator,
+    passkeyRequired: row.passkey_required,
     createdAt: row.created_at,
   };
 }
@@ -78,6 +80,10 @@ export async function renameUser(db: Queryable, id: string, name: string): Promi
     name,
   ]);
   return rows[0] && fromRow(rows[0]);
+}
+
+export async function setPasskeyRequired(tx: Queryable, id: string, required: boolean): Promise<void> {
+  await tx.query('update users set passkey_required = $2 where id = $1', [id, required]);
 }
 
 export async function setOperator(db: Queryable, id: string, operator: boolean): Promise<void> {

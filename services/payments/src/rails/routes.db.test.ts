@@ -74,6 +74,7 @@ beforeAll(async () => {
       publicUrl: 'http://localhost',
     }),
     replyOnce: () => Promise.reject(new Error('nothing here is written')),
+    audit: { record: () => Promise.reject(new Error('nobody is a person here')) },
   });
   registerRailRoutes(routes, { getPayment: house.payments.get, messages: house.messages });
   registerReconciliationRoutes(routes, reconciliation);
