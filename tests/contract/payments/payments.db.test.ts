@@ -331,6 +331,11 @@ describe('reading', () => {
     expect(ids(await list('payment_method=pm_few'))).toEqual([2, 1, 0].map((n) => made[n].id));
     expect(ids(await list('metadata[n]=4'))).toEqual([made[4].id]);
     expect(ids(await list('metadata[n]=4&metadata[m]=1'))).toEqual([]);
+    expect(ids(await list(`limit=1&metadata[n]=4&rail=ach`))).toEqual([made[4].id]);
+    expect(ids(await list('rail=ach&limit=2'))).toEqual([6, 4].map((n) => made[n].id));
+    expect(ids(await list(`id_prefix=${made[2].id}`))).toEqual([made[2].id]);
+    expect(ids(await list(`id_prefix=${made[2].id.slice(0, 10)}&limit=100`))).toEqual(newestFirst);
+    expect(ids(await list('id_prefix=pay_zz'))).toEqual([]);
     const at = encodeURIComponent(made[3].created_at);
     expect(ids(await list(`created_after=${at}`))).toContain(made[3].id);
     expect(ids(await list(`created_before=${at}`))).not.toContain(made[3].id);
@@ -352,6 +357,7 @@ describe('reading', () => {
       'cursor=abc',
       'colour=blue',
       'metadata[]=x',
+      'id_prefix=pm_1',
     ]) {
       const answer = await harness.call('GET', `/v1/payments?${bad}`, { key });
       expect([answer.status, answer.body.code], bad).toEqual([400, 'invalid_query']);

@@ -57,6 +57,10 @@ export async function findEvent(
   return rows[0] && fromRow(rows[0]);
 }
 
+/** Every payment has these: they are found in the order of ids. The others have an index of their own. */
+const COMMON_TYPES = ['payment.pending', 'payment.processing', 'payment.completed'];
+const SELDOM = `type not in (${COMMON_TYPES.map((type) => `'${type}'`).join(', ')})`;
+
 export interface EventFilter {
   type: string | null;
   subjectId: string | null;
@@ -69,9 +73,10 @@ export async function listEvents(
   tenantId: string,
   filter: EventFilter,
 ): Promise<PaymentsEvent[]> {
+  const isSeldom = filter.type !== null && !COMMON_TYPES.includes(filter.type);
   const { rows } = await db.query<EventRow>(
     `select ${COLUMNS} from events
-     where tenant_id = $1 and ($2::text is null or type = $2) and ($3::text is null or subject_id = $3)
+     where tenant_id = $1 and ($2::text is null or type = $2) ${isSeldom ? `and ${SELDOM}` : ''} and ($3::text is null or subject_id = $3)
        and ($4::text is null or id < $4)
      order by id desc limit $5`,
     [tenantId, filter.type, filter.subjectId, filter.beforeId, filter.limit],

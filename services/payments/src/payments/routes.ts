@@ -321,6 +321,7 @@ function filterOf(
     paymentMethod: query.payment_method ?? null,
     createdAfter: parseTime('created_after', query.created_after),
     createdBefore: parseTime('created_before', query.created_before),
+    idPrefix: query.id_prefix ?? null,
     metadata,
   };
 }

@@ -207,6 +207,13 @@ export const paymentFilters = {
   created_before: Type.Optional(
     Type.String({ description: 'ISO 8601, exclusive.', examples: ['2036-11-01T00:00:00Z'] }),
   ),
+  id_prefix: Type.Optional(
+    Type.String({
+      pattern: '^pay_[0-9a-z]{0,60}$',
+      description: 'Payments whose id begins with this.',
+      examples: ['pay_01k'],
+    }),
+  ),
 };
 
 /** `metadata[key]=value`: a family of parameters, which a hook takes before the schema sees the query. */

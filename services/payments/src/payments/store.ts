@@ -144,10 +144,13 @@ export interface PaymentFilter {
   createdAfter: Date | null;
   createdBefore: Date | null;
   metadata: Readonly<Record<string, string>> | null;
+  idPrefix: string | null;
   /** The last id of the page before. */
   beforeId: string | null;
   limit: number;
 }
+
+const LATEST_LOOKED_AT = 2_000;
 
 /** Newest first. Conditions are only written where they are asked for, so that each query finds its index. */
 export async function listPayments(
@@ -166,15 +169,32 @@ export async function listPayments(
     (p) => `status = ${p}${filter.status === 'completed' ? '' : ` and status <> 'completed'`}`,
     filter.status,
   );
-  add((p) => `rail_selected = ${p}`, filter.rail);
+  add(
+    (p) => `rail_selected = ${p}${filter.rail === 'rtp' ? '' : ` and rail_selected <> 'rtp'`}`,
+    filter.rail,
+  );
   add((p) => `(source_id = ${p} or destination_id = ${p})`, filter.paymentMethod);
   add((p) => `created_at >= ${p}`, filter.createdAfter);
   add((p) => `created_at < ${p}`, filter.createdBefore);
   add((p) => `metadata <> '{}' and metadata @> ${p}`, filter.metadata && JSON.stringify(filter.metadata));
   add((p) => `id < ${p}`, filter.beforeId);
+  // Ids are small letters and digits, all of which come before a tilde.
+  add((p) => `id >= ${p} and id < ${p} || '~'`, filter.idPrefix);
   values.push(filter.limit);
+  const ending = `order by id desc limit $${values.length}`;
+  const all = conditions.join(' and ');
+  if (filter.metadata !== null) {
+    // Pairs that many payments have are found among the latest; the index would bring all of them to be sorted.
+    const latest = await db.query<PaymentRow>(
+      `select ${COLUMNS} from (select * from payments where tenant_id = $1
+         ${filter.beforeId === null ? '' : `and id < $${values.indexOf(filter.beforeId) + 1}`}
+         order by id desc limit ${LATEST_LOOKED_AT}) as p where ${all} ${ending}`,
+      values,
+    );
+    if (latest.rows.length === filter.limit) return latest.rows.map(fromRow);
+  }
   const { rows } = await db.query<PaymentRow>(
-    `select ${COLUMNS} from payments p where ${conditions.join(' and ')} order by id desc limit $${values.length}`,
+    `select ${COLUMNS} from payments p where ${all} ${ending}`,
     values,
   );
   return rows.map(fromRow);

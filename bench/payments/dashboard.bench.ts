@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, openDatabase } from '@libs/db';
+import { startDatabase, startService } from '../environment.ts';
+import { type Benchmark, median, type Result } from '../result.ts';
+
+/** The bar is for a million; the short form keeps the whole run within its minutes. */
+const STORED = Number(process.env.BENCH_STORED ?? 200_000);
+const FEW = 1_000;
+const WARM_UP = 5;
+const ROUNDS = 31;
+const OVERVIEW_MS_MAX = 100;
+
+interface Member {
+  tenantId: string;
+  call(path: string): Promise<number>;
+}
+
+/** Somebody with an organisation of their own, who has made one payment, and how long a page of theirs waits. */
+async function join(url: string): Promise<Member> {
+  const json = { 'content-type': 'application/json' };
+  const signup = await fetch(`${url}/v1/session/signup`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({
+      ...{
+        email: `${randomUUID()}@example.com`,
+        password: 'correct horse battery',
+        name: 'A',
+        organisation: 'A',
+      },
+    }),
+  });
+  if (signup.status !== 201) throw new Error(`signing up answered ${signup.status} ${await signup.text()}`);
+  const { organisation } = (await signup.json()) as { organisation: { id: string } };
+  const cookie = signup.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+  const made = await fetch(`${url}/v1/payments`, {
+    method: 'POST',
+    headers: { ...json, cookie, 'idempotency-key': 'first' },
+    body: JSON.stringify({
+      ...{ amount: 2_500, currency: 'USD', rail: 'rtp', metadata: { order: 'first' } },
+      ...{ source: { payment_method_id: 'pm_a' }, destination: { payment_method_id: 'pm_b' } },
+    }),
+  });
+  if (made.status !== 202) throw new Error(`paying answered ${made.status} ${await made.text()}`);
+  return {
+    tenantId: `${organisation.id}.test`,
+    async call(path) {
+      const startedAt = performance.now();
+      const answer = await fetch(`${url}${path}`, { headers: { cookie } });
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+      return performance.now() - startedAt;
+    },
+  };
+}
+
+/** Copies of the one payment with all that belongs to it; one in a hundred failed, one in fifty went by ACH. */
+async function fill(database: Database, tenantId: string, count: number): Promise<void> {
+  const isThere = async () => {
+    const { rows } = await database.query(
+      `select 1 from payments where tenant_id = $1 and status = 'completed'`,
+      [tenantId],
+    );
+    return rows.length > 0;
+  };
+  while (!(await isThere())) await sleep(100);
+  const number = `lpad(i::text, 22, '0')`;
+  const status = `case when i % 100 = 0 then 'failed' else 'completed' end`;
+  const rail = `case when i % 50 = 1 then 'ach' else 'rtp' end`;
+  await database.session(async (session) => {
+    await session.query('set synchronous_commit = off');
+    await session.query(`set statement_timeout = 0`);
+    const series = `generate_series(1, ${count - 1}) as i`;
+    await session.query(
+      `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
+         rail_selected, fallback, metadata, created_at, document)
+       select tenant_id, 'pay_00' || ${number}, ${status}, amount, 'pm_' || i % 1000, 'pm_' || (i + 1) % 1000,
+         debit_account, credit_account, ${rail}, fallback, jsonb_build_object('order', i::text),
+         created_at - (i % 720) * interval '1 hour', replace(document, id, 'pay_00' || ${number})
+       from payments, ${series} where tenant_id = $1`,
+      [tenantId],
+    );
+    await session.query(
+      `insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
+       select tenant_id, 'evt_00' || ${number} || right(id, 2), case when i % 100 = 0 and type = 'payment.completed'
+           then 'payment.failed' else type end, 'pay_00' || ${number},
+         replace(data, subject_id, 'pay_00' || ${number}), occurred_at, created_at
+       from events, ${series} where tenant_id = $1 and subject_id like 'pay\\_%'`,
+      [tenantId],
+    );
+    await session.query(
+      `insert into ledger_transfers (tenant_id, id, payment_id, kind, rail, debit_account, credit_account, amount, fee,
+         created_at)
+       select tenant_id, 'lt_00' || ${number} || left(kind, 1), 'pay_00' || ${number}, kind, rail, debit_account,
+         credit_account, amount, fee, created_at
+       from ledger_transfers, ${series} where tenant_id = $1 and payment_id is not null`,
+      [tenantId],
+    );
+    for (const table of ['payments', 'events', 'ledger_transfers'])
+      await session.query(`vacuum analyze ${table}`);
+  });
+}
+
+/** Everything that a page of the dashboard lists, and the filters that people use. */
+function pagesOf(count: number): string[] {
+  const middle = String(Math.floor(count / 2) - (Math.floor(count / 2) % 100));
+  const month = 30 * 86_400_000;
+  const span = { from: new Date(Date.now() - month).toISOString(), to: new Date().toISOString() };
+  return [
+    `/v1/overview?${new URLSearchParams(span)}`,
+    '/v1/payments?limit=20',
+    '/v1/payments?limit=20&status=failed',
+    '/v1/payments?limit=20&status=returned',
+    '/v1/payments?limit=20&rail=ach',
+    '/v1/payments?limit=20&rail=book',
+    '/v1/payments?limit=20&payment_method=pm_500',
+    `/v1/payments?limit=20&metadata[order]=${middle}`,
+    `/v1/payments?limit=20&id_prefix=pay_00${middle.padStart(22, '0')}`,
+    '/v1/events?limit=20',
+    '/v1/events?limit=20&type=payment.failed',
+    '/v1/events?limit=20&type=payment.returned',
+    '/v1/payment_methods?limit=20',
+    '/v1/ledger/entries?limit=20',
+    `/v1/ledger/entries?limit=20&payment_id=pay_00${middle.padStart(22, '0')}`,
+  ];
+}
+
+async function timeOf(member: Member, path: string): Promise<number> {
+  const times: number[] = [];
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    const ms = await member.call(path);
+    if (round >= 0) times.push(ms);
+  }
+  return median(times);
+}
+
+export const benchmark: Benchmark = {
+  name: 'payments dashboard',
+  async run() {
+    const server = await startDatabase();
+    const service = await startService('payments', { DATABASE_URL: server.url, PAYMENTS_RATE_TEST: '0' });
+    const database = await openDatabase({ url: server.url, schema: 'payments' });
+    try {
+      const [few, many] = [await join(service.url), await join(service.url)];
+      await fill(database, few.tenantId, FEW);
+      await fill(database, many.tenantId, STORED);
+      // What was there before is counted once, when somebody first asks.
+      for (const member of [few, many]) await member.call('/v1/overview');
+      const results: Result[] = [];
+      const large = pagesOf(STORED);
+      for (const [index, path] of pagesOf(FEW).entries()) {
+        const other = await timeOf(few, path);
+        const ours = await timeOf(many, large[index] as string);
+        const what = path.replace(/[?&](limit=20|from=[^&]*|to=[^&]*)/g, '').replace('/v1/', '');
+        results.push({
+          ...{ id: 'D1', what: `${what.slice(0, 44)}`, ours, other, unit: 'ms' },
+          bar: { kind: 'at most', value: 1.5 },
+        });
+        if (index === 0)
+          results.push({
+            ...{ id: 'D2', what: `overview of ${STORED.toLocaleString('en')} payments`, ours, unit: 'ms' },
+            other: null,
+            bar: { kind: 'at most', value: OVERVIEW_MS_MAX },
+          });
+      }
+      return results;
+    } finally {
+      await database.close();
+      await service.stop();
+      await server.stop();
+    }
+  },
+};
