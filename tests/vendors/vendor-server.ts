@@ -150,6 +150,6 @@ function show(title: string, received: readonly Received[], response: ServerResp
   );
 }
 
-function html(text: string): string {
+export function html(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
