@@ -98,7 +98,7 @@ async function checkAnswer(
   const form = await deps.oauth.finishConnect({ state, code });
   if (form === undefined)
     throw new ConnectFailure(
-      'This page was opened a second time, or too much time has passed since the start.',
+      'This page was opened a second time, or too much time has passed since the start. What it showed the first time still works; connect again to see it anew.',
     );
   return form;
 }

@@ -122,7 +122,10 @@ const explanations: Record<string, string> = {
 function renderError(ctx: Context, { error, error_description: description }: ErrorBody): void {
   const detail =
     explanations[error] ?? `The application sent a request that cannot be answered: ${description ?? error}.`;
-  const page = problemPage({ title: 'This does not work', detail: `${detail} (${error})` });
+  const page = problemPage({
+    title: 'This does not work',
+    detail: `${detail} (${error}) Nothing was shared with it. Go back to it and begin again, or tell whoever makes it.`,
+  });
   ctx.type = 'html';
   ctx.set('content-security-policy', page.csp);
   ctx.body = page.html;

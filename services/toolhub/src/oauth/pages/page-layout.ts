@@ -43,10 +43,10 @@ ul.scopes{list-style:none;padding:0;margin:.75rem 0}
 ul.scopes li{padding:.55rem .85rem;background:var(--soft);border-radius:9px;margin-bottom:.4rem}
 ul.scopes code{display:block;color:var(--muted);font-size:.8rem}
 code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,monospace}
-.snippet{position:relative}
-pre{background:var(--code);border:1px solid var(--line);border-radius:10px;padding:.85rem 5.5rem .85rem 1rem;margin:.35rem 0;overflow-x:auto;
-font-size:.85rem;line-height:1.5;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
-.snippet button{position:absolute;top:.5rem;right:.5rem;padding:.25rem .7rem;font-size:.8rem;background:var(--card)}
+.snippet{display:grid;gap:.35rem}
+pre{background:var(--code);border:1px solid var(--line);border-radius:10px;padding:.85rem 1rem;margin:0;overflow-x:auto;
+font-size:.85rem;line-height:1.5;white-space:pre;user-select:all}
+.snippet button{justify-self:end;padding:.25rem .7rem;font-size:.8rem;background:var(--card)}
 footer{margin-top:1rem;font-size:.85rem;color:var(--muted)}
 @media (prefers-reduced-motion:no-preference){button{transition:filter .12s}}
 `.trim();
