@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -101,4 +101,15 @@ export async function nodeBinary(version: string): Promise<string> {
     await rm(archive);
   });
   return join(folder, 'package', 'bin', 'node');
+}
+
+/** A bare folder with packages from the registry, installed once for each list of them. */
+export async function installedPackages(dependencies: Record<string, string>): Promise<string> {
+  const text = JSON.stringify({ private: true, dependencies });
+  const folder = join(cache, `packages-${createHash('sha256').update(text).digest('hex').slice(0, 24)}`);
+  await once(folder, async (beside) => {
+    await writeFile(join(beside, 'package.json'), text);
+    await run('npm', ['install', '--no-audit', '--no-fund', '--silent'], { cwd: beside });
+  });
+  return folder;
 }

@@ -4,7 +4,7 @@ export interface Requirement {
   text: string;
 }
 
-/** Sections: 1 running, 2 conventions, 3 keys, 4 payments and payment methods, 6 ledger, 7 sandbox, 8 webhooks, 10 details. */
+/** Sections: 1 running, 2 conventions, 3 keys, 4 payments and payment methods, 6 ledger, 7 sandbox, 8 webhooks, 9 reference, 10 details. */
 export const requirements: readonly Requirement[] = [
   // Running
   {
@@ -395,6 +395,13 @@ export const requirements: readonly Requirement[] = [
     text: 'Streams per key are bounded, and end with their key, their test mode and their process.',
   },
 
+  // Reference
+  {
+    id: 'P-9.1',
+    text: '/openapi.json is 3.1 and complete: a name, a text and examples for every operation, one schema per noun.',
+  },
+  { id: 'P-9.2', text: 'Clients that are generated from the document type-check and work.' },
+  { id: 'P-9.3', text: 'The examples of the document work as pasted, with the token of the sandbox.' },
   // Dashboard
   {
     id: 'P-9.12',

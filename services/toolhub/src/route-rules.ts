@@ -12,6 +12,7 @@ import { type Actor, actorOf } from './audit/entry.ts';
 import type { AuditService } from './audit/service.ts';
 import type { Config } from './config.ts';
 import type { Access, RequestCaller, RouteAccess } from './customers/access.ts';
+import { type ErrorCode, refusalsOf } from './reference.ts';
 
 /**
  * `api` is what a customer may call in general, `dear` holds for calls that cost much beside that. `address` is for
@@ -20,7 +21,7 @@ import type { Access, RequestCaller, RouteAccess } from './customers/access.ts';
 export type RouteRate = 'api' | 'dear' | 'address' | 'pages' | 'none';
 
 /** How routes of this service are declared; `libs/http` explains the decisions. No route keeps `Idempotency-Key`s. */
-export type ToolhubRoutes = Routes<RouteAccess, RouteRate>;
+export type ToolhubRoutes = Routes<RouteAccess, RouteRate, never, ErrorCode>;
 
 /** The `customerId` of lines that belong to no customer. */
 const INTERNAL = 'internal';
@@ -103,6 +104,7 @@ export function createToolhubRoutes(deps: RouteRulesDependencies): RoutesOn {
       throw new Error('no route of this service keeps idempotency keys');
     },
     security: (need) => securityOf[need],
+    codes: refusalsOf,
   };
   return (scope) => createRoutes<RouteAccess, RouteRate>(scope, rules);
 }

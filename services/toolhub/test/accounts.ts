@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { checkExchange } from '@libs/http/testing';
 import { Browser } from './browser.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -29,18 +30,25 @@ export async function call<Body = Record<string, unknown>>(
   } = {},
 ): Promise<Answer<Body>> {
   const { method = options.body === undefined ? 'GET' : 'POST', body, token, cookie } = options;
+  const headers = {
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(cookie === undefined ? {} : { cookie }),
+    ...options.headers,
+  };
+  const sent = body === undefined ? undefined : JSON.stringify(body);
   const answer = await fetch(url, {
     method,
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(cookie === undefined ? {} : { cookie }),
-      ...options.headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers,
+    ...(sent === undefined ? {} : { body: sent }),
     redirect: 'manual',
   });
   const text = await answer.text();
+  checkExchange(
+    url,
+    { method, headers, body: sent },
+    { status: answer.status, headers: answer.headers, text },
+  );
   return {
     status: answer.status,
     headers: answer.headers,

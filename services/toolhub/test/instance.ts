@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { watchExchanges } from '@libs/http/testing';
 import { createToolhub, type ToolhubDependencies } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { createConnectors } from '../src/connectors/index.ts';
@@ -87,6 +88,7 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
     connectors,
   });
   await toolhub.app.listen({ host: '127.0.0.1', port });
+  watchExchanges(`http://localhost:${port}`, () => toolhub.app.openapi());
   const front = isElsewhere(options.publicUrl) ? await openFront(options.publicUrl, port) : undefined;
   return {
     url: `http://localhost:${front?.port ?? port}`,

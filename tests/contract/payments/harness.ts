@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { checkExchange, watchExchanges } from '@libs/http/testing';
 import { listen } from '@libs/runtime';
 import { createIdFactory, createSealer } from '@libs/seal';
 import {
@@ -97,6 +98,7 @@ export async function startInstance(
   });
   if (config.role !== 'api') await payments.startJobs();
   const { url } = await listen(payments.app, { host: '127.0.0.1', port: config.http.port });
+  watchExchanges(url, () => payments.app.openapi());
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     await payments.app.drain({ timeoutMs: 2_000 });
@@ -124,19 +126,22 @@ async function callApi(
 ): Promise<Answer> {
   const { key = SANDBOX_KEY, body, raw } = options;
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const headers = {
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+    ...options.headers,
+  };
   const response = await fetch(`${url}${path}`, {
     method,
-    headers: {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-      ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
-      ...options.headers,
-    },
+    headers,
     ...(sent === undefined ? {} : { body: sent }),
     redirect: 'manual',
   });
   const text = await response.text();
+  const received = { status: response.status, headers: response.headers, text };
+  checkExchange(`${url}${path}`, { method, headers, body: sent }, received);
   const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
+  return { ...received, body: isJson ? JSON.parse(text) : text };
 }
 
 export interface Harness extends Instance {

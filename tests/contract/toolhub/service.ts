@@ -1,6 +1,7 @@
 // Boots the real service on a free port, with what a test wants to be different, and speaks HTTP to it.
 import { openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { watchExchanges } from '@libs/http/testing';
 import { createToolhub, type ToolhubDependencies } from '../../../services/toolhub/src/app.ts';
 import { loadConfig } from '../../../services/toolhub/src/config.ts';
 import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
@@ -69,6 +70,7 @@ export async function startService(databaseUrl: string, options: ServiceOptions 
   const toolhub = await createToolhub({ config, database, ...different, connectors });
   if (jobs) await toolhub.startJobs();
   await toolhub.app.listen({ host: '127.0.0.1', port });
+  watchExchanges(`http://localhost:${port}`, () => toolhub.app.openapi());
   return {
     url: `http://localhost:${port}`,
     async stop() {

@@ -77,6 +77,8 @@ export function createDocument(routes: readonly DescribedRoute[], options: Docum
     paths[path][route.method.toLowerCase()] = describeOperation({ ...route, codes }, { nouns, problems });
   }
   const webhooks = describeWebhooks(info.webhooks ?? {}, nouns);
+  const used = JSON.stringify([paths, problems.components]);
+  const headers = Object.entries(headerComponents).filter(([name]) => used.includes(`/headers/${name}"`));
   return {
     openapi: '3.1.0',
     info: {
@@ -94,7 +96,7 @@ export function createDocument(routes: readonly DescribedRoute[], options: Docum
       schemas: sorted({ ...nouns.components, Problem: problems.schema(info.problemMembers ?? {}) }),
       responses: sorted(problems.components),
       parameters: info.parameters ?? {},
-      headers: headerComponents,
+      headers: Object.fromEntries(headers),
       securitySchemes: info.securitySchemes ?? {},
     },
   };

@@ -21,6 +21,8 @@ declare module 'fastify' {
     produces?: { type: string; description: string; example: string };
     /** What a hook takes from the request before the schemas see it. */
     parameters?: readonly Parameter[];
+    /** A body that fits this operation, where several share a schema. */
+    bodyExample?: unknown;
   }
 }
 
@@ -48,6 +50,7 @@ export type RouteSchema = {
   consumes?: string;
   produces?: { type: string; description: string; example: string };
   parameters?: readonly Parameter[];
+  bodyExample?: unknown;
   params?: unknown;
   querystring?: unknown;
   headers?: unknown;
@@ -136,7 +139,8 @@ function parameter(
 ): Parameter {
   const placed = nouns.place(schema, 'request');
   const { description, examples, ...rest } = placed;
-  const example = examples?.[0];
+  // A word that must be sent and of which there is only one.
+  const example = examples?.[0] ?? (isRequired ? rest.enum?.[0] : undefined);
   return {
     name,
     in: place,
@@ -148,13 +152,14 @@ function parameter(
 }
 
 function bodyOf({ schema }: DescribedRoute, nouns: Nouns): Operation['requestBody'] {
-  const { body, consumes } = schema;
+  const { body, consumes, bodyExample } = schema;
   if (consumes !== undefined)
     return { required: true, content: { [consumes]: { schema: { type: 'string' } } } };
   if (body === undefined) return undefined;
+  const media = mediaOf(nouns, nouns.place(body as DocumentSchema, 'request'));
   return {
     required: !takesEmptyBody(body as TSchema),
-    content: { [JSON_TYPE]: mediaOf(nouns, nouns.place(body as DocumentSchema, 'request')) },
+    content: { [JSON_TYPE]: bodyExample === undefined ? media : { ...media, example: bodyExample } },
   };
 }
 

@@ -32,7 +32,19 @@ const LiveAccessSchema = Type.Object(
     reason: nullable(Type.String({ description: 'What the operator answered.' })),
     updated_at: nullable(Timestamp),
   },
-  { title: 'LiveAccess' },
+  {
+    title: 'LiveAccess',
+    examples: [
+      {
+        object: 'live_access',
+        organisation_id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        status: 'approved',
+        request: 'Payouts to our sellers.',
+        reason: null,
+        updated_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
 );
 
 const ListedOrganisation = Type.Object(
@@ -42,7 +54,21 @@ const ListedOrganisation = Type.Object(
     live_access_reason: nullable(Type.String()),
     live_access_updated_at: nullable(Timestamp),
   },
-  { title: 'ListedOrganisation' },
+  {
+    title: 'ListedOrganisation',
+    examples: [
+      {
+        id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        object: 'organisation',
+        name: 'Acme',
+        live_access: 'requested',
+        created_at: '2026-11-16T15:04:05.000Z',
+        live_access_request: 'Payouts to our sellers.',
+        live_access_reason: null,
+        live_access_updated_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
 );
 
 function organisationToApi({ id, name, liveAccess, createdAt }: DescribedOrganisation) {
@@ -187,7 +213,8 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
       schema: {
         operationId: 'admin.list_organisations',
         tags,
-        summary: 'List organisations, newest first',
+        summary: 'List organisations',
+        description: 'Newest first, with where each stands with live keys.',
         querystring: listQuery({ live_access: Type.Optional(LiveStatus) }),
         response: { 200: objectListSchema(ListedOrganisation) },
       },
@@ -217,8 +244,12 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
         operationId: 'admin.decide_live_access',
         tags,
         summary: 'Approve an organisation for live keys, or refuse it',
+        description: 'Once approved, its people can make live keys. The reason is shown to them.',
         params: idParams('org_01kaf3v6w8q2m5x9t7c4b1n0ze'),
-        body: Type.Object({ approved: Type.Boolean(), reason: Type.Optional(Reason) }, closed),
+        body: Type.Object(
+          { approved: Type.Boolean(), reason: Type.Optional(Reason) },
+          { ...closed, title: 'DecideLiveAccess', examples: [{ approved: true }] },
+        ),
         response: { 200: LiveAccessSchema },
       },
     },

@@ -213,10 +213,22 @@ function registerOperatorFlag(routes: PaymentsRoutes, { people }: AccountRouteDe
         operationId: 'admin.set_operator',
         tags: ['Admin'],
         summary: "Let a person use the operator's endpoints, or no longer",
-        params: Type.Object({ email: Type.String({ maxLength: ID_LENGTH_MAX }) }),
-        body: Type.Object({ operator: Type.Boolean() }, closed),
+        description: 'With the admin token alone; the person must have verified the address.',
+        params: Type.Object({
+          email: Type.String({ maxLength: ID_LENGTH_MAX, examples: ['ada@example.com'] }),
+        }),
+        body: Type.Object(
+          { operator: Type.Boolean() },
+          { ...closed, title: 'SetOperator', examples: [{ operator: true }] },
+        ),
         response: {
-          200: Type.Object({ id: Type.String(), email: Type.String(), operator: Type.Boolean() }),
+          200: Type.Object(
+            { id: Type.String(), email: Type.String(), operator: Type.Boolean() },
+            {
+              title: 'Operator',
+              examples: [{ id: 'usr_01kaf3v6w8q2m5x9t7c4b1n0ze', email: 'ada@example.com', operator: true }],
+            },
+          ),
         },
       },
     },

@@ -28,7 +28,17 @@ export interface SessionRouteDependencies {
   cookies: SessionCookies;
 }
 
-const Accepted = Type.Object({}, { description: 'Nothing is told here; see the mail.' });
+const Accepted = Type.Object(
+  {},
+  { title: 'Accepted', description: 'Nothing is told here; see the mail.', examples: [{}] },
+);
+const Verified = Type.Object(
+  { email: Type.String(), email_verified: Type.Boolean() },
+  { title: 'VerifiedAddress', examples: [{ email: 'ada@example.com', email_verified: true }] },
+);
+/** As it stands in a mail. */
+const link = 'kq3f8ZpW0n5sVxT2bYhL6uRcJ9mDgE1a';
+const Nothing = Type.Object({}, { ...closed, title: 'Nothing', examples: [{}] });
 const tags = ['Session'];
 
 const Signup = Type.Object(
@@ -39,7 +49,11 @@ const Signup = Type.Object(
     organisation: Type.Optional(PersonName),
     invitation: Type.Optional(LinkToken),
   },
-  closed,
+  {
+    ...closed,
+    title: 'SignUp',
+    examples: [{ email: 'ada@example.com', password: 'correct horse battery', organisation: 'Acme' }],
+  },
 );
 
 /** Logging in and out, proving the address, and getting back in. */
@@ -61,9 +75,9 @@ function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: Sessi
       schema: {
         operationId: 'session.signup',
         tags,
-        summary: 'Sign up: a person, and an organisation that is theirs',
+        summary: 'Sign up',
         description:
-          'With the token of an `invitation` the person joins that organisation instead of making one.',
+          'Makes a person and an organisation that is theirs; with the token of an `invitation` the person joins that organisation instead. The answer sets the cookie of a session, and a mail asks to verify the address.',
         body: Signup,
         response: { 201: SessionSchema },
       },
@@ -96,7 +110,15 @@ function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: Sessi
         operationId: 'session.login',
         tags,
         summary: 'Log in',
-        body: Type.Object({ email: GivenEmail, password: GivenPassword }, closed),
+        description: 'The answer sets the cookie of a session.',
+        body: Type.Object(
+          { email: GivenEmail, password: GivenPassword },
+          {
+            ...closed,
+            title: 'LogIn',
+            examples: [{ email: 'ada@example.com', password: 'correct horse battery' }],
+          },
+        ),
         response: { 200: SessionSchema },
       },
     },
@@ -126,7 +148,8 @@ function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: Sessi
         operationId: 'session.logout',
         tags,
         summary: 'Log out',
-        body: Type.Object({}, closed),
+        description: 'The cookie stops working at once; without one nothing happens.',
+        body: Nothing,
         response: { 204: Type.Null() },
       },
     },
@@ -153,6 +176,7 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
         operationId: 'session.get',
         tags,
         summary: 'Who is logged in, and where',
+        description: 'The person, the organisation that its pages show, and the others.',
         response: { 200: SessionSchema },
       },
     },
@@ -171,9 +195,10 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
         operationId: 'session.update',
         tags,
         summary: 'Change the name, and whether a password alone is enough',
+        description: 'The name is shown to other members. What is left out stays.',
         body: Type.Object(
           { name: Type.Optional(PersonName), passkey_required: Type.Optional(Type.Boolean()) },
-          { ...closed, minProperties: 1 },
+          { ...closed, minProperties: 1, title: 'UpdateSession', examples: [{ name: 'Ada' }] },
         ),
         response: { 200: SessionSchema },
       },
@@ -197,8 +222,16 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
       schema: {
         operationId: 'session.change_password',
         tags,
-        summary: 'Change the password; all other sessions end',
-        body: Type.Object({ current: GivenPassword, new: NewPassword }, closed),
+        summary: 'Change the password',
+        description: 'All other sessions end.',
+        body: Type.Object(
+          { current: GivenPassword, new: NewPassword },
+          {
+            ...closed,
+            title: 'ChangePassword',
+            examples: [{ current: 'correct horse battery', new: 'another horse battery' }],
+          },
+        ),
         response: { 204: Type.Null() },
       },
     },
@@ -225,8 +258,11 @@ function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDep
         tags,
         summary: 'Verify the e-mail address',
         description: 'With the token from the mail; it works once, for 24 hours.',
-        body: Type.Object({ token: LinkToken }, closed),
-        response: { 200: Type.Object({ email: Type.String(), email_verified: Type.Boolean() }) },
+        body: Type.Object(
+          { token: LinkToken },
+          { ...closed, title: 'VerifyAddress', examples: [{ token: link }] },
+        ),
+        response: { 200: Verified },
       },
     },
     async (request) => {
@@ -247,7 +283,8 @@ function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDep
         operationId: 'session.resend_verification',
         tags,
         summary: 'Send the mail that verifies the address again',
-        body: Type.Object({}, closed),
+        description: 'Nothing happens where it is verified already.',
+        body: Nothing,
         response: { 202: Accepted },
       },
     },
@@ -269,7 +306,10 @@ function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDep
         tags,
         summary: 'Ask for a link to choose a new password',
         description: 'The answer is the same whether or not there is such an account.',
-        body: Type.Object({ email: GivenEmail }, closed),
+        body: Type.Object(
+          { email: GivenEmail },
+          { ...closed, title: 'ForgotPassword', examples: [{ email: 'ada@example.com' }] },
+        ),
         response: { 202: Accepted },
       },
     },
@@ -292,8 +332,15 @@ function registerMailLinks(routes: PaymentsRoutes, { security }: SessionRouteDep
         tags,
         summary: 'Choose a new password with the link from the mail',
         description: 'The token works once, for an hour. All sessions end.',
-        body: Type.Object({ token: LinkToken, password: NewPassword }, closed),
-        response: { 200: Type.Object({}) },
+        body: Type.Object(
+          { token: LinkToken, password: NewPassword },
+          {
+            ...closed,
+            title: 'ResetPassword',
+            examples: [{ token: link, password: 'another horse battery' }],
+          },
+        ),
+        response: { 200: Accepted },
       },
     },
     async (request) => {

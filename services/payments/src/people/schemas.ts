@@ -64,7 +64,31 @@ export const SessionSchema = Type.Object(
     ),
     organisations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: RoleSchema })),
   },
-  { title: 'Session' },
+  {
+    title: 'Session',
+    examples: [
+      {
+        object: 'session',
+        user: {
+          id: 'usr_01kaf3v6w8q2m5x9t7c4b1n0ze',
+          email: 'ada@example.com',
+          name: 'Ada',
+          email_verified: true,
+          operator: false,
+          passkeys: 0,
+          passkey_required: false,
+          created_at: '2026-11-16T15:04:05.000Z',
+        },
+        organisation: {
+          id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze',
+          name: 'Acme',
+          role: 'owner',
+          live_access: 'none',
+        },
+        organisations: [{ id: 'org_01kaf3v6w8q2m5x9t7c4b1n0ze', name: 'Acme', role: 'owner' }],
+      },
+    ],
+  },
 );
 
 export function sessionToApi({ user, passkeys, organisation, organisations }: SessionView) {

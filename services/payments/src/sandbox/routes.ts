@@ -56,25 +56,29 @@ const FundBody = Type.Object(
   { additionalProperties: false, title: 'FundBalance' },
 );
 
-const outcomes: Record<ForcedOutcome, { summary: string; description: string }> = {
+const outcomes: Record<ForcedOutcome, { summary: string; description: string; bodyExample: object }> = {
   settle: {
     summary: 'Let a payment settle now',
     description:
       'Takes a pending payment through `processing` to `completed`, as if the network had settled it.',
+    bodyExample: {},
   },
   reject: {
     summary: 'Let the network refuse a payment',
     description: 'The payment becomes `failed`, or another rail takes over where that is possible.',
+    bodyExample: {},
   },
   return: {
     summary: 'Let the bank return a payment',
     description:
       'Needs a code such as `R01`. Before it is completed it becomes `failed`, after that `returned`.',
+    bodyExample: { code: 'R01' },
   },
   notify_of_change: {
     summary: "Let the bank correct a payment's account",
     description:
       'Needs a code such as `C01`. The payment goes on; the payment method is corrected, and `payment_method.updated` is sent.',
+    bodyExample: { code: 'C01' },
   },
 };
 
@@ -182,8 +186,10 @@ export function registerSandboxRoutes(
         codes: ['state_conflict'],
         schema: {
           operationId: `sandbox.${outcome}`,
-          ...outcomes[outcome],
+          summary: outcomes[outcome].summary,
+          description: outcomes[outcome].description,
           tags,
+          bodyExample: outcomes[outcome].bodyExample,
           params: idParams(paymentExample.id),
           body: ForceBody,
           response: { 200: PaymentSchema },

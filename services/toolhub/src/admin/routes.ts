@@ -2,8 +2,10 @@ import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/htt
 import Type, { type Static } from 'typebox';
 import {
   AdminPlanStateSchema,
+  adminPlanExample,
   adminPlanStateToApi,
   ChangePlan,
+  CustomerPlanSchema,
   planChangeFromApi,
 } from '../billing/plan-api.ts';
 import { EMAIL_CHARACTERS_MAX } from '../customers/customer.ts';
@@ -21,7 +23,7 @@ const moment = Type.String({ format: 'date-time' });
 const momentOrNull = Type.Union([moment, Type.Null()]);
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
-const CustomerSchema = Type.Object({
+const customerFields = {
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
@@ -30,43 +32,100 @@ const CustomerSchema = Type.Object({
   created_at: moment,
   suspended_at: momentOrNull,
   suspension_reason: textOrNull,
+};
+const customerExample = {
+  id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  email: 'ada@example.com',
+  name: 'Ada',
+  plan: 'free',
+  status: 'active',
+  created_at: '2026-11-16T15:04:05.000Z',
+  suspended_at: null,
+  suspension_reason: null,
+};
+const CustomerSchema = Type.Object(customerFields, {
+  title: 'CustomerRecord',
+  description: 'A customer as the operator sees it.',
+  examples: [customerExample],
 });
 
-const DetailsSchema = Type.Object({
-  ...CustomerSchema.properties,
-  plan_state: AdminPlanStateSchema,
-  usage: Type.Object({
-    from: Type.String(),
-    to: Type.String(),
-    data: Type.Array(Type.Object({ key: Type.String(), calls: Type.Integer(), errors: Type.Integer() })),
-    total: Type.Integer(),
-  }),
-});
+const DetailsSchema = Type.Object(
+  {
+    ...customerFields,
+    plan_state: AdminPlanStateSchema,
+    usage: Type.Object({
+      from: Type.String(),
+      to: Type.String(),
+      data: Type.Array(Type.Object({ key: Type.String(), calls: Type.Integer(), errors: Type.Integer() })),
+      total: Type.Integer(),
+    }),
+  },
+  {
+    title: 'CustomerDetails',
+    examples: [
+      {
+        ...customerExample,
+        plan_state: adminPlanExample,
+        usage: {
+          from: '2026-11-01',
+          to: '2026-12-01',
+          data: [{ key: 'email', calls: 12, errors: 1 }],
+          total: 12,
+        },
+      },
+    ],
+  },
+);
 
 const SuspendBody = Type.Object(
   { reason: Type.Optional(Type.String({ maxLength: REASON_CHARACTERS_MAX })) },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'SuspendCustomer', examples: [{ reason: 'Unpaid invoices.' }] },
 );
 
-const JobSchema = Type.Object({
-  name: Type.String(),
-  due: Type.Integer({ description: 'Waiting now, or being worked on.' }),
-  scheduled: Type.Integer({ description: 'For a later time.' }),
-  failed: Type.Integer({ description: 'Given up after all tries.' }),
-  attempts_max: Type.Integer({ description: 'The most tries of any.' }),
-  next_run_at: momentOrNull,
-  last_error: textOrNull,
-});
+const JobSchema = Type.Object(
+  {
+    name: Type.String(),
+    due: Type.Integer({ description: 'Waiting now, or being worked on.' }),
+    scheduled: Type.Integer({ description: 'For a later time.' }),
+    failed: Type.Integer({ description: 'Given up after all tries.' }),
+    attempts_max: Type.Integer({ description: 'The most tries of any.' }),
+    next_run_at: momentOrNull,
+    last_error: textOrNull,
+  },
+  {
+    title: 'JobSummary',
+    examples: [
+      {
+        ...{ name: 'webhooks.deliver', due: 0, scheduled: 2, failed: 0, attempts_max: 1 },
+        next_run_at: '2026-11-16T15:04:05.000Z',
+        last_error: null,
+      },
+    ],
+  },
+);
 
-const FailedJobSchema = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  attempts: Type.Integer(),
-  failed_at: moment,
-  last_error: textOrNull,
-});
+const FailedJobSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    attempts: Type.Integer(),
+    failed_at: moment,
+    last_error: textOrNull,
+  },
+  {
+    title: 'FailedJob',
+    examples: [
+      {
+        ...{ id: 17, name: 'mail.send', attempts: 25, last_error: 'connection refused' },
+        failed_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
+);
 
-const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
+const Params = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 100, examples: [customerExample.id] }),
+});
 const customerCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^cus_[0-9a-z]{26}$' }) }));
 const jobCursor = cursorCodec(Type.Object({ id: Type.Integer({ minimum: 1 }) }));
 
@@ -88,8 +147,10 @@ function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies)
       audit: { action: 'admin.customers_listed' },
       idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_customers',
         tags: ['Admin'],
-        summary: 'The customers, newest first',
+        summary: 'The customers',
+        description: 'Newest first; `email` finds one by its address.',
         querystring: listQuery({ email }),
         response: { 200: listSchema(CustomerSchema) },
       },
@@ -110,8 +171,10 @@ function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies)
       audit: { action: 'admin.customer_read' },
       idempotency: 'safe',
       schema: {
+        operationId: 'admin.get_customer',
         tags: ['Admin'],
-        summary: 'One customer with plan and usage of the month',
+        summary: 'One customer',
+        description: 'With its plan, and the usage of the month by platform.',
         params: Params,
         response: { 200: DetailsSchema },
       },
@@ -143,6 +206,7 @@ function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies
       audit: { action: 'customer.suspended' },
       idempotency: 'natural',
       schema: {
+        operationId: 'admin.suspend_customer',
         tags: ['Admin'],
         summary: 'Suspend a customer',
         description: 'Tokens and sessions are refused everywhere within a second; nothing is deleted.',
@@ -166,8 +230,10 @@ function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies
       audit: { action: 'customer.resumed' },
       idempotency: 'natural',
       schema: {
+        operationId: 'admin.resume_customer',
         tags: ['Admin'],
         summary: 'Resume a suspended customer',
+        description: 'Its tokens and sessions work again within a second.',
         params: Params,
         response: { 200: CustomerSchema },
       },
@@ -190,12 +256,15 @@ function registerPlan(routes: ToolhubRoutes, deps: AdminRoutesDependencies): voi
       rate: 'none',
       audit: { action: 'plan.changed' },
       idempotency: 'natural',
+      codes: ['unknown_plan'],
       schema: {
+        operationId: 'admin.change_plan',
         tags: ['Admin'],
         summary: 'Change the plan of a customer',
+        description: 'The limit of the new plan holds at once; its price is counted by days.',
         params: Params,
         body: ChangePlan,
-        response: { 200: Type.Object({ customer_id: Type.String(), ...AdminPlanStateSchema.properties }) },
+        response: { 200: CustomerPlanSchema },
       },
     },
     async (request) => {
@@ -217,9 +286,11 @@ function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies)
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_jobs',
         tags: ['Admin'],
-        summary: 'What waits, runs and failed in the background, by kind',
-        response: { 200: Type.Object({ data: Type.Array(JobSchema) }) },
+        summary: 'What waits, runs and failed in the background',
+        description: 'By kind of work.',
+        response: { 200: Type.Object({ data: Type.Array(JobSchema) }, { title: 'JobSummaryList' }) },
       },
     },
     async () => ({ data: (await admin.jobs()).map(toApiJob) }),
@@ -232,8 +303,10 @@ function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies)
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_failed_jobs',
         tags: ['Admin'],
-        summary: 'Jobs that were given up, newest first',
+        summary: 'Jobs that were given up',
+        description: 'Newest first, each with its last error.',
         querystring: listQuery(),
         response: { 200: listSchema(FailedJobSchema) },
       },

@@ -32,29 +32,54 @@ const Rules = Type.Object(
       description: 'Single tools, for which `send` and `delete` do not count.',
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'ApprovalRules',
+    examples: [{ send: true, delete: true, tools: { slack_send_message: false } }],
+  },
 );
 
 const Timestamp = Type.String({ format: 'date-time' });
-const ApprovalSchema = Type.Object({
-  id: Type.String(),
-  tool: Type.String(),
-  platform: Type.String(),
-  client: Type.Object({
+const ApprovalSchema = Type.Object(
+  {
     id: Type.String(),
-    name: Type.String({ description: 'As the client calls itself.' }),
-  }),
-  arguments: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'What would be sent. In lists long texts are cut; one call by its id is shown whole.',
-  }),
-  arguments_cut: Type.Boolean(),
-  status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
-  created_at: Timestamp,
-  expires_at: Timestamp,
-  decided_at: Type.Union([Timestamp, Type.Null()]),
-});
+    tool: Type.String(),
+    platform: Type.String(),
+    client: Type.Object({
+      id: Type.String(),
+      name: Type.String({ description: 'As the client calls itself.' }),
+    }),
+    arguments: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What would be sent. In lists long texts are cut; one call by its id is shown whole.',
+    }),
+    arguments_cut: Type.Boolean(),
+    status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    decided_at: Type.Union([Timestamp, Type.Null()]),
+  },
+  {
+    title: 'Approval',
+    examples: [
+      {
+        id: 'apr_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        tool: 'slack_send_message',
+        platform: 'slack',
+        client: { id: 'rV3cZ1pT8mQ5xK0hN7bW2yL9sD4fG6jA1eU3iO5kP8q', name: 'My assistant' },
+        arguments: { channel: 'C061EG9SL', text: 'Hello' },
+        arguments_cut: false,
+        status: 'pending',
+        created_at: '2026-11-16T15:04:05.000Z',
+        expires_at: '2026-11-17T15:04:05.000Z',
+        decided_at: null,
+      },
+    ],
+  },
+);
 
-const idParams = Type.Object({ id: Type.String({ pattern: ID_PATTERN }) });
+const idParams = Type.Object({
+  id: Type.String({ pattern: ID_PATTERN, examples: ['apr_01kaf3v6w8q2m5x9t7c4b1n0ze'] }),
+});
 const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: ID_PATTERN }) }));
 const tags = ['Approvals'];
 
@@ -77,7 +102,13 @@ function registerRules(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
       rate: 'api',
       audit: 'none',
       idempotency: 'safe',
-      schema: { tags, summary: 'Which calls wait for a person', response: { 200: Rules } },
+      schema: {
+        operationId: 'approvals.get_rules',
+        tags,
+        summary: 'Which calls wait for a person',
+        description: 'None unless you set it.',
+        response: { 200: Rules },
+      },
     },
     async (request) => rulesToApi(await ruleBook.rulesOf(access.sessionOf(request).customerId)),
   );
@@ -89,7 +120,9 @@ function registerRules(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
       rate: 'api',
       audit: { action: 'approval.rules_changed' },
       idempotency: 'natural',
+      codes: ['person_required'],
       schema: {
+        operationId: 'approvals.set_rules',
         tags,
         summary: 'Set which calls wait for a person',
         description: 'All rules anew. Clients that were allowed a tool for good have to ask again.',
@@ -150,6 +183,7 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'approvals.list',
         tags,
         summary: 'Calls that wait or waited for a person',
         description: 'Newest first.',
@@ -182,8 +216,10 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'approvals.get',
         tags,
-        summary: 'One of these calls, whole',
+        summary: 'One of these calls',
+        description: 'With its arguments whole.',
         params: idParams,
         response: { 200: ApprovalSchema },
       },
@@ -211,7 +247,7 @@ function registerDecisions(routes: ToolhubRoutes, deps: ApprovalsRoutesDependenc
         }),
       ),
     },
-    { additionalProperties: false },
+    { additionalProperties: false, title: 'AllowCall', examples: [{ remember: 'once' }] },
   );
 
   routes.post(
@@ -221,7 +257,9 @@ function registerDecisions(routes: ToolhubRoutes, deps: ApprovalsRoutesDependenc
       rate: 'api',
       audit: { action: 'approval.allowed', targetParam: 'id' },
       idempotency: 'natural',
+      codes: ['approval_not_pending'],
       schema: {
+        operationId: 'approvals.allow',
         tags,
         summary: 'Let a waiting call run',
         description: 'It runs when the client makes the same call again, once.',
@@ -245,7 +283,15 @@ function registerDecisions(routes: ToolhubRoutes, deps: ApprovalsRoutesDependenc
       rate: 'api',
       audit: { action: 'approval.denied', targetParam: 'id' },
       idempotency: 'natural',
-      schema: { tags, summary: 'Refuse a waiting call', params: idParams, response: { 200: ApprovalSchema } },
+      codes: ['approval_not_pending'],
+      schema: {
+        operationId: 'approvals.deny',
+        tags,
+        summary: 'Refuse a waiting call',
+        description: 'The client is told so when it makes the call again.',
+        params: idParams,
+        response: { 200: ApprovalSchema },
+      },
     },
     async (request) => {
       const { customerId } = access.sessionOf(request);

@@ -12,16 +12,33 @@ import type { AuditService, EntryFilter } from './service.ts';
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const TEXT_LENGTH_MAX = 200;
 
-const Entry = Type.Object({
-  id: Type.String(),
-  at: Type.String({ format: 'date-time' }),
-  actor: Type.Object({ type: Type.String(), id: Type.String() }),
-  action: Type.String(),
-  target: nullableText,
-  outcome: Type.String(),
-  ip: nullableText,
-  request_id: nullableText,
-});
+const Entry = Type.Object(
+  {
+    id: Type.String(),
+    at: Type.String({ format: 'date-time' }),
+    actor: Type.Object({ type: Type.String(), id: Type.String() }),
+    action: Type.String(),
+    target: nullableText,
+    outcome: Type.String(),
+    ip: nullableText,
+    request_id: nullableText,
+  },
+  {
+    title: 'AuditEntry',
+    examples: [
+      {
+        id: 'aud_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        at: '2026-11-16T15:04:05.000Z',
+        actor: { type: 'customer', id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze' },
+        action: 'token.created',
+        target: 'tok_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        outcome: 'success',
+        ip: '203.0.113.7',
+        request_id: 'req_frGcOXLilyq13H7K00001',
+      },
+    ],
+  },
+);
 
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX, description }));
@@ -75,10 +92,11 @@ export function registerAuditRoutes(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'audit.list',
         tags: ['Audit'],
-        summary: 'What happened in this account, newest first',
+        summary: 'What happened in this account',
         description:
-          'With filters, a page may hold fewer entries than `limit`, or none, while `next_cursor` says that there are more to look through.',
+          'Newest first: who did what, when, from where, and how it ended. Never a secret or the text of a message. With filters, a page may hold fewer entries than `limit`, or none, while `next_cursor` says that there are more to look through.',
         querystring: listQuery(filters),
         response: { 200: listSchema(Entry) },
       },
@@ -104,8 +122,14 @@ export function registerAuditRoutes(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'audit.export',
         tags: ['Audit'],
         summary: 'The log as CSV',
+        produces: {
+          type: 'text/csv',
+          description: 'A line per entry.',
+          example: 'id,at,actor_type,actor_id,action,target,outcome,ip,request_id\r\n',
+        },
         description: 'Newest first, at most 100,000 lines: a range of days reaches what lies behind.',
         querystring: Filters,
       },

@@ -6,9 +6,9 @@ import type { ToolhubRoutes } from '../route-rules.ts';
 import { dayOf, monthOf } from './month.ts';
 import { type Plan, USAGE_GROUPS } from './plan.ts';
 import {
-  AdminPlanStateSchema,
   adminPlanStateToApi,
   ChangePlan,
+  CustomerPlanSchema,
   PlanStateSchema,
   planChangeFromApi,
   planStateToApi,
@@ -25,14 +25,26 @@ const CALLS_MAX = 1_000_000_000_000;
 const USAGE_DAYS_MAX = 400;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const PlanSchema = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  price_cents: Type.Integer(),
-  included_calls: Type.Integer(),
-  overage_cents_per_1000: Type.Integer(),
-  hard_stop: Type.Boolean(),
-});
+const PlanSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    price_cents: Type.Integer(),
+    included_calls: Type.Integer(),
+    overage_cents_per_1000: Type.Integer(),
+    hard_stop: Type.Boolean(),
+  },
+  {
+    title: 'Plan',
+    examples: [
+      {
+        ...{ id: 'starter', name: 'Starter', price_cents: 2900, included_calls: 50000 },
+        overage_cents_per_1000: 60,
+        hard_stop: false,
+      },
+    ],
+  },
+);
 
 const ChangeLimit = Type.Object(
   {
@@ -40,7 +52,7 @@ const ChangeLimit = Type.Object(
       description: 'The limit instead of the plan’s; null goes back to the plan’s.',
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'ChangeLimit', examples: [{ monthly_calls: 5000 }] },
 );
 
 const UsageQuerySchema = Type.Object(
@@ -56,23 +68,37 @@ const UsageQuerySchema = Type.Object(
 );
 
 const milliseconds = Type.Union([Type.Integer(), Type.Null()]);
-const UsageSchema = Type.Object({
-  from: Type.String(),
-  to: Type.String(),
-  group: Type.String(),
-  data: Type.Array(
-    Type.Object({
-      key: Type.String(),
-      calls: Type.Integer({ description: 'All calls that ran, failed ones too.' }),
-      errors: Type.Integer({
-        description: 'Those of them that failed; they are free where they certainly did nothing.',
+const UsageSchema = Type.Object(
+  {
+    from: Type.String(),
+    to: Type.String(),
+    group: Type.String(),
+    data: Type.Array(
+      Type.Object({
+        key: Type.String(),
+        calls: Type.Integer({ description: 'All calls that ran, failed ones too.' }),
+        errors: Type.Integer({
+          description: 'Those of them that failed; they are free where they certainly did nothing.',
+        }),
+        p50_ms: milliseconds,
+        p95_ms: milliseconds,
       }),
-      p50_ms: milliseconds,
-      p95_ms: milliseconds,
-    }),
-  ),
-  total: Type.Integer({ description: 'The calls of all groups.' }),
-});
+    ),
+    total: Type.Integer({ description: 'The calls of all groups.' }),
+  },
+  {
+    title: 'Usage',
+    examples: [
+      {
+        from: '2026-11-01',
+        to: '2026-11-17',
+        group: 'platform',
+        data: [{ key: 'email', calls: 12, errors: 1, p50_ms: 210, p95_ms: 640 }],
+        total: 12,
+      },
+    ],
+  },
+);
 
 export function registerBillingRoutes(routes: ToolhubRoutes, deps: BillingRoutesDependencies): void {
   registerPlanRoutes(routes, deps);
@@ -88,9 +114,11 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'plans.list',
         tags: ['Billing'],
         summary: 'The plans',
-        response: { 200: Type.Object({ data: Type.Array(PlanSchema) }) },
+        description: 'What each costs and includes; nobody has to be logged in.',
+        response: { 200: Type.Object({ data: Type.Array(PlanSchema) }, { title: 'PlanList' }) },
       },
     },
     async () => ({ data: (await billing.plans()).map(toApiPlan) }),
@@ -102,7 +130,13 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
       rate: 'api',
       audit: 'none',
       idempotency: 'safe',
-      schema: { tags: ['Billing'], summary: 'Your plan and this month', response: { 200: PlanStateSchema } },
+      schema: {
+        operationId: 'plan.get',
+        tags: ['Billing'],
+        summary: 'Your plan and this month',
+        description: 'How many calls are used and left, and when the month begins anew.',
+        response: { 200: PlanStateSchema },
+      },
     },
     async (request) => planStateToApi(await billing.planState(access.sessionOf(request).customerId)),
   );
@@ -113,9 +147,12 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
       rate: 'api',
       audit: { action: 'plan.changed' },
       idempotency: 'natural',
+      codes: ['unknown_plan'],
       schema: {
+        operationId: 'plan.change',
         tags: ['Billing'],
         summary: 'Change the plan or its spend cap',
+        description: 'The limit of the new plan holds at once; its price is counted by days.',
         body: ChangePlan,
         response: { 200: PlanStateSchema },
       },
@@ -136,13 +173,15 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
       audit: { action: 'plan.limit_changed' },
       idempotency: 'natural',
       schema: {
+        operationId: 'admin.change_limit',
         tags: ['Admin'],
         summary: 'Give a customer another limit',
-        params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }),
+        description: 'Instead of that of the plan; the spend cap of the customer still holds.',
+        params: Type.Object({
+          id: Type.String({ minLength: 1, maxLength: 100, examples: ['cus_01kaf3v6w8q2m5x9t7c4b1n0ze'] }),
+        }),
         body: ChangeLimit,
-        response: {
-          200: Type.Object({ customer_id: Type.String(), ...AdminPlanStateSchema.properties }),
-        },
+        response: { 200: CustomerPlanSchema },
       },
     },
     async (request) => {
@@ -167,6 +206,7 @@ function registerUsageRoutes(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'usage.get',
         tags: ['Billing'],
         summary: 'Calls per platform, day or tool',
         description: 'Without dates: the current month up to now. `to` is not part of the range.',

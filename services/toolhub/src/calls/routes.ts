@@ -28,24 +28,35 @@ export function registerCallRoutes(routes: ToolhubRoutes, deps: CallRoutesDepend
       audit: 'none',
       idempotency: 'repeats',
       schema: {
+        operationId: 'tools.call',
         tags: ['Tools'],
         summary: 'Call a tool',
         description:
           'A real call on your connected account: it counts, and it stands in the audit log. A call that fails at the platform answers 200 with `is_error`.',
-        params: Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        params: Type.Object({
+          name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['accounts_list'] }),
+        }),
         body: Type.Object(
           { arguments: Type.Record(Type.String(), Type.Unknown(), { default: {} }) },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'CallTool', examples: [{ arguments: {} }] },
         ),
         response: {
-          200: Type.Object({
-            tool: Type.String(),
-            is_error: Type.Boolean(),
-            content: Type.Record(Type.String(), Type.Unknown(), {
-              description: 'What the tool answered; `error` when it failed.',
-            }),
-            text: Type.String({ description: 'The same as an assistant reads it.' }),
-          }),
+          200: Type.Object(
+            {
+              tool: Type.String(),
+              is_error: Type.Boolean(),
+              content: Type.Record(Type.String(), Type.Unknown(), {
+                description: 'What the tool answered; `error` when it failed.',
+              }),
+              text: Type.String({ description: 'The same as an assistant reads it.' }),
+            },
+            {
+              title: 'ToolCall',
+              examples: [
+                { tool: 'accounts_list', is_error: false, content: { items: [] }, text: '{"items":[]}' },
+              ],
+            },
+          ),
         },
       },
     },

@@ -13,7 +13,7 @@ export interface ConnectRoutesDependencies {
   connectionPage: (platform: string) => string;
 }
 
-const Params = Type.Object({ platform: Type.String({ pattern: '^[a-z]{1,20}$' }) });
+const Params = Type.Object({ platform: Type.String({ pattern: '^[a-z]{1,20}$', examples: ['slack'] }) });
 const BeginQuery = Type.Object(
   {
     provider: Type.Optional(
@@ -50,7 +50,9 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
       rate: 'api',
       audit: 'none',
       idempotency: 'repeats',
+      codes: ['connect_not_supported', 'not_configured', 'platform_unreachable'],
       schema: {
+        operationId: 'connect.begin',
         summary: 'Connect a platform in the browser',
         description:
           'Leads to the vendor, where the customer allows the access. The vendor sends the browser back to `/api/connect/:platform/callback`, which leads to the dashboard.',
@@ -83,7 +85,18 @@ function registerCallback(routes: ToolhubRoutes, deps: ConnectRoutesDependencies
       rate: 'dear',
       audit: { action: 'credential.connected', targetParam: 'platform' },
       idempotency: 'repeats',
+      codes: [
+        'connect_state_invalid',
+        'connect_denied',
+        'connect_failed',
+        'connect_not_supported',
+        'not_configured',
+        'platform_unreachable',
+        'address_refused',
+        'credential_rejected',
+      ],
       schema: {
+        operationId: 'connect.finish',
         summary: 'Where the vendor sends the browser back to',
         description:
           'Stores the credential and leads to the dashboard. Failures are told there, or as a problem to callers that do not take HTML.',

@@ -13,13 +13,28 @@ export interface CredentialRoutesDependencies {
   access: Pick<Access, 'sessionOf'>;
 }
 
-const Record = Type.Object({
-  platform: Type.String(),
-  account: Type.String({ description: 'What the account is called at the platform.' }),
-  status: Type.Enum(['connected', 'expired'], { type: 'string' }),
-  expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  updated_at: Type.String({ format: 'date-time' }),
-});
+const Record = Type.Object(
+  {
+    platform: Type.String(),
+    account: Type.String({ description: 'What the account is called at the platform.' }),
+    status: Type.Enum(['connected', 'expired'], { type: 'string' }),
+    expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  {
+    title: 'Credential',
+    description: 'An account that is connected; never its secrets.',
+    examples: [
+      {
+        platform: 'slack',
+        account: 'ada in Acme',
+        status: 'connected',
+        expires_at: null,
+        updated_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
+);
 
 const PutQuery = Type.Object(
   {
@@ -30,7 +45,7 @@ const PutQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-const Params = Type.Object({ platform: Type.String({ pattern: '^[a-z]{1,20}$' }) });
+const Params = Type.Object({ platform: Type.String({ pattern: '^[a-z]{1,20}$', examples: ['slack'] }) });
 const cursor = cursorCodec(Type.Object({ platform: Type.String({ pattern: '^[a-z]{1,20}$' }) }));
 
 function toApi(record: CredentialRecord) {
@@ -66,7 +81,9 @@ function registerReading(routes: ToolhubRoutes, { credentials, access }: Credent
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'credentials.list',
         summary: 'List connected platforms',
+        description: 'By name; never a secret.',
         tags: ['Credentials'],
         querystring: listQuery(),
         response: { 200: listSchema(Record) },
@@ -89,7 +106,9 @@ function registerReading(routes: ToolhubRoutes, { credentials, access }: Credent
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'credentials.get',
         summary: 'Show one connected platform',
+        description: 'Whether it works, and when its access ends.',
         tags: ['Credentials'],
         params: Params,
         response: { 200: Record },
@@ -113,7 +132,14 @@ function registerPut(routes: ToolhubRoutes, connector: Connector, deps: Credenti
       rate: 'dear',
       audit: { action: 'credential.connected' },
       idempotency: 'natural',
+      codes: [
+        'credential_rejected',
+        'platform_unreachable',
+        'address_refused',
+        ...(connector.auth.alwaysVerified ? (['verification_required', 'phone_number_taken'] as const) : []),
+      ],
       schema: {
+        operationId: `credentials.put_${platform}`,
         summary: `Connect ${connector.title}`,
         description:
           'Stores the credential, sealed, after it was tried at the platform. It is never shown again.',
@@ -143,6 +169,7 @@ function registerDelete(routes: ToolhubRoutes, deps: CredentialRoutesDependencie
       audit: { action: 'credential.removed', targetParam: 'platform' },
       idempotency: 'natural',
       schema: {
+        operationId: 'credentials.remove',
         summary: 'Disconnect a platform',
         description: 'Deletes the credential and what was stored of the account.',
         tags: ['Credentials'],

@@ -25,16 +25,30 @@ export interface CustomerRoutesDependencies {
 
 const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
 
-export const CustomerAnswer = Type.Object({
-  customer: Type.Object({
+const CustomerSchema = Type.Object(
+  {
     id: Type.String(),
     email: Type.String(),
     email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
     name: Type.String(),
     plan: Type.String(),
     created_at: Type.String({ format: 'date-time' }),
-  }),
-});
+  },
+  {
+    title: 'Customer',
+    examples: [
+      {
+        id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        email: 'ada@example.com',
+        email_verified: true,
+        name: 'Ada',
+        plan: 'free',
+        created_at: '2026-11-16T15:04:05.000Z',
+      },
+    ],
+  },
+);
+export const CustomerAnswer = Type.Object({ customer: CustomerSchema }, { title: 'Account' });
 
 export const NewPassword = Type.String({
   minLength: PASSWORD_CHARACTERS_MIN,
@@ -50,13 +64,21 @@ const Signup = Type.Object(
     password: NewPassword,
     name: Name,
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'SignUp',
+    examples: [{ email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' }],
+  },
 );
 
 /** Looser than sign-up: what cannot be an account is answered like a wrong password. */
 const Login = Type.Object(
   { email: Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }), password: GivenPassword },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'LogIn',
+    examples: [{ email: 'ada@example.com', password: 'correct horse battery' }],
+  },
 );
 
 export function customerToApi(customer: Customer) {
@@ -95,7 +117,15 @@ function registerSessions(routes: ToolhubRoutes, { customers, access }: Customer
       rate: 'address',
       audit: { action: 'account.created' },
       idempotency: 'repeats',
-      schema: { tags, summary: 'Open an account', body: Signup, response: { 201: CustomerAnswer } },
+      codes: ['email_taken', 'busy'],
+      schema: {
+        operationId: 'account.sign_up',
+        tags,
+        summary: 'Open an account',
+        description: 'The answer sets the cookie of a session. A mail asks to verify the address.',
+        body: Signup,
+        response: { 201: CustomerAnswer },
+      },
     },
     async (request, reply) => {
       const { customer, sessionToken } = await customers.signup({ ...request.body, from: originOf(request) });
@@ -112,7 +142,16 @@ function registerSessions(routes: ToolhubRoutes, { customers, access }: Customer
       rate: 'address',
       audit: { action: 'session.started' },
       idempotency: 'repeats',
-      schema: { tags, summary: 'Start a session', body: Login, response: { 200: CustomerAnswer } },
+      codes: ['invalid_credentials', 'too_many_logins', 'busy', 'customer_suspended'],
+      schema: {
+        operationId: 'account.log_in',
+        tags,
+        summary: 'Start a session',
+        description:
+          'The answer sets the cookie of the session. Ten failed tries close an account for a while.',
+        body: Login,
+        response: { 200: CustomerAnswer },
+      },
     },
     async (request, reply) => {
       const outcome = await customers.login({ ...request.body, from: originOf(request) });
@@ -133,7 +172,13 @@ function registerSessions(routes: ToolhubRoutes, { customers, access }: Customer
       rate: 'none',
       audit: { action: 'session.ended' },
       idempotency: 'natural',
-      schema: { tags, summary: 'End the session', response: { 204: Type.Null() } },
+      schema: {
+        operationId: 'account.log_out',
+        tags,
+        summary: 'End the session',
+        description: 'The cookie stops working at once; without one nothing happens.',
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       const cookie = access.cookieOf(request);
@@ -156,7 +201,13 @@ function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies
       rate: 'api',
       audit: 'none',
       idempotency: 'safe',
-      schema: { tags, summary: 'The account of the caller', response: { 200: CustomerAnswer } },
+      schema: {
+        operationId: 'account.get',
+        tags,
+        summary: 'The account of the caller',
+        description: 'Whose token or cookie it is.',
+        response: { 200: CustomerAnswer },
+      },
     },
     async (request) => {
       const customer = await customers.find(access.sessionOf(request).customerId);
@@ -173,9 +224,14 @@ function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies
       audit: { action: 'account.renamed' },
       idempotency: 'natural',
       schema: {
+        operationId: 'account.update',
         tags,
         summary: 'Change the name of the account',
-        body: Type.Object({ name: Name }, { additionalProperties: false }),
+        description: 'The name is shown in the dashboard and on invoices.',
+        body: Type.Object(
+          { name: Name },
+          { additionalProperties: false, title: 'UpdateAccount', examples: [{ name: 'Ada' }] },
+        ),
         response: { 200: CustomerAnswer },
       },
     },
@@ -194,11 +250,20 @@ function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies
       // There is no log left to write to.
       audit: 'none',
       idempotency: 'natural',
+      codes: ['wrong_password', 'too_many_logins', 'busy'],
       schema: {
+        operationId: 'account.close',
         tags,
         summary: 'Close the account',
         description: 'Removes everything of the account but its invoices, which the law makes us keep.',
-        body: Type.Object({ password: GivenPassword }, { additionalProperties: false }),
+        body: Type.Object(
+          { password: GivenPassword },
+          {
+            additionalProperties: false,
+            title: 'CloseAccount',
+            examples: [{ password: 'correct horse battery' }],
+          },
+        ),
         response: { 204: Type.Null() },
       },
     },

@@ -14,16 +14,35 @@ export interface SecurityRoutesDependencies {
 }
 
 const LinkToken = Type.String({ minLength: 1, maxLength: 200, description: 'From the link in the mail.' });
-const Accepted = Type.Object({}, { description: 'Nothing is told here; see the mail.' });
+const Accepted = Type.Object(
+  {},
+  { title: 'Accepted', description: 'Nothing is told here; see the mail.', examples: [{}] },
+);
+const link = 'kq3f8ZpW0n5sVxT2bYhL6uRcJ9mDgE1a';
 
-const SessionSchema = Type.Object({
-  id: Type.String(),
-  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
-  ip: Type.Union([Type.String(), Type.Null()], { description: 'Where it was started from.' }),
-  user_agent: Type.Union([Type.String(), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
-  expires_at: Type.String({ format: 'date-time' }),
-});
+const SessionSchema = Type.Object(
+  {
+    id: Type.String(),
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    ip: Type.Union([Type.String(), Type.Null()], { description: 'Where it was started from.' }),
+    user_agent: Type.Union([Type.String(), Type.Null()]),
+    created_at: Type.String({ format: 'date-time' }),
+    expires_at: Type.String({ format: 'date-time' }),
+  },
+  {
+    title: 'Session',
+    examples: [
+      {
+        id: 'ses_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        current: true,
+        ip: '203.0.113.7',
+        user_agent: 'Mozilla/5.0',
+        created_at: '2026-11-16T15:04:05.000Z',
+        expires_at: '2026-12-16T15:04:05.000Z',
+      },
+    ],
+  },
+);
 
 const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^ses_[0-9a-z]{26}$' }) }));
 const tags = ['Account'];
@@ -43,11 +62,16 @@ function registerVerification(routes: ToolhubRoutes, { security, access }: Secur
       rate: 'address',
       audit: { action: 'account.verified' },
       idempotency: 'repeats',
+      codes: ['link_not_valid'],
       schema: {
+        operationId: 'account.verify',
         tags,
         summary: 'Verify the e-mail address',
         description: 'With the token from the mail; it works once, for 24 hours.',
-        body: Type.Object({ token: LinkToken }, { additionalProperties: false }),
+        body: Type.Object(
+          { token: LinkToken },
+          { additionalProperties: false, title: 'VerifyAddress', examples: [{ token: link }] },
+        ),
         response: { 200: CustomerAnswer },
       },
     },
@@ -65,7 +89,13 @@ function registerVerification(routes: ToolhubRoutes, { security, access }: Secur
       rate: 'dear',
       audit: { action: 'account.verification_sent' },
       idempotency: 'repeats',
-      schema: { tags, summary: 'Send the verification again', response: { 202: Accepted } },
+      schema: {
+        operationId: 'account.resend_verification',
+        tags,
+        summary: 'Send the verification again',
+        description: 'Mails a new link; nothing happens where the address is verified already.',
+        response: { 202: Accepted },
+      },
     },
     async (request, reply) => {
       await security.resendVerification(access.sessionOf(request).customerId);
@@ -83,12 +113,13 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
       audit: 'none',
       idempotency: 'repeats',
       schema: {
+        operationId: 'account.forgot_password',
         tags,
         summary: 'Ask for a link to choose a new password',
         description: 'The answer is the same whether or not there is such an account.',
         body: Type.Object(
           { email: Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX }) },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'ForgotPassword', examples: [{ email: 'ada@example.com' }] },
         ),
         response: { 202: Accepted },
       },
@@ -106,11 +137,20 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
       rate: 'address',
       audit: { action: 'account.password_reset' },
       idempotency: 'repeats',
+      codes: ['link_not_valid', 'busy'],
       schema: {
+        operationId: 'account.reset_password',
         tags,
         summary: 'Choose a new password with the link from the mail',
         description: 'The token works once, for an hour. All sessions end.',
-        body: Type.Object({ token: LinkToken, password: NewPassword }, { additionalProperties: false }),
+        body: Type.Object(
+          { token: LinkToken, password: NewPassword },
+          {
+            additionalProperties: false,
+            title: 'ResetPassword',
+            examples: [{ token: link, password: 'another horse battery' }],
+          },
+        ),
         response: { 204: Type.Null() },
       },
     },
@@ -128,11 +168,20 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
       rate: 'api',
       audit: { action: 'account.password_changed' },
       idempotency: 'natural',
+      codes: ['wrong_password', 'too_many_logins', 'busy'],
       schema: {
+        operationId: 'account.change_password',
         tags,
         summary: 'Change the password',
         description: 'All other sessions end.',
-        body: Type.Object({ current: GivenPassword, new: NewPassword }, { additionalProperties: false }),
+        body: Type.Object(
+          { current: GivenPassword, new: NewPassword },
+          {
+            additionalProperties: false,
+            title: 'ChangePassword',
+            examples: [{ current: 'correct horse battery', new: 'another horse battery' }],
+          },
+        ),
         response: { 204: Type.Null() },
       },
     },
@@ -154,8 +203,10 @@ function registerSessionList(routes: ToolhubRoutes, { security, access }: Securi
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'sessions.list',
         tags,
-        summary: 'The sessions of the account, newest first',
+        summary: 'The sessions of the account',
+        description: 'Newest first: where somebody is logged in.',
         querystring: listQuery(),
         response: { 200: listSchema(SessionSchema) },
       },
@@ -178,9 +229,13 @@ function registerSessionList(routes: ToolhubRoutes, { security, access }: Securi
       audit: { action: 'session.ended', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
+        operationId: 'sessions.end',
         tags,
         summary: 'End a session',
-        params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
+        description: 'Its cookie stops working.',
+        params: Type.Object({
+          id: Type.String({ maxLength: 100, examples: ['ses_01kaf3v6w8q2m5x9t7c4b1n0ze'] }),
+        }),
         response: { 204: Type.Null() },
       },
     },

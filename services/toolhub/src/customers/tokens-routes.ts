@@ -22,7 +22,11 @@ const NewToken = Type.Object(
     scopes: Type.Optional(Type.Array(TokenScope, { minItems: 1, uniqueItems: true })),
     expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_DAYS_MAX })),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'CreateToken',
+    examples: [{ name: 'my assistant', scopes: ['tools:read', 'tools:write'], expires_in_days: 90 }],
+  },
 );
 
 const nullableDate = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
@@ -33,8 +37,21 @@ const fields = {
   expires_at: nullableDate,
   created_at: Type.String({ format: 'date-time' }),
 };
-const CreatedToken = Type.Object({ ...fields, token: Type.String({ description: 'Shown this once.' }) });
-const ListedToken = Type.Object({ ...fields, last_used_at: nullableDate });
+const example = {
+  id: 'tok_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  name: 'my assistant',
+  scopes: ['tools:read', 'tools:write'],
+  expires_at: '2027-02-14T15:04:05.000Z',
+  created_at: '2026-11-16T15:04:05.000Z',
+};
+const CreatedToken = Type.Object(
+  { ...fields, token: Type.String({ description: 'Shown this once.' }) },
+  { title: 'NewToken', examples: [{ ...example, token: 'thp_…' }] },
+);
+const ListedToken = Type.Object(
+  { ...fields, last_used_at: nullableDate },
+  { title: 'Token', examples: [{ ...example, last_used_at: null }] },
+);
 
 const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^tok_[0-9a-z]{26}$' }) }));
 
@@ -63,7 +80,16 @@ export function registerTokenRoutes(
       rate: 'api',
       audit: { action: 'token.created' },
       idempotency: 'repeats',
-      schema: { tags, summary: 'Make a personal token', body: NewToken, response: { 201: CreatedToken } },
+      codes: ['token_limit_reached'],
+      schema: {
+        operationId: 'tokens.create',
+        tags,
+        summary: 'Make a personal token',
+        description:
+          'For a client or a script of your own. It is shown this once, and only a person who is logged in can make one.',
+        body: NewToken,
+        response: { 201: CreatedToken },
+      },
     },
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
@@ -87,8 +113,10 @@ export function registerTokenRoutes(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'tokens.list',
         tags,
-        summary: 'The personal tokens of the account, newest first',
+        summary: 'The personal tokens of the account',
+        description: 'Newest first, with when each was last used; never the tokens themselves.',
         querystring: listQuery(),
         response: { 200: listSchema(ListedToken) },
       },
@@ -117,9 +145,11 @@ export function registerTokenRoutes(
       audit: { action: 'token.revoked', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
+        operationId: 'tokens.revoke',
         tags,
         summary: 'Revoke a personal token',
-        params: Type.Object({ id: Type.String() }),
+        description: 'It stops working everywhere within a second.',
+        params: Type.Object({ id: Type.String({ examples: [example.id] }) }),
         response: { 204: Type.Null() },
       },
     },

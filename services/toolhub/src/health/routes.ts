@@ -11,19 +11,33 @@ export interface HealthRoutesDependencies {
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-const Report = Type.Object({
-  checked_at: Type.String({ format: 'date-time' }),
-  cached: Type.Boolean({ description: 'Whether this was found out for an earlier call.' }),
-  platforms: Type.Array(
-    Type.Object({
-      platform: Type.String(),
-      status: Type.Enum([...HEALTH_STATUSES], { type: 'string' }),
-      token_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-      latency_ms: Type.Union([Type.Integer(), Type.Null()]),
-      message: nullableText,
-    }),
-  ),
-});
+const Report = Type.Object(
+  {
+    checked_at: Type.String({ format: 'date-time' }),
+    cached: Type.Boolean({ description: 'Whether this was found out for an earlier call.' }),
+    platforms: Type.Array(
+      Type.Object({
+        platform: Type.String(),
+        status: Type.Enum([...HEALTH_STATUSES], { type: 'string' }),
+        token_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+        latency_ms: Type.Union([Type.Integer(), Type.Null()]),
+        message: nullableText,
+      }),
+    ),
+  },
+  {
+    title: 'PlatformHealth',
+    examples: [
+      {
+        checked_at: '2026-11-16T15:04:05.000Z',
+        cached: true,
+        platforms: [
+          { platform: 'slack', status: 'ok', token_expires_at: null, latency_ms: 120, message: null },
+        ],
+      },
+    ],
+  },
+);
 
 export function registerHealthRoutes(
   routes: ToolhubRoutes,
@@ -36,7 +50,9 @@ export function registerHealthRoutes(
       rate: 'api',
       audit: 'none',
       idempotency: 'safe',
+      codes: ['not_ready'],
       schema: {
+        operationId: 'health.platforms',
         tags: ['Health'],
         summary: 'How the platforms are',
         description:

@@ -17,48 +17,75 @@ export interface InvoiceRoutesDependencies {
   drainSignal: AbortSignal;
 }
 
+const example = {
+  id: 'inv_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  number: 'INV-000042',
+  customer_id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  period: '2026-10',
+  status: 'sent',
+  currency: 'USD',
+  lines: [{ platform: null, description: 'Starter', quantity: 1, amount_cents: 2900 }],
+  total_cents: 2900,
+  issued_at: '2026-11-01T00:10:00.000Z',
+  sent_at: '2026-11-01T00:10:02.000Z',
+  paid_at: null,
+};
+
 const moment = Type.String({ format: 'date-time' });
 const momentOrNull = Type.Union([moment, Type.Null()]);
 
-const InvoiceSchema = Type.Object({
-  id: Type.String(),
-  number: Type.String({ description: 'In one series without gaps.' }),
-  customer_id: Type.String(),
-  period: Type.String({ description: 'A calendar month in UTC.' }),
-  status: Type.Enum([...INVOICE_STATUSES], { type: 'string' }),
-  currency: Type.String(),
-  lines: Type.Array(
-    Type.Object({
-      platform: Type.Union([Type.String(), Type.Null()], { description: 'Null for the price of the plan.' }),
-      description: Type.String(),
-      quantity: Type.Integer(),
-      amount_cents: Type.Integer(),
-    }),
-  ),
-  total_cents: Type.Integer({ description: 'The sum of the lines.' }),
-  issued_at: moment,
-  sent_at: momentOrNull,
-  paid_at: momentOrNull,
-});
+const InvoiceSchema = Type.Object(
+  {
+    id: Type.String(),
+    number: Type.String({ description: 'In one series without gaps.' }),
+    customer_id: Type.String(),
+    period: Type.String({ description: 'A calendar month in UTC.' }),
+    status: Type.Enum([...INVOICE_STATUSES], { type: 'string' }),
+    currency: Type.String(),
+    lines: Type.Array(
+      Type.Object({
+        platform: Type.Union([Type.String(), Type.Null()], {
+          description: 'Null for the price of the plan.',
+        }),
+        description: Type.String(),
+        quantity: Type.Integer(),
+        amount_cents: Type.Integer(),
+      }),
+    ),
+    total_cents: Type.Integer({ description: 'The sum of the lines.' }),
+    issued_at: moment,
+    sent_at: momentOrNull,
+    paid_at: momentOrNull,
+  },
+  { title: 'Invoice', examples: [example] },
+);
 
 const RunBody = Type.Object(
   {
     period: Type.String({ pattern: PERIOD_PATTERN, description: 'A month that is over, like 2026-10.' }),
     dry_run: Type.Boolean({ default: false, description: 'Tells what a run would do and does nothing.' }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'RunInvoices', examples: [{ period: '2026-10' }] },
 );
 
-const RunAnswer = Type.Object({
-  period: Type.String(),
-  created: Type.Integer(),
-  skipped: Type.Integer({ description: 'Customers that had their invoice already.' }),
-  failed: Type.Integer({ description: 'Customers whose invoice could not be made, or not be mailed yet.' }),
-  dry_run: Type.Optional(Type.Literal(true)),
-  total_cents: Type.Optional(Type.Integer({ description: 'Of a dry run: the sum of the invoices to come.' })),
-});
+const RunAnswer = Type.Object(
+  {
+    period: Type.String(),
+    created: Type.Integer(),
+    skipped: Type.Integer({ description: 'Customers that had their invoice already.' }),
+    failed: Type.Integer({ description: 'Customers whose invoice could not be made, or not be mailed yet.' }),
+    dry_run: Type.Optional(Type.Literal(true)),
+    total_cents: Type.Optional(
+      Type.Integer({ description: 'Of a dry run: the sum of the invoices to come.' }),
+    ),
+  },
+  { title: 'InvoiceRun', examples: [{ period: '2026-10', created: 12, skipped: 0, failed: 0 }] },
+);
 
-const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
+const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100, examples: [example.id] }) });
+const CustomerParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 100, examples: [example.customer_id] }),
+});
 const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^inv_[0-9a-z]{26}$' }) }));
 
 function toApi(invoice: Invoice): Static<typeof InvoiceSchema> {
@@ -104,8 +131,10 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'invoices.list',
         tags: ['Billing'],
-        summary: 'Your invoices, newest first',
+        summary: 'Your invoices',
+        description: 'Newest first; one for each month.',
         querystring: listQuery(),
         response: { 200: listSchema(InvoiceSchema) },
       },
@@ -120,9 +149,11 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_invoices',
         tags: ['Admin'],
-        summary: 'The invoices of a customer, newest first',
-        params: Params,
+        summary: 'The invoices of a customer',
+        description: 'Newest first; also of a customer whose account is closed.',
+        params: CustomerParams,
         querystring: listQuery(),
         response: { 200: listSchema(InvoiceSchema) },
       },
@@ -137,8 +168,10 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'invoices.get',
         tags: ['Billing'],
         summary: 'One invoice',
+        description: 'With its lines: the price of the plan, and calls by platform.',
         params: Params,
         response: { 200: InvoiceSchema },
       },
@@ -155,7 +188,14 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
       rate: 'dear',
       audit: 'none',
       idempotency: 'safe',
-      schema: { tags: ['Billing'], summary: 'One invoice as PDF', params: Params },
+      schema: {
+        operationId: 'invoices.get_pdf',
+        tags: ['Billing'],
+        summary: 'One invoice as PDF',
+        description: 'The same that was mailed.',
+        params: Params,
+        produces: { type: 'application/pdf', description: 'The document.', example: '%PDF-1.7 …' },
+      },
     },
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
@@ -178,7 +218,9 @@ function registerRun(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): vo
       rate: 'none',
       audit: { action: 'invoices.run' },
       idempotency: 'natural',
+      codes: ['locked', 'period_not_ended'],
       schema: {
+        operationId: 'admin.run_invoices',
         tags: ['Admin'],
         summary: 'Make and send the invoices of a month',
         description: 'Answers when it is done. What an earlier run did is left as it is.',
@@ -237,12 +279,23 @@ function registerMoves(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): 
     {
       path: 'mark-paid',
       action: 'invoice.paid',
+      operationId: 'admin.mark_invoice_paid',
       summary: 'Mark an invoice as paid',
+      description: 'Once its money has arrived; a repeat changes nothing.',
+      codes: ['invoice_not_payable'],
       move: invoices.markPaid,
     },
-    { path: 'void', action: 'invoice.voided', summary: 'Void an invoice', move: invoices.void },
+    {
+      path: 'void',
+      action: 'invoice.voided',
+      operationId: 'admin.void_invoice',
+      summary: 'Void an invoice',
+      description: 'It stays listed and is not to be paid any more.',
+      codes: ['invoice_not_voidable'],
+      move: invoices.void,
+    },
   ] as const;
-  for (const { path, action, summary, move } of moves) {
+  for (const { path, action, operationId, summary, description, codes, move } of moves) {
     routes.post(
       `/api/admin/invoices/:id/${path}`,
       {
@@ -250,7 +303,15 @@ function registerMoves(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): 
         rate: 'none',
         audit: { action, targetParam: 'id' },
         idempotency: 'natural',
-        schema: { tags: ['Admin'], summary, params: Params, response: { 200: InvoiceSchema } },
+        codes,
+        schema: {
+          operationId,
+          tags: ['Admin'],
+          summary,
+          description,
+          params: Params,
+          response: { 200: InvoiceSchema },
+        },
       },
       async (request) => {
         const invoice = await move((request.params as Static<typeof Params>).id);

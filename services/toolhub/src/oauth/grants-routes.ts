@@ -8,13 +8,27 @@ import type { OAuthService } from './service.ts';
 
 const Id = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
 
-const ClientSchema = Type.Object({
-  id: Type.String(),
-  name: Type.String({ description: 'What the client calls itself.' }),
-  scopes: Type.Array(Type.String()),
-  connected_at: Type.String({ format: 'date-time' }),
-  last_seen_at: Type.String({ format: 'date-time', description: 'When it last got a token.' }),
-});
+const ClientSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String({ description: 'What the client calls itself.' }),
+    scopes: Type.Array(Type.String()),
+    connected_at: Type.String({ format: 'date-time' }),
+    last_seen_at: Type.String({ format: 'date-time', description: 'When it last got a token.' }),
+  },
+  {
+    title: 'Client',
+    examples: [
+      {
+        id: 'rV3cZ1pT8mQ5xK0hN7bW2yL9sD4fG6jA1eU3iO5kP8q',
+        name: 'My assistant',
+        scopes: ['tools:read', 'tools:write', 'offline_access'],
+        connected_at: '2026-11-16T15:04:05.000Z',
+        last_seen_at: '2026-11-16T16:04:05.000Z',
+      },
+    ],
+  },
+);
 
 const cursor = cursorCodec(Type.Object({ id: Id }));
 
@@ -43,8 +57,10 @@ export function registerGrantRoutes(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'clients.list',
         tags,
-        summary: 'The AI clients that are connected by OAuth, newest first',
+        summary: 'The AI clients that are connected by OAuth',
+        description: 'Newest first, with what each may do.',
         querystring: listQuery(),
         response: { 200: listSchema(ClientSchema) },
       },
@@ -68,9 +84,13 @@ export function registerGrantRoutes(
       audit: { action: 'oauth.disconnected', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
+        operationId: 'clients.disconnect',
         tags,
-        summary: 'Disconnect an AI client: all its tokens stop working',
-        params: Type.Object({ id: Type.String() }),
+        summary: 'Disconnect an AI client',
+        description: 'All its tokens stop working.',
+        params: Type.Object({
+          id: Type.String({ examples: ['rV3cZ1pT8mQ5xK0hN7bW2yL9sD4fG6jA1eU3iO5kP8q'] }),
+        }),
         response: { 204: Type.Null() },
       },
     },

@@ -13,6 +13,7 @@ import type { Connector } from '../connectors/connector.ts';
 import { errors } from '../errors.ts';
 import { toolhubDocs } from '../guides/site.ts';
 import { checkReady } from '../readiness-store.ts';
+import { problemMembers, webhookDescriptions } from '../reference.ts';
 import { SCHEMA } from '../schema.ts';
 
 /** What every feature is built from. */
@@ -104,6 +105,19 @@ export async function createBase({
 const openapi = {
   title: 'Toolhub',
   description: 'Tools for AI assistants: accounts, tokens, connections, usage.',
+  tags: [
+    { name: 'Account', description: 'Signing up, logging in, sessions and passwords.' },
+    { name: 'Tokens', description: 'Personal tokens for clients and scripts of your own.' },
+    { name: 'AI clients', description: 'Clients that are connected by OAuth.' },
+    { name: 'Credentials', description: 'The accounts at platforms that tools act on.' },
+    { name: 'Tools', description: 'What AI clients can call, and its switches.' },
+    { name: 'Approvals', description: 'Calls that wait for a person.' },
+    { name: 'Webhooks', description: 'Have events sent to you, signed.' },
+    { name: 'Billing', description: 'Plans, usage and invoices.' },
+    { name: 'Audit', description: 'Who did what.' },
+    { name: 'Health', description: 'How the platforms are.' },
+    { name: 'Admin', description: 'For the operator.' },
+  ],
   securitySchemes: {
     bearer: { type: 'http', scheme: 'bearer', description: 'A personal token or an OAuth access token.' },
     cookie: {
@@ -112,4 +126,6 @@ const openapi = {
     },
   },
   security: [{ bearer: [] }],
+  problemMembers,
+  webhooks: webhookDescriptions,
 };

@@ -13,38 +13,75 @@ export interface ToolsRoutesDependencies {
 const LIMIT_MAX = 100;
 const NAME_LENGTH_MAX = 128;
 
-const ToolSchema = Type.Object({
-  name: Type.String(),
-  title: Type.String(),
-  description: Type.String(),
-  platform: Type.Union([Type.String(), Type.Null()]),
-  class: Type.String({ description: 'R reads, W sends, I changes, U overwrites, D deletes.' }),
-  annotations: Type.Object({
-    readOnlyHint: Type.Boolean(),
-    destructiveHint: Type.Boolean(),
-    idempotentHint: Type.Boolean(),
-    openWorldHint: Type.Boolean(),
-  }),
-  enabled: Type.Boolean({
-    description: 'Whether AI clients see it: its own switch and that of its platform.',
-  }),
-  switched_on: Type.Boolean({ description: 'Its own switch.' }),
-  platform_enabled: Type.Boolean(),
-});
+const toolExample = {
+  name: 'slack_send_message',
+  title: 'Send a Slack message',
+  description: 'Sends a message to a channel or a person.',
+  platform: 'slack',
+  class: 'W',
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  enabled: true,
+  switched_on: true,
+  platform_enabled: true,
+};
 
-const schemaDocument = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema.' });
-const ToolDetailSchema = Type.Object({
-  ...ToolSchema.properties,
-  input_schema: schemaDocument,
-  output_schema: schemaDocument,
-});
+const ToolSchema = Type.Object(
+  {
+    name: Type.String(),
+    title: Type.String(),
+    description: Type.String(),
+    platform: Type.Union([Type.String(), Type.Null()]),
+    class: Type.String({ description: 'R reads, W sends, I changes, U overwrites, D deletes.' }),
+    annotations: Type.Object({
+      readOnlyHint: Type.Boolean(),
+      destructiveHint: Type.Boolean(),
+      idempotentHint: Type.Boolean(),
+      openWorldHint: Type.Boolean(),
+    }),
+    enabled: Type.Boolean({
+      description: 'Whether AI clients see it: its own switch and that of its platform.',
+    }),
+    switched_on: Type.Boolean({ description: 'Its own switch.' }),
+    platform_enabled: Type.Boolean(),
+  },
+  {
+    title: 'Tool',
+    examples: [toolExample],
+  },
+);
 
-const PlatformSchema = Type.Object({
-  platform: Type.String(),
-  title: Type.String(),
-  enabled: Type.Boolean(),
+const PlatformSchema = Type.Object(
+  { platform: Type.String(), title: Type.String(), enabled: Type.Boolean() },
+  { title: 'Platform', examples: [{ platform: 'slack', title: 'Slack', enabled: true }] },
+);
+const PlatformSwitch = Type.Object(
+  { platform: Type.String(), enabled: Type.Boolean() },
+  { title: 'PlatformSwitch', examples: [{ platform: 'slack', enabled: false }] },
+);
+const Switch = Type.Object(
+  { enabled: Type.Boolean() },
+  { additionalProperties: false, title: 'Switch', examples: [{ enabled: false }] },
+);
+
+const schemaDocument = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'A JSON Schema.',
+  examples: [{ type: 'object' }],
 });
-const Switch = Type.Object({ enabled: Type.Boolean() }, { additionalProperties: false });
+const ToolDetailSchema = Type.Object(
+  { ...ToolSchema.properties, input_schema: schemaDocument, output_schema: schemaDocument },
+  {
+    title: 'ToolDetails',
+    examples: [{ ...toolExample, input_schema: { type: 'object' }, output_schema: { type: 'object' } }],
+  },
+);
+const ToolParams = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: [toolExample.name] }),
+});
 const cursor = cursorCodec(Type.Object({ after: Type.String({ maxLength: NAME_LENGTH_MAX }) }));
 
 function toApi({ tool, enabled, switchedOn, platformEnabled }: ToolState): Static<typeof ToolSchema> {
@@ -73,6 +110,7 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'tools.list',
         tags: ['Tools'],
         summary: 'The tools and their switches',
         description: 'All of them at once; with `limit`, in pages.',
@@ -84,11 +122,14 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
           { additionalProperties: false },
         ),
         response: {
-          200: Type.Object({
-            data: Type.Array(ToolSchema),
-            platforms: Type.Array(PlatformSchema),
-            next_cursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: Type.Object(
+            {
+              data: Type.Array(ToolSchema),
+              platforms: Type.Array(PlatformSchema),
+              next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
+            },
+            { title: 'ToolList' },
+          ),
         },
       },
     },
@@ -122,9 +163,11 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'tools.get',
         tags: ['Tools'],
-        summary: 'One tool, with the schemas of its arguments and of its answer',
-        params: Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        summary: 'One tool',
+        description: 'With the schemas of its arguments and of its answer.',
+        params: ToolParams,
         response: { 200: ToolDetailSchema },
       },
     },
@@ -145,10 +188,13 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       rate: 'api',
       audit: { action: 'tool.switched', targetParam: 'name' },
       idempotency: 'natural',
+      codes: ['tool_always_on'],
       schema: {
+        operationId: 'tools.switch',
         tags: ['Tools'],
         summary: 'Switch a tool on or off',
-        params: Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        description: 'What is off is not listed for AI clients and cannot be called.',
+        params: ToolParams,
         body: Switch,
         response: { 200: ToolSchema },
       },
@@ -171,11 +217,15 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       audit: { action: 'platform.switched', targetParam: 'platform' },
       idempotency: 'natural',
       schema: {
+        operationId: 'platforms.switch',
         tags: ['Tools'],
         summary: 'Switch all tools of a platform on or off',
-        params: Type.Object({ platform: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }),
+        description: 'The switches of single tools stay as they are, and count again when it is on.',
+        params: Type.Object({
+          platform: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['slack'] }),
+        }),
         body: Switch,
-        response: { 200: Type.Object({ platform: Type.String(), enabled: Type.Boolean() }) },
+        response: { 200: PlatformSwitch },
       },
     },
     async (request) => {

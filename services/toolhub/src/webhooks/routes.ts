@@ -33,7 +33,11 @@ const NewConfig = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'ConfigureWebhook',
+    examples: [{ webhook_url: 'https://example.com/hooks', events: ['whatsapp.message.received'] }],
+  },
 );
 
 const configFields = {
@@ -43,40 +47,95 @@ const configFields = {
 };
 
 const Attempts = Type.Array(
-  Type.Object({
-    at: Timestamp,
-    status: nullable(Type.Integer({ description: 'The HTTP status, where there was an answer.' })),
-    error: nullable(Type.String()),
-    duration_ms: Type.Integer(),
-  }),
+  Type.Object(
+    {
+      at: Timestamp,
+      status: nullable(Type.Integer({ description: 'The HTTP status, where there was an answer.' })),
+      error: nullable(Type.String()),
+      duration_ms: Type.Integer(),
+    },
+    { title: 'DeliveryAttempt' },
+  ),
+);
+const attempts = [{ at: '2026-11-16T15:04:06.000Z', status: 200, error: null, duration_ms: 84 }];
+const configExample = {
+  webhook_url: 'https://example.com/hooks',
+  events: ['whatsapp.message.received'],
+  created_at: '2026-11-16T15:04:05.000Z',
+};
+const deliveryExample = {
+  id: 'dlv_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  event_id: 'evt_01kaf3v6w8q2m5x9t7c4b1n0ze',
+  event_type: 'whatsapp.message.received',
+  status: 'delivered',
+  attempts,
+  next_attempt_at: null,
+};
+
+const DeliverySchema = Type.Object(
+  {
+    id: Type.String(),
+    event_id: Type.String({ description: 'Also the `webhook-id` of every try.' }),
+    event_type: Type.String(),
+    status: Type.Enum([...DELIVERY_STATUSES], {
+      type: 'string',
+      description: '`dead`: every retry was used up. `failed`: the webhook was removed before it arrived.',
+    }),
+    attempts: Attempts,
+    next_attempt_at: nullable(Timestamp),
+  },
+  { title: 'Delivery', description: 'The way of one event to the webhook.', examples: [deliveryExample] },
 );
 
-const DeliverySchema = Type.Object({
-  id: Type.String(),
-  event_id: Type.String({ description: 'Also the `webhook-id` of every try.' }),
-  event_type: Type.String(),
-  status: Type.Enum([...DELIVERY_STATUSES], {
-    type: 'string',
-    description: '`dead`: every retry was used up. `failed`: the webhook was removed before it arrived.',
-  }),
-  attempts: Attempts,
-  next_attempt_at: nullable(Timestamp),
-});
-
-const DeadLetterSchema = Type.Object({
-  id: Type.String(),
-  customer_id: Type.String(),
-  event_id: Type.String(),
-  event_type: Type.String(),
-  webhook_url: Type.String(),
-  payload: Type.Unknown({ description: 'The body that could not be delivered.' }),
-  attempts: Attempts,
-  failed_at: Timestamp,
-  expires_at: Timestamp,
-});
+const DeadLetterSchema = Type.Object(
+  {
+    id: Type.String(),
+    customer_id: Type.String(),
+    event_id: Type.String(),
+    event_type: Type.String(),
+    webhook_url: Type.String(),
+    payload: Type.Unknown({ description: 'The body that could not be delivered.' }),
+    attempts: Attempts,
+    failed_at: Timestamp,
+    expires_at: Timestamp,
+  },
+  {
+    title: 'DeadLetter',
+    description: 'What could not be delivered after the last retry.',
+    examples: [
+      {
+        id: 'dlq_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        customer_id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        event_id: deliveryExample.event_id,
+        event_type: 'webhook.test',
+        webhook_url: configExample.webhook_url,
+        payload: { type: 'webhook.test', timestamp: '2026-11-16T15:04:05.000Z', data: {} },
+        attempts: [{ at: '2026-11-16T15:04:06.000Z', status: 500, error: null, duration_ms: 84 }],
+        failed_at: '2026-11-16T15:04:30.000Z',
+        expires_at: '2026-11-23T15:04:30.000Z',
+      },
+    ],
+  },
+);
+const ConfigSchema = Type.Object(
+  { ...configFields, last_delivery: nullable(DeliverySchema) },
+  { title: 'WebhookConfig', examples: [{ ...configExample, last_delivery: deliveryExample }] },
+);
+const NewConfigSchema = Type.Object(
+  { ...configFields, webhook_secret: Type.String({ description: 'Shown this once.' }) },
+  {
+    title: 'NewWebhookConfig',
+    examples: [{ ...configExample, webhook_secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+  },
+);
 
 const idParams = (prefix: string) =>
-  Type.Object({ id: Type.String({ pattern: `^${prefix}_[0-9a-z]{26}$` }) });
+  Type.Object({
+    id: Type.String({
+      pattern: `^${prefix}_[0-9a-z]{26}$`,
+      examples: [`${prefix}_01kaf3v6w8q2m5x9t7c4b1n0ze`],
+    }),
+  });
 const deliveryCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlv_[0-9a-z]{26}$' }) }));
 const deadLetterCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlq_[0-9a-z]{26}$' }) }));
 const tags = ['Webhooks'];
@@ -97,18 +156,15 @@ function registerConfig(routes: ToolhubRoutes, deps: WebhookRoutesDependencies):
       rate: 'api',
       audit: { action: 'webhook.configured' },
       idempotency: 'repeats',
+      codes: ['webhook_url_refused'],
       schema: {
+        operationId: 'webhook.configure',
         tags,
         summary: 'Set up the webhook',
         description:
           'Takes the place of the one before. The secret is made anew each time and shown this once.',
         body: NewConfig,
-        response: {
-          201: Type.Object({
-            ...configFields,
-            webhook_secret: Type.String({ description: 'Shown this once.' }),
-          }),
-        },
+        response: { 201: NewConfigSchema },
       },
     },
     async (request, reply) => {
@@ -127,10 +183,13 @@ function registerConfig(routes: ToolhubRoutes, deps: WebhookRoutesDependencies):
       rate: 'api',
       audit: 'none',
       idempotency: 'safe',
+      codes: ['not_found'],
       schema: {
+        operationId: 'webhook.get',
         tags,
         summary: 'Show the webhook',
-        response: { 200: Type.Object({ ...configFields, last_delivery: nullable(DeliverySchema) }) },
+        description: 'With the last delivery, and without the secret.',
+        response: { 200: ConfigSchema },
       },
     },
     async (request) => {
@@ -148,7 +207,9 @@ function registerConfig(routes: ToolhubRoutes, deps: WebhookRoutesDependencies):
       rate: 'api',
       audit: { action: 'webhook.removed' },
       idempotency: 'natural',
+      codes: ['not_found'],
       schema: {
+        operationId: 'webhook.remove',
         tags,
         summary: 'Remove the webhook',
         description: 'What still waits to be sent is given up; dead letters stay for their time.',
@@ -172,7 +233,14 @@ function registerTest(routes: ToolhubRoutes, deps: WebhookRoutesDependencies): v
       rate: 'dear',
       audit: { action: 'webhook.tested' },
       idempotency: 'repeats',
-      schema: { tags, summary: 'Send a test event', response: { 202: DeliverySchema } },
+      codes: ['not_found'],
+      schema: {
+        operationId: 'webhook.test',
+        tags,
+        summary: 'Send a test event',
+        description: 'A `webhook.test`, whatever types the webhook wants. The answer is its delivery.',
+        response: { 202: DeliverySchema },
+      },
     },
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
@@ -194,8 +262,10 @@ function registerLists(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'webhook.list_deliveries',
         tags,
-        summary: 'What was sent to the webhook, newest first',
+        summary: 'What was sent to the webhook',
+        description: 'Newest first, with every try and what came back.',
         querystring: listQuery(),
         response: { 200: listSchema(DeliverySchema) },
       },
@@ -227,8 +297,10 @@ function registerLists(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'webhook.list_dead_letters',
         tags,
-        summary: 'Dead letters, newest first; they are kept for 7 days',
+        summary: 'Dead letters',
+        description: 'What every retry failed for, newest first; kept for 7 days.',
         querystring: listQuery(),
         response: { 200: listSchema(DeadLetterSchema) },
       },
@@ -244,9 +316,16 @@ function registerLists(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'admin.list_dead_letters',
         tags: ['Admin'],
-        summary: "A customer's dead letters, newest first",
-        params: Type.Object({ customerId: Type.String({ pattern: '^cus_[0-9a-z]{26}$' }) }),
+        summary: "A customer's dead letters",
+        description: 'Newest first; kept for 7 days.',
+        params: Type.Object({
+          customerId: Type.String({
+            pattern: '^cus_[0-9a-z]{26}$',
+            examples: ['cus_01kaf3v6w8q2m5x9t7c4b1n0ze'],
+          }),
+        }),
         querystring: listQuery(),
         response: { 200: listSchema(DeadLetterSchema) },
       },
@@ -269,7 +348,9 @@ function registerReplay(routes: ToolhubRoutes, deps: WebhookRoutesDependencies):
       rate: 'dear',
       audit: { action: 'webhook.replayed', targetParam: 'id' },
       idempotency: 'repeats',
+      codes: ['webhook_not_configured'],
       schema: {
+        operationId: 'webhook.replay',
         tags,
         summary: 'Send a dead letter again',
         description: 'Starts the retries over, under the same `webhook-id`.',

@@ -26,7 +26,13 @@ export const blueskyCredentialSchema = Type.Object(
       description: 'An app password, from Settings → Privacy and security → App passwords.',
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'BlueskyCredential',
+    examples: [
+      { service: 'https://bsky.social', identifier: 'ada.bsky.social', app_password: 'abcd-efgh-ijkl-mnop' },
+    ],
+  },
 );
 
 /** What the server gave for the app password: kept sealed beside it, and renewed in its place. */

@@ -25,7 +25,11 @@ export const discordCredentialSchema = Type.Object(
       description: 'Token of the bot, from the page of the application at discord.com/developers.',
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'DiscordCredential',
+    examples: [{ bot_token: 'MTk4NjIy.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs' }],
+  },
 );
 
 export type DiscordCredential = Static<typeof discordCredentialSchema>;

@@ -8,8 +8,8 @@ const PLAIN_TEXT = /^[^\u0000-\u001f\u007f]+$/.source;
 const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: PLAIN_TEXT, description });
 
-const closed = <Properties extends TProperties>(properties: Properties) =>
-  Type.Object(properties, { additionalProperties: false });
+const closed = <Properties extends TProperties>(properties: Properties, about: object = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...about });
 
 const place = {
   host: text(253, 'Name or address of the server.'),
@@ -27,26 +27,38 @@ const server = Type.Union([
   closed({ ...place, access_token: text(16_384, 'OAuth access token (XOAUTH2 or OAUTHBEARER).') }),
 ]);
 
-export const emailCredentialSchema = closed({
-  imap: server,
-  smtp: server,
-  from: text(512, 'Sender, as `a@example.com` or `Name <a@example.com>`.'),
-  refresh_token: Type.Optional(text(16_384, 'Renews the access tokens.')),
-  expires_at: Type.Optional(
-    Type.String({ format: 'date-time', description: 'When the access tokens expire.' }),
-  ),
-  oauth: Type.Optional(
-    Type.Union([
-      closed({
-        token_url: Type.Optional(text(2_048, 'Token endpoint; known for Gmail and Microsoft 365.')),
-        client_id: text(512, 'The client that the tokens were issued to.'),
-        client_secret: Type.Optional(text(1_024, 'Secret of a confidential client.')),
-        scope: Type.Optional(text(1_024, 'Scope to ask for, where the server wants it again.')),
-      }),
-      closed({ provider: text(20, 'The tokens were issued to this service itself, at this vendor.') }),
-    ]),
-  ),
-});
+export const emailCredentialSchema = closed(
+  {
+    imap: server,
+    smtp: server,
+    from: text(512, 'Sender, as `a@example.com` or `Name <a@example.com>`.'),
+    refresh_token: Type.Optional(text(16_384, 'Renews the access tokens.')),
+    expires_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When the access tokens expire.' }),
+    ),
+    oauth: Type.Optional(
+      Type.Union([
+        closed({
+          token_url: Type.Optional(text(2_048, 'Token endpoint; known for Gmail and Microsoft 365.')),
+          client_id: text(512, 'The client that the tokens were issued to.'),
+          client_secret: Type.Optional(text(1_024, 'Secret of a confidential client.')),
+          scope: Type.Optional(text(1_024, 'Scope to ask for, where the server wants it again.')),
+        }),
+        closed({ provider: text(20, 'The tokens were issued to this service itself, at this vendor.') }),
+      ]),
+    ),
+  },
+  {
+    title: 'EmailCredential',
+    examples: [
+      {
+        imap: { host: 'imap.example.com', port: 993, user: 'ada@example.com', password: 'app password' },
+        smtp: { host: 'smtp.example.com', port: 465, user: 'ada@example.com', password: 'app password' },
+        from: 'Ada <ada@example.com>',
+      },
+    ],
+  },
+);
 
 export type EmailCredential = Static<typeof emailCredentialSchema>;
 export type MailServer = EmailCredential['imap'];

@@ -17,7 +17,16 @@ export const mastodonCredentialSchema = Type.Object(
       description: 'Access token with read and write, from Preferences → Development → your application.',
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'MastodonCredential',
+    examples: [
+      {
+        instance_url: 'https://mastodon.social',
+        access_token: 'ZA-Yj3aBD8U8Cm7lKUp-lm9O9BmDgdhHzDeqsY8tlL0',
+      },
+    ],
+  },
 );
 
 export type MastodonCredential = Static<typeof mastodonCredentialSchema>;

@@ -16,7 +16,11 @@ export const telegramCredentialSchema = Type.Object(
       description: 'Token of the bot, from @BotFather.',
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'TelegramCredential',
+    examples: [{ bot_token: '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw' }],
+  },
 );
 
 export type TelegramCredential = Static<typeof telegramCredentialSchema>;

@@ -21,7 +21,11 @@ export const oauthCredentialSchema = Type.Object(
       Type.String({ format: 'date-time', description: 'When the access token ends, if it does.' }),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'OAuthCredential',
+    examples: [{ access_token: 'xoxp-1234-5678-abcdef' }],
+  },
 );
 
 export type OAuthCredential = Static<typeof oauthCredentialSchema>;

@@ -16,7 +16,13 @@ export const whatsappCredentialSchema = Type.Object(
     phone_number_id: graphId('Id of the phone number, from the API setup of the app; not the number itself.'),
     business_account_id: graphId('Id of the WhatsApp Business account that has the number.'),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: 'WhatsappCredential',
+    examples: [
+      { access_token: 'EAAJB0', phone_number_id: '106540352242922', business_account_id: '102290129340398' },
+    ],
+  },
 );
 
 export type WhatsappCredential = Static<typeof whatsappCredentialSchema>;
