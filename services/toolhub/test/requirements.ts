@@ -160,6 +160,10 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-6.11',
     text: 'A token that is renewed only while it works is renewed ahead; of one that will end its customer is warned once.',
   },
+  {
+    id: 'TH-6.12',
+    text: 'Arguments that try other hosts, paths, headers or accounts are refused before anything is sent, in every tool.',
+  },
   // Billing and invoices
   { id: 'TH-7.1', text: 'Plans are data.' },
   {

@@ -9,7 +9,7 @@ export interface AtUri {
 }
 
 const POST_URI =
-  /^at:\/\/(did:[a-z]+:[A-Za-z0-9._:%-]{1,250}|[A-Za-z0-9.-]{1,253})\/(app\.bsky\.feed\.post)\/([A-Za-z0-9._~:-]{1,512})$/;
+  /^at:\/\/(did:[a-z]+:[A-Za-z0-9._:%-]{1,250}|[A-Za-z0-9][A-Za-z0-9.-]{0,252})\/(app\.bsky\.feed\.post)\/([A-Za-z0-9._~:-]{1,512})$/;
 
 export const postUri = Type.String({
   pattern: POST_URI.source,

@@ -21,7 +21,7 @@ const THREAD_HEIGHT = 80;
 const THREAD_POSTS_MAX = 500;
 
 const actor = Type.String({
-  pattern: '^@?(did:[a-z]+:[A-Za-z0-9._:%-]{1,250}|[A-Za-z0-9.-]{1,253})$',
+  pattern: '^@?(did:[a-z]+:[A-Za-z0-9._:%-]{1,250}|[A-Za-z0-9][A-Za-z0-9.-]{0,252})$',
   description: 'Handle or DID; the connected account if absent.',
 });
 const vendorCursor = Type.Object({ at: Type.String({ minLength: 1, maxLength: 2_000 }) });

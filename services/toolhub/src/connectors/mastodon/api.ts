@@ -55,13 +55,13 @@ export const callMastodon = createVendorApi<MastodonCredential>({
   },
 });
 
+const LINK = /<([^<>]{0,4096})>([^<>]{0,200})/g;
+
 /** The place at which the next page begins, from the `Link` header (RFC 8288); null on the last page. */
 export function nextMaxId(headers: Headers): string | null {
-  const link = headers.get('link') ?? '';
-  for (const part of link.split(',')) {
-    const [, address, relation] = /<([^<>]*)>\s*;\s*rel="?(\w+)"?/.exec(part) ?? [];
-    if (relation !== 'next' || address === undefined || !URL.canParse(address)) continue;
-    return new URL(address).searchParams.get('max_id');
-  }
+  // An address may have commas of its own, so the list is not cut at them.
+  for (const [, address = '', parameters = ''] of (headers.get('link') ?? '').matchAll(LINK))
+    if (/;\s*rel="?next\b/i.test(parameters) && URL.canParse(address, 'https://server.invalid'))
+      return new URL(address, 'https://server.invalid').searchParams.get('max_id');
   return null;
 }
