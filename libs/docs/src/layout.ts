@@ -85,7 +85,7 @@ function pageHtml(frame: Frame, page: Page): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="description" content="${escapeHtml(description)}">
 <title>${escapeHtml(page.title)} · ${escapeHtml(site.product)} docs</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="${docsPath}/assets/docs.css?${assetsTag}">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="${docsPath}/assets/header.css?${assetsTag}"><link rel="stylesheet" href="${docsPath}/assets/docs.css?${assetsTag}">
 <script type="module" src="${docsPath}/assets/docs.js?${assetsTag}"></script></head>
 <body><a class="skip" href="#content">Skip to the text</a>
 ${header(frame, searchForm(frame))}

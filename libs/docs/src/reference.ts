@@ -16,6 +16,11 @@ const CUSTOM_CSS = `:root { --scalar-custom-header-height: ${HEADER_HEIGHT}; }
 .dark-mode { --scalar-color-2: #c3cad6; --scalar-color-3: #a9b1bf; --scalar-color-green: #5fd39a; --scalar-color-blue: #7cb8f5;
   --scalar-color-accent: #7cb8f5; }`;
 
+const authenticationOf = ({ scheme, token }: { scheme: string; token: string }) => ({
+  preferredSecurityScheme: scheme,
+  securitySchemes: { [scheme]: { token } },
+});
+
 /**
  * The reference page, with its script served from here. The package holds megabytes, so it is loaded when somebody
  * first opens the page; a throw-away server renders it, since the package offers nothing but a plugin.
@@ -26,6 +31,7 @@ export async function renderReference(options: {
   /** Stands above the reference, and leads back to the guides. */
   header: string;
   styleUrl: string;
+  tryOut?: { scheme: string; token: string };
 }): Promise<Reference> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const renderer = fastify();
@@ -44,6 +50,7 @@ export async function renderReference(options: {
       hiddenClients: true,
       defaultOpenFirstTag: true,
       customCss: CUSTOM_CSS,
+      ...(options.tryOut === undefined ? {} : { authentication: authenticationOf(options.tryOut) }),
     },
   });
   const [page, script] = await Promise.all([

@@ -25,6 +25,7 @@ const site: DocsSite = {
   publicUrl: 'https://things.example',
   writtenUrl: 'http://localhost:4999',
   links: [{ label: 'Dashboard', href: '/dashboard' }],
+  tokens: { bearer: 'THINGS_TOKEN' },
   samples: new Map([['things.list', [{ lang: 'sh', label: 'curl', source: 'curl /v1/things' }]]]),
 };
 let app: App;
@@ -35,6 +36,7 @@ beforeAll(async () => {
     ...{ defaultMetrics: false, docs: (pages) => registerGuides(pages, site) },
   });
   app.get('/v1/things', { schema: { operationId: 'things.list' } }, async () => []);
+  app.put('/v1/things/:id', { schema: { security: [{ bearer: [] }] } }, async () => ({}));
 });
 afterAll(() => app.close());
 
@@ -159,6 +161,9 @@ describe('the reference', () => {
   test('has the code of its operations, which the document for machines leaves out', async () => {
     const { paths } = (await app.inject('/docs/reference.json')).json();
     expect(paths['/v1/things'].get['x-codeSamples'][0].source).toBe('curl /v1/things');
+    expect(paths['/v1/things/{id}'].put['x-codeSamples'][0].source).toBe(
+      'curl -sS -X PUT "https://things.example/v1/things/$ID" \\\n  -H "Authorization: Bearer $THINGS_TOKEN"',
+    );
     expect((await app.inject('/openapi.json')).body).not.toContain('x-codeSamples');
   });
 });

@@ -15,6 +15,7 @@ const QUESTION_LENGTH_MAX = 200;
 const PAGE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const ASSET_TYPES = {
+  'header.css': 'text/css; charset=utf-8',
   'docs.css': 'text/css; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
   'search.js': 'text/javascript; charset=utf-8',
@@ -133,7 +134,8 @@ function registerReference(app: App, site: DocsSite, assetsTag: () => string): v
       title: `${site.product} API reference`,
       documentUrl: `${DOCS_PATH}/reference.json`,
       header: header({ site, docsPath: DOCS_PATH }, ''),
-      styleUrl: `${DOCS_PATH}/assets/docs.css?${assetsTag()}`,
+      styleUrl: `${DOCS_PATH}/assets/header.css?${assetsTag()}`,
+      ...(site.tryOut === undefined ? {} : { tryOut: site.tryOut }),
     }).catch((error: unknown) => {
       loading = undefined;
       throw error;
@@ -142,7 +144,7 @@ function registerReference(app: App, site: DocsSite, assetsTag: () => string): v
   };
   let document: string | undefined;
   app.get(`${DOCS_PATH}/reference.json`, hidden, (_request, reply) => {
-    document ??= JSON.stringify(withSamples(app.openapi(), site.samples));
+    document ??= JSON.stringify(withSamples(app.openapi(), site));
     return reply.type('application/json').send(document);
   });
   app.get(`${DOCS_PATH}/reference`, hidden, async (_request, reply) => {

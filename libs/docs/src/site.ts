@@ -17,6 +17,10 @@ export interface DocsSite {
   links: readonly { label: string; href: string }[];
   /** Code for the operations of the reference, by `operationId`. */
   samples?: ReadonlyMap<string, readonly CodeSample[]>;
+  /** A token that anybody may use, with which the reference can send requests at once. */
+  tryOut?: { scheme: string; token: string };
+  /** The variable of the shell that holds the token of a security scheme, in code that calls with curl. */
+  tokens: Readonly<Record<string, string>>;
 }
 
 export interface GuideGroup {

@@ -1,5 +1,6 @@
 import type { DocsSite } from '@libs/docs';
 import type { PaymentsConfig } from '../config.ts';
+import { SANDBOX_TOKEN } from '../keys/key.ts';
 import { paymentsIncludes } from './includes.ts';
 import { codeSamples } from './samples.ts';
 
@@ -23,6 +24,8 @@ export function paymentsDocs(config: PaymentsConfig): DocsSite {
     includes: paymentsIncludes(config),
     publicUrl: config.http.publicUrl,
     writtenUrl: WRITTEN_URL,
+    ...(config.sandbox.on ? { tryOut: { scheme: 'apiKey', token: SANDBOX_TOKEN } } : {}),
+    tokens: { apiKey: 'PAYMENTS_API_KEY', adminToken: 'PAYMENTS_ADMIN_TOKEN' },
     samples: codeSamples(config.http.publicUrl),
     links: [{ label: 'Dashboard', href: '/dashboard' }],
   };

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { Config } from './config.ts';
+import { welcome } from './welcome.ts';
+
+const config = (development: boolean) =>
+  ({
+    development,
+    server: { publicUrl: 'http://localhost:4100' },
+    secrets: { adminToken: 'of-the-operator', internalTokens: [{ name: 'default', token: 'of-us' }] },
+  }) as unknown as Config;
+
+test('the start says which page to open, what to paste first, and what that will show', () => {
+  const text = welcome(config(true));
+  expect(text).toContain('http://localhost:4100/docs/connect-assistant');
+  expect(text).toContain('curl -sS http://localhost:4100/mcp');
+  expect(text).toContain('It answers with the tools');
+});
+
+test('in production it shows no secret', () => {
+  const text = welcome(config(false));
+  expect(text).toContain('http://localhost:4100/mcp');
+  expect(text).not.toMatch(/of-the-operator|of-us/);
+});
