@@ -32,13 +32,13 @@ export interface FuzzResult {
 }
 
 /** Of the processor, not of the clock: a busy machine makes nothing slow. */
-export const INPUT_CPU_MS_MAX = 100;
+const INPUT_CPU_MS_MAX = 100;
 /** The first time may pay for compiling or for collecting garbage; a slow parser is slow every time. */
 const TRIES_WHEN_SLOW = 3;
 
 const corpusFolder = fileURLToPath(new URL('corpus', import.meta.url));
 
-export function readCorpus(target: Pick<Target, 'name'>): Buffer[] {
+function readCorpus(target: Pick<Target, 'name'>): Buffer[] {
   const folder = `${corpusFolder}/${target.name}`;
   return readdirSync(folder)
     .sort()

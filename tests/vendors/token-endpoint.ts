@@ -11,7 +11,7 @@ export interface TokenEndpoint {
   given: Set<string>;
 }
 
-export const TOKEN_LIFE_SECONDS = 7_200;
+const TOKEN_LIFE_SECONDS = 7_200;
 
 /** `refusal` is the vendor's way to refuse a refresh token that is over or was used. */
 export function createTokenEndpoint(refusal: Reply): TokenEndpoint {

@@ -34,7 +34,7 @@ export interface Fault {
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'"]*?from\s+['"]([^'"]+)['"]|import\s*\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)import\s+['"]([^'"]+)['"]/g;
 
-export function readImports({ path, text }: SourceFile, entries: PackageEntries): Import[] {
+function readImports({ path, text }: SourceFile, entries: PackageEntries): Import[] {
   return [...text.matchAll(IMPORT)].map((match) => {
     const named = (match[1] ?? match[2] ?? match[3]) as string;
     const lead = match[0].length - match[0].trimStart().length;

@@ -12,7 +12,7 @@ export interface Timeouts {
   readonly connectMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = {
+const DEFAULT_TIMEOUTS: Timeouts = {
   statementMs: 30_000,
   reportMs: 10 * 60_000,
   idleInTransactionMs: 60_000,
@@ -74,7 +74,7 @@ export function checkIdentifier(name: string): string {
  */
 const lookupPlans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
 
-export function timeoutsOf({ timeouts }: Pick<ConnectionOptions, 'timeouts'>): Timeouts {
+function timeoutsOf({ timeouts }: Pick<ConnectionOptions, 'timeouts'>): Timeouts {
   return { ...DEFAULT_TIMEOUTS, ...timeouts };
 }
 

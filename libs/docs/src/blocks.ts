@@ -20,7 +20,7 @@ export interface Block {
 
 const WORDS = new Set(['output', 'all', 'shown', 'repository']);
 
-export function readBlock({ lang = '', text }: Pick<Tokens.Code, 'lang' | 'text'>): Block {
+function readBlock({ lang = '', text }: Pick<Tokens.Code, 'lang' | 'text'>): Block {
   const [language = '', ...words] = lang.split(/\s+/);
   const wordAfter = (name: string) =>
     words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;

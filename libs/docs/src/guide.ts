@@ -14,7 +14,7 @@ export interface Guide {
 const INCLUDE = /\{\{([a-z][a-z0-9_]*)\}\}/g;
 
 /** Throws where a page names something that the code does not give. */
-export function expandIncludes(markdown: string, includes: DocsSite['includes'], page: string): string {
+function expandIncludes(markdown: string, includes: DocsSite['includes'], page: string): string {
   return markdown.replaceAll(INCLUDE, (_whole, name: string) => {
     const text = includes[name];
     if (text === undefined) throw new Error(`${page} includes {{${name}}}, which is not there`);
@@ -31,7 +31,7 @@ export function readMarkdown(site: Pick<DocsSite, 'folder'>, name: string): stri
   return readFileSync(new URL(`${name}.md`, site.folder), 'utf8');
 }
 
-export function readGuide(
+function readGuide(
   site: Pick<DocsSite, 'folder' | 'includes' | 'writtenUrl' | 'publicUrl'>,
   name: string,
 ): Guide {

@@ -57,7 +57,7 @@ function sectionsOf(guides: readonly RenderedGuide[]): IndexedSection[] {
 }
 
 /** Everything that the guides are, made at the first request: most processes never show a page. */
-export function renderSite(site: DocsSite, assetsTag: string): Rendered {
+function renderSite(site: DocsSite, assetsTag: string): Rendered {
   const guides = readGuides(site).map((guide) => renderGuide(guide, DOCS_PATH));
   const frame: Frame = { site, docsPath: DOCS_PATH, guides, assetsTag };
   const sections = sectionsOf(guides);

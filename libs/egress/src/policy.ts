@@ -29,7 +29,7 @@ export type AllowResult =
 const PORT_MAX = 65_535;
 
 /** Brings one `host:port` of the settings to its canonical form. */
-export function parseAllowEntry(entry: string): AllowResult {
+function parseAllowEntry(entry: string): AllowResult {
   const match = /^(.+):(\d{1,5})$/.exec(entry.trim());
   const host = match?.[1] === undefined ? undefined : parseHost(match[1]);
   const port = Number(match?.[2]);

@@ -9,7 +9,7 @@ const URL_LENGTH_MAX = 2_048;
 const RESOLVE_TIMEOUT_MS = 3_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   return url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
 }
 

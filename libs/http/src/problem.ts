@@ -42,7 +42,7 @@ function isUnstorable(error: unknown): boolean {
 }
 
 /** What Fastify, Node and plugins throw, in our own words. Unknown failures are 500 and keep their cause for the log. */
-export function toAppError(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isUnstorable(error)) {
     return baseErrors.bad_request({ detail: 'A text has NUL or broken Unicode characters.', cause: error });

@@ -29,7 +29,7 @@ export type RateDecision = { allowed: boolean; remaining: number; retryAfterSeco
 export type Report = { bucket: Bucket; spent: number; asked: number };
 
 /** Half of an even part, so that what all processes have promised themselves stays below what is there. */
-export function shareOf(level: number, processes: number): number {
+function shareOf(level: number, processes: number): number {
   return processes === 1 ? level : level / (2 * processes);
 }
 

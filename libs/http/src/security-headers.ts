@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 /** Nothing may load, frame or embed what an API answers. */
-export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
+const API_CSP = "default-src 'none'; frame-ancestors 'none'";
 
 export type BaseHeaders = readonly (readonly [string, string])[];
 

@@ -8,7 +8,7 @@ export const testErrors = defineErrors({
   thing_refused: { kind: 'refused', title: 'Thing refused', help: 'Ask for another thing.' },
 });
 
-export const ThingBody = Type.Object(
+const ThingBody = Type.Object(
   {
     amount: Type.Integer({ minimum: 1, maximum: 1_000 }),
     currency: Type.String({ pattern: '^[A-Za-z]{3}$' }),

@@ -15,7 +15,7 @@ import type { Challenge, Passkey, RelyingParty, StoredPasskey } from './passkey.
 import { type PasskeysStore, shownOf } from './passkeys-store.ts';
 import type { Person } from './person.ts';
 
-export const PASSKEYS_MAX = 20;
+const PASSKEYS_MAX = 20;
 const CHALLENGE_MS = 5 * 60_000;
 const CHALLENGE_BYTES = 32;
 const TRANSPORTS_MAX = 10;

@@ -6,7 +6,7 @@ const CONNECTIONS_MAX = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 /** All of one mail, whatever the server does. */
-export const SEND_TIMEOUT_MS = 120_000;
+const SEND_TIMEOUT_MS = 120_000;
 
 /** Codes of nodemailer that speak of one mail and not of the server. */
 const REFUSED_CODES: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE', 'ESTREAM']);

@@ -8,7 +8,7 @@ import {
   resealPage,
 } from './rotation.ts';
 
-export const RESEAL_JOB = 'keys.reseal';
+const RESEAL_JOB = 'keys.reseal';
 
 /** A job ends after this many pages and plants the next, so that a process that stops has little to wait for. */
 const PAGES_PER_JOB = 20;

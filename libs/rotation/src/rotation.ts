@@ -113,7 +113,7 @@ function resealValue(
 }
 
 /** Every value is under the newest key, and was when it was read. */
-export function isClean(sealer: Pick<Sealer, 'keyIds'>, tally: RotationTally): boolean {
+function isClean(sealer: Pick<Sealer, 'keyIds'>, tally: RotationTally): boolean {
   const older = Object.keys(tally.underKey).filter((keyId) => keyId !== sealer.keyIds[0]);
   return tally.resealed === 0 && tally.unreadable === 0 && older.length === 0;
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 // Standard Webhooks: HMAC-SHA256 over "id.timestamp.body", one signature per valid secret.
 
-export const SECRET_PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const SECRET_BYTES_MIN = 16;
 const SECRET_BYTES_MAX = 64;

@@ -28,7 +28,7 @@ export interface TestTime {
   advance(milliseconds: number): void;
 }
 
-export function createTime(): TestTime {
+function createTime(): TestTime {
   let offsetMs = 0;
   return {
     now: () => new Date(Date.now() + offsetMs),

@@ -34,7 +34,7 @@ const problem = (status: number, title: string, detail: string, type = 'about:bl
   json: { title, detail, status, type },
 });
 
-export const notFound = (id: string): Reply => ({
+const notFound = (id: string): Reply => ({
   json: {
     errors: [
       {

@@ -12,9 +12,7 @@ const RETRY_MS_MAX = 30_000;
 const MESSAGE_LENGTH_MAX = 1_000_000;
 
 /** Reads server-sent events by `fetch`, since the browser's own reader cannot send headers. */
-export async function* readEvents(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-): AsyncGenerator<StreamMessage> {
+async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<StreamMessage> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {

@@ -18,7 +18,7 @@ class ExchangeEnded extends Error {
 }
 
 /** One line for the owner of the endpoint: a code where there is one, and no address that a name was resolved to. */
-export function describeError(error: Error & { code?: string }): string {
+function describeError(error: Error & { code?: string }): string {
   const { code } = error;
   if (code === 'EGRESS_REFUSED') return `address refused: ${error.message}`.slice(0, ERROR_LENGTH_MAX);
   if (code === 'EGRESS_UNRESOLVED') return 'the name does not resolve';

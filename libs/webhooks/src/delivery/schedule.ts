@@ -32,7 +32,7 @@ export type Decision =
 const RETRY_AFTER_MS_MIN = 1_000;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1_000;
 
-export function isDelivered(outcome: TryOutcome): boolean {
+function isDelivered(outcome: TryOutcome): boolean {
   return outcome.error === null && outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
 }
 

@@ -66,7 +66,7 @@ function secondsOf(step: number): number {
 }
 
 /** The time within which this share of the payments completed; null where none did. */
-export function quantile(times: readonly SettleTime[], share: number): number | null {
+function quantile(times: readonly SettleTime[], share: number): number | null {
   const total = times.reduce((sum, { payments }) => sum + payments, 0);
   let counted = 0;
   for (const { step, payments } of times.toSorted((a, b) => a.step - b.step)) {

@@ -22,7 +22,7 @@ const TENANTS_PER_RUN_MAX = 1_000;
 const KEPT_DAYS = 400;
 const DAY_MS = 86_400_000;
 
-export const COUNT_JOB = 'overview.count';
+const COUNT_JOB = 'overview.count';
 
 export interface OverviewDependencies {
   database: Database;

@@ -57,7 +57,7 @@ export interface Part {
   close(): Promise<void>;
 }
 
-export const VERSION = '0.1.0';
+const VERSION = '0.1.0';
 
 export interface BaseDependencies {
   config: PaymentsConfig;

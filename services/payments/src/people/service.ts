@@ -30,7 +30,7 @@ import {
   setPassword,
 } from './store.ts';
 
-export const ORGANISATIONS_PER_PERSON_MAX = 100;
+const ORGANISATIONS_PER_PERSON_MAX = 100;
 export const SESSION_TOKEN_PREFIX = 'pss_';
 
 /** What a session shows of itself: who, where, and where else. */

@@ -68,7 +68,7 @@ function sectionOf(value: unknown): Section {
 }
 
 /** Every field that is missing or wrong, by its name in the file. */
-export function identityProblems({ ach, rtp, sponsorRoutingNumbers }: Sections, live: LiveRails): string[] {
+function identityProblems({ ach, rtp, sponsorRoutingNumbers }: Sections, live: LiveRails): string[] {
   return [
     ...(live.ach ? sectionProblems('ach', ach, { sandbox: SANDBOX_ORIGINATOR, check: achProblems }) : []),
     ...(live.rtp ? sectionProblems('rtp', rtp, { sandbox: SANDBOX_IDENTITY, check: rtpProblems }) : []),

@@ -3,7 +3,7 @@ const DFI_IDENTIFICATION = /^\d{8}$/;
 const WEIGHTS = [3, 7, 1, 3, 7, 1, 3, 7];
 
 /** The ninth digit that makes the eight digits of a bank a routing number. */
-export function routingCheckDigit(dfi: string): number {
+function routingCheckDigit(dfi: string): number {
   let sum = 0;
   for (let i = 0; i < 8; i += 1) sum += (dfi.charCodeAt(i) - 48) * (WEIGHTS[i] as number);
   return (10 - (sum % 10)) % 10;

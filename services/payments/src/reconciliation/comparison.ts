@@ -4,7 +4,7 @@ import type { Mode } from '../tenant.ts';
 import type { DayQuery, Difference, ReconciledRail, ReconciliationReport } from './reconciliation.ts';
 import { ledgerTotals } from './store.ts';
 
-export const DIFFERENCES_LISTED_MAX = 500;
+const DIFFERENCES_LISTED_MAX = 500;
 
 export interface ReconciliationQuestion {
   day: DayQuery['day'];

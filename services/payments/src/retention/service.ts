@@ -1,6 +1,6 @@
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 
-export const SWEEP_JOB = 'retention.sweep';
+const SWEEP_JOB = 'retention.sweep';
 const ROWS_PER_TURN = 1_000;
 const TURNS_MAX = 500;
 const SWEEP_MINUTES = 15;

@@ -3,7 +3,7 @@ import type { AuditEntry } from './entry.ts';
 import type { AuditService, EntryFilter } from './service.ts';
 
 const PAGE = 1_000;
-export const EXPORT_LINES_MAX = 100_000;
+const EXPORT_LINES_MAX = 100_000;
 /** Pages that hold nothing because of the filters count as well. */
 const PAGES_MAX = 1_000;
 

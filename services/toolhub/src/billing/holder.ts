@@ -22,7 +22,7 @@ export interface HolderDependencies {
 }
 
 /** Killed processes are found out after this time; the contract allows 15 minutes. */
-export const HOLDER_LEASE_MS = 60_000;
+const HOLDER_LEASE_MS = 60_000;
 const RENEWALS_PER_LEASE = 4;
 
 export function createHolder(deps: HolderDependencies): Holder {

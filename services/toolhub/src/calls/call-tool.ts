@@ -105,7 +105,7 @@ export interface CallTool {
 }
 
 /** The longest that a platform may take; after it the call is over, whatever the connector does. */
-export const CALL_TIMEOUT_MS = 60_000;
+const CALL_TIMEOUT_MS = 60_000;
 
 type Verdict = { outcome: Outcome; result: ToolResult };
 interface Reached {

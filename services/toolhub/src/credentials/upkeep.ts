@@ -20,7 +20,7 @@ const ROUND_MINUTES = 60;
 const ROWS_PER_PAGE = 200;
 const PAGES_MAX = 500;
 /** Long enough for somebody who looks once a week. */
-export const WARNED_AHEAD_MS = 7 * 24 * 60 * 60_000;
+const WARNED_AHEAD_MS = 7 * 24 * 60 * 60_000;
 
 /**
  * Tokens that can only be renewed while they work are renewed long before they end, though nobody calls; of one that will

@@ -14,9 +14,9 @@ import {
   type PersonalToken,
 } from './tokens-store.ts';
 
-export const PERSONAL_TOKEN_PREFIX = 'thp_';
+const PERSONAL_TOKEN_PREFIX = 'thp_';
 export const DEFAULT_TOKEN_SCOPES: readonly Scope[] = ['tools:read', 'tools:write', 'account:read'];
-export const TOKENS_PER_CUSTOMER_MAX = 100;
+const TOKENS_PER_CUSTOMER_MAX = 100;
 const DAY_MS = 24 * 60 * 60_000;
 /** How long an expired token stays in the list, so that its owner sees why it stopped working. */
 const EXPIRED_KEPT_DAYS = 30;

@@ -18,7 +18,7 @@ const MONTH_NAMES = [
   'December',
 ] as const;
 
-export function periodOf(moment: Date): Period {
+function periodOf(moment: Date): Period {
   return moment.toISOString().slice(0, 7);
 }
 

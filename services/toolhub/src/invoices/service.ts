@@ -137,6 +137,6 @@ function pendingText(period: Period, outcome: Exclude<RunOutcome, { kind: 'done'
 }
 
 /** The monthly job has to come back: another run is under way, or this process is stopping. */
-export class InvoiceRunPending extends Error {
+class InvoiceRunPending extends Error {
   override readonly name = 'InvoiceRunPending';
 }

@@ -4,7 +4,7 @@ import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 /** How long nobody is told again after everybody was told. */
 const EVERYBODY_MS_MIN = 10_000;
 /** Streams that one customer may hold open in one process: each costs a connection. */
-export const STREAMS_PER_CUSTOMER_MAX = 16;
+const STREAMS_PER_CUSTOMER_MAX = 16;
 
 /**
  * Tells open `subscriptions/listen` streams that their customer's list of tools changed. The SDK knows one bus for all

@@ -21,7 +21,7 @@ export interface McpRoutesDependencies {
   extension?: ServerExtension;
 }
 
-export const MCP_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+const MCP_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 /** One resource, however a client spells it. */
 const PATHS = ['/mcp', '/mcp/'];
 

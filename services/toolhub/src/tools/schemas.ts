@@ -2,7 +2,7 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '@libs/http';
 import type { ToolDefinition } from '../connectors/connector.ts';
 import { type JsonSchema, type ObjectSchema, takesIdempotencyKey } from './tool.ts';
 
-export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 const CURSOR_LENGTH_MAX = 4_096;
 const APPROVAL_ID_LENGTH_MAX = 64;
 

@@ -28,7 +28,7 @@ const DELIVERY_PREFIX = 'dlv_';
 const DEAD_LETTER_PREFIX = 'dlq_';
 
 /** A dead letter is its delivery in another place: their ids differ in the prefix alone. */
-export function deadLetterId(deliveryId: string): string {
+function deadLetterId(deliveryId: string): string {
   return DEAD_LETTER_PREFIX + deliveryId.slice(DELIVERY_PREFIX.length);
 }
 

@@ -8,7 +8,7 @@ import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
  * session store and an HTTP client of its own, which neither the guard nor the sealed credential see.
  */
 
-export const TITLE = 'Bluesky';
+const TITLE = 'Bluesky';
 export const shape = shapeOf(TITLE);
 
 export const blueskyCredentialSchema = Type.Object(
@@ -46,7 +46,7 @@ interface Session {
 export type BlueskyCredential = Static<typeof blueskyCredentialSchema> & { session?: Session };
 export type BlueskyContext = ToolContext<BlueskyCredential>;
 
-export function serviceOf({ baseUrl, credential }: Pick<BlueskyContext, 'baseUrl' | 'credential'>): string {
+function serviceOf({ baseUrl, credential }: Pick<BlueskyContext, 'baseUrl' | 'credential'>): string {
   return baseUrl ?? new URL(credential.service).origin;
 }
 

@@ -158,7 +158,7 @@ interface Group {
 }
 
 /** Messages belong together when one names another, or names what another names (RFC 5322 3.6.4). */
-export function createGroups(threadsMax: number): Groups {
+function createGroups(threadsMax: number): Groups {
   const byId = new Map<string, Group>();
   const groups = new Set<Group>();
 

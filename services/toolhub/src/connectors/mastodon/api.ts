@@ -33,7 +33,7 @@ export type MastodonCredential = Static<typeof mastodonCredentialSchema>;
 export type MastodonContext = ToolContext<MastodonCredential>;
 
 /** Where the operator sends requests elsewhere (a test, a proxy), the instance's own address is not used. */
-export function instanceOf({ baseUrl, credential }: Pick<MastodonContext, 'baseUrl' | 'credential'>): string {
+function instanceOf({ baseUrl, credential }: Pick<MastodonContext, 'baseUrl' | 'credential'>): string {
   return baseUrl ?? new URL(credential.instance_url).origin;
 }
 

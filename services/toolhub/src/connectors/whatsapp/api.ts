@@ -28,7 +28,7 @@ export const whatsappCredentialSchema = Type.Object(
 export type WhatsappCredential = Static<typeof whatsappCredentialSchema>;
 export type WhatsappContext = ToolContext<WhatsappCredential>;
 
-export const TITLE = 'WhatsApp';
+const TITLE = 'WhatsApp';
 export const WHATSAPP_URL = 'https://graph.facebook.com/v24.0';
 export const shape = shapeOf(TITLE);
 

@@ -23,9 +23,9 @@ export interface AccountMails {
 }
 
 const HOUR_MS = 60 * 60_000;
-export const TOKEN_HOURS: Record<MailTokenKind, number> = { verify: 24, reset: 1 };
+const TOKEN_HOURS: Record<MailTokenKind, number> = { verify: 24, reset: 1 };
 /** Whoever asks again and again fills somebody's mailbox, not ours. */
-export const MAILS_PER_HOUR_MAX = 5;
+const MAILS_PER_HOUR_MAX = 5;
 /** 144 random bits, short enough that a link stays one line of a mail. */
 const TOKEN_BYTES = 18;
 const JOB = 'mail.account';

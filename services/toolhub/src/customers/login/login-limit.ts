@@ -11,8 +11,8 @@ import {
   markFailed,
 } from './login-attempts-store.ts';
 
-export const FAILED_LOGINS_MAX = 10;
-export const FAILED_LOGINS_WINDOW_MS = 15 * 60_000;
+const FAILED_LOGINS_MAX = 10;
+const FAILED_LOGINS_WINDOW_MS = 15 * 60_000;
 /** A try whose process died stops counting after this. */
 const PENDING_MS = 30_000;
 const TURN_WAIT_MS = 50;

@@ -9,8 +9,8 @@ import { createEmitEvent } from '../../events/service.ts';
 import { createInvoiceService, type InvoiceService, type InvoiceServiceDependencies } from '../service.ts';
 
 export const PERIOD = '2026-10';
-export const RUN_AT = new Date('2026-11-01T00:10:00Z');
-export const issuer = { name: 'Toolhub', lines: ['billing@toolhub.example'] };
+const RUN_AT = new Date('2026-11-01T00:10:00Z');
+const issuer = { name: 'Toolhub', lines: ['billing@toolhub.example'] };
 export const never = new AbortController().signal;
 
 export interface CustomerInput {

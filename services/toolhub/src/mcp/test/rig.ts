@@ -196,7 +196,7 @@ export function customerSession(customerId: string, scopes: readonly Scope[] = A
   };
 }
 
-export const ALL_SCOPES: readonly Scope[] = ['tools:read', 'tools:write', 'account:read', 'account:write'];
+const ALL_SCOPES: readonly Scope[] = ['tools:read', 'tools:write', 'account:read', 'account:write'];
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -9,7 +9,7 @@ function textParam({ params }: Interaction, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function requestedScopes(interaction: Interaction): Scope[] {
+function requestedScopes(interaction: Interaction): Scope[] {
   return parseScopes(textParam(interaction, 'scope'));
 }
 

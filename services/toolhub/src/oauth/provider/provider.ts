@@ -18,9 +18,9 @@ import type { CookieSession } from '../../customers/service.ts';
 import { OWN_CLIENT_ID } from './own-client.ts';
 import { isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
 
-export const CODE_SECONDS = 60;
-export const ACCESS_TOKEN_SECONDS = 60 * 60;
-export const REFRESH_TOKEN_SECONDS = 30 * 24 * 60 * 60;
+const CODE_SECONDS = 60;
+const ACCESS_TOKEN_SECONDS = 60 * 60;
+const REFRESH_TOKEN_SECONDS = 30 * 24 * 60 * 60;
 const INTERACTION_SECONDS = 60 * 60;
 /** A consent has no end of its own: it lasts as long as its refresh tokens are used. */
 const GRANT_SECONDS = 10 * 365 * 24 * 60 * 60;
@@ -29,7 +29,7 @@ const CLIENT_NAME_CHARACTERS_MAX = 200;
 const METADATA_DOCUMENT_BYTES_MAX = 5 * 1024;
 
 export const ACCESS_TOKEN_PREFIX = 'tho_';
-export const REFRESH_TOKEN_PREFIX = 'thr_';
+const REFRESH_TOKEN_PREFIX = 'thr_';
 export const RESOURCE_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'offline_access');
 
 export const oauthPaths = {

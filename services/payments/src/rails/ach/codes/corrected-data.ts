@@ -3,7 +3,7 @@ import { findTransactionCode } from '../nacha/transaction-codes.ts';
 import { CHANGE_REASONS, type ColumnRange, type Correction } from './codes.ts';
 
 /** The 29 columns in which a notification of change carries the right details. */
-export const CORRECTED_DATA_WIDTH = 29;
+const CORRECTED_DATA_WIDTH = 29;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const LOOSE_ACCOUNT_AND_CODE = /^(.*\S)\s+(\d\d)$/;

@@ -42,10 +42,10 @@ export type EntryResult =
   | { readonly ok: true; readonly entry: Entry }
   | { readonly ok: false; readonly reasons: readonly LegRefusal[] };
 
-export const ENTRY_AMOUNT_MAX_CENTS = 9_999_999_999;
+const ENTRY_AMOUNT_MAX_CENTS = 9_999_999_999;
 
 /** Stands where a name has no letter that ASCII can carry; banks return an entry without a name (R26). */
-export const NAME_NOT_IN_ASCII = 'ACCOUNT HOLDER';
+const NAME_NOT_IN_ASCII = 'ACCOUNT HOLDER';
 
 /** What the rules want a batch of debits to be called that came back for want of money and are presented again. */
 export const RETRY_DESCRIPTION = 'RETRY PYMT';

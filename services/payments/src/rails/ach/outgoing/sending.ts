@@ -14,7 +14,7 @@ const FILES_PER_TURN_MAX = 1_000;
 const REASONS_KEPT_MAX = 10;
 
 /** No bank is connected for this scope; its payments were accepted when one was. */
-export class AchNotConnected extends Error {
+class AchNotConnected extends Error {
   override readonly name = 'AchNotConnected';
 }
 

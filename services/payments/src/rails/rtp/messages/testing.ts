@@ -66,7 +66,7 @@ const instant = fc.date({ min: new Date('1971-01-01'), max: new Date('2199-12-31
 const serial = fc.integer({ min: 0, max: 99_999_999_999 });
 
 export const anyText = fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'grapheme', maxLength: 200 }));
-export const amountCents = fc.oneof(
+const amountCents = fc.oneof(
   fc.integer({ min: 1, max: 200 }),
   fc.integer({ min: 1, max: 999_999_999_900 }),
   fc.constantFrom(1, 99, 100, 101, 999_999_999_900),

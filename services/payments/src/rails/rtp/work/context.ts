@@ -32,7 +32,7 @@ export function retryDelayMs(attempt: number): number {
 }
 
 /** A mode whose settings were taken away while messages wait: they wait for the settings to come back. */
-export class RtpNotConnected extends Error {
+class RtpNotConnected extends Error {
   override readonly name = 'RtpNotConnected';
 
   constructor(mode: Mode) {

@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 // A real mail system on loopback: Dovecot takes mail (submission), hands it to OpenSMTPD, which delivers it back to
 // Dovecot (LMTP), which serves it (IMAP).
 
-export const DOVECOT_PATH = '/usr/sbin/dovecot';
-export const OPENSMTPD_PATH = '/usr/sbin/smtpd';
+const DOVECOT_PATH = '/usr/sbin/dovecot';
+const OPENSMTPD_PATH = '/usr/sbin/smtpd';
 /** OpenSMTPD has this one place for its socket and one for its spool. */
 const OPENSMTPD_SOCKET = '/var/run/smtpd.sock';
 const SUBMISSION_PATH = '/usr/lib/dovecot/submission';

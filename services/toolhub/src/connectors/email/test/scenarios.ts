@@ -486,7 +486,7 @@ export function plainMail(subject: string, body = 'hello'): string {
   return `From: Someone <someone@else.test>\r\nTo: bob@mail.test\r\nSubject: ${subject}\r\nMessage-ID: <${Math.random()}@else.test>\r\nDate: Mon, 02 Nov 2026 10:00:00 +0100\r\n\r\n${body}\r\n`;
 }
 
-export function mailWithAttachment(subject: string): string {
+function mailWithAttachment(subject: string): string {
   return [
     `From: Someone <someone@else.test>`,
     'To: bob@mail.test',
