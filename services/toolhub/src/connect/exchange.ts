@@ -1,10 +1,10 @@
-import { readJsonAnswer } from '../connectors/answer.ts';
 import {
   ConnectorError,
   type GuardedFetch,
   type OAuthClient,
   type OAuthProvider,
 } from '../connectors/connector.ts';
+import { readJsonAnswer } from '../connectors/vendor-api/answer.ts';
 
 export interface CodeToExchange {
   provider: OAuthProvider;

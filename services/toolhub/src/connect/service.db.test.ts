@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Connector, defineConnector, type OAuthClient } from '../connectors/connector.ts';
 import { createEmailConnector } from '../connectors/email/connector.ts';
 import { createTelegramConnector } from '../connectors/telegram/connector.ts';
-import { readTokens } from '../connectors/tokens.ts';
+import { readTokens } from '../connectors/vendor-api/tokens.ts';
 import { createRig } from '../credentials/test/rig.ts';
 import { migrationSource } from '../schema.ts';
 import { createConnectService, type Traveller } from './service.ts';

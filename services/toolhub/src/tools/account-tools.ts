@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { ConnectorError, pageOf } from '../connectors/connector.ts';
-import { decodeCursor, encodeCursor } from '../connectors/cursor.ts';
 import type { ConnectorService } from '../connectors/service.ts';
+import { decodeCursor, encodeCursor } from '../connectors/vendor-api/cursor.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import { HEALTH_STATUSES } from '../health/report.ts';

@@ -7,7 +7,7 @@ import {
   defineTool,
   type ToolContext,
 } from '../../src/connectors/connector.ts';
-import { probeBy, verifyBy } from '../../src/connectors/probe.ts';
+import { probeBy, verifyBy } from '../../src/connectors/vendor-api/probe.ts';
 
 const VENDOR_URL = 'https://pigeons.example';
 

@@ -1,5 +1,5 @@
 import { type Connector, defineConnector } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import {
   type BlueskyCredential,
   blueskyCredentialSchema,

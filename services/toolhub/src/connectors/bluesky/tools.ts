@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { VendorRequest } from '../vendor-api/request.ts';
 import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import {

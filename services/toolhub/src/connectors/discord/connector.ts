@@ -1,6 +1,6 @@
 import { claimAccount, releaseAccount } from '../../inbound/apps/accounts.ts';
 import { type Connector, defineConnector } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import {
   callDiscord,
   DISCORD_URL,

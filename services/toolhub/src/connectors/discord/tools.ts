@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, idOrNull, textOrNull } from '../vendor-api/shape.ts';
 import { closed, message, nullableCount, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';

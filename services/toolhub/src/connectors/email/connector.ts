@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ImapFlow } from 'imapflow';
 import { type Connector, ConnectorError, defineConnector, type ToolContext } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import { createConnectionShares } from './connection-shares.ts';
 import {
   accountLabel,

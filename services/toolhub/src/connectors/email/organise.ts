@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow';
 import { Type } from 'typebox';
 import { ConnectorError, type PageArguments, type ToolContext } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { isInbox, type ListedFolder, listAllFolders } from './folders.ts';
 import type { ImapPool } from './imap-pool.ts';

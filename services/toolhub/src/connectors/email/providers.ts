@@ -1,5 +1,5 @@
 import { ConnectorError, type OAuthGrant, type OAuthProvider } from '../connector.ts';
-import { readTokens } from '../tokens.ts';
+import { readTokens } from '../vendor-api/tokens.ts';
 import { parseAddress } from './addresses.ts';
 import type { EmailCredential } from './credential.ts';
 

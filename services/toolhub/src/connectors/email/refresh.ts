@@ -1,6 +1,6 @@
-import { readJsonAnswer } from '../answer.ts';
 import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connector.ts';
-import { readTokens } from '../tokens.ts';
+import { readJsonAnswer } from '../vendor-api/answer.ts';
+import { readTokens } from '../vendor-api/tokens.ts';
 import { type EmailCredential, type MailServer, tokenUrlOf } from './credential.ts';
 import { MAIL_PROVIDERS, type MailProvider } from './providers.ts';
 

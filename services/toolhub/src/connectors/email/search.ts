@@ -1,7 +1,7 @@
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
 import { Type } from 'typebox';
 import type { PageArguments, ToolContext } from '../connector.ts';
-import { badCursor, decodeCursor, encodeCursor } from '../cursor.ts';
+import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';

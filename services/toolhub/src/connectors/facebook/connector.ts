@@ -6,7 +6,6 @@ import {
   type OAuthProvider,
   type RefreshOutcome,
 } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
 import { exchangeGraphToken, GRAPH_RENEW_AHEAD_MS, hasEnd } from '../vendor-api/graph-tokens.ts';
 import {
   credentialOf,
@@ -15,6 +14,7 @@ import {
   oauthCredentialSchema,
   oauthSecretFields,
 } from '../vendor-api/oauth-credential.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import { textOrNull } from '../vendor-api/shape.ts';
 import { callFacebook, FACEBOOK_URL, type FacebookContext, shape, TITLE } from './api.ts';
 import { facebookTools } from './tools.ts';

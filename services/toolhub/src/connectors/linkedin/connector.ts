@@ -1,5 +1,4 @@
 import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
 import {
   credentialOf,
   expiresAt,
@@ -9,6 +8,7 @@ import {
   oauthSecretFields,
   refreshByGrant,
 } from '../vendor-api/oauth-credential.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import { LINKEDIN_URL, type LinkedinContext, readPerson, TITLE } from './api.ts';
 import { linkedinTools } from './tools.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, fieldsOf, idOrNull, textOrNull } from '../vendor-api/shape.ts';
 import { closed, mediaUrl, message, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';

@@ -1,7 +1,7 @@
-import { readJsonAnswer } from '../answer.ts';
 import { ConnectorError, type OAuthProvider, type ServerRegistration } from '../connector.ts';
-import { readTokens } from '../tokens.ts';
+import { readJsonAnswer } from '../vendor-api/answer.ts';
 import { textOrNull } from '../vendor-api/shape.ts';
+import { readTokens } from '../vendor-api/tokens.ts';
 import { type MastodonCredential, TITLE } from './api.ts';
 
 const TOKEN_PATH = '/oauth/token';

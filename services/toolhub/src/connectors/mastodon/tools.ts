@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
 import type { VendorRequest } from '../vendor-api/request.ts';
 import { fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';

@@ -1,6 +1,5 @@
 import { claimAccount, releaseAccount } from '../../inbound/apps/accounts.ts';
 import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
 import {
   credentialOf,
   expiresAt,
@@ -10,6 +9,7 @@ import {
   oauthSecretFields,
   refreshByGrant,
 } from '../vendor-api/oauth-credential.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import { isFields, textOrNull } from '../vendor-api/shape.ts';
 import { callSlack, SLACK_URL, type SlackContext, shape, TITLE } from './api.ts';
 import { slackTools } from './tools.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ConnectorError, type PageArguments } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { callSlack, type SlackContext, shape } from './api.ts';
 import { readUser, type SlackUser } from './message.ts';
 import { nextCursorOf } from './page.ts';

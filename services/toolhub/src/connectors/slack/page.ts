@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { PageArguments } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { VendorRequest } from '../vendor-api/request.ts';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import { callSlack, type SlackContext, shape } from './api.ts';

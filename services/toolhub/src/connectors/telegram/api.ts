@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import { readJsonAnswer } from '../answer.ts';
 import { ConnectorError, type ToolContext } from '../connector.ts';
+import { readJsonAnswer } from '../vendor-api/answer.ts';
 
 /*
  * The Bot API is one POST with JSON per method, so the shared guarded client does. grammY would bring a second HTTP

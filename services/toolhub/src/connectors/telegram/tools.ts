@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox';
 import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { asObject, callTelegram, integerOf, isNotModified, type TelegramContext, textOrNull } from './api.ts';
 import { type TelegramMessage, telegramMessageSchema } from './message.ts';
 import { listStored } from './store.ts';

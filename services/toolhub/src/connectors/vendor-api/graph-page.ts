@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { PageArguments, ToolContext } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { nextGraphCursor } from './graph.ts';
 import type { CallVendor, VendorRequest } from './request.ts';
 import type { Shape } from './shape.ts';

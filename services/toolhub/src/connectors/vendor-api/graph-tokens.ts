@@ -1,5 +1,5 @@
-import { readJsonAnswer } from '../answer.ts';
 import { ConnectorError, type GuardedFetch, type RefreshOutcome } from '../connector.ts';
+import { readJsonAnswer } from './answer.ts';
 import { credentialOf, type OAuthCredential } from './oauth-credential.ts';
 import { countOrNull, fieldsOf } from './shape.ts';
 

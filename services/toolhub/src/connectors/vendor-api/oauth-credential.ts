@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { readJsonAnswer } from '../answer.ts';
 import {
   ConnectorError,
   type OAuthGrant,
@@ -7,7 +6,8 @@ import {
   type RefreshOutcome,
   type ToolContext,
 } from '../connector.ts';
-import { readTokens } from '../tokens.ts';
+import { readJsonAnswer } from './answer.ts';
+import { readTokens } from './tokens.ts';
 
 /** A token travels in a header, so it has no spaces and no line ends. */
 const token = (description: string) => Type.String({ pattern: '^[!-~]{1,8192}$', description });

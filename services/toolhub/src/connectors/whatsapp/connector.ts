@@ -1,7 +1,7 @@
 import { claimPhoneNumber, releasePhoneNumber } from '../../inbound/phone-numbers.ts';
 import { type Connector, ConnectorError, defineConnector } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
 import { path } from '../vendor-api/path.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import {
   callWhatsapp,
   shape,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf } from '../connector.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { closed, moment, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
 import type { WhatsappContext } from './api.ts';
 import { messageSchema, readStored } from './message.ts';

@@ -1,5 +1,4 @@
 import { type Connector, defineConnector, type OAuthProvider } from '../connector.ts';
-import { probeBy, verifyBy } from '../probe.ts';
 import {
   credentialOf,
   expiresAt,
@@ -9,6 +8,7 @@ import {
   oauthSecretFields,
   refreshByGrant,
 } from '../vendor-api/oauth-credential.ts';
+import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import { callX, shape, TITLE, X_URL, type XContext } from './api.ts';
 import { xTools } from './tools.ts';
 

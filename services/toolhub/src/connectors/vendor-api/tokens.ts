@@ -1,4 +1,4 @@
-import { ConnectorError } from './connector.ts';
+import { ConnectorError } from '../connector.ts';
 
 /** The tokens in the answer of a token endpoint (RFC 6749 5.1). */
 export interface IssuedTokens {

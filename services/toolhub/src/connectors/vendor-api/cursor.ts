@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { ConnectorError } from './connector.ts';
+import { ConnectorError } from '../connector.ts';
 
 /** Where a list goes on, as text that callers do not look into. */
 export function encodeCursor(position: unknown): string {

@@ -1,4 +1,4 @@
-import { ConnectorError, type HealthProbe, type VerifyOutcome } from './connector.ts';
+import { ConnectorError, type HealthProbe, type VerifyOutcome } from '../connector.ts';
 
 /** `check` answers with the account's name (and its identity, where that matters), or throws what the platform said. */
 export async function verifyBy(

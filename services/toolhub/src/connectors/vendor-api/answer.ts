@@ -1,4 +1,4 @@
-import { ConnectorError } from './connector.ts';
+import { ConnectorError } from '../connector.ts';
 
 /** The JSON object that a platform answered with; an answer without sense counts as no answer. */
 export async function readJsonAnswer(response: Response, platform: string): Promise<Record<string, unknown>> {
