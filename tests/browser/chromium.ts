@@ -16,6 +16,7 @@ export function startChromium(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-dev-shm-usage',
+      '--disable-gpu',
     ],
   });
 }

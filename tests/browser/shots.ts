@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { startTestServer } from '@libs/db/testing';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import type { Harness } from '../contract/payments/harness.ts';
-import { signUp } from '../contract/payments/person.ts';
+import { signUp, verifyAddress } from '../contract/payments/person.ts';
 import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
 import { listPages, objectPages, operatorPages, publicPages } from './payments/pages.ts';
@@ -57,6 +57,7 @@ const receiver = await startReceiver();
 const chromium = await startChromium();
 try {
   const full = await signUp(harness, { name: 'Ada Lovelace', organisation: 'Analytical Engines' });
+  await verifyAddress(harness, full);
   await harness.call('POST', `/v1/admin/users/${full.email}/operator`, {
     key: 'admin_token_of_the_tests',
     body: { operator: true },

@@ -10,6 +10,7 @@ export { type StreamMessage, useEventStream } from './api/event-stream.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
 export { createQueryClient } from './api/query-client.ts';
 export { BrokenPage, NotFoundPage } from './app/error-page.tsx';
+export { loadPart } from './app/missing-parts.ts';
 export { startApp } from './app/start-app.tsx';
 export { ApiFormView, FormProblemView } from './form/api-form.tsx';
 export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';

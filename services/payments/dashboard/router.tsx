@@ -1,4 +1,4 @@
-import { BrokenPage, Loading, NotFoundPage, searchFormat } from '@libs/ui';
+import { BrokenPage, Loading, loadPart, NotFoundPage, searchFormat } from '@libs/ui';
 import { Button } from '@mantine/core';
 import {
   createRootRoute,
@@ -18,7 +18,7 @@ const root = createRootRoute({ component: Outlet });
 
 /** Each page is a file of its own that is loaded when somebody goes there. */
 function page<Name extends string>(load: () => Promise<Record<Name, RouteComponent>>, name: NoInfer<Name>) {
-  return lazyRouteComponent(load as () => Promise<Record<string, RouteComponent>>, name);
+  return lazyRouteComponent(() => loadPart(load as () => Promise<Record<string, RouteComponent>>), name);
 }
 
 const publicPages = {

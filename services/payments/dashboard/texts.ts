@@ -529,6 +529,7 @@ export const texts = {
     passkeyName: 'Name of the passkey',
     passkeyAdded: 'The passkey is there.',
     removePasskey: 'Remove',
+    secondFactor: 'Ask for a passkey after the password, too',
     removePasskeyQuestion: 'Remove this passkey?',
     lastUsed: 'Last used',
     sessions: 'Sessions',

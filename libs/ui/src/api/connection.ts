@@ -25,6 +25,18 @@ class Connection {
     this.#set(false);
   }
 
+  /** Resolves as soon as there is an answer again. */
+  back(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.subscribe(() => {
+        if (this.#lost) return;
+        stop();
+        resolve();
+      });
+      if (!this.#lost) resolve();
+    });
+  }
+
   async #probe(): Promise<void> {
     this.#probing = true;
     while (this.#lost) {

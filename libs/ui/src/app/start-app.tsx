@@ -9,17 +9,15 @@ import { createRoot } from 'react-dom/client';
 import { AppName } from '../shell/page.tsx';
 import { cssVariables, theme } from '../theme/theme.ts';
 import { ErrorBoundary } from './error-page.tsx';
+import { recoverMissingParts } from './missing-parts.ts';
 import { styleNonce } from './nonce.ts';
-
-const RELOADED = 'reloaded-for-a-new-build';
-const RELOADED_WITHIN_MS = 10_000;
 
 /** Puts the program into the page. */
 export function startApp(options: { name: string; router: AnyRouter; queryClient: QueryClient }): void {
   const nonce = styleNonce();
   // Where the library that locks the scrolling behind a dialog looks for it.
   Object.assign(window, { __webpack_nonce__: nonce });
-  reloadForNewBuild();
+  recoverMissingParts();
   createRoot(document.getElementById('root') as HTMLElement).render(
     <MantineProvider
       theme={theme}
@@ -37,15 +35,4 @@ export function startApp(options: { name: string; router: AnyRouter; queryClient
       </ErrorBoundary>
     </MantineProvider>,
   );
-}
-
-/** A new build took the place of the one that this page came from, and a part of the old one is gone: once from the start. */
-function reloadForNewBuild(): void {
-  window.addEventListener('vite:preloadError', (event) => {
-    const lastMs = Number(sessionStorage.getItem(RELOADED) ?? 0);
-    if (Date.now() - lastMs < RELOADED_WITHIN_MS) return;
-    event.preventDefault();
-    sessionStorage.setItem(RELOADED, String(Date.now()));
-    window.location.reload();
-  });
 }

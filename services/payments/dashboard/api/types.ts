@@ -31,6 +31,8 @@ export interface User {
   email_verified: boolean;
   operator: boolean;
   passkeys: number;
+  /** A password alone does not let in. */
+  passkey_required: boolean;
   created_at: string;
 }
 

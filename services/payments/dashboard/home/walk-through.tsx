@@ -71,6 +71,7 @@ function StepView({ step, number }: { step: Step; number: number }) {
           to={step.to}
           size="xs"
           variant="default"
+          flex="none"
           aria-label={`${words.go}: ${step.label}`}
         >
           {words.go}

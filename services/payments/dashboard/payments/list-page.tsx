@@ -11,9 +11,8 @@ import {
   toast,
   useSearchState,
 } from '@libs/ui';
-import { Badge, Button, Paper, Stack, TextInput } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { Badge, Button, Paper, Stack } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { Payment } from '../api/types.ts';
 import { useRights } from '../session/session.ts';
@@ -63,7 +62,7 @@ export function PaymentsPage() {
     >
       <Stack gap="md">
         <FilterBar>
-          <FindById />
+          <TextFilter name="id_prefix" label={words.search} placeholder={words.searchHint} width={150} />
           <ChoiceFilter name="status" label={words.status} choices={choicesOf(texts.statuses)} />
           <ChoiceFilter name="rail" label={words.rail} choices={choicesOf(texts.rails)} />
           <TextFilter name="payment_method" label={words.method} placeholder="pm_…" width={150} />
@@ -88,26 +87,5 @@ export function PaymentsPage() {
         </Paper>
       </Stack>
     </Page>
-  );
-}
-
-function FindById() {
-  const [id, setId] = useState('');
-  const navigate = useNavigate();
-  const find = (event: FormEvent) => {
-    event.preventDefault();
-    if (id.trim() !== '') void navigate({ to: '/payments/$id', params: { id: id.trim() } as never });
-  };
-  return (
-    <form onSubmit={find}>
-      <TextInput
-        label={words.search}
-        placeholder={words.searchHint}
-        w={150}
-        value={id}
-        onChange={(event) => setId(event.currentTarget.value)}
-        rightSection={<Icon name="search" size={15} />}
-      />
-    </form>
   );
 }

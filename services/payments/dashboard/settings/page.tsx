@@ -33,7 +33,7 @@ function SettingsView({ session }: { session: Session }) {
           <AnotherOrganisationPanel />
         </Stack>
       </SimpleGrid>
-      <PasskeysPanel />
+      <PasskeysPanel user={session.user} />
       <SessionsPanel />
     </>
   );

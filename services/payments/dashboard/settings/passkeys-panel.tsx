@@ -8,8 +8,9 @@ import {
   useApiForm,
   When,
 } from '@libs/ui';
-import { Group, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
+import type { User } from '../api/types.ts';
 import { addPasskey } from '../session/passkey.ts';
 import { texts } from '../texts.ts';
 
@@ -43,7 +44,7 @@ const columns: readonly Column<Passkey>[] = [
   },
 ];
 
-export function PasskeysPanel() {
+export function PasskeysPanel({ user }: { user: User }) {
   const query = useList<Passkey>(PASSKEYS_PATH);
   const api = useApiForm({
     initialValues: { name: '' },
@@ -68,12 +69,33 @@ export function PasskeysPanel() {
             </Text>
           }
         />
-        <Group px="lg" pb="lg">
+        <Group px="lg" pb="lg" justify="space-between" align="flex-end">
           <ApiFormView api={api} submitLabel={words.addPasskey} inline>
             <TextInput label={words.passkeyName} {...api.form.getInputProps('name')} />
           </ApiFormView>
+          {user.passkeys > 0 ? <SecondFactorSwitch user={user} /> : null}
         </Group>
       </Stack>
     </Panel>
+  );
+}
+
+/** A password that somebody else learnt is then not enough. */
+function SecondFactorSwitch({ user }: { user: User }) {
+  const change = async (required: boolean) => {
+    try {
+      await client.patch('/v1/session', { passkey_required: required });
+      await refresh('/v1/session');
+      toast.done(words.saved);
+    } catch (error) {
+      toast.problem(error);
+    }
+  };
+  return (
+    <Switch
+      label={words.secondFactor}
+      checked={user.passkey_required}
+      onChange={(event) => void change(event.currentTarget.checked)}
+    />
   );
 }

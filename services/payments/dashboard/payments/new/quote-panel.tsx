@@ -13,17 +13,18 @@ const TYPING_PAUSE_MS = 400;
 
 /** Rail, fee and settlement of what is in the form now. */
 export function QuotePanel({ body }: { body: Record<string, unknown> | undefined }) {
-  const [asked] = useDebouncedValue(body, TYPING_PAUSE_MS);
+  // As text: an object would be another one each time that the form is drawn.
+  const [text] = useDebouncedValue(body === undefined ? '' : JSON.stringify(body), TYPING_PAUSE_MS);
   const quote = useQuery({
-    queryKey: ['quote', asked],
-    queryFn: ({ signal }) => client.post<Quote>('/v1/payments/quote', asked, { signal }),
-    enabled: asked !== undefined,
+    queryKey: ['quote', text],
+    queryFn: ({ signal }) => client.post<Quote>('/v1/payments/quote', JSON.parse(text), { signal }),
+    enabled: text !== '',
     placeholderData: keepPreviousData,
   });
   return (
     <Panel title={words.quote}>
       <div aria-live="polite">
-        {asked === undefined ? (
+        {text === '' ? (
           <Text size="sm" c="dimmed">
             {words.quoteEmpty}
           </Text>

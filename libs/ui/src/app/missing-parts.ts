@@ -1,0 +1,36 @@
+import { connection } from '../api/connection.ts';
+
+const RELOADED = 'reloaded-for-a-missing-part';
+const RELOADED_WITHIN_MS = 10_000;
+
+/**
+ * A part of the program could not be loaded: there is no connection, or a new build took the place of the one that this page
+ * came from. Either way the page begins anew as soon as the server answers, and not in a circle.
+ */
+export function recoverMissingParts(): void {
+  window.addEventListener('vite:preloadError', (event) => {
+    event.preventDefault();
+    void reloadWhenAnswered();
+  });
+}
+
+/** For parts that are loaded when they are needed: one that is missing leaves the page as it is until it begins anew. */
+export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  const part = (await load()) as Part | undefined;
+  return part ?? new Promise<Part>(() => {});
+}
+
+async function reloadWhenAnswered(): Promise<void> {
+  const answers = await fetch('/healthz').then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!answers) {
+    connection.reportLost();
+    await connection.back();
+  }
+  const lastMs = Number(sessionStorage.getItem(RELOADED) ?? 0);
+  if (Date.now() - lastMs < RELOADED_WITHIN_MS) return;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  window.location.reload();
+}
