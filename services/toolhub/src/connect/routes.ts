@@ -50,7 +50,13 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
       rate: 'api',
       audit: 'none',
       idempotency: 'repeats',
-      codes: ['connect_not_supported', 'not_configured', 'platform_unreachable'],
+      codes: [
+        'connect_not_supported',
+        'connect_failed',
+        'not_configured',
+        'platform_unreachable',
+        'address_refused',
+      ],
       schema: {
         operationId: 'connect.begin',
         summary: 'Connect a platform in the browser',
@@ -59,7 +65,10 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
         tags: ['Credentials'],
         params: Params,
         querystring: BeginQuery,
-        response: { 302: Type.Null({ description: 'To the vendor.' }) },
+        response: {
+          302: Type.Null({ description: 'To the vendor.' }),
+          303: Type.Null({ description: 'To the dashboard, which says what went wrong.' }),
+        },
       },
     },
     async (request, reply) => {
