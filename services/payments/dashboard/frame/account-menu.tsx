@@ -19,7 +19,12 @@ export function AccountMenu({ session }: { session: Session }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="light" size="lg" radius="xl" aria-label={texts.account.label}>
+        <ActionIcon
+          variant="light"
+          size="lg"
+          radius="xl"
+          aria-label={`${texts.account.label} (${initialsOf(session.user.name)})`}
+        >
           {initialsOf(session.user.name)}
         </ActionIcon>
       </Menu.Target>

@@ -3,6 +3,9 @@ import { Button, Menu } from '@mantine/core';
 import { addressInMode, mode } from '../api/mode.ts';
 import { texts } from '../texts.ts';
 
+/** The darkest orange that is still one: white on it can be read. */
+const TEST_COLOR = '#b4400a';
+
 const other = mode === 'test' ? 'live' : 'test';
 
 /** Says which mode this is, by word and by colour; the other one is another address. */
@@ -12,7 +15,7 @@ export function ModeSwitch() {
       <Menu.Target>
         <Button
           size="xs"
-          color={mode === 'test' ? 'orange.9' : 'brand'}
+          color={mode === 'test' ? TEST_COLOR : 'brand'}
           leftSection={<Icon name={mode === 'test' ? 'flask' : 'bolt'} size={14} />}
           aria-label={`${texts.mode.label}: ${texts.mode[mode]}`}
         >

@@ -64,7 +64,7 @@ function StepView({ step, number }: { step: Step; number: number }) {
         </div>
       </Group>
       {step.done ? (
-        <Badge color="teal">{words.done}</Badge>
+        <Badge color="brand">{words.done}</Badge>
       ) : step.to === undefined ? null : (
         <Button
           component={Link}

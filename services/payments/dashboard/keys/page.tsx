@@ -25,7 +25,7 @@ import { NewKeyForm, RollKeyForm } from './key-forms.tsx';
 const words = texts.keys;
 const API_VERSION = '2026-11-15';
 
-const stateColors: Record<KeyState, string> = { active: 'teal', revoked: 'red', expired: 'gray' };
+const stateColors: Record<KeyState, string> = { active: 'brand', revoked: 'red', expired: 'gray' };
 
 export function KeysPage() {
   const rights = useRights();

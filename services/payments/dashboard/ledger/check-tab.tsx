@@ -11,7 +11,7 @@ const columns: readonly Column<LedgerCheck['checks'][number]>[] = [
   {
     header: texts.payments.status,
     render: ({ ok }) => (
-      <Badge color={ok ? 'teal' : 'red'}>{ok ? texts.payment.yes : texts.payment.no}</Badge>
+      <Badge color={ok ? 'brand' : 'red'}>{ok ? texts.payment.yes : texts.payment.no}</Badge>
     ),
   },
   { header: texts.payment.detail, render: ({ detail }) => detail },
@@ -24,7 +24,7 @@ export function CheckTab() {
       {(check) => (
         <Stack>
           <Alert
-            color={check.ok ? 'teal' : 'red'}
+            color={check.ok ? 'brand' : 'red'}
             title={check.ok ? words.allGood : words.wrong}
             role="status"
           >

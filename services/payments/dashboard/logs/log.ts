@@ -15,5 +15,5 @@ export const LOGS_PATH = '/v1/request_logs';
 
 export function statusColor(status: number): string {
   if (status >= 500) return 'red';
-  return status >= 400 ? 'orange' : 'teal';
+  return status >= 400 ? 'orange' : 'brand';
 }

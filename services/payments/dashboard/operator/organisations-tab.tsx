@@ -27,7 +27,7 @@ const columns: readonly Column<Organisation>[] = [
   {
     header: words.live,
     render: ({ live_access: live = 'none' }) => (
-      <Badge color={live === 'requested' ? 'orange' : live === 'approved' ? 'teal' : 'gray'}>
+      <Badge color={live === 'requested' ? 'orange' : live === 'approved' ? 'brand' : 'gray'}>
         {texts.settings.liveNames[live]}
       </Badge>
     ),

@@ -40,7 +40,7 @@ export function PaymentsPage() {
     <Page
       title={words.title}
       lead={
-        <Badge variant="dot" color={line === 'open' ? 'teal' : 'gray'} size="sm">
+        <Badge variant="dot" color={line === 'open' ? 'brand' : 'gray'} size="sm">
           {line === 'open' ? words.live : words.connecting}
         </Badge>
       }

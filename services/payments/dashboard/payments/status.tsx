@@ -5,7 +5,7 @@ import { texts } from '../texts.ts';
 export const statusColors: Record<PaymentStatus, string> = {
   pending: 'gray',
   processing: 'blue',
-  completed: 'teal',
+  completed: 'brand',
   failed: 'red',
   canceled: 'gray',
   returned: 'orange',

@@ -10,7 +10,7 @@ const words = texts.settings;
 const colors: Record<LiveAccess, string> = {
   none: 'gray',
   requested: 'blue',
-  approved: 'teal',
+  approved: 'brand',
   refused: 'red',
 };
 

@@ -21,7 +21,7 @@ const columns: readonly Column<OwnSession>[] = [
     render: ({ user_agent: agent, current }) => (
       <span>
         {agent === null ? '–' : deviceOf(agent)}{' '}
-        {current ? <Badge color="teal">{words.thisOne}</Badge> : null}
+        {current ? <Badge color="brand">{words.thisOne}</Badge> : null}
       </span>
     ),
   },

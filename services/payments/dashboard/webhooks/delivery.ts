@@ -2,7 +2,7 @@ import type { WebhookDelivery } from '../api/types.ts';
 
 export const deliveryColors: Record<WebhookDelivery['status'], string> = {
   pending: 'blue',
-  delivered: 'teal',
+  delivered: 'brand',
   failed: 'red',
   abandoned: 'orange',
 };

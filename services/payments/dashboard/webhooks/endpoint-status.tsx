@@ -4,7 +4,7 @@ import { texts } from '../texts.ts';
 
 export function EndpointStatus({ endpoint }: { endpoint: WebhookEndpoint }) {
   return (
-    <Badge color={endpoint.status === 'enabled' ? 'teal' : 'red'}>
+    <Badge color={endpoint.status === 'enabled' ? 'brand' : 'red'}>
       {texts.webhooks.statuses[endpoint.status]}
     </Badge>
   );

@@ -9,7 +9,7 @@ const words = texts.payment;
 const colors: Record<PaymentAttempt['status'], string> = {
   waiting: 'gray',
   submitted: 'blue',
-  settled: 'teal',
+  settled: 'brand',
   rejected: 'red',
   returned: 'orange',
   unknown: 'yellow',

@@ -39,7 +39,7 @@ function columnsFor({ chosen }: RailDecision): Column<RailCandidate>[] {
           <strong>
             <RailName rail={rail} />
           </strong>
-          {rail === chosen ? <Badge color="teal">{words.chosen}</Badge> : null}
+          {rail === chosen ? <Badge color="brand">{words.chosen}</Badge> : null}
         </Group>
       ),
     },

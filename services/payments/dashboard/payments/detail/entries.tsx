@@ -9,7 +9,7 @@ const ENTRIES_MAX = 100;
 
 const stateColors: Record<LedgerEntry['state'], string> = {
   pending: 'gray',
-  posted: 'teal',
+  posted: 'brand',
   released: 'orange',
 };
 
