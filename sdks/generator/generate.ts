@@ -1,4 +1,4 @@
-import { answers, bodies, names, pythonAnswerNames } from './nouns.ts';
+import { answers, bodies, pythonAnswerNames } from './nouns.ts';
 import { toPython } from './python.ts';
 import { type Definition, type Document, readDefinitions } from './shapes.ts';
 import { toTypeScript } from './typescript.ts';
@@ -19,10 +19,10 @@ export function generate(
     name: 'ErrorCode',
     shape: { kind: 'literals', values: codes },
   };
-  const both = readDefinitions(document, [...answers, ...bodies], names);
-  const pythonAnswers = readDefinitions(document, answers, { ...names, ...pythonAnswerNames });
+  const both = readDefinitions(document, [...answers, ...bodies]);
+  const pythonAnswers = readDefinitions(document, answers, pythonAnswerNames);
   return {
     typeScript: toTypeScript([...wanted(both), errorCode]),
-    python: toPython([...wanted(pythonAnswers), errorCode], readDefinitions(document, bodies, names)),
+    python: toPython([...wanted(pythonAnswers), errorCode], readDefinitions(document, bodies)),
   };
 }

@@ -40,8 +40,8 @@ export const bodies: readonly Place[] = [
   bodyOf('UpdateWebhookEndpoint', 'PATCH /v1/webhook_endpoints/{id}'),
 ];
 
-/** Beside the names below: in Python what is sent is a dictionary, and what comes back an object. */
-export const pythonAnswerNames: Names = { 'Payment.source': 'MethodSide' };
-
-/** The document has names for all parts that are worth one. */
-export const names: Names = {};
+/** Parts have the names of the document. In Python what is sent is a dictionary, and what comes back an object of another name. */
+export const pythonAnswerNames: Names = {
+  'Payment.source': 'MethodSide',
+  'Payment.destination': 'MethodSide',
+};

@@ -85,6 +85,10 @@ function bodyOf(name: string, fields: readonly Field[]): string {
 }
 
 export function toPython(answers: readonly Definition[], bodies: readonly Definition[]): string {
+  const sent = new Set(bodies.flatMap(({ kind, name }) => (kind === 'object' ? [name] : [])));
+  const twice = answers.find(({ kind, name }) => kind === 'object' && sent.has(name));
+  if (twice !== undefined)
+    throw new Error(`${twice.name} is both sent and answered: name the answer otherwise in nouns.ts`);
   const aliases = new Map(
     [...answers, ...bodies].flatMap((one) => (one.kind === 'alias' ? [[one.name, one] as const] : [])),
   );

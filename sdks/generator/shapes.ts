@@ -73,7 +73,11 @@ function resolve(document: Document, schema: Schema): Schema {
 }
 
 /** All definitions that the places need, in the order in which they are met; equal shapes share a name. */
-export function readDefinitions(document: Document, places: readonly Place[], names: Names): Definition[] {
+export function readDefinitions(
+  document: Document,
+  places: readonly Place[],
+  names: Names = {},
+): Definition[] {
   const definitions = new Map<string, Definition>();
   const nameByShape = new Map<string, string>();
 

@@ -253,11 +253,6 @@ class MethodSide(ApiObject):
     payment_method_id: str
 
 
-class PaymentMethodReference(ApiObject):
-    #: In test mode, any id that begins with `pm_` works at its first use.
-    payment_method_id: str
-
-
 class Money(ApiObject):
     #: Minor units: 1000 is 10.00 USD.
     amount: int
@@ -329,7 +324,7 @@ class Payment(ApiObject):
     amount: int
     currency: str
     source: MethodSide
-    destination: PaymentMethodReference
+    destination: MethodSide
     #: `auto` lets the service choose; `rtp` is fast, `ach` is cheap.
     rail: RailChoice
     #: A way to move money: `rtp` in seconds, `ach` in days, `book` at once between two balances.
