@@ -49,6 +49,12 @@ const RETRY_DELAY_MS_MAX = 5_000;
 /** How long a delivery waits whose result could not be written though the database answers. */
 const UNRECORDED_DELAY_MS = 60_000;
 
+/** Read-only after a change of roles, full, or about to stop: every result would be refused alike, and none for good. */
+function isOfTheServer(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^(25006|40|53|57P0)/.test(code);
+}
+
 const isDelivered = (result: DeliveryResult) => result.kind === 'delivered';
 
 function uniqueRefs(results: readonly DeliveryResult[]): EndpointRef[] {
@@ -95,7 +101,7 @@ export class Recorder {
   async #judge(error: unknown, attempt: number): Promise<Verdict> {
     this.#options.onError(error);
     if (this.#isGivenUp) return 'reject';
-    if (await this.#options.store.isReachable()) return 'split';
+    if (!isOfTheServer(error) && (await this.#options.store.isReachable())) return 'split';
     return { retryInMs: Math.min(RETRY_DELAY_MS * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX) };
   }
 
