@@ -6,7 +6,7 @@ import {
 } from '../../services/toolhub/src/connectors/connector.ts';
 
 /** With the two tools of no platform that is the size of the finished catalogue. */
-const TOOLS = 68;
+const TOOLS = 78;
 export const CALLED_TOOL = 'bench_send_message_0';
 export const CALL_ARGUMENTS = { chat_id: '4711', text: 'Hello there' };
 export const ANSWER = { message_id: 1, date: '2026-01-01T00:00:00.000Z' };

@@ -137,6 +137,8 @@ describe('tools', () => {
   it('likes once, and posts once per key', async () => {
     await call('bluesky_like_post', { uri: bobsPost });
     await call('bluesky_like_post', { uri: bobsPost });
+    // The same post, named by the author's handle.
+    await call('bluesky_like_post', { uri: bobsPost.replace(/did:plc:[0-9a-f]+/, 'bob.bsky.test') });
     expect([...server.records.keys()].filter((uri) => uri.includes('.like/'))).toHaveLength(1);
     const at = context({ idempotencyKey: 'k1' });
     const [one, two] = [
@@ -177,6 +179,12 @@ describe('tools', () => {
       did: adaDid,
       handle: 'ada.bsky.test',
       posts: 3,
+    });
+    // As a server answers that nobody has set up an app view for.
+    const message = 'No service configured for app.bsky.actor.getProfile';
+    server.failNext({ kind: 'reply', reply: { status: 400, json: { error: 'InvalidRequest', message } } });
+    expect(await call('bluesky_get_profile', {})).toMatchObject({
+      ...{ did: adaDid, handle: 'ada.bsky.test', display_name: null, posts: null },
     });
     const found = await call<{ items: { text: string }[] }>('bluesky_search_posts', {
       query: 'from bob',

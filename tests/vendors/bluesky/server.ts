@@ -148,6 +148,12 @@ export async function startBluesky(port = 0): Promise<BlueskyServer> {
         if (found === undefined) return failure(400, 'RecordNotFound', 'Could not locate record');
         return { json: { uri: found.uri, cid: found.cid, value: found.value } };
       },
+      'GET /xrpc/com.atproto.repo.describeRepo': ({ query }) => {
+        const did = resolve(query.get('repo'));
+        if (did === undefined) return failure(400, 'RepoNotFound', 'Could not find user');
+        const account = [...accounts.values()].find((one) => one.did === did);
+        return { json: { did, handle: account?.handle, didDoc: {}, collections: [], handleIsCorrect: true } };
+      },
       'POST /xrpc/com.atproto.repo.createRecord': signedIn(({ body }, did) =>
         put(did, { ...(body as Fields), rkey: nextKey() }),
       ),

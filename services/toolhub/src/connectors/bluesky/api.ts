@@ -114,12 +114,18 @@ function readSession(body: unknown): Session {
 
 export async function logIn(context: BlueskyContext): Promise<Session> {
   const { identifier, app_password } = context.credential;
-  const { body } = await callAnonymous(context, {
-    method: 'POST',
-    path: '/xrpc/com.atproto.server.createSession',
-    json: { identifier: identifier.replace(/^@/, ''), password: app_password },
-  });
-  return readSession(body);
+  try {
+    const { body } = await callAnonymous(context, {
+      method: 'POST',
+      path: '/xrpc/com.atproto.server.createSession',
+      json: { identifier: identifier.replace(/^@/, ''), password: app_password },
+    });
+    return readSession(body);
+  } catch (error) {
+    // There is no token yet that could be refused.
+    if (!(error instanceof ConnectorError) || error.code !== 'token_expired') throw error;
+    throw new ConnectorError('token_expired', `${TITLE} does not accept the identifier and app password`);
+  }
 }
 
 /** The refresh token first; where that is over or was used, the app password makes a new session. */

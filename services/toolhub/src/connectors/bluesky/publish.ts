@@ -53,10 +53,11 @@ export async function publishPost(
 export async function likePost(context: BlueskyContext, uri: string): Promise<StrongRef> {
   const { did: repo } = sessionOf(context.credential);
   const collection = 'app.bsky.feed.like';
-  const rkey = recordKeyFor(repo, uri);
+  // The server's own spelling: an address may name its author by handle or by DID, and both mean one post.
+  const subject = await strongRef(context, uri);
+  const rkey = recordKeyFor(repo, subject.uri);
   const known = await findRecord(context, { repo, collection, rkey });
   if (known !== undefined) return known;
-  const subject = await strongRef(context, uri);
   const record = { $type: collection, subject, createdAt: context.now().toISOString() };
   return writeRecord(context, 'putRecord', { repo, collection, rkey, record });
 }

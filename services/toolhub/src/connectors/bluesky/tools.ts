@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { VendorRequest } from '../vendor-api/request.ts';
-import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
+import { countOrNull, type Fields, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import {
   closed,
   message,
@@ -13,6 +13,7 @@ import {
 } from '../vendor-api/tool-schemas.ts';
 import { type BlueskyContext, callBluesky, sessionOf, shape } from './api.ts';
 import { postUri } from './at-uri.ts';
+import { hasNoAppView, readProfileRecord } from './own-records.ts';
 import { authorSchema, type BlueskyPost, postSchema, readAuthor, readPost } from './post.ts';
 import { deletePost, likePost, publishPost } from './publish.ts';
 
@@ -78,11 +79,7 @@ const getProfile = defineTool({
   }),
   async run({ actor: wanted }, context: BlueskyContext) {
     const who = wanted?.replace(/^@/, '') ?? sessionOf(context.credential).did;
-    const { body } = await callBluesky(context, {
-      path: '/xrpc/app.bsky.actor.getProfile',
-      query: { actor: who },
-    });
-    const profile = shape.object(body);
+    const profile = await readProfile(context, who);
     return {
       ...readAuthor(profile),
       description: textOrNull(profile.description),
@@ -93,6 +90,16 @@ const getProfile = defineTool({
     };
   },
 });
+
+async function readProfile(context: BlueskyContext, who: string): Promise<Fields> {
+  try {
+    const path = '/xrpc/app.bsky.actor.getProfile';
+    return shape.object((await callBluesky(context, { path, query: { actor: who } })).body);
+  } catch (error) {
+    if (!hasNoAppView(error)) throw error;
+    return readProfileRecord(context, who);
+  }
+}
 
 const getTimeline = defineTool({
   name: 'bluesky_get_timeline',
