@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium).each(products)('$name', ({ site, errors }) => {
   });
 
   test.each(paths)(
-    '%s can be used by everybody, and fits a phone and a desk',
+    '[P-9.7] %s can be used by everybody, and fits a phone and a desk',
     async (path) => {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.goto(url + path);

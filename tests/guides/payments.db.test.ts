@@ -15,7 +15,7 @@ import { freePort } from '../browser/chromium.ts';
 import { ADMIN_TOKEN, type Harness, startHarness } from '../contract/payments/harness.ts';
 import { follow, groupsOf, stepsOf, tracks, type World } from './follow.ts';
 import { runSamples } from './samples.ts';
-import { makeWorld } from './world.ts';
+import { worldWithSdks } from './world.ts';
 
 const RECEIVER_PORT = 3000;
 const site = paymentsDocs(loadConfig({}));
@@ -30,7 +30,7 @@ beforeAll(async () => {
   harness = await startHarness({ env: { PAYMENTS_SANDBOX_ACH_MS: '300', PAYMENTS_SANDBOX_RTP_MS: '50' } });
   // For the guide that starts a server of its own.
   second = await createTestDatabase(paymentsMigrations());
-  world = await makeWorld(
+  world = await worldWithSdks(
     {
       GUIDE_URL: harness.url,
       PAYMENTS_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -52,7 +52,7 @@ const beginAnew = () => harness.call('POST', '/v1/sandbox/reset');
 
 describe.each(names)('%s', (name) => {
   test.each(usable)(
-    'is right from its first block to its last, in %s',
+    '[P-9.4] is right from its first block to its last, in %s',
     async (track) => {
       const guide = guides.get(name) as Guide;
       if (stepsOf(guide, track).length === 0) return;
@@ -75,7 +75,7 @@ describe('the reference', () => {
   });
 
   test.each(usable)(
-    'its code works as it is pasted, in %s',
+    '[P-9.5] its code works as it is pasted, in %s',
     async (track) => {
       await beginAnew();
       expect(await runSamples(codeSamples(harness.url), track, world)).toEqual([]);
@@ -129,7 +129,7 @@ describe('what the guides say', () => {
     }
   });
 
-  test('the type of every error leads to its own place, with what to do and whether to repeat it', async () => {
+  test('[P-9.6] the type of every error leads to its own place, with what to do and whether to repeat it', async () => {
     const { body } = await harness.call('GET', '/v1/nowhere');
     const page = new URL(body.type).pathname;
     const html = (await harness.call('GET', page, { key: null })).text;

@@ -14,7 +14,7 @@ import {
   startService,
 } from '../contract/toolhub/service.ts';
 import { follow, groupsOf, type World } from './follow.ts';
-import { makeWorld } from './world.ts';
+import { emptyWorld } from './world.ts';
 
 const site = toolhubDocs(
   { server: { publicUrl: 'http://localhost:4100' } as Config['server'] },
@@ -28,7 +28,7 @@ let world: World;
 beforeAll(async () => {
   database = await createToolhubDatabase();
   service = await startService(database.url);
-  world = await makeWorld({ TOKEN: INTERNAL_TOKEN }, []);
+  world = emptyWorld({ TOKEN: INTERNAL_TOKEN });
 }, 120_000);
 afterAll(async () => {
   await service.stop();

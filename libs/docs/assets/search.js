@@ -5,7 +5,10 @@ const WORDS_MAX = 8;
 const EXCERPT_BEFORE = 50;
 const EXCERPT_LENGTH = 150;
 
-const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+/** `retries` finds `retry`, and `webhooks` finds `webhook`. */
+const stemOf = (word) => (word.length > 3 ? word.replace(/ies$/, 'y').replace(/([^s])s$/, '$1') : word);
+
+const wordsOf = (text) => (text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).map(stemOf);
 
 /** How well a word fits a text: whole words count most, then beginnings, then parts of words with underscores. */
 function fit(word, text) {

@@ -402,6 +402,19 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'P-9.2', text: 'Clients that are generated from the document type-check and work.' },
   { id: 'P-9.3', text: 'The examples of the document work as pasted, with the token of the sandbox.' },
+  {
+    id: 'P-9.4',
+    text: 'Every guide under /docs is right from its first block to its last, in curl, Node and Python.',
+  },
+  {
+    id: 'P-9.5',
+    text: "The reference's code for every operation works as pasted, in curl, Node and Python.",
+  },
+  { id: 'P-9.6', text: 'The type of every error leads to its own place on the page of errors.' },
+  {
+    id: 'P-9.7',
+    text: 'The pages under /docs can be used by everybody, by keyboard, on a phone, without a network.',
+  },
   // Dashboard
   {
     id: 'P-9.12',

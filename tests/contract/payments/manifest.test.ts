@@ -15,16 +15,20 @@ function testFiles(folder: string): string[] {
 
 /** Ids in the titles of tests: `test('[P-3.1] …'`, also several in one title. */
 function citedIds(): Set<string> {
-  const files = ['tests/contract/payments', 'tests/faults', 'tests/reference', 'services/payments'].flatMap(
-    (folder) => {
-      try {
-        return testFiles(folder);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-        throw error;
-      }
-    },
-  );
+  const files = [
+    'tests/contract/payments',
+    'tests/faults',
+    'tests/guides',
+    'tests/reference',
+    'services/payments',
+  ].flatMap((folder) => {
+    try {
+      return testFiles(folder);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  });
   const cited = new Set<string>();
   for (const file of files) {
     for (const [, title = ''] of readFileSync(file, 'utf8').matchAll(

@@ -20,6 +20,6 @@ export function toolhubDocs({ server }: Pick<Config, 'server'>, connectors: read
     publicUrl: server.publicUrl,
     writtenUrl: WRITTEN_URL,
     links: [],
-    tokens: { bearer: 'TOOLHUB_TOKEN', admin: 'TOOLHUB_ADMIN_TOKEN' },
+    tokens: { bearer: 'TOOLHUB_TOKEN' },
   };
 }
