@@ -245,6 +245,8 @@ export interface DeliveryAttempt {
   status: number | null;
   error: string | null;
   duration_ms: number;
+  /** How the answer to a try that failed begins: at most 500 bytes. */
+  response?: string;
 }
 
 export interface WebhookDelivery {

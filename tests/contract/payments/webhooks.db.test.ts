@@ -347,6 +347,7 @@ describe('failures', () => {
         status: 500,
         error: 'answered 500',
         duration_ms: expect.any(Number),
+        response: 'ok',
       })),
       next_attempt_at: null,
       created_at: expect.any(String),

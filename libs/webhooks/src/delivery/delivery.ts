@@ -8,6 +8,8 @@ export interface Attempt {
   readonly status: number | null;
   readonly error: string | null;
   readonly duration_ms: number;
+  /** How the answer to a try that failed begins, where it has a body. */
+  readonly response?: string;
 }
 
 export interface EndpointRef {

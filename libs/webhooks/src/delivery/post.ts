@@ -13,6 +13,9 @@ const RESPONSE_BYTES_MAX = 16 * 1024;
 
 const ERROR_LENGTH_MAX = 200;
 
+/** Of an answer that is no success: enough to see what went wrong there. */
+const KEPT_BYTES_MAX = 500;
+
 class ExchangeEnded extends Error {
   override readonly name = 'ExchangeEnded';
 }
@@ -35,6 +38,14 @@ function describeStatus(status: number): string | null {
   return `answered ${status}`;
 }
 
+/** Text that the database can hold, whatever the bytes are; a character that was cut in two goes. */
+function readable(parts: readonly Buffer[]): string {
+  return Buffer.concat(parts)
+    .toString('utf8')
+    .replaceAll('\0', '')
+    .replace(/\uFFFD+$/, '');
+}
+
 /**
  * One POST and its answer. Works on the dispatcher itself, because streams and promises per request cost as much as
  * the exchange; `onDone` is called exactly once.
@@ -44,6 +55,7 @@ export class Post implements Dispatcher.DispatchHandler {
   #status: number | null = null;
   #retryAfter: string | null = null;
   #bytes = 0;
+  readonly #kept: Buffer[] = [];
   #done = false;
   readonly #onDone: (outcome: TryOutcome) => void;
 
@@ -95,6 +107,8 @@ export class Post implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bytes < KEPT_BYTES_MAX && describeStatus(this.#status ?? 0) !== null)
+      this.#kept.push(chunk.subarray(0, KEPT_BYTES_MAX - this.#bytes));
     this.#bytes += chunk.length;
     if (this.#bytes <= RESPONSE_BYTES_MAX) return;
     // The status has been given, and that is all an answer says.
@@ -118,6 +132,7 @@ export class Post implements Dispatcher.DispatchHandler {
       status,
       error: error ?? (status === null ? 'no answer' : describeStatus(status)),
       retryAfter: this.#retryAfter,
+      ...(this.#kept.length === 0 ? {} : { response: readable(this.#kept) }),
     });
   }
 }

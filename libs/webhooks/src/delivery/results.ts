@@ -41,6 +41,7 @@ export function toResult(
       status: outcome.status,
       error: outcome.error,
       duration_ms: Math.round(finished.durationMs),
+      ...(outcome.response === undefined ? {} : { response: outcome.response }),
     },
   };
   if (decision.kind === 'retry') {

@@ -16,6 +16,8 @@ export interface TryOutcome {
   readonly status: number | null;
   readonly error: string | null;
   readonly retryAfter: string | null;
+  /** How the answer begins, where it is no success and has a body. */
+  readonly response?: string;
 }
 
 export interface ScheduleState {

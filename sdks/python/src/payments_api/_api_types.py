@@ -454,6 +454,8 @@ class DeliveryAttempt(ApiObject):
     status: Optional[int]
     error: Optional[str]
     duration_ms: int
+    #: How the answer to a try that failed begins: at most 500 bytes.
+    response: str
 
 
 class WebhookDelivery(ApiObject):

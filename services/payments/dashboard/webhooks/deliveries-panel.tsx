@@ -91,7 +91,10 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
 const attemptColumns: readonly Column<Attempt>[] = [
   { header: texts.logs.at, render: ({ at }) => <When at={at} /> },
   { header: words.last, render: answerOf },
-  { header: texts.payment.detail, render: ({ error }) => error ?? '' },
+  {
+    header: texts.payment.detail,
+    render: ({ error, response }) => [error, response].filter(Boolean).join(': '),
+  },
   { header: texts.logs.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
 ];
 

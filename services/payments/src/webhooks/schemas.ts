@@ -91,6 +91,9 @@ const Attempt = Type.Object(
     status: nullable(Type.Integer({ description: 'The HTTP status, where there was an answer.' })),
     error: nullable(Type.String()),
     duration_ms: Type.Integer(),
+    response: Type.Optional(
+      Type.String({ description: 'How the answer to a try that failed begins: at most 500 bytes.' }),
+    ),
   },
   { title: 'DeliveryAttempt' },
 );
