@@ -1,23 +1,26 @@
 import type { MonthReport } from './simulation.ts';
 
 const LINES_PER_FAULT_MAX = 20;
+const PAYMENTS_FOR_EVERY_RETURN = 10_000;
 
 export function isGood(report: MonthReport): boolean {
-  const { stuck, disagreements, wrongEnds, webhooks, errors, landmarks, aside } = report;
+  const { stuck, disagreements, wrongEnds, webhooks, errors, landmarks, aside, mornings, returns } = report;
   const covers =
     landmarks.weekendDays > 0 &&
     landmarks.holidays.includes('Thanksgiving Day') &&
     landmarks.clockChanges.length > 0 &&
     landmarks.turnsOfYear > 0;
-  const faults = [...disagreements, ...wrongEnds, ...errors];
+  const faults = [...disagreements, ...wrongEnds, ...errors, ...mornings.wrong];
+  // Where there are enough payments for all of them.
+  const isEveryReturnThere = returns.done === returns.all || report.payments < PAYMENTS_FOR_EVERY_RETURN;
   const isAllThere = webhooks.arrived === webhooks.events && aside.found === aside.planted;
-  return covers && stuck === 0 && faults.length === 0 && isAllThere;
+  return covers && isEveryReturnThere && stuck === 0 && faults.length === 0 && isAllThere;
 }
 
 const count = (value: number) => value.toLocaleString('en');
 
 export function describeReport(report: MonthReport, cpuSeconds: number): string {
-  const { landmarks, webhooks, disagreements, wrongEnds, errors, aside } = report;
+  const { landmarks, webhooks, disagreements, wrongEnds, errors, aside, mornings, returns } = report;
   const some = (faults: readonly unknown[]) =>
     faults.slice(0, LINES_PER_FAULT_MAX).map((fault) => `               ${fault}`);
   return [
@@ -29,6 +32,12 @@ export function describeReport(report: MonthReport, cpuSeconds: number): string 
     `stuck          ${report.stuck}`,
     `wrong ends     ${wrongEnds.length}`,
     ...some(wrongEnds),
+    `returns        ${returns.done} of ${returns.all} (codes, of either side, before, during and after the credit)`,
+    `refused files  ${report.refusedFiles.again} left again, ${report.refusedFiles.forGood} failed`,
+    `odd entry      1 among ${count(report.crowd)} in one file`,
+    `RTP answers    ${count(report.repeatedAnswers)} beside the network's own: twice, too early, contradicting`,
+    `mornings       ${mornings.planted} differences planted, each found on its day, ${mornings.wrong.length} faults`,
+    ...some(mornings.wrong),
     `put aside      ${aside.found} of ${aside.planted} planted`,
     `webhooks out   ${count(webhooks.arrived)} of ${count(webhooks.events)}`,
     `errors         ${errors.length}`,

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
-import { addDays, fromNewYork } from '../../services/payments/src/clock/new-york.ts';
+import { addDays, type CivilDate, fromNewYork } from '../../services/payments/src/clock/new-york.ts';
 import { tenantOf } from '../../services/payments/src/tenant.ts';
 import { type Harness, startHarness } from '../contract/payments/harness.ts';
-import { disagreements } from './books.ts';
+import { disagreements, type Loss } from './books.ts';
+import { CROWD_DAY, CROWD_DAYS, type CrowdPayment, runCrowd } from './crowd.ts';
 import { daysOf, type Landmarks, landmarksOf, PERIODS, type Period } from './days.ts';
 import { createDisturbances } from './disturbances.ts';
+import { type MorningsReport, walkMornings } from './mornings.ts';
+import { answerAgain } from './network-answers.ts';
 import { expectedHistory, lossOf, nextOrder, type Order, pick, randomFrom } from './orders.ts';
+import { createReturningBank, type Expected, everyReturn, orderFor, type Wish } from './returns.ts';
 import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
 /*
@@ -25,6 +29,16 @@ export interface MonthReport {
   disagreements: string[];
   /** Payments that did not end as they must. */
   wrongEnds: string[];
+  /** Returns by code, side and moment: how many there are, and how many happened. */
+  returns: { all: number; done: number };
+  /** Files that the bank refused after it had taken them. */
+  refusedFiles: { again: number; forGood: number };
+  /** How many returns were in the one file that held an odd one. */
+  crowd: number;
+  /** Answers of the instant network beside its own. */
+  repeatedAnswers: number;
+  /** The daily look of the mornings, with what was planted on the evenings before. */
+  mornings: MorningsReport;
   /** What was planted that must be put aside, and what was. */
   aside: { planted: number; found: number };
   webhooks: { events: number; arrived: number };
@@ -35,14 +49,20 @@ export interface MonthReport {
 export interface MonthOptions {
   payments: number;
   seed: number;
+  /** On how many days something is planted in the network's books; on all of them where it is not given. */
+  mornings?: number;
 }
 
 const HOURS = ['03:17', '10:14', '10:15', '14:29', '16:31', '22:29', '23:40'] as const;
+/** When credits are under way. */
+const NIGHTS: readonly string[] = ['03:17', '23:40'];
 const PAYMENTS_PER_HOUR_MIN = 5;
 const BALANCES = 5;
 const FUND_CENTS = 9_999_999_999;
 /** Late returns come two banking days after settlement, refunds after that, and a debit may be presented three times. */
 const DAYS_AFTER = 21;
+/** For what is refunded after a return. */
+const DAYS_AFTER_RETURNS = 9;
 const REQUESTS_AT_ONCE = 32;
 const POLL_MS = 20;
 const REST_MS_MAX = 120_000;
@@ -51,22 +71,35 @@ const SETTLE_MS_MAX = 120_000;
 
 interface Made extends Order {
   id: string;
+  expected: Expected;
 }
 
-export async function simulateMonths({ payments, seed }: MonthOptions): Promise<MonthReport> {
+/** So that every return there is gets its payments, also those whose moment was missed at first. */
+const RETURNED_SHARE = 0.14;
+
+export async function simulateMonths({ payments, seed, mornings }: MonthOptions): Promise<MonthReport> {
   const startedAt = performance.now();
   const sink = await startWebhookSink();
   const harness = await startHarness({ env: { PAYMENTS_ACH_REPRESENT: '2', PAYMENTS_SANDBOX_RTP_MS: '0' } });
   try {
     const days = PERIODS.reduce((sum, period) => sum + period.days, 0);
     const random = randomFrom(seed);
-    const months = PERIODS.map((period) => {
-      const count = Math.round((payments * period.days) / days);
-      return runPeriod(harness, { period, sink, count, random: randomFrom(Math.floor(random() * 2 ** 31)) });
-    });
-    const periods = await Promise.all(months);
-    const made = periods.flatMap((period) => period.made);
-    const planted = periods.reduce((sum, period) => sum + period.planted, 0);
+    const wishes = shuffled(everyReturn(), random);
+    const months = PERIODS.map((period, index) =>
+      runPeriod(harness, {
+        ...{ period, sink },
+        count: Math.round((payments * period.days) / days),
+        random: randomFrom(Math.floor(random() * 2 ** 31)),
+        wishes: wishes.filter((_, number) => number % PERIODS.length === index),
+      }),
+    );
+    const crowding = runCrowd(harness, { payments, sink, comeToRest: () => comeToRest(harness) });
+    const [crowd, ...periods] = await Promise.all([crowding, ...months]);
+    const made: CrowdPayment[] = [...crowd, ...periods.flatMap((period) => period.made)];
+    const sum = (count: (period: PeriodReport) => number) =>
+      periods.reduce((total, period) => total + count(period), 0);
+    // One odd return is among the crowd's.
+    const planted = 1 + sum((period) => period.planted);
     await waitUntil(async () => (await openPayments(harness.database)) === 0, SETTLE_MS_MAX);
     const webhooks = await countWebhooks(harness.database, sink);
     return {
@@ -75,7 +108,20 @@ export async function simulateMonths({ payments, seed }: MonthOptions): Promise<
       landmarks: landmarksOf(PERIODS),
       stuck: await openPayments(harness.database),
       disagreements: await findDisagreements(harness, made),
+      mornings: await walkMornings(harness.database, {
+        days: await daysToWalk(harness.database, mornings),
+        losses: lossesOf(made),
+        random,
+        isWhole: mornings === undefined,
+      }),
       wrongEnds: await findWrongEnds(harness.database, made),
+      returns: { all: wishes.length, done: sum((period) => period.returns) },
+      refusedFiles: {
+        again: sum((period) => period.refused.again),
+        forGood: sum((period) => period.refused.forGood),
+      },
+      crowd: crowd.length,
+      repeatedAnswers: sum((period) => period.repeatedAnswers),
       aside: { planted, found: await countAside(harness.database) },
       webhooks,
       errors: harness.errors,
@@ -92,20 +138,33 @@ interface PeriodRun {
   sink: WebhookSink;
   count: number;
   random: () => number;
+  /** The returns that must happen in it. */
+  wishes: Wish[];
+}
+
+interface PeriodReport {
+  made: Made[];
+  planted: number;
+  returns: number;
+  refused: { again: number; forGood: number };
+  repeatedAnswers: number;
 }
 
 async function runPeriod(
   harness: Harness,
-  { period, sink, count, random }: PeriodRun,
-): Promise<{ made: Made[]; planted: number }> {
+  { period, sink, count, random, wishes }: PeriodRun,
+): Promise<PeriodReport> {
   const { id: organisationId, test: key } = await harness.organisation();
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const answer = await harness.call('POST', path, { key, body, headers });
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
     return answer.body;
   };
-  const setClock = (date: string, time: string) =>
-    post('/v1/sandbox/clock', { now: fromNewYork(date, time).toISOString() });
+  const setClock = async (date: string, time: string): Promise<Date> => {
+    const now = fromNewYork(date, time);
+    await post('/v1/sandbox/clock', { now: now.toISOString() });
+    return now;
+  };
   await setClock(period.from, '00:00');
   await post('/v1/webhook_endpoints', { url: sink.url });
   const balances: string[] = [];
@@ -114,7 +173,11 @@ async function runPeriod(
     await post(`/v1/sandbox/payment_methods/${id}/fund`, { amount: FUND_CENTS });
     balances.push(id);
   }
-  const pay = async (order: Order): Promise<Made> => {
+  const mailbox = tenantOf(organisationId, 'test').id;
+  const expected = new Map<string, Expected>();
+  const bank = createReturningBank(harness.database, mailbox, (wish) => wishes.push(wish));
+  const disturbances = createDisturbances(harness, { mailbox, random, expected });
+  const pay = async ({ order, wish }: Wanted): Promise<Made> => {
     const source = order.source === 'balance' ? pick(random, balances) : order.source;
     const free = balances.filter((balance) => balance !== source);
     const destination = order.destination.endsWith('balance') ? pick(random, free) : order.destination;
@@ -130,34 +193,70 @@ async function runPeriod(
     const { id } = await post('/v1/payments', body, {
       'idempotency-key': `${period.name} ${made.length} ${random()}`,
     });
-    return { ...order, id };
+    const end: Expected = { history: expectedHistory(order), loss: lossOf(order) };
+    expected.set(id, end);
+    if (wish) bank.plan(id, { wish, order, expected: end });
+    return { ...order, id, expected: end };
+  };
+  const next = (): Wanted => {
+    const wish = random() < RETURNED_SHARE ? wishes.shift() : undefined;
+    return wish ? { order: orderFor(wish, random), wish } : { order: nextOrder(random), wish: null };
   };
   const made: Made[] = [];
-  const disturbances = createDisturbances(harness, tenantOf(organisationId, 'test').id, random);
+  const answers = { delivered: 0, planted: 0 };
   for (const [index, date] of daysOf(period).entries()) {
     const hours = hoursOf(random, count / period.days);
     const until = Math.round((count * (index + 1)) / period.days);
+    // Where there are few payments, some days pass by themselves: each turn takes its time.
+    if (until - made.length < PAYMENTS_PER_HOUR_MIN && index + 1 < period.days) continue;
     for (const [turn, hour] of hours.entries()) {
-      await setClock(date, hour);
+      const now = await setClock(date, hour);
       const wanted = Math.ceil((until - made.length) / (hours.length - turn));
-      const orders = Array.from({ length: wanted }, () => nextOrder(random));
+      const orders = Array.from({ length: wanted }, next);
       for (let start = 0; start < orders.length; start += REQUESTS_AT_ONCE) {
         made.push(...(await Promise.all(orders.slice(start, start + REQUESTS_AT_ONCE).map(pay))));
       }
       await comeToRest(harness);
-      const canceled = made.slice(made.length - wanted).filter((one) => one.isCanceled);
-      for (const { id } of canceled) await post(`/v1/payments/${id}/cancel`, {});
+      const latest = made.slice(made.length - wanted);
+      for (const { id } of latest.filter((one) => one.isCanceled))
+        await post(`/v1/payments/${id}/cancel`, {});
       await disturbances.disturb();
+      await bank.act(now, random, { isEnd: false });
+      const again = await answerAgain(harness, { key, made: latest, random });
+      answers.delivered += again.delivered;
+      answers.planted += again.planted;
     }
   }
-  await setClock(addDays(period.from, period.days + DAYS_AFTER), '12:00');
+  const end = addDays(period.from, period.days + DAYS_AFTER);
+  const now = await setClock(end, '12:00');
   await comeToRest(harness);
-  return { made, planted: disturbances.planted };
+  await bank.act(now, random, { isEnd: true });
+  await setClock(addDays(end, DAYS_AFTER_RETURNS), '12:00');
+  await comeToRest(harness);
+  return {
+    made,
+    planted: disturbances.planted + bank.planted + answers.planted,
+    returns: bank.done.length,
+    refused: disturbances.refused,
+    repeatedAnswers: answers.delivered,
+  };
+}
+
+interface Wanted {
+  order: Order;
+  wish: Wish | null;
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
 }
 
 /** Where there are few payments there are few hours as well: each of them takes its time. */
 function hoursOf(random: () => number, paymentsPerDay: number): string[] {
-  const chosen = HOURS.filter(() => random() < 0.3).slice(
+  const chosen = HOURS.filter((hour) => random() < (NIGHTS.includes(hour) ? 0.6 : 0.3)).slice(
     0,
     Math.ceil(paymentsPerDay / PAYMENTS_PER_HOUR_MIN),
   );
@@ -209,16 +308,37 @@ async function countWebhooks(database: Database, sink: WebhookSink): Promise<Mon
   return { events: await countEvents(), arrived: sink.events.size };
 }
 
-async function findDisagreements(harness: Harness, made: readonly Made[]): Promise<string[]> {
-  const { database } = harness;
-  const days = PERIODS.flatMap((period) => daysOf({ ...period, days: period.days + DAYS_AFTER + 1 }));
-  const losses = new Map(
-    made.flatMap((one) => {
-      const kind = lossOf(one);
-      return kind ? [[one.id, { kind, amount: one.amount }]] : [];
-    }),
+function lossesOf(made: readonly CrowdPayment[]): Map<string, Loss> {
+  return new Map(
+    made.flatMap(({ id, amount, expected: { loss: kind } }) => (kind ? [[id, { kind, amount }]] : [])),
   );
-  const wrong = await disagreements(database, { days: [...new Set(days)], losses });
+}
+
+/** Every day on which anything may have left. */
+function allDays(): CivilDate[] {
+  const months = PERIODS.flatMap((period) =>
+    daysOf({ ...period, days: period.days + DAYS_AFTER + DAYS_AFTER_RETURNS + 1 }),
+  );
+  const crowd = daysOf({ name: 'crowd', from: CROWD_DAY, days: CROWD_DAYS });
+  return [...new Set([...crowd, ...months])].sort();
+}
+
+/** All of them, or so many of those of which something has settled, evenly spread. */
+async function daysToWalk(database: Database, mornings: number | undefined): Promise<CivilDate[]> {
+  if (mornings === undefined) return allDays();
+  const { rows } = await database.query<{ day: CivilDate }>(
+    `select distinct n.day from sandbox_ach_entries n join ach_entries e on e.scope = n.mailbox and e.trace = n.trace
+     where e.state = 'settled' and n.returned_at is null order by n.day`,
+  );
+  return Array.from({ length: mornings }, (_, n) => {
+    const at = Math.floor(((n + 0.5) * rows.length) / mornings);
+    return rows[at]?.day as CivilDate;
+  });
+}
+
+async function findDisagreements(harness: Harness, made: readonly CrowdPayment[]): Promise<string[]> {
+  const { database } = harness;
+  const wrong = await disagreements(database, { days: allDays(), losses: lossesOf(made) });
   const { rows: organisations } = await database.query<{ id: string }>(
     'select distinct split_part(tenant_id, $1, 1) as id from payments',
     ['.'],
@@ -231,7 +351,7 @@ async function findDisagreements(harness: Harness, made: readonly Made[]): Promi
   return wrong;
 }
 
-async function findWrongEnds(database: Database, made: readonly Made[]): Promise<string[]> {
+async function findWrongEnds(database: Database, made: readonly CrowdPayment[]): Promise<string[]> {
   const { rows } = await database.query<{ id: string; document: string }>(
     'select id, document from payments where id = any($1)',
     [made.map(({ id }) => id)],
@@ -243,9 +363,11 @@ async function findWrongEnds(database: Database, made: readonly Made[]): Promise
     }),
   );
   return made.flatMap((one) => {
-    const [expected, found] = [expectedHistory(one), histories.get(one.id)];
-    return expected === found
-      ? []
-      : [`${one.rail} ${one.source} to ${one.destination} (${one.id}): ${found}, not ${expected}`];
+    const [expected, found] = [one.expected.history, histories.get(one.id)];
+    return expected === found ? [] : [`${describeOrder(one)} (${one.id}): ${found}, not ${expected}`];
   });
+}
+
+function describeOrder(one: CrowdPayment & Partial<Order>): string {
+  return one.rail ? `${one.rail} ${one.source} to ${one.destination}` : 'one of the crowd';
 }
