@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 export const LONGEST_FIRST = [
   'services/toolhub/src/connectors/email/hostile.db.test.ts',
+  'tests/guides/payments.db.test.ts',
   'sdks/python/test/package.db.test.ts',
   'sdks/node/test/package.db.test.ts',
   'tests/month/month.db.test.ts',
@@ -28,6 +29,8 @@ export const LONGEST_FIRST = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification) => {
+      // Pages in a browser take long, all of them.
+      if (moduleId.includes('/tests/browser/')) return -1;
       const place = LONGEST_FIRST.findIndex((name) => moduleId.endsWith(`/${name}`));
       return place === -1 ? LONGEST_FIRST.length : place;
     };
