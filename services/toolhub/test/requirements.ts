@@ -261,6 +261,10 @@ export const requirements: readonly Requirement[] = [
     text: 'Allowed for a client, the tool runs for that client without asking, and for no other.',
   },
   { id: 'TH-11.15', text: 'A denied call is refused; one that waited for 24 hours has expired.' },
+  {
+    id: 'TH-11.17',
+    text: 'A client of the newest revision that opens addresses for its user is asked to open the page of a waiting call.',
+  },
   { id: 'TH-11.16', text: 'What a waiting call would send is sealed at rest, and goes with its customer.' },
   {
     id: 'TH-11.1',

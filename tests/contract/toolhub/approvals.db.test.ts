@@ -1,9 +1,11 @@
 // Calls that wait for a person, over two processes on one database: rules, waiting, decisions, and the run that follows.
 import type { TestDatabase } from '@libs/db/testing';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
 import { callTool, type Era, rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
+import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import {
   type Answer,
   type Customer,
@@ -108,6 +110,19 @@ describe('rules', () => {
     ]);
     expect((await asPerson(ada, 'GET', '/api/approvals/rules')).body).toEqual(some);
     expect((await setRules(ada, { send: true })).status).toBe(422);
+  });
+
+  test('[TH-11.12] an OAuth client cannot end that it has to ask', async () => {
+    const ada = await newCareful();
+    const client = await registerClient(here.url);
+    const scope = 'tools:write account:read account:write';
+    const { access_token: token } = await obtainTokens(here.url, ada, client, { scope });
+    const none = { send: false, delete: false, tools: {} };
+    const ended = await call(`${here.url}/api/approvals/rules`, { method: 'PUT', token, body: none });
+    expect([ended.status, ended.body.code]).toEqual([403, 'person_required']);
+    await waitFor({ ...ada, tools: token }, { text: 'hello' });
+    const { body } = await call(`${here.url}/api/approvals?status=pending`, { token });
+    expect(body).toMatchObject({ data: [{ client: { id: client.client_id } }] });
   });
 
   test('[TH-11.10] decide by class and by tool, in every process within a second', async () => {
@@ -324,6 +339,52 @@ describe('after it was allowed', () => {
     await waitFor({ ...ada, tools }, { text: 'two' });
     await setRules(ada, ALL);
     await waitFor(ada, { text: 'four' });
+  });
+});
+
+describe('a client that opens addresses', () => {
+  /** The official client, whose user decides on the page that it opens. */
+  async function connect(person: Person, decide: (url: URL) => Promise<void>): Promise<Client> {
+    const client = new Client(
+      { name: 'opens addresses', version: '1' },
+      { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: 'auto' } },
+    );
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      await decide(new URL((params as { url: string }).url));
+      return { action: 'accept' };
+    });
+    const requestInit = { headers: { authorization: `Bearer ${person.tools}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${here.url}/mcp`), { requestInit }));
+    return client;
+  }
+
+  test('[TH-11.17] is asked to open the page, and its call runs when its user allowed it there', async () => {
+    const ada = await newCareful();
+    const opened: string[] = [];
+    const client = await connect(ada, async (url) => {
+      opened.push(url.pathname);
+      const id = url.searchParams.get('id');
+      expect((await asPerson(ada, 'POST', `/api/approvals/${id}/allow`, {})).status).toBe(200);
+    });
+    const result = await client.callTool({ name: SEND, arguments: { text: 'hello' } });
+    expect(result.structuredContent).toEqual({ number: 1 });
+    expect(opened).toEqual(['/approvals']);
+    // Through the SDK's way, too, which calls that report progress take.
+    const again = await client.callTool(
+      { name: SEND, arguments: { text: 'with progress' } },
+      { onprogress: () => {} },
+    );
+    expect(again.structuredContent).toEqual({ number: 2 });
+    await client.close();
+  });
+
+  test('[TH-11.17] gets the error when its user has not decided there', async () => {
+    const ada = await newCareful();
+    const client = await connect(ada, async () => {});
+    const result = await client.callTool({ name: SEND, arguments: { text: 'hello' } });
+    expect(result.structuredContent).toMatchObject({ error: { code: 'approval_required' } });
+    expect(log.calls).toEqual([]);
+    await client.close();
   });
 });
 

@@ -22,7 +22,8 @@ let receiver: Server;
 let good: string;
 let bad: string;
 
-const ROUND_MS = 1_500;
+const FIRST_MS = 250;
+const ROUND_MS = 1_250;
 const HELD_MS_MAX = 100;
 const MEMORY_BYTES_MAX = 200 * 1024 * 1024;
 
@@ -86,12 +87,13 @@ test.each(ATTACKS)(
     });
     // Its bodies are built before it begins.
     await once(attacker, 'message');
-    await hub.longestHoldMs();
     attacker.postMessage('go');
+    // What is compiled at the first request holds nobody up at the second; what an input costs, it costs every time.
+    await serveOthers(performance.now() + FIRST_MS);
+    await hub.longestHoldMs();
     await serveOthers(performance.now() + ROUND_MS);
     const heldMs = await hub.longestHoldMs();
     await attacker.terminate();
-    console.log('HELD', kind, heldMs);
     expect(heldMs, 'ms of the processor in one go').toBeLessThanOrEqual(HELD_MS_MAX);
     await expect
       .poll(() => memoryBytes() - before, { timeout: 10_000, interval: 500 })

@@ -5,6 +5,7 @@ import { untilHangUp } from '../calls/hang-up.ts';
 import type { ToolList, View } from '../tools/lists.ts';
 import type { McpAccess } from './access.ts';
 import { cancellationKey } from './cancellations.ts';
+import { addressRequest, afterAddress } from './elicitation.ts';
 import { createFastAnswers, createFastReader, type FastRequest } from './fast-path.ts';
 import { createListChanges } from './list-changes.ts';
 import {
@@ -95,7 +96,9 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
           return { kind: 'body', status: 200, body: fastAnswers.call(fast, admission.result) };
         case 'admitted': {
           const result = await callTool.runCall(call, admission.tool);
-          return { kind: 'body', status: 200, body: fastAnswers.call(fast, result) };
+          const asked = fast.era === 'modern' ? addressRequest(visit.message, result) : null;
+          const answer = asked === null ? fastAnswers.call(fast, result) : fastAnswers.ask(fast, asked);
+          return { kind: 'body', status: 200, body: answer };
         }
       }
     });
@@ -124,16 +127,17 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     const named = calledTool(message);
     if (named === undefined) {
       await cancelIfAsked(visit);
-      return serve(visit, { call: undefined, admission: undefined, list: visit.list });
+      return serve(visit, { call: undefined, admission: undefined, message, list: visit.list });
     }
-    const called = visit.list.has(named.name) ? meantCall(named, visit.list.reaches) : named;
+    const meant = visit.list.has(named.name) ? meantCall(named, visit.list.reaches) : named;
+    const called = afterAddress(message, meant);
     return tracked(visit, 'legacy', async (signal) => {
       const call = toCall(visit, called, signal);
       const admission = visit.list.has(called.name)
         ? await callTool.admitCall(call)
         : ({ kind: 'unknown_tool' } as const);
       if (admission.kind === 'insufficient_scope') throw access.insufficientScope(admission.scope);
-      return serve(visit, { call, admission, list: visit.list });
+      return serve(visit, { call, admission, message, list: visit.list });
     });
   }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest } from '@modelcontextprotocol/server';
 import type { ToolResult } from '../calls/result.ts';
 import type { ToolList } from '../tools/lists.ts';
+import type { AddressRequest } from './elicitation.ts';
 import { type CalledTool, calledTool, idOf, isObject, type JsonObject } from './message.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION, type ServerInfo } from './protocol.ts';
 
@@ -102,6 +103,8 @@ export interface FastAnswers {
   /** In two parts, of which the first is the same for everyone who sees this list. */
   list(request: FastRequest, list: ToolList): readonly [Buffer, Buffer];
   call(request: FastRequest, result: ToolResult): string;
+  /** Of the newest revision alone. */
+  ask(request: FastRequest, asked: AddressRequest): string;
 }
 
 export function createFastAnswers(serverInfo: ServerInfo): FastAnswers {
@@ -123,6 +126,7 @@ export function createFastAnswers(serverInfo: ServerInfo): FastAnswers {
       byEra[era] ??= Buffer.from(`{"result":{"tools":${list.json}${listEnd[era]}}`);
       return [byEra[era], Buffer.from(idEnd(id))];
     },
+    ask: ({ id }, asked) => `{"result":${JSON.stringify(asked).slice(0, -1)},${stamp}}${idEnd(id)}`,
     call: ({ era, id }, result) =>
       `{"result":${JSON.stringify(result).slice(0, -1)}${callEnd[era]}}${idEnd(id)}`,
   };

@@ -16,12 +16,16 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { Admission, CallRequest, CallTool } from '../calls/call-tool.ts';
+import { addressRequest } from './elicitation.ts';
+import type { JsonObject } from './message.ts';
 import { INSTRUCTIONS, LEGACY_VERSIONS, type ServerInfo } from './protocol.ts';
 
 /** One request on its way through the SDK, with what was found out before. */
 export interface Exchange {
   call: CallRequest | undefined;
   admission: Admission | undefined;
+  /** As the client sent it. */
+  message: JsonObject;
   list: CallRequest['list'];
 }
 
@@ -94,7 +98,7 @@ export function createSdkPath(deps: SdkPathDependencies): SdkPath {
     exchange: Exchange,
     name: string,
     context: ServerContext,
-  ): Promise<CallToolResult> {
+  ): Promise<CallToolResult | InputRequiredResult> {
     const { admission, call } = exchange;
     if (admission?.kind === 'refused') return admission.result;
     if (admission?.kind !== 'admitted' || call === undefined)
@@ -104,10 +108,9 @@ export function createSdkPath(deps: SdkPathDependencies): SdkPath {
       );
     const signal = AbortSignal.any([call.signal, context.mcpReq.signal]);
     try {
-      return await callTool.runCall(
-        { ...call, signal, progress: progressOf(context, deps.onError) },
-        admission.tool,
-      );
+      const progress = progressOf(context, deps.onError);
+      const result = await callTool.runCall({ ...call, signal, progress }, admission.tool);
+      return (addressRequest(exchange.message, result) as InputRequiredResult | null) ?? result;
     } catch (error) {
       // The SDK would send the message of any error as it is, with whatever a driver wrote into it.
       deps.onError(error);
