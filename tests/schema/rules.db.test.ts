@@ -131,6 +131,11 @@ describe('lists of values', () => {
       'mail_tokens.kind': namesOf<MailTokenKind>({ verify: true, reset: true }),
       'oauth_clients.kind': ['own', 'registered'],
       'oauth_tokens.kind': ['access', 'refresh'],
+      'passkey_challenges.kind': namesOf<ChallengeKind>({
+        register: true,
+        log_in: true,
+        second_factor: true,
+      }),
       'tool_switches.kind': namesOf<SwitchKind>({ platform: true, tool: true }),
       'whatsapp_unclaimed.kind': ['message', 'status'],
     });

@@ -24,6 +24,8 @@ const tables = {
   login_attempts: beforeLogin,
   personal_tokens: byCustomer,
   mail_tokens: byCustomer,
+  passkeys: byCustomer,
+  passkey_challenges: beforeLogin,
   suspended_customers: byCustomer,
   oauth_clients: {
     placement: 'local',

@@ -48,11 +48,13 @@ export const loginErrorDefinitions = {
     kind: 'refused',
     title: 'Passkey not valid',
     detail: 'The device’s answer does not fit what it was asked; begin anew.',
+    help: 'A question is answered once, within five minutes, in the session that asked, and on this site.',
   },
   too_many_passkeys: {
     kind: 'refused',
     title: 'Too many passkeys',
     detail: 'An account can have 20 passkeys; remove one first.',
+    help: 'Each device needs one only.',
   },
   busy: {
     kind: 'unavailable',

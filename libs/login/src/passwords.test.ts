@@ -9,14 +9,14 @@ beforeAll(async () => {
   stored = await passwords.hash('correct horse battery');
 });
 
-test('[TH-3] a hash is argon2id and opens for its password alone', async () => {
+test('a hash is argon2id and opens for its password alone', async () => {
   expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   expect(await passwords.verify('correct horse battery', stored)).toBe(true);
   expect(await passwords.verify('Correct horse battery', stored)).toBe(false);
   expect(await passwords.verify('a password that nobody has', undefined)).toBe(false);
 });
 
-test('[TH-3] an account that does not exist costs the same work', async () => {
+test('an account that does not exist costs the same work', async () => {
   const fastestMs = async (hash: string | undefined) => {
     let fastest = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 10; round += 1) {

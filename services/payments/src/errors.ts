@@ -55,6 +55,7 @@ export const errors = defineErrors({
     kind: 'conflict',
     title: 'Last passkey',
     detail: 'You ask for a passkey at every login; switch that off before you remove the last one.',
+    help: 'Set `passkey_required` to false with `PATCH /v1/session`, or add another passkey.',
   },
   already_member: {
     kind: 'conflict',

@@ -1,3 +1,4 @@
+import { loginErrorDefinitions } from '@libs/login';
 import { defineErrors } from '@libs/runtime';
 
 /**
@@ -5,6 +6,7 @@ import { defineErrors } from '@libs/runtime';
  * their own.
  */
 export const errors = defineErrors({
+  ...loginErrorDefinitions,
   // Accounts and tokens.
   unauthenticated: {
     kind: 'unauthenticated',
@@ -12,23 +14,11 @@ export const errors = defineErrors({
     detail: 'Send a Bearer token or the session cookie.',
     help: 'The token is missing, unknown, expired or revoked.',
   },
-  invalid_credentials: {
-    kind: 'unauthenticated',
-    title: 'Invalid credentials',
-    detail: 'The e-mail address or the password is wrong.',
-    help: 'After ten failed tries the account waits for fifteen minutes.',
-  },
-  wrong_password: {
+  email_not_verified: {
     kind: 'forbidden',
-    title: 'Wrong password',
-    detail: 'The password is wrong.',
-    help: 'Nothing was changed.',
-  },
-  link_not_valid: {
-    kind: 'refused',
-    title: 'Link not valid',
-    detail: 'This link was used already, has expired, or never existed; ask for a new one.',
-    help: 'A link to verify an address works for 24 hours, one to choose a new password for an hour, each once.',
+    title: 'E-mail address not verified',
+    detail: 'Verify your e-mail address first, by the link in the mail.',
+    help: 'Ask for another mail with `POST /api/auth/verify/resend`.',
   },
   person_required: {
     kind: 'forbidden',
@@ -48,18 +38,6 @@ export const errors = defineErrors({
     detail: 'This caller may not do that.',
     help: 'A person, an operator and a token may do different things; `detail` says who may do this.',
   },
-  email_taken: {
-    kind: 'conflict',
-    title: 'E-mail address taken',
-    detail: 'There is an account with this e-mail address already.',
-    help: 'Log in, or choose a new password if it is forgotten.',
-  },
-  too_many_logins: {
-    kind: 'rate_limited',
-    title: 'Too many failed logins',
-    detail: 'Too many failed logins for this account; wait as long as Retry-After says.',
-    help: 'A forgotten password can be changed by mail meanwhile.',
-  },
   token_limit_reached: {
     kind: 'conflict',
     title: 'Too many tokens',
@@ -71,12 +49,6 @@ export const errors = defineErrors({
     title: 'Not configured',
     detail: 'The operator has not configured this.',
     help: 'Ask the operator; the README of the service lists the settings.',
-  },
-  busy: {
-    kind: 'unavailable',
-    title: 'Busy',
-    detail: 'Too many logins are being checked; try again.',
-    help: 'Wait a second.',
   },
 
   // Operators.

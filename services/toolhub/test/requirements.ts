@@ -60,6 +60,10 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'TH-3.11', text: 'A closed account leaves nothing but its invoices.' },
   { id: 'TH-3.12', text: 'Only a person, by the cookie, makes personal tokens.' },
+  {
+    id: 'TH-3.13',
+    text: 'A passkey of a verified customer logs in instead of the password: once per question, in the browser that asked.',
+  },
   // OAuth server
   {
     id: 'TH-4.1',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TestDatabase } from '@libs/db/testing';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SoftwareAuthenticator } from '../../../libs/login/test/authenticator.ts';
 import { ERASED_TABLES, KEPT_TABLES } from '../../../services/toolhub/src/customers/erasure-store.ts';
 import {
   type Account,
@@ -244,6 +245,51 @@ describe('the account', () => {
       { timeout: 10_000, interval: 200 },
     );
     expect((await signUp(url, ada.email)).id).not.toBe(ada.id);
+  });
+});
+
+describe('passkeys', () => {
+  test('[TH-3.13] log in instead of the password, once per question, in the browser that asked', async () => {
+    const ada = await signUp(url);
+    const device = new SoftwareAuthenticator({ origin: url, host: new URL(url).hostname });
+    expect((await post('/api/passkeys/options', {}, ada)).body).toMatchObject({ code: 'email_not_verified' });
+    await post('/api/auth/verify', { token: await linkIn(ada.email, 'verify') });
+    const { body: options } = await post('/api/passkeys/options', {}, ada);
+    const added = await post(
+      '/api/passkeys',
+      { name: 'Phone', response: device.create(options as never) },
+      ada,
+    );
+    expect([added.status, added.body]).toMatchObject([201, { name: 'Phone', last_used_at: null }]);
+    const { token } = await makeToken(url, ada, { scopes: ['account:read', 'account:write'] });
+    expect((await call(`${url}/api/passkeys`, { token })).status).toBe(403);
+    const ask = async () => {
+      const { body, headers } = await post('/api/passkey/options', {});
+      const [cookie = ''] = headers.getSetCookie();
+      expect(cookie).toMatch(/^toolhub_passkey=\w+; .*HttpOnly; SameSite=Strict$/);
+      return { question: body as never, cookie: cookie.split(';', 1)[0] as string };
+    };
+    const answer = (response: object, cookie: string) =>
+      call(`${url}/api/passkey`, { body: { response }, cookie });
+    const [first, second] = [await ask(), await ask()];
+    const response = device.get(first.question);
+    expect((await answer(response, second.cookie)).body).toMatchObject({ code: 'passkey_refused' });
+    const entered = await answer(response, first.cookie);
+    expect([entered.status, entered.body]).toMatchObject([200, { customer: { id: ada.id } }]);
+    expect((await answer(response, first.cookie)).status).toBe(401);
+    const [cookie = ''] = entered.headers.getSetCookie();
+    expect((await me({ ...ada, cookie: cookie.split(';', 1)[0] as string })).status).toBe(200);
+    const { body: list } = await call<{ data: { id: string; last_used_at: string }[] }>(
+      `${url}/api/passkeys`,
+      { cookie: ada.cookie },
+    );
+    expect(list.data).toMatchObject([{ last_used_at: expect.any(String) }]);
+    const bob = await signUp(url);
+    const remove = (account: Account) =>
+      call(`${url}/api/passkeys/${list.data[0]?.id}`, { method: 'DELETE', cookie: account.cookie });
+    expect([(await remove(bob)).status, (await remove(ada)).status]).toEqual([404, 204]);
+    const third = await ask();
+    expect((await answer(device.get(third.question), third.cookie)).status).toBe(401);
   });
 });
 

@@ -1,4 +1,5 @@
 import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { EMAIL_CHARACTERS_MAX } from '@libs/login';
 import Type, { type Static } from 'typebox';
 import {
   AdminPlanStateSchema,
@@ -8,7 +9,6 @@ import {
   CustomerPlanSchema,
   planChangeFromApi,
 } from '../billing/plan-api.ts';
-import { EMAIL_CHARACTERS_MAX } from '../customers/customer.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
 import type { AdminService } from './service.ts';

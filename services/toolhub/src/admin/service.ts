@@ -1,8 +1,8 @@
 import type { Database } from '@libs/db';
+import { emailKey } from '@libs/login';
 import { baseErrors } from '@libs/runtime';
 import type { PlanState, UsageGroup } from '../billing/plan.ts';
 import type { BillingService } from '../billing/service.ts';
-import { emailKey } from '../customers/customer.ts';
 import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
 import {
   findCustomerByEmail,

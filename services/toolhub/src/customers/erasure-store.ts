@@ -12,6 +12,7 @@ export const ERASED_TABLES = [
   'events',
   'health_reports',
   'idempotent_calls',
+  'passkey_challenges',
   'usage_counters',
   'usage_reservations',
   'usage_daily',

@@ -1,24 +1,25 @@
 import { expireCookie, noteAudit, serializeCookie } from '@libs/http';
+import {
+  EMAIL_CHARACTERS_MAX,
+  EMAIL_PATTERN,
+  type Login as LoginLibrary,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+  SESSION_DAYS,
+  type SessionOrigin,
+} from '@libs/login';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
-import {
-  type Customer,
-  EMAIL_CHARACTERS_MAX,
-  EMAIL_PATTERN,
-  NAME_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MIN,
-} from './customer.ts';
+import { type Customer, NAME_CHARACTERS_MAX } from './customer.ts';
 import type { Erasure } from './erasure.ts';
-import type { AccountSecurity } from './login/security.ts';
-import { type CustomerService, SESSION_DAYS, type SessionOrigin } from './service.ts';
+import type { CustomerService } from './service.ts';
 
 export interface CustomerRoutesDependencies {
   customers: CustomerService;
-  security: Pick<AccountSecurity, 'requirePassword'>;
+  security: Pick<LoginLibrary<Customer>['security'], 'requirePassword'>;
   erasure: Pick<Erasure, 'erase'>;
   access: Pick<Access, 'sessionOf' | 'cookieOf' | 'cookieName' | 'secureCookies'>;
 }

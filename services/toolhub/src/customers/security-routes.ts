@@ -1,15 +1,15 @@
 import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { EMAIL_CHARACTERS_MAX, type Login, type Session as LoginSession } from '@libs/login';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
-import { EMAIL_CHARACTERS_MAX } from './customer.ts';
-import type { AccountSecurity } from './login/security.ts';
-import type { SessionRecord } from './login/sessions-store.ts';
+import type { Customer } from './customer.ts';
 import { CustomerAnswer, customerToApi, GivenPassword, NewPassword } from './routes.ts';
 
 export interface SecurityRoutesDependencies {
-  security: AccountSecurity;
+  security: Login<Customer>['security'];
+  sessions: Pick<Login<Customer>['sessions'], 'list' | 'endById'>;
   access: Pick<Access, 'sessionOf'>;
 }
 
@@ -155,8 +155,8 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
       },
     },
     async (request, reply) => {
-      const { customerId } = await security.reset(request.body);
-      noteAudit(request, { subject: customerId });
+      const { personId } = await security.reset(request.body);
+      noteAudit(request, { subject: personId });
       return reply.code(204).send(null);
     },
   );
@@ -186,15 +186,15 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
       },
     },
     async (request, reply) => {
-      const { customerId, sessionId = null } = access.sessionOf(request);
+      const { customerId: personId, sessionId = null } = access.sessionOf(request);
       const { current, new: next } = request.body;
-      await security.changePassword({ customerId, sessionId, current, next });
+      await security.changePassword({ personId, sessionId, current, next });
       return reply.code(204).send(null);
     },
   );
 }
 
-function registerSessionList(routes: ToolhubRoutes, { security, access }: SecurityRoutesDependencies): void {
+function registerSessionList(routes: ToolhubRoutes, { sessions, access }: SecurityRoutesDependencies): void {
   routes.get(
     '/api/sessions',
     {
@@ -213,9 +213,9 @@ function registerSessionList(routes: ToolhubRoutes, { security, access }: Securi
     },
     async (request) => {
       const { limit } = request.query;
-      const { customerId, sessionId } = access.sessionOf(request);
+      const { customerId: personId, sessionId } = access.sessionOf(request);
       const before = cursor.decode(request.query.cursor)?.id;
-      const rows = await security.sessions({ customerId, before, limit: limit + 1 });
+      const rows = await sessions.list({ personId, before, limit: limit + 1 });
       const page = toPage(rows, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
       return { ...page, data: page.data.map((session) => toApi(session, sessionId)) };
     },
@@ -240,15 +240,15 @@ function registerSessionList(routes: ToolhubRoutes, { security, access }: Securi
       },
     },
     async (request, reply) => {
-      const { customerId } = access.sessionOf(request);
-      if (!(await security.endSession({ customerId, id: request.params.id })))
+      const { customerId: personId } = access.sessionOf(request);
+      if (!(await sessions.endById({ personId, id: request.params.id })))
         throw errors.not_found({ detail: 'There is no such session.' });
       return reply.code(204).send(null);
     },
   );
 }
 
-function toApi(session: SessionRecord, currentId: string | undefined) {
+function toApi(session: LoginSession, currentId: string | undefined) {
   return {
     id: session.id,
     current: session.id === currentId,

@@ -1,36 +1,25 @@
 import type { Database } from '@libs/db';
-import { hashToken, type NewId, newToken, type RandomBytes } from '@libs/seal';
-import { errors } from '../errors.ts';
-import { type Customer, emailKey } from './customer.ts';
+import { emailKey, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
+import type { NewId } from '@libs/seal';
+import type { Customer } from './customer.ts';
 import type { Session } from './identity.ts';
 import { SCOPES } from './identity.ts';
-import type { AccountMails } from './login/account-mails.ts';
-import type { LoginLimit } from './login/login-limit.ts';
-import type { Passwords } from './login/passwords.ts';
 import {
-  deleteExpiredSessions,
-  deleteSession,
-  findSession,
-  insertSession,
-  type SessionRecord,
-} from './login/sessions-store.ts';
-import { findCustomer, findLogin, insertCustomer, renameCustomer } from './store.ts';
+  findCustomer,
+  findLogin,
+  insertCustomer,
+  lockCustomer,
+  markVerified,
+  renameCustomer,
+  setPassword,
+} from './store.ts';
 
-export const SESSION_DAYS = 30;
-const DAY_MS = 24 * 60 * 60_000;
-const SESSION_PREFIX = 'ths_';
-const USER_AGENT_CHARACTERS_MAX = 300;
+export const SESSION_TOKEN_PREFIX = 'ths_';
 
 export interface SignedIn {
   customer: Customer;
   /** The value of the cookie; only its hash is stored. */
   sessionToken: string;
-}
-
-/** Where a session is started from, so that its owner recognises it later. */
-export interface SessionOrigin {
-  ip: string | null;
-  userAgent: string | null;
 }
 
 export type LoginOutcome = ({ ok: true } & SignedIn) | { ok: false; customerId: string | null };
@@ -45,8 +34,17 @@ export interface CustomerService {
   rename(customerId: string, name: string): Promise<Customer | undefined>;
   /** The session behind a cookie's value. */
   resolveCookie(sessionToken: string): Promise<CookieSession | undefined>;
-  findSessionById(sessionId: string): Promise<SessionRecord | undefined>;
-  purge(): Promise<void>;
+  findSessionById(sessionId: string): Promise<StartedSession | undefined>;
+  /** For a person who has proved to be this customer. */
+  startSession(customerId: string, from: SessionOrigin): Promise<SignedIn | undefined>;
+}
+
+/** A session, as the OAuth server asks after it. */
+export interface StartedSession {
+  id: string;
+  customerId: string;
+  createdAt: Date;
+  expiresAt: Date;
 }
 
 export interface CookieSession {
@@ -57,35 +55,29 @@ export interface CookieSession {
 
 export interface CustomerDependencies {
   database: Database;
-  passwords: Passwords;
-  loginLimit: LoginLimit;
-  mails: Pick<AccountMails, 'plan'>;
+  login: Pick<Login<Customer>, 'passwords' | 'sessions' | 'mails' | 'security'>;
   newId: NewId;
-  randomBytes: RandomBytes;
   now: () => Date;
 }
+
+/** The customers of this service, as the login library asks for them. */
+export const customersOfLogin: People<Customer> = {
+  find: findCustomer,
+  findLogin,
+  lock: lockCustomer,
+  setPassword,
+  markVerified,
+};
 
 /** A person at the dashboard may do everything; `offline_access` only means something for OAuth clients. */
 const COOKIE_SCOPES = SCOPES.filter((scope) => scope !== 'offline_access');
 
 export function createCustomerService(deps: CustomerDependencies): CustomerService {
-  const { database, passwords, loginLimit, newId, randomBytes, now } = deps;
+  const { database, login, newId, now } = deps;
 
-  function newSession(customerId: string, { ip, userAgent }: SessionOrigin) {
-    const createdAt = now();
-    const sessionToken = newToken(SESSION_PREFIX, randomBytes);
-    return {
-      sessionToken,
-      row: {
-        id: newId('ses'),
-        customerId,
-        tokenHash: hashToken(sessionToken),
-        createdAt,
-        expiresAt: new Date(createdAt.getTime() + SESSION_DAYS * DAY_MS),
-        ip,
-        userAgent: userAgent?.slice(0, USER_AGENT_CHARACTERS_MAX).toWellFormed() ?? null,
-      },
-    };
+  async function signIn(customer: Customer, from: SessionOrigin): Promise<SignedIn> {
+    const { token } = await login.sessions.start(database, { personId: customer.id, from });
+    return { customer, sessionToken: token };
   }
 
   return {
@@ -98,45 +90,42 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
         createdAt: now(),
         emailVerified: false,
       };
-      const passwordHash = await passwords.hash(password);
-      const { row, sessionToken } = newSession(customer.id, from);
-      await database.transaction(async (tx) => {
+      const passwordHash = await login.passwords.hash(password);
+      return database.transaction(async (tx) => {
         const isNew = await insertCustomer(tx, { ...customer, emailKey: emailKey(email), passwordHash });
-        if (!isNew) throw errors.email_taken();
-        await insertSession(tx, row);
-        await deps.mails.plan(tx, 'verify', customer.id);
+        if (!isNew) throw loginErrors.email_taken();
+        const { token } = await login.sessions.start(tx, { personId: customer.id, from });
+        await login.mails.plan(tx, 'verify', customer.id);
+        return { customer, sessionToken: token };
       });
-      return { customer, sessionToken };
     },
 
-    login({ email, password, from }) {
-      const key = emailKey(email);
-      return loginLimit.attempt<LoginOutcome>(key, async () => {
-        const found = await findLogin(database, key);
-        const matches = await passwords.verify(password, found?.passwordHash);
-        if (!matches || found === undefined) return { ok: false, customerId: found?.customer.id ?? null };
-        const { row, sessionToken } = newSession(found.customer.id, from);
-        await insertSession(database, row);
-        return { ok: true, customer: found.customer, sessionToken };
-      });
+    async login({ email, password, from }) {
+      const outcome = await login.security.checkPassword({ email, password });
+      if (!outcome.ok) return { ok: false, customerId: outcome.personId };
+      return { ok: true, ...(await signIn(outcome.person, from)) };
+    },
+
+    async startSession(customerId, from) {
+      const customer = await findCustomer(database, customerId);
+      return customer && signIn(customer, from);
     },
 
     async logout(sessionToken) {
-      const ended = await deleteSession(database, hashToken(sessionToken));
-      return ended && { customerId: ended.customerId };
+      const ended = await login.sessions.end(sessionToken);
+      return ended && { customerId: ended.personId };
     },
 
     find: (customerId) => findCustomer(database, customerId),
     rename: (customerId, name) => renameCustomer(database, customerId, name.trim()),
 
     async resolveCookie(sessionToken) {
-      if (!sessionToken.startsWith(SESSION_PREFIX)) return undefined;
-      const found = await findSession(database, { tokenHash: hashToken(sessionToken) }, now());
+      const found = await login.sessions.find(sessionToken);
       if (found === undefined) return undefined;
-      const { id, customerId, createdAt } = found;
+      const { id, personId, createdAt } = found;
       const session: Session = {
         kind: 'customer',
-        customerId,
+        customerId: personId,
         via: 'cookie',
         tokenId: null,
         scopes: COOKIE_SCOPES,
@@ -146,7 +135,11 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
       return { id, createdAt, session };
     },
 
-    findSessionById: (id) => findSession(database, { id }, now()),
-    purge: () => deleteExpiredSessions(database, now()),
+    async findSessionById(id) {
+      const found = await login.sessions.findById(id);
+      if (found === undefined) return undefined;
+      const { personId: customerId, createdAt, expiresAt } = found;
+      return { id, customerId, createdAt, expiresAt };
+    },
   };
 }

@@ -51,13 +51,13 @@ export async function findCustomer(db: Queryable, id: string): Promise<Customer 
 export async function findLogin(
   db: Queryable,
   emailKey: string,
-): Promise<{ customer: Customer; passwordHash: string } | undefined> {
+): Promise<{ person: Customer; passwordHash: string } | undefined> {
   const { rows } = await db.query<CustomerRow & { password_hash: string }>(
     `select ${CUSTOMER}, customers.password_hash from customer_emails
      join customers on customers.id = customer_emails.customer_id where customer_emails.email_key = $1`,
     [emailKey],
   );
-  return rows[0] && { customer: fromRow(rows[0]), passwordHash: rows[0].password_hash };
+  return rows[0] && { person: fromRow(rows[0]), passwordHash: rows[0].password_hash };
 }
 
 export async function renameCustomer(db: Queryable, id: string, name: string): Promise<Customer | undefined> {
@@ -68,13 +68,10 @@ export async function renameCustomer(db: Queryable, id: string, name: string): P
   return rows[0] && fromRow(rows[0]);
 }
 
-/** The password's hash, with the row locked: two changes at once come one after the other. */
-export async function lockPassword(tx: Queryable, id: string): Promise<string | undefined> {
-  const { rows } = await tx.query<{ password_hash: string }>(
-    'select password_hash from customers where id = $1 for no key update',
-    [id],
-  );
-  return rows[0]?.password_hash;
+/** Two changes at once come one after the other. */
+export async function lockCustomer(tx: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('select id from customers where id = $1 for no key update', [id]);
+  return rowCount === 1;
 }
 
 export async function setPassword(tx: Queryable, id: string, passwordHash: string): Promise<void> {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { acceptedOrigins } from '@libs/http';
 import { everyMinutes, type Handler } from '@libs/jobs';
+import { createLogin, relyingPartyOf } from '@libs/login';
 import { createSuspensions, type Suspensions } from '../admin/suspensions.ts';
 import type { CallingClient } from '../approvals/approval.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
@@ -9,14 +11,16 @@ import { type Access, createAccess } from '../customers/access.ts';
 import { createBearerResolver } from '../customers/bearer.ts';
 import { createErasure } from '../customers/erasure.ts';
 import type { BearerResolver, Session } from '../customers/identity.ts';
-import { createAccountMails } from '../customers/login/account-mails.ts';
-import { createLoginLimit } from '../customers/login/login-limit.ts';
-import { createPasswords } from '../customers/login/passwords.ts';
-import { createAccountSecurity } from '../customers/login/security.ts';
+import { registerPasskeyRoutes } from '../customers/passkey-routes.ts';
 import { createRevocations } from '../customers/revocations.ts';
 import { registerCustomerRoutes } from '../customers/routes.ts';
 import { registerSecurityRoutes } from '../customers/security-routes.ts';
-import { type CustomerService, createCustomerService } from '../customers/service.ts';
+import {
+  type CustomerService,
+  createCustomerService,
+  customersOfLogin,
+  SESSION_TOKEN_PREFIX,
+} from '../customers/service.ts';
 import { createTokenService } from '../customers/tokens.ts';
 import { registerTokenRoutes } from '../customers/tokens-routes.ts';
 import { releaseWaitingInvoices } from '../invoices/mails.ts';
@@ -58,20 +62,21 @@ export async function addAccounts(
     windowSeconds: 60,
     burst: config.rate.addressPerMinute,
   });
-  const loginLimit = createLoginLimit({ database, newId, now });
-  const passwords = await createPasswords();
   const revocations = createRevocations({ database, changes });
-  const mails = createAccountMails({
-    ...{ database, mailer, publicUrl, newId, randomBytes, now },
-    findCustomer: (customerId) => customers.find(customerId),
-  });
-  const customers = createCustomerService({
-    ...{ database, passwords, loginLimit, mails, newId, randomBytes, now },
-  });
-  const security = createAccountSecurity({
-    ...{ database, passwords, loginLimit, mails, now },
+  const login = await createLogin({
+    ...{ database, mailer, newId, randomBytes, now, people: customersOfLogin },
+    personColumn: 'customer_id',
+    sessionTokenPrefix: SESSION_TOKEN_PREFIX,
+    relyingParty: relyingPartyOf('Toolhub', publicUrl, acceptedOrigins(publicUrl)),
+    words: {
+      product: 'Toolhub',
+      pages: { verify: `${publicUrl}/verify`, reset: `${publicUrl}/reset` },
+      tokenPrefix: 'thm_',
+    },
     onVerified: releaseWaitingInvoices,
   });
+  const { security, sessions, passkeys } = login;
+  const customers = createCustomerService({ database, login, newId, now });
   const erasure = createErasure({
     ...{ database, revocations },
     async forgetPlatforms(tx, customerId) {
@@ -96,7 +101,8 @@ export async function addAccounts(
   const egress = createEgress({ allow: config.egressAllow });
 
   registerCustomerRoutes(routes, { customers, security, erasure, access });
-  registerSecurityRoutes(routes, { security, access });
+  registerSecurityRoutes(routes, { security, sessions, access });
+  registerPasskeyRoutes(routes, { customers, passkeys, access });
   registerTokenRoutes(routes, { tokens, access });
   registerAuditRoutes(routes, { audit, access });
   registerOAuthServer(app, {
@@ -120,8 +126,7 @@ export async function addAccounts(
   const purge: Handler = {
     name: 'accounts.purge',
     handle: async () => {
-      await Promise.all([loginLimit.purge(), customers.purge(), tokens.purge(), oauth.purge()]);
-      await security.purge();
+      await Promise.all([login.purge(), tokens.purge(), oauth.purge()]);
     },
   };
   return {
@@ -136,7 +141,7 @@ export async function addAccounts(
       return known ?? { id: token.id, name: token.id };
     },
     suspensions,
-    handlers: [purge, ...mails.handlers, ...erasure.handlers],
+    handlers: [purge, ...login.handlers, ...erasure.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     close: () => egress.close(),
   };

@@ -1,16 +1,16 @@
 import type { RateLimit } from '@libs/http';
 import { addressKey, noteAudit } from '@libs/http';
+import {
+  EMAIL_CHARACTERS_MAX,
+  EMAIL_PATTERN,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+} from '@libs/login';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Suspensions } from '../../admin/suspensions.ts';
 import type { Access } from '../../customers/access.ts';
-import {
-  EMAIL_CHARACTERS_MAX,
-  EMAIL_PATTERN,
-  NAME_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MIN,
-} from '../../customers/customer.ts';
+import { NAME_CHARACTERS_MAX } from '../../customers/customer.ts';
 import { originOf, sessionCookie } from '../../customers/routes.ts';
 import type { CustomerService, SignedIn } from '../../customers/service.ts';
 import { formOf, sendPage } from './form.ts';

@@ -1,9 +1,5 @@
-import {
-  EMAIL_CHARACTERS_MAX,
-  NAME_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MIN,
-} from '../../customers/customer.ts';
+import { EMAIL_CHARACTERS_MAX, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '@libs/login';
+import { NAME_CHARACTERS_MAX } from '../../customers/customer.ts';
 import type { Scope } from '../../customers/identity.ts';
 import { type Html, html } from './html.ts';
 import { layOut, type Page } from './page-layout.ts';

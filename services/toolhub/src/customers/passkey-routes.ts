@@ -1,0 +1,228 @@
+import { expireCookie, listSchema, noteAudit, parseCookies, serializeCookie } from '@libs/http';
+import type { Login, Passkey } from '@libs/login';
+import Type from 'typebox';
+import { errors } from '../errors.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
+import type { Access } from './access.ts';
+import type { Customer } from './customer.ts';
+import { CustomerAnswer, customerToApi, originOf, sessionCookie } from './routes.ts';
+import type { CustomerService } from './service.ts';
+
+export interface PasskeyRoutesDependencies {
+  customers: Pick<CustomerService, 'find' | 'startSession'>;
+  passkeys: Login<Customer>['passkeys'];
+  access: Pick<Access, 'sessionOf' | 'cookieName' | 'secureCookies'>;
+}
+
+const NAME_CHARACTERS_MAX = 100;
+const QUESTION_SECONDS = 5 * 60;
+const tags = ['Account'];
+const closed = { additionalProperties: false } as const;
+
+const PasskeySchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+});
+
+/** What browsers make of it is theirs to say; its content is checked by its signature. */
+const DeviceAnswer = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: 'What the device answered, as the browser gives it (WebAuthn, as JSON).',
+  },
+);
+const DeviceQuestion = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: 'For the browser: what the device is asked (WebAuthn, as JSON).',
+  },
+);
+
+function passkeyToApi({ id, name, createdAt, lastUsedAt }: Passkey) {
+  return {
+    id,
+    name,
+    created_at: createdAt.toISOString(),
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+/** Logging in with a passkey instead of the password. */
+export function registerPasskeyRoutes(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): void {
+  registerLogin(routes, deps);
+  registerAdding(routes, deps);
+  registerList(routes, deps);
+}
+
+function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): void {
+  const { customers, passkeys, access } = deps;
+  const questionCookie = access.cookieName.replace('session', 'passkey');
+  const strict = { secure: access.secureCookies, sameSite: 'Strict' } as const;
+
+  routes.post(
+    '/api/passkey/options',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: 'none',
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Begin to log in with a passkey',
+        body: Type.Object({}, closed),
+        response: { 200: DeviceQuestion },
+      },
+    },
+    async (_request, reply) => {
+      const { options, browserToken } = await passkeys.question(null);
+      const cookie = serializeCookie(questionCookie, browserToken, {
+        ...strict,
+        maxAgeSeconds: QUESTION_SECONDS,
+      });
+      return reply.header('set-cookie', cookie).send({ ...options });
+    },
+  );
+
+  routes.post(
+    '/api/passkey',
+    {
+      access: 'visitor',
+      rate: 'address',
+      audit: { action: 'session.started' },
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Start a session with a passkey',
+        body: Type.Object({ response: DeviceAnswer }, closed),
+        response: { 200: CustomerAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { personId } = await passkeys.answer({
+        browserToken: parseCookies(request.headers.cookie).get(questionCookie),
+        response: request.body.response,
+      });
+      const signedIn = await customers.startSession(personId, originOf(request));
+      if (signedIn === undefined) throw errors.passkey_refused();
+      noteAudit(request, { subject: personId });
+      return reply
+        .header('set-cookie', [
+          sessionCookie(access, signedIn.sessionToken),
+          expireCookie(questionCookie, strict),
+        ])
+        .send(customerToApi(signedIn.customer));
+    },
+  );
+}
+
+function registerAdding(
+  routes: ToolhubRoutes,
+  { customers, passkeys, access }: PasskeyRoutesDependencies,
+): void {
+  /** Whoever signs up with another's address must not leave a key behind for when its owner comes. */
+  async function requireVerified(customerId: string): Promise<Customer> {
+    const customer = await customers.find(customerId);
+    if (customer?.emailVerified !== true) throw errors.email_not_verified();
+    return customer;
+  }
+
+  routes.post(
+    '/api/passkeys/options',
+    {
+      access: 'person',
+      rate: 'dear',
+      audit: 'none',
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Begin to add a passkey',
+        body: Type.Object({}, closed),
+        response: { 200: DeviceQuestion },
+      },
+    },
+    async (request) => {
+      const { customerId, sessionId = '' } = access.sessionOf(request);
+      return { ...(await passkeys.registration(await requireVerified(customerId), sessionId)) };
+    },
+  );
+
+  routes.post(
+    '/api/passkeys',
+    {
+      access: 'person',
+      rate: 'dear',
+      audit: { action: 'passkey.added' },
+      idempotency: 'repeats',
+      schema: {
+        tags,
+        summary: 'Add a passkey',
+        body: Type.Object(
+          {
+            name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' }),
+            response: DeviceAnswer,
+          },
+          closed,
+        ),
+        response: { 201: PasskeySchema },
+      },
+    },
+    async (request, reply) => {
+      const { customerId: personId, sessionId = '' } = access.sessionOf(request);
+      await requireVerified(personId);
+      const { name, response } = request.body;
+      const passkey = await passkeys.register({ personId, sessionId, name: name.trim(), response });
+      noteAudit(request, { target: passkey.id });
+      return reply.code(201).send(passkeyToApi(passkey));
+    },
+  );
+}
+
+function registerList(
+  routes: ToolhubRoutes,
+  { passkeys, access }: Pick<PasskeyRoutesDependencies, 'passkeys' | 'access'>,
+): void {
+  routes.get(
+    '/api/passkeys',
+    {
+      access: 'person',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        tags,
+        summary: 'The passkeys of the account',
+        response: { 200: listSchema(PasskeySchema) },
+      },
+    },
+    async (request) => ({
+      data: (await passkeys.list(access.sessionOf(request).customerId)).map(passkeyToApi),
+      next_cursor: null,
+    }),
+  );
+
+  routes.delete(
+    '/api/passkeys/:id',
+    {
+      access: 'person',
+      rate: 'api',
+      audit: { action: 'passkey.removed', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        tags,
+        summary: 'Remove a passkey',
+        params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId: personId } = access.sessionOf(request);
+      if (!(await passkeys.removeOwn({ personId, id: request.params.id })))
+        throw errors.not_found({ detail: 'There is no such passkey.' });
+      return reply.code(204).send(null);
+    },
+  );
+}
