@@ -19,6 +19,7 @@ const PASSKEYS_MAX = 20;
 const CHALLENGE_MS = 5 * 60_000;
 const CHALLENGE_BYTES = 32;
 const TRANSPORTS_MAX = 10;
+const PERSON_ID = /^\w{1,64}$/;
 /** EdDSA, ES256 and RS256 by their COSE numbers: what devices have, and no algorithm that Node calls experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
@@ -93,7 +94,8 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     { kind, challenge, personId }: Challenge & { personId: string },
     response: AuthenticationResponseJSON,
   ): Promise<void> {
-    const passkey = await store.lock(tx, { personId, credentialId: response.id });
+    const credentialId = String(response.id);
+    const passkey = await store.lock(tx, { personId, credentialId });
     if (passkey === undefined) throw loginErrors.passkey_refused();
     const { authenticationInfo } = await checked(loginErrors.passkey_refused, () =>
       verifyAuthenticationResponse({
@@ -197,7 +199,9 @@ const describe = ({ credentialId, transports }: StoredPasskey) => ({
 
 /** A device that was asked for anybody says whose passkey it used. */
 function personBehind({ response }: AuthenticationResponseJSON): string {
-  const handle = response?.userHandle;
-  if (typeof handle !== 'string') throw loginErrors.passkey_refused();
-  return Buffer.from(handle, 'base64url').toString('utf8');
+  const handle: unknown = response?.userHandle;
+  const personId = typeof handle === 'string' ? Buffer.from(handle, 'base64url').toString('latin1') : '';
+  // Whatever is no id of ours, NUL among it, never reaches the database.
+  if (!PERSON_ID.test(personId)) throw loginErrors.passkey_refused();
+  return personId;
 }

@@ -93,9 +93,11 @@ describe('alone', () => {
     }
     const nobody = openBrowser(harness);
     await refused(nobody, newDevice().get(await ask(nobody)));
-    const junk = openBrowser(harness);
-    await ask(junk);
-    await refused(junk, { id: 7, response: 'none' });
+    for (const sent of [{ id: 7, response: 'none' }, {}, { id: 'x', response: { userHandle: 'AAAA' } }]) {
+      const junk = openBrowser(harness);
+      await ask(junk);
+      await refused(junk, sent);
+    }
   });
 
   test('what a device was asked in one session counts in no other, nor for another person', async () => {
