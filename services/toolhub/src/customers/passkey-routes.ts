@@ -19,28 +19,47 @@ const QUESTION_SECONDS = 5 * 60;
 const tags = ['Account'];
 const closed = { additionalProperties: false } as const;
 
-const PasskeySchema = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
-  last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-});
+const PasskeySchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+    last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  },
+  {
+    title: 'Passkey',
+    examples: [
+      {
+        id: 'psk_01kaf3v6w8q2m5x9t7c4b1n0ze',
+        name: 'Phone',
+        created_at: '2026-11-16T15:04:05.000Z',
+        last_used_at: null,
+      },
+    ],
+  },
+);
 
 /** What browsers make of it is theirs to say; its content is checked by its signature. */
 const DeviceAnswer = Type.Object(
   {},
   {
+    title: 'DeviceAnswer',
     additionalProperties: true,
     description: 'What the device answered, as the browser gives it (WebAuthn, as JSON).',
+    examples: [{ id: 'kq3f8ZpW0n5sVxT2bYhL6g', type: 'public-key', response: {} }],
   },
 );
 const DeviceQuestion = Type.Object(
   {},
   {
+    title: 'DeviceQuestion',
     additionalProperties: true,
     description: 'For the browser: what the device is asked (WebAuthn, as JSON).',
+    examples: [{ challenge: 'kq3f8ZpW0n5sVxT2bYhL6uRcJ9mDgE1a', timeout: 300000 }],
   },
 );
+const Nothing = Type.Object({}, { ...closed, title: 'AskDevice', examples: [{}] });
+const answerExample = { id: 'kq3f8ZpW0n5sVxT2bYhL6g', type: 'public-key', response: {} };
 
 function passkeyToApi({ id, name, createdAt, lastUsedAt }: Passkey) {
   return {
@@ -71,9 +90,11 @@ function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): 
       audit: 'none',
       idempotency: 'repeats',
       schema: {
+        operationId: 'passkeys.ask',
         tags,
         summary: 'Begin to log in with a passkey',
-        body: Type.Object({}, closed),
+        description: 'The answer counts once, within five minutes, from the same browser.',
+        body: Nothing,
         response: { 200: DeviceQuestion },
       },
     },
@@ -94,10 +115,16 @@ function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): 
       rate: 'address',
       audit: { action: 'session.started' },
       idempotency: 'repeats',
+      codes: ['passkey_refused'],
       schema: {
+        operationId: 'passkeys.log_in',
         tags,
         summary: 'Start a session with a passkey',
-        body: Type.Object({ response: DeviceAnswer }, closed),
+        description: 'The device has checked who holds it; no password is needed.',
+        body: Type.Object(
+          { response: DeviceAnswer },
+          { ...closed, title: 'LogInByPasskey', examples: [{ response: answerExample }] },
+        ),
         response: { 200: CustomerAnswer },
       },
     },
@@ -137,10 +164,14 @@ function registerAdding(
       rate: 'dear',
       audit: 'none',
       idempotency: 'repeats',
+      codes: ['email_not_verified'],
       schema: {
+        operationId: 'passkeys.ask_new',
         tags,
         summary: 'Begin to add a passkey',
-        body: Type.Object({}, closed),
+        description:
+          'The answer counts once, within five minutes, in this session. The address must be verified.',
+        body: Nothing,
         response: { 200: DeviceQuestion },
       },
     },
@@ -157,15 +188,18 @@ function registerAdding(
       rate: 'dear',
       audit: { action: 'passkey.added' },
       idempotency: 'repeats',
+      codes: ['email_not_verified', 'passkey_not_valid', 'too_many_passkeys'],
       schema: {
+        operationId: 'passkeys.add',
         tags,
         summary: 'Add a passkey',
+        description: 'With what the device answered. An account can have 20.',
         body: Type.Object(
           {
             name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' }),
             response: DeviceAnswer,
           },
-          closed,
+          { ...closed, title: 'AddPasskey', examples: [{ name: 'Phone', response: answerExample }] },
         ),
         response: { 201: PasskeySchema },
       },
@@ -193,8 +227,10 @@ function registerList(
       audit: 'none',
       idempotency: 'safe',
       schema: {
+        operationId: 'passkeys.list',
         tags,
         summary: 'The passkeys of the account',
+        description: 'All of them, the newest first.',
         response: { 200: listSchema(PasskeySchema) },
       },
     },
@@ -212,9 +248,13 @@ function registerList(
       audit: { action: 'passkey.removed', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
+        operationId: 'passkeys.remove',
         tags,
         summary: 'Remove a passkey',
-        params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
+        description: 'It no longer logs in; sessions that it started go on.',
+        params: Type.Object({
+          id: Type.String({ maxLength: 100, examples: ['psk_01kaf3v6w8q2m5x9t7c4b1n0ze'] }),
+        }),
         response: { 204: Type.Null() },
       },
     },
