@@ -33,7 +33,10 @@ async function mistakes(url: string, path: string, value: string): Promise<void>
   await send(`${url}${path}`, { method: 'PUT', body: { secret: value, [value]: 1 } });
 }
 
-test('payments', async () => {
+/** Processes take their time on a machine with other work. */
+const TIMEOUT_MS = 60_000;
+
+test('payments', { timeout: TIMEOUT_MS }, async () => {
   const known = { admin: secret(), key: randomBytes(32).toString('base64'), number: '604821739455' };
   const service = await startLogged('payments', {
     PAYMENTS_DATABASE_URL: payments.url,
@@ -83,7 +86,7 @@ test('payments', async () => {
   expect(findSecrets(printed, secrets)).toEqual([]);
 });
 
-test('toolhub', async () => {
+test('toolhub', { timeout: TIMEOUT_MS }, async () => {
   const known = {
     admin: secret(),
     internal: secret(),

@@ -31,6 +31,9 @@ export const eventTypes = [
   'webhook_endpoint.disabled',
 ] as const;
 
+/** Every payment has these. */
+export const commonTypes: readonly string[] = ['payment.pending', 'payment.processing', 'payment.completed'];
+
 export type EventType = (typeof eventTypes)[number];
 
 export const EVENT_RETENTION_DAYS = 90;

@@ -1,5 +1,5 @@
 import { type Queryable, textArray, timestamptzArray } from '@libs/db';
-import type { PaymentsEvent, ToldEvent } from './event.ts';
+import { commonTypes, type PaymentsEvent, type ToldEvent } from './event.ts';
 
 interface EventRow {
   tenant_id: string;
@@ -57,9 +57,8 @@ export async function findEvent(
   return rows[0] && fromRow(rows[0]);
 }
 
-/** Every payment has these: they are found in the order of ids. The others have an index of their own. */
-const COMMON_TYPES = ['payment.pending', 'payment.processing', 'payment.completed'];
-const SELDOM = `type not in (${COMMON_TYPES.map((type) => `'${type}'`).join(', ')})`;
+/** The common ones are found in the order of ids; the others have an index of their own. */
+const SELDOM = `type not in (${commonTypes.map((type) => `'${type}'`).join(', ')})`;
 
 export interface EventFilter {
   type: string | null;
@@ -73,7 +72,7 @@ export async function listEvents(
   tenantId: string,
   filter: EventFilter,
 ): Promise<PaymentsEvent[]> {
-  const isSeldom = filter.type !== null && !COMMON_TYPES.includes(filter.type);
+  const isSeldom = filter.type !== null && !commonTypes.includes(filter.type);
   const { rows } = await db.query<EventRow>(
     `select ${COLUMNS} from events
      where tenant_id = $1 and ($2::text is null or type = $2) ${isSeldom ? `and ${SELDOM}` : ''} and ($3::text is null or subject_id = $3)
