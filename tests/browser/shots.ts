@@ -1,77 +1,87 @@
-// npm run shots [page …]: pictures of every page, on a desktop and a phone, light and dark, full and empty, in .shots/.
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+// npm run shots [page …]: pictures of every page of both dashboards, full and empty, in .shots/.
 import { startTestServer } from '@libs/db/testing';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import type { Harness } from '../contract/payments/harness.ts';
+import type { Browser } from 'playwright-core';
+import { signUp as signUpToToolhub } from '../../services/toolhub/test/accounts.ts';
 import { signUp, verifyAddress } from '../contract/payments/person.ts';
 import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
 import { listPages, objectPages, operatorPages, publicPages } from './payments/pages.ts';
 import { startDashboard } from './payments/rig.ts';
 import { seed } from './payments/seed.ts';
+import { folder, picture } from './pictures.ts';
+import * as toolhubPages from './toolhub/pages.ts';
+import * as toolhubRig from './toolhub/rig.ts';
+import * as toolhubSeed from './toolhub/seed.ts';
 
-const folder = fileURLToPath(new URL('../../.shots/', import.meta.url));
 const wanted = process.argv.slice(2);
-const SETTLED_MS = 600;
+const pagesWanted = wanted.filter((word) => word !== 'payments' && word !== 'toolhub');
 
-const desktop = { viewport: { width: 1320, height: 860 } };
-const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-
-const looks: [string, BrowserContextOptions][] = [
-  ['desktop-light', { ...desktop, colorScheme: 'light' }],
-  ['phone-dark', { ...phone, colorScheme: 'dark' }],
-  ['desktop-dark', { ...desktop, colorScheme: 'dark' }],
-  ['phone-light', { ...phone, colorScheme: 'light' }],
-];
-
-async function picture(
-  chromium: Browser,
-  harness: Harness,
-  options: { pages: Record<string, string>; cookie: string | undefined; prefix: string },
-): Promise<void> {
-  for (const [look, context] of looks) {
-    const opened = await chromium.newContext({ ...context, baseURL: harness.url, reducedMotion: 'reduce' });
-    if (options.cookie !== undefined) {
-      const [name = '', value = ''] = options.cookie.split('=');
-      await opened.addCookies([{ name, value, url: harness.url }]);
-    }
-    const page = await opened.newPage();
-    for (const [name, path] of Object.entries(options.pages)) {
-      const file = `${options.prefix}${name}-${look}`;
-      if (wanted.length > 0 && !wanted.some((part) => file.includes(part))) continue;
-      await page.goto(path);
-      await page.waitForSelector('h1');
-      await page.waitForTimeout(SETTLED_MS);
-      await page.screenshot({ path: `${folder}${file}.png`, fullPage: true });
-    }
-    await opened.close();
+async function ofPayments(chromium: Browser): Promise<void> {
+  const harness = await startDashboard();
+  const receiver = await startReceiver();
+  try {
+    const full = await signUp(harness, { name: 'Ada Lovelace', organisation: 'Analytical Engines' });
+    await verifyAddress(harness, full);
+    await harness.call('POST', `/v1/admin/users/${full.email}/operator`, {
+      key: 'admin_token_of_the_tests',
+      body: { operator: true },
+    });
+    const seeded = await seed(full, receiver.url);
+    const empty = await signUp(harness, { name: 'Grace Hopper', organisation: 'Empty Hall' });
+    await picture(chromium, harness.url, {
+      wanted: pagesWanted,
+      pages: publicPages,
+      cookie: undefined,
+      prefix: '',
+    });
+    const pages = { ...listPages, ...objectPages(seeded), ...operatorPages };
+    await picture(chromium, harness.url, { wanted: pagesWanted, pages, cookie: full.cookie, prefix: '' });
+    await picture(chromium, harness.url, {
+      wanted: pagesWanted,
+      pages: listPages,
+      cookie: empty.cookie,
+      prefix: 'empty-',
+    });
+  } finally {
+    await receiver.stop();
+    await harness.stop();
   }
 }
 
-await mkdir(folder, { recursive: true });
+async function ofToolhub(chromium: Browser): Promise<void> {
+  const hub = await toolhubRig.startDashboard();
+  const { publicPages: open, customerPages: pages } = toolhubPages;
+  try {
+    const full = await toolhubSeed.seed(hub);
+    const empty = await signUpToToolhub(hub.url);
+    await picture(chromium, hub.url, {
+      wanted: pagesWanted,
+      pages: open,
+      cookie: undefined,
+      prefix: 'toolhub-',
+    });
+    await picture(chromium, hub.url, { wanted: pagesWanted, pages, cookie: full.cookie, prefix: 'toolhub-' });
+    await picture(chromium, hub.url, {
+      wanted: pagesWanted,
+      pages,
+      cookie: empty.cookie,
+      prefix: 'toolhub-empty-',
+    });
+  } finally {
+    await hub.stop();
+  }
+}
+
+const products = { payments: ofPayments, toolhub: ofToolhub };
+const chosen = (Object.keys(products) as (keyof typeof products)[]).filter((name) => wanted.includes(name));
 const postgres = await startTestServer();
 process.env.TEST_POSTGRES_URL = postgres.url;
-const harness = await startDashboard();
-const receiver = await startReceiver();
 const chromium = await startChromium();
 try {
-  const full = await signUp(harness, { name: 'Ada Lovelace', organisation: 'Analytical Engines' });
-  await verifyAddress(harness, full);
-  await harness.call('POST', `/v1/admin/users/${full.email}/operator`, {
-    key: 'admin_token_of_the_tests',
-    body: { operator: true },
-  });
-  const seeded = await seed(full, receiver.url);
-  const empty = await signUp(harness, { name: 'Grace Hopper', organisation: 'Empty Hall' });
-  await picture(chromium, harness, { pages: publicPages, cookie: undefined, prefix: '' });
-  const pages = { ...listPages, ...objectPages(seeded), ...operatorPages };
-  await picture(chromium, harness, { pages, cookie: full.cookie, prefix: '' });
-  await picture(chromium, harness, { pages: listPages, cookie: empty.cookie, prefix: 'empty-' });
+  for (const name of chosen.length === 0 ? Object.keys(products) : chosen)
+    await products[name as keyof typeof products](chromium);
   console.log(`The pictures are in ${folder}`);
 } finally {
   await chromium.close();
-  await receiver.stop();
-  await harness.stop();
   await postgres.stop();
 }

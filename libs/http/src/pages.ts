@@ -7,6 +7,8 @@ import { type BuiltFile, BuiltFiles, NONCE_PLACEHOLDER } from './built-files.ts'
 export type PagesOptions = {
   /** Where the pages are: `/dashboard`. Addresses below it that are no file are the program's own. */
   path: `/${string}`;
+  /** Where the program is beside that: its pages, such as `/`, `/tools` and `/tools/:name`. */
+  addresses?: readonly `/${string}`[];
   /** What the build left; it may come, or be replaced, while the server runs. */
   folder: string;
   /** Names the pages while they are being built. */
@@ -22,7 +24,7 @@ export function registerPages(app: App, options: PagesOptions): void {
   const config = { catchAll: true };
   const hidden = { schema: { hide: true }, config };
   const page = (_request: FastifyRequest, reply: FastifyReply) => sendPage(reply, files, options.title);
-  app.get(options.path, hidden, page);
+  for (const address of [options.path, ...(options.addresses ?? [])]) app.get(address, hidden, page);
   app.get(`${options.path}/*`, hidden, async (request, reply) => {
     const rest = (request.params as { '*': string })['*'];
     const isAsset = rest.startsWith('assets/');

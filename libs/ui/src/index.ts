@@ -1,3 +1,4 @@
+export { createApi } from './api/api.ts';
 export {
   addressOf,
   type CallOptions,
@@ -8,12 +9,12 @@ export {
 } from './api/client.ts';
 export { type StreamMessage, useEventStream } from './api/event-stream.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
-export { createQueryClient } from './api/query-client.ts';
 export { BrokenPage, NotFoundPage } from './app/error-page.tsx';
 export { loadPart } from './app/missing-parts.ts';
 export { startApp } from './app/start-app.tsx';
 export { ApiFormView, FormProblemView } from './form/api-form.tsx';
 export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';
+export { deviceOf } from './session/device.ts';
 export { NarrowPage } from './shell/narrow-page.tsx';
 export { Page } from './shell/page.tsx';
 export type { PaletteAction } from './shell/palette.tsx';

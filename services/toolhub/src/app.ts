@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { createNotices } from './mail/notices.ts';
 import type { FetchDocument } from './oauth/provider/provider.ts';
+import { registerDashboard } from './pages.ts';
 import { addAccounts } from './parts/accounts.ts';
 import { addAdmin } from './parts/admin.ts';
 import { type Base, createBase, type Part } from './parts/base.ts';
@@ -44,7 +45,6 @@ export interface Toolhub {
 export async function createToolhub(options: ToolhubDependencies): Promise<Toolhub> {
   const base = await createBase(options);
   const parts = await addParts(base, options);
-  leadVisitors(base.app);
   let worker: Worker | undefined;
   async function stopJobs(): Promise<void> {
     const stopping = worker;
@@ -76,13 +76,6 @@ export async function createToolhub(options: ToolhubDependencies): Promise<Toolh
   };
 }
 
-/** Whoever opens the bare address finds the guides. */
-function leadVisitors(app: App): void {
-  app.get('/', { schema: { hide: true }, config: { catchAll: true } }, async (_request, reply) =>
-    reply.redirect('/docs', 302),
-  );
-}
-
 /** In the order in which they end: what others lean on comes last. */
 async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[]> {
   const { connectors: definitions } = options;
@@ -99,6 +92,7 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
   const inbound = await addInbound(base, { accounts, platforms, emitEvent });
   addAdmin(base, { accounts, billing: tools.billing });
+  registerDashboard(base.app);
   const mails: Part = { handlers: notices.handlers, cron: [], close: () => Promise.resolve() };
   return [mails, webhooks, invoices, inbound, connect, tools, platforms, accounts, addRotation(base)];
 }

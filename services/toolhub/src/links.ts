@@ -7,7 +7,7 @@ export interface Links {
 
 export function createLinks(publicUrl: string): Links {
   return {
-    connect: (platform) => `${publicUrl}/connections?platform=${encodeURIComponent(platform)}`,
+    connect: (platform) => `${publicUrl}/connections/${encodeURIComponent(platform)}`,
     upgrade: `${publicUrl}/billing`,
     approval: (id) => `${publicUrl}/approvals?id=${encodeURIComponent(id)}`,
   };

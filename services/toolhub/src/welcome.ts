@@ -6,7 +6,7 @@ export function welcome({ development, secrets, server }: Config): string {
   const lines = [`Toolhub ${publicUrl}`, `  MCP endpoint  ${publicUrl}/mcp`];
   if (development) {
     lines.push(
-      `  open this     ${publicUrl}/docs/connect-assistant`,
+      `  open this     ${publicUrl}`,
       `  reference     ${publicUrl}/docs/reference`,
       `  admin token   ${secrets.adminToken}`,
     );

@@ -271,11 +271,6 @@ export const requirements: readonly Requirement[] = [
   },
   { id: 'TH-11.16', text: 'What a waiting call would send is sealed at rest, and goes with its customer.' },
   {
-    id: 'TH-11.1',
-    text: 'Dashboard, approvals and tool search.',
-    deferred: 'not built yet: pages come with the dashboard',
-  },
-  {
     id: 'TH-11.2',
     text: 'A session lists the tools of connected platforms and accounts_*; the others answer not_connected.',
   },
@@ -288,6 +283,24 @@ export const requirements: readonly Requirement[] = [
     text: 'Open streams of the newest revision are told when a connection or a switch changes the list.',
   },
   // Audit
+  {
+    id: 'TH-11.21',
+    text: 'The front page leads to an account; its address is verified by the link in the mail.',
+  },
+  { id: 'TH-11.22', text: 'A connection is made by a form that tries it at the platform first.' },
+  { id: 'TH-11.23', text: 'A tool is tried on its page; the call is real, counted and in the overview.' },
+  { id: 'TH-11.24', text: 'The secret of a webhook is shown once, with a copy button.' },
+  {
+    id: 'TH-11.25',
+    text: 'A connection whose credential expired has the badge `Token expired` and a way to reconnect.',
+  },
+  { id: 'TH-11.26', text: 'An assistant is connected through consent to snippets.' },
+  {
+    id: 'TH-11.27',
+    text: 'Every page has one h1, works on a phone, in both colours and for screen readers.',
+  },
+  { id: 'TH-11.28', text: 'The first load is at most 300 KB of compressed script.' },
+  { id: 'TH-11.29', text: 'After a login one comes back to where one was meant to go.' },
   {
     id: 'TH-12.1',
     text: 'Sessions, tokens, consents, credentials, webhooks, plans and calls are audited, newest first.',

@@ -94,7 +94,7 @@ test('[TH-6.7] a mailbox is connected in the browser: tried, stored without a wo
   const callback = await cameBack(ada);
   const ended = await ada.browser.fetch(callback, asPerson);
   expect(ended.status).toBe(303);
-  expect(ended.headers.get('location')).toBe(`${url}/connections?platform=email&connected=true`);
+  expect(ended.headers.get('location')).toBe(`${url}/connections/email?connected=true`);
   expect(ended.headers.get('cache-control')).toBe('no-store');
   expect(ended.headers.get('referrer-policy')).toBe('no-referrer');
   expect(await stored(ada)).toEqual([
@@ -113,7 +113,7 @@ test('[TH-6.7] a mailbox is connected in the browser: tried, stored without a wo
 
   // Pressing "back" and "forward" does nothing a second time.
   const again = await ada.browser.fetch(callback, asPerson);
-  expect(again.headers.get('location')).toBe(`${url}/connections?platform=email&error=connect_state_invalid`);
+  expect(again.headers.get('location')).toBe(`${url}/connections/email?error=connect_state_invalid`);
   expect(await stored(ada)).toHaveLength(1);
 });
 
@@ -157,7 +157,7 @@ test('[TH-6] an expired token is renewed once by ten parallel calls in two proce
 test('[TH-6] failures lead a person to the dashboard and tell everybody else the problem', async () => {
   vendor.decision = 'access_denied';
   const denied = await ada.browser.fetch(await cameBack(ada), asPerson);
-  expect(denied.headers.get('location')).toBe(`${url}/connections?platform=email&error=connect_denied`);
+  expect(denied.headers.get('location')).toBe(`${url}/connections/email?error=connect_denied`);
   const problem = await ada.browser.fetch(await cameBack(ada));
   expect(problem.status).toBe(403);
   expect(problem.headers.get('content-type')).toContain('application/problem+json');
@@ -207,7 +207,5 @@ test('[TH-6] where there is no login in the browser, the answer says what to do 
   const { token } = await makeToken(url, ada);
   expect(await problem('/api/connect/email', { token })).toBe('403 insufficient_scope');
   const person = await ada.browser.fetch(`${url}/api/connect/telegram`, asPerson);
-  expect(person.headers.get('location')).toBe(
-    `${url}/connections?platform=telegram&error=connect_not_supported`,
-  );
+  expect(person.headers.get('location')).toBe(`${url}/connections/telegram?error=connect_not_supported`);
 });

@@ -14,8 +14,9 @@ export interface CallOptions {
 export interface Client {
   get<Answer>(path: string, options?: CallOptions): Promise<Answer>;
   post<Answer>(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  put<Answer>(path: string, body: unknown, options?: CallOptions): Promise<Answer>;
   patch<Answer>(path: string, body: unknown, options?: CallOptions): Promise<Answer>;
-  delete(path: string, options?: CallOptions): Promise<void>;
+  delete(path: string, options?: CallOptions & { body?: unknown }): Promise<void>;
   /** For answers that are no JSON: streams and files. */
   open(path: string, options?: CallOptions & { headers?: Record<string, string> }): Promise<Response>;
 }
@@ -28,6 +29,8 @@ export interface ClientOptions {
 }
 
 const TIMEOUT_MS = 30_000;
+/** What the products call a session that is none; other 401s, such as a wrong password, are told at their form. */
+const OVER: ReadonlySet<string> = new Set(['unauthorized', 'unauthenticated']);
 
 /** The one way in which pages speak with the server: the same errors, the same headers, the same time-out everywhere. */
 export function createClient({ headers, onUnauthenticated }: ClientOptions): Client {
@@ -36,16 +39,17 @@ export function createClient({ headers, onUnauthenticated }: ClientOptions): Cli
       AbortSignal.timeout(TIMEOUT_MS),
       ...(options.signal === undefined ? [] : [options.signal]),
     ]);
+    const hasBody = method !== 'GET' && (method !== 'DELETE' || body !== undefined);
     const response = await send(path, options, {
       method,
       signal,
       headers: {
         ...headers,
         // An empty object where nothing is said: a state change of a cookie is JSON or it is refused.
-        ...(method === 'GET' || method === 'DELETE' ? {} : { 'content-type': 'application/json' }),
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
         ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
       },
-      ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
+      ...(hasBody ? { body: JSON.stringify(body ?? {}) } : {}),
     });
     return response;
   }
@@ -62,7 +66,7 @@ export function createClient({ headers, onUnauthenticated }: ClientOptions): Cli
     connection.reportAnswer();
     if (response.ok) return response;
     const problem = await readProblem(response);
-    if (problem.status === 401 && problem.code === 'unauthorized') onUnauthenticated();
+    if (problem.status === 401 && OVER.has(problem.code)) onUnauthenticated();
     throw problem;
   }
 
@@ -72,9 +76,10 @@ export function createClient({ headers, onUnauthenticated }: ClientOptions): Cli
   return {
     get: async (path, options = {}) => json(await call('GET', path, undefined, options)),
     post: async (path, body, options = {}) => json(await call('POST', path, body, options)),
+    put: async (path, body, options = {}) => json(await call('PUT', path, body, options)),
     patch: async (path, body, options = {}) => json(await call('PATCH', path, body, options)),
-    delete: async (path, options = {}) => {
-      await call('DELETE', path, undefined, options);
+    delete: async (path, { body, ...options } = {}) => {
+      await call('DELETE', path, body, options);
     },
     open: (path, { headers: more, ...options } = {}) =>
       send(path, options, {

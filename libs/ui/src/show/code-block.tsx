@@ -22,16 +22,17 @@ export interface CodeSample {
 /** The same thing in several languages. */
 export function CodeTabs({ samples, label }: { samples: readonly CodeSample[]; label: string }) {
   return (
-    <Tabs defaultValue={samples[0]?.name ?? null} keepMounted={false}>
+    <Tabs defaultValue="0">
       <Tabs.List aria-label={label} mb="sm">
-        {samples.map(({ name }) => (
-          <Tabs.Tab key={name} value={name}>
+        {/* By number: the value becomes part of ids, which have no spaces. */}
+        {samples.map(({ name }, index) => (
+          <Tabs.Tab key={name} value={String(index)}>
             {name}
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {samples.map(({ name, text }) => (
-        <Tabs.Panel key={name} value={name}>
+      {samples.map(({ name, text }, index) => (
+        <Tabs.Panel key={name} value={String(index)}>
           <CodeBlock text={text} label={`${label}: ${name}`} />
         </Tabs.Panel>
       ))}

@@ -99,10 +99,29 @@ export const theme = createTheme({
   },
 });
 
+/** The text of badges and notes on their own pale ground. */
+const inkOnPale: Readonly<Record<string, string>> = {
+  teal: '#075e45',
+  orange: '#93370d',
+  red: '#991b1b',
+  yellow: '#7a4a05',
+  blue: '#1c4a86',
+  grape: '#6b2180',
+  gray: '#333e46',
+};
+const inks = (inkOf: (color: string, ink: string) => string) =>
+  Object.fromEntries(
+    Object.entries(inkOnPale).map(([color, ink]) => [
+      `--mantine-color-${color}-light-color`,
+      inkOf(color, ink),
+    ]),
+  );
+
 /** Small text must stand out from its ground by 4.5 : 1; the library's own greys do not everywhere. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...inks((_color, ink) => ink),
     '--mantine-color-body': '#ffffff',
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
@@ -111,6 +130,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--ui-line': 'var(--mantine-color-gray-2)',
   },
   dark: {
+    ...inks((color) => `var(--mantine-color-${color}-2)`),
     '--mantine-color-body': 'var(--mantine-color-dark-7)',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',

@@ -1,4 +1,4 @@
-import { ActionButton, type Column, Panel, QueryTable, toast, When } from '@libs/ui';
+import { ActionButton, type Column, deviceOf, Panel, QueryTable, toast, When } from '@libs/ui';
 import { Badge } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
@@ -54,15 +54,4 @@ export function SessionsPanel() {
       <QueryTable label={words.sessions} columns={columns} query={query} keyOf={({ id }) => id} />
     </Panel>
   );
-}
-
-const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
-const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' };
-
-/** `Chrome on Linux`: enough to recognise one's own devices. */
-function deviceOf(agent: string): string {
-  const browser = browsers.find((name) => agent.includes(`${name}/`));
-  const system = /Windows|Mac OS X|Android|iPhone|iPad|Linux/.exec(agent)?.[0];
-  if (browser === undefined) return agent.slice(0, 60);
-  return [names[browser] ?? browser, system?.replace('Mac OS X', 'Mac')].filter(Boolean).join(' · ');
 }

@@ -141,7 +141,7 @@ describe('a call that fails', () => {
     expect(answer.body.result?.isError).toBe(true);
     expect(errorOf(answer)).toMatchObject({
       code: 'not_connected',
-      connect_url: `${hub.url}/connections?platform=beta`,
+      connect_url: `${hub.url}/connections/beta`,
     });
     expect(beta.log.calls).toEqual([]);
     expect((await hub.billing.planState(id)).used).toBe(0);

@@ -1,3 +1,4 @@
+import { registerPlatformRoutes } from '../connect/platforms-routes.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { type ConnectorService, createConnectorService } from '../connectors/service.ts';
 import { type Connections, createConnections } from '../credentials/connections.ts';
@@ -77,6 +78,7 @@ export function addPlatforms(
   });
 
   registerCredentialRoutes(routes, { credentials, connectors: definitions, access });
+  registerPlatformRoutes(routes, { definitions, connectors });
   registerHealthRoutes(routes, { health, access });
   return {
     ...{ definitions, ...made, health },

@@ -1,0 +1,60 @@
+import { type Column, Empty, Panel, QueryTable, When } from '@libs/ui';
+import { Stack } from '@mantine/core';
+import { texts } from '../texts.ts';
+import { useList } from './operator.ts';
+
+const words = texts.admin;
+
+interface Job {
+  name: string;
+  due: number;
+  scheduled: number;
+  failed: number;
+  next_run_at: string | null;
+  last_error: string | null;
+}
+
+interface FailedJob {
+  id: number;
+  name: string;
+  attempts: number;
+  failed_at: string;
+  last_error: string | null;
+}
+
+const jobColumns: readonly Column<Job>[] = [
+  { header: words.job, render: ({ name }) => <strong>{name}</strong> },
+  { header: words.due, align: 'right', render: ({ due }) => due },
+  { header: words.scheduled, align: 'right', render: ({ scheduled }) => scheduled },
+  { header: words.failed, align: 'right', render: ({ failed }) => failed },
+  { header: words.nextRun, align: 'right', render: ({ next_run_at: at }) => <When at={at} /> },
+  { header: words.lastError, render: ({ last_error: error }) => error ?? '' },
+];
+
+const failedColumns: readonly Column<FailedJob>[] = [
+  { header: words.job, render: ({ name }) => <strong>{name}</strong> },
+  { header: words.attempts, align: 'right', render: ({ attempts }) => attempts },
+  { header: words.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
+  { header: words.lastError, render: ({ last_error: error }) => error ?? '' },
+];
+
+export function JobsTab() {
+  const jobs = useList<Job>('/api/admin/jobs');
+  const failed = useList<FailedJob>('/api/admin/jobs/failed');
+  return (
+    <Stack gap="lg">
+      <Panel title={words.tabs.jobs} flush>
+        <QueryTable label={words.tabs.jobs} query={jobs} columns={jobColumns} keyOf={({ name }) => name} />
+      </Panel>
+      <Panel title={words.failedJobs} flush>
+        <QueryTable
+          label={words.failedJobs}
+          query={failed}
+          columns={failedColumns}
+          keyOf={({ id }) => String(id)}
+          empty={<Empty icon="check" title={words.noFailedJobs} />}
+        />
+      </Panel>
+    </Stack>
+  );
+}

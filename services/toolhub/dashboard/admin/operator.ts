@@ -1,0 +1,30 @@
+import { createApi, createClient } from '@libs/ui';
+import { useSyncExternalStore } from 'react';
+
+let token: string | undefined;
+const listeners = new Set<() => void>();
+
+/** The operator's token stays in the memory of this window: a reload asks for it again, and nothing can read it from a disk. */
+export const operatorToken = {
+  set(value: string | undefined): void {
+    token = value;
+    for (const listener of listeners) listener();
+  },
+  use: (): string | undefined =>
+    useSyncExternalStore(
+      (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      () => token,
+    ),
+};
+
+const headers = {
+  get authorization(): string {
+    return `Bearer ${token ?? ''}`;
+  },
+};
+
+export const operator = createClient({ headers, onUnauthenticated: () => operatorToken.set(undefined) });
+export const { queryClient: operatorQueries, useObject, useList, refresh } = createApi(operator);

@@ -1,0 +1,80 @@
+import { ApiFormView, NarrowPage, Page, useApiForm, useSearchState } from '@libs/ui';
+import { Button, Container, Group, PasswordInput, Tabs } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { Brand } from '../session/brand.tsx';
+import { texts } from '../texts.ts';
+import { CustomersTab } from './customers-tab.tsx';
+import { InvoicesTab } from './invoices-tab.tsx';
+import { JobsTab } from './jobs-tab.tsx';
+import { operator, operatorQueries, operatorToken } from './operator.ts';
+
+const words = texts.admin;
+const TABS = ['customers', 'invoices', 'jobs'] as const;
+
+export function AdminPage() {
+  const token = operatorToken.use();
+  if (token === undefined) return <TokenForm />;
+  return (
+    <QueryClientProvider client={operatorQueries}>
+      <Container size="lg" py="lg" component="main">
+        <Group justify="space-between" mb="lg">
+          <Brand />
+          <Button variant="default" onClick={() => operatorToken.set(undefined)}>
+            {words.leave}
+          </Button>
+        </Group>
+        <AdminTabs />
+      </Container>
+    </QueryClientProvider>
+  );
+}
+
+function AdminTabs() {
+  const search = useSearchState();
+  const tab = TABS.find((each) => each === search.values.tab) ?? 'customers';
+  return (
+    <Page title={words.title} lead={words.lead}>
+      <Tabs value={tab} onChange={(value) => search.set({ tab: value ?? undefined })} keepMounted={false}>
+        <Tabs.List mb="md">
+          {TABS.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {words.tabs[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="customers">
+          <CustomersTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="invoices">
+          <InvoicesTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="jobs">
+          <JobsTab />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}
+
+function TokenForm() {
+  const api = useApiForm({
+    initialValues: { token: '' },
+    send: async ({ token }) => {
+      operatorQueries.clear();
+      operatorToken.set(token.trim());
+      try {
+        await operator.get('/api/admin/jobs');
+      } catch (error) {
+        operatorToken.set(undefined);
+        throw error;
+      }
+    },
+  });
+  return (
+    <NarrowPage brand={<Brand />} title={words.title} lead={words.tokenLead}>
+      <ApiFormView api={api} submitLabel={words.enter} fullWidth>
+        <PasswordInput label={words.token} autoComplete="off" required {...api.form.getInputProps('token')} />
+      </ApiFormView>
+    </NarrowPage>
+  );
+}

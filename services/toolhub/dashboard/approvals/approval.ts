@@ -1,0 +1,22 @@
+export interface ApprovalRules {
+  send: boolean;
+  delete: boolean;
+  tools: Record<string, boolean>;
+}
+
+export type ApprovalStatus = 'pending' | 'allowed' | 'denied' | 'expired' | 'used';
+
+export interface Approval {
+  id: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  /** Long texts are cut in lists. */
+  arguments_cut: boolean;
+  status: ApprovalStatus;
+  client: { id: string; name: string };
+  created_at: string;
+  expires_at: string;
+}
+
+export const APPROVALS_PATH = '/api/approvals';
+export const RULES_PATH = '/api/approvals/rules';

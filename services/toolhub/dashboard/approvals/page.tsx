@@ -1,0 +1,140 @@
+import { ActionButton, Empty, JsonBlock, Page, QueryView, toast, useSearchState, When } from '@libs/ui';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { client, refresh, useObject } from '../api/client.ts';
+import { texts } from '../texts.ts';
+import { APPROVALS_PATH, type Approval, type ApprovalStatus } from './approval.ts';
+import { RulesPanel } from './rules-panel.tsx';
+
+const words = texts.approvals;
+const REFETCH_MS = 5_000;
+const STATUSES: readonly ApprovalStatus[] = ['pending', 'allowed', 'denied', 'expired', 'used'];
+const colors: Record<ApprovalStatus, string> = {
+  pending: 'yellow',
+  allowed: 'teal',
+  denied: 'red',
+  expired: 'gray',
+  used: 'blue',
+};
+
+/** The address that a waiting call answers with names the call; it is shown alone, and whole. */
+function OneApproval({ id }: { id: string }) {
+  const query = useObject<Approval>(`${APPROVALS_PATH}/${encodeURIComponent(id)}`, { refetchMs: REFETCH_MS });
+  return (
+    <Page
+      title={words.title}
+      lead={words.lead}
+      actions={
+        <Button component={Link} to="/approvals" variant="default">
+          {words.all}
+        </Button>
+      }
+    >
+      <QueryView query={query}>{(approval) => <ApprovalCard approval={approval} />}</QueryView>
+    </Page>
+  );
+}
+
+export function ApprovalsPage() {
+  const { id } = useSearchState().values;
+  return id === undefined ? <ApprovalList /> : <OneApproval id={id} />;
+}
+
+function ApprovalList() {
+  const search = useSearchState();
+  const status = STATUSES.find((each) => each === search.values.status) ?? 'pending';
+  const query = useObject<{ data: Approval[] }>(APPROVALS_PATH, {
+    query: { status, limit: 100 },
+    refetchMs: REFETCH_MS,
+  });
+  return (
+    <Page
+      title={words.title}
+      lead={words.lead}
+      actions={
+        <SegmentedControl
+          aria-label={words.status}
+          value={status}
+          onChange={(value) => search.set({ status: value })}
+          data={STATUSES.map((value) => ({ value, label: words.statuses[value] }))}
+        />
+      }
+    >
+      <QueryView query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Paper className="ui-panel">
+              <Empty icon="check" title={words.none[status] ?? words.noneOther} next={words.noneNext} />
+            </Paper>
+          ) : (
+            <Stack>
+              {data.map((approval) => (
+                <ApprovalCard key={approval.id} approval={approval} />
+              ))}
+            </Stack>
+          )
+        }
+      </QueryView>
+      <RulesPanel />
+    </Page>
+  );
+}
+
+function ApprovalCard({ approval }: { approval: Approval }) {
+  const { id, tool, status, client: asker } = approval;
+  const decide = async (verdict: 'allow' | 'deny', body: object) => {
+    await client.post(`${APPROVALS_PATH}/${id}/${verdict}`, body);
+    await refresh(APPROVALS_PATH);
+    toast.done(verdict === 'allow' ? words.allowedDone : words.deniedDone);
+  };
+  return (
+    <Paper className="ui-panel" p="lg" component="section" aria-label={tool}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} fz="md">
+            <Link to="/tools/$name" params={{ name: tool } as never}>
+              {tool}
+            </Link>
+          </Title>
+          <Badge color={colors[status]}>{words.statuses[status]}</Badge>
+        </Group>
+        <Text size="sm" c="dimmed" component="div">
+          {words.askedBy(asker.name)} · <When at={approval.created_at} /> · {words.until}{' '}
+          <When at={approval.expires_at} />
+        </Text>
+        <Text size="sm">{words.exactly}</Text>
+        <JsonBlock value={approval.arguments} label={words.arguments} />
+        {approval.arguments_cut ? (
+          <Anchor component={Link} to="/approvals" search={{ id } as never} size="sm">
+            {words.whole}
+          </Anchor>
+        ) : null}
+        {status === 'pending' ? (
+          <Group>
+            <ActionButton variant="filled" onAct={() => decide('allow', { remember: 'once' })}>
+              {words.allowOnce}
+            </ActionButton>
+            <ActionButton onAct={() => decide('allow', { remember: 'client' })}>
+              {words.allowAlways}
+            </ActionButton>
+            <ActionButton color="red" variant="outline" onAct={() => decide('deny', {})}>
+              {words.deny}
+            </ActionButton>
+          </Group>
+        ) : null}
+        {status === 'allowed' ? <Alert color="teal">{words.allowedHint}</Alert> : null}
+      </Stack>
+    </Paper>
+  );
+}

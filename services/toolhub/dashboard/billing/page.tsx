@@ -1,0 +1,109 @@
+import {
+  type Column,
+  Empty,
+  formatAmount,
+  Icon,
+  ListView,
+  Page,
+  Panel,
+  QueryView,
+  useSearchState,
+  When,
+} from '@libs/ui';
+import { Badge, Button, Stack } from '@mantine/core';
+import { useList, useObject } from '../api/client.ts';
+import { QuotaBar } from '../overview/quota.tsx';
+import { usePlan } from '../overview/usage.ts';
+import { texts } from '../texts.ts';
+import { CapForm } from './cap-form.tsx';
+import type { Invoice, Plan } from './invoice.ts';
+import { PlanChoice } from './plan-choice.tsx';
+
+const words = texts.billing;
+
+export function BillingPage() {
+  const plan = usePlan();
+  const plans = useObject<{ data: Plan[] }>('/api/plans');
+  return (
+    <Page title={words.title}>
+      <Stack gap="lg">
+        <Panel title={words.usage}>
+          <QueryView query={plan}>{(state) => <QuotaBar plan={state} />}</QueryView>
+        </Panel>
+        <Panel title={words.plans} lead={words.plansLead}>
+          <QueryView query={plans}>
+            {({ data }) => (
+              <QueryView query={plan}>{(state) => <PlanChoice plans={data} state={state} />}</QueryView>
+            )}
+          </QueryView>
+        </Panel>
+        <Panel title={words.cap} lead={words.capLead}>
+          <QueryView query={plan}>
+            {(state) => <CapForm key={`${state.plan} ${state.spend_cap_cents}`} state={state} />}
+          </QueryView>
+        </Panel>
+        <Invoices />
+      </Stack>
+    </Page>
+  );
+}
+
+const colors: Record<string, string> = {
+  paid: 'teal',
+  sent: 'blue',
+  open: 'gray',
+  failed_to_send: 'orange',
+  void: 'gray',
+};
+
+const columns: readonly Column<Invoice>[] = [
+  { header: words.number, render: ({ number }) => <strong>{number}</strong> },
+  { header: words.period, render: ({ period }) => period },
+  {
+    header: words.status,
+    render: ({ status }) => (
+      <Badge color={colors[status] ?? 'gray'}>{words.statuses[status] ?? status}</Badge>
+    ),
+  },
+  { header: words.issued, align: 'right', render: ({ issued_at: at }) => <When at={at} dayOnly /> },
+  {
+    header: words.total,
+    align: 'right',
+    render: ({ total_cents: total, currency }) => (
+      <span className="ui-number">{formatAmount(total, currency)}</span>
+    ),
+  },
+  {
+    header: texts.common.actions,
+    render: ({ id, number }) => (
+      <Button
+        component="a"
+        href={`/api/invoices/${id}/pdf`}
+        target="_blank"
+        rel="noreferrer"
+        size="xs"
+        variant="default"
+        leftSection={<Icon name="download" size={14} />}
+        aria-label={`${words.pdf} ${number}`}
+      >
+        {words.pdf}
+      </Button>
+    ),
+  },
+];
+
+function Invoices() {
+  const { values } = useSearchState();
+  const query = useList<Invoice>('/api/invoices', { cursor: values.cursor });
+  return (
+    <Panel title={words.invoices} lead={words.invoicesLead} flush>
+      <ListView
+        label={words.invoices}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="book" title={words.noInvoices} next={words.noInvoicesNext} />}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,118 @@
+import {
+  ConfirmButton,
+  Facts,
+  isApiError,
+  NotFoundPage,
+  Page,
+  Panel,
+  ProblemView,
+  QueryView,
+  toast,
+  useSearchState,
+  When,
+} from '@libs/ui';
+import { Alert, Stack } from '@mantine/core';
+import { useParams } from '@tanstack/react-router';
+import { client, refresh } from '../api/client.ts';
+import { texts } from '../texts.ts';
+import { CredentialForm } from './credential-form.tsx';
+import { HealthBadge, statusOf } from './health-badge.tsx';
+import { LoginPanel } from './login-panel.tsx';
+import {
+  CREDENTIALS_PATH,
+  HEALTH_PATH,
+  type Platform,
+  useCredentials,
+  useHealth,
+  usePlatforms,
+} from './platforms.ts';
+
+const words = texts.connections;
+
+export function ConnectionPage() {
+  const { platform: id } = useParams({ strict: false }) as { platform: string };
+  const platforms = usePlatforms();
+  if (platforms.isError && !isApiError(platforms.error)) return <ProblemView error={platforms.error} />;
+  return (
+    <QueryView query={platforms}>
+      {({ data }) => {
+        const platform = data.find((each) => each.platform === id);
+        return platform === undefined ? <NotFoundPage /> : <Connection key={id} platform={platform} />;
+      }}
+    </QueryView>
+  );
+}
+
+function Connection({ platform }: { platform: Platform }) {
+  const credentials = useCredentials();
+  const health = useHealth();
+  const credential = credentials.data?.data.find((each) => each.platform === platform.platform);
+  const state = health.data?.platforms.find((each) => each.platform === platform.platform);
+  return (
+    <Page title={platform.title} lead={texts.platformLeads[platform.platform]}>
+      <ReturnMessage />
+      {credential === undefined ? null : (
+        <Panel
+          title={words.connection}
+          actions={
+            <ConfirmButton
+              danger
+              label={words.disconnect}
+              question={words.disconnectQuestion(platform.title)}
+              explanation={words.disconnectHint}
+              onConfirm={async () => {
+                await client.delete(`${CREDENTIALS_PATH}/${platform.platform}`);
+                await refresh(CREDENTIALS_PATH, HEALTH_PATH);
+                toast.done(words.disconnected);
+              }}
+            />
+          }
+        >
+          <Facts
+            facts={[
+              [words.status, <HealthBadge key="status" status={statusOf(credential, state)} />],
+              [words.account, credential.account],
+              [words.message, state?.message ?? null],
+              [words.latency, state?.latency_ms == null ? null : `${state.latency_ms} ms`],
+              [
+                words.expires,
+                credential.expires_at === null ? null : <When key="at" at={credential.expires_at} />,
+              ],
+              [words.changed, <When key="changed" at={credential.updated_at} />],
+              [
+                words.checked,
+                health.data === undefined ? null : <When key="checked" at={health.data.checked_at} />,
+              ],
+            ]}
+          />
+        </Panel>
+      )}
+      <Stack gap="lg">
+        {platform.logins.length === 0 ? null : <LoginPanel platform={platform} />}
+        <Panel
+          title={credential === undefined ? words.byKey : words.byKeyAgain}
+          lead={platform.logins.some(({ registered }) => registered) ? words.orPaste : words.byKeyLead}
+        >
+          <CredentialForm platform={platform} />
+        </Panel>
+      </Stack>
+    </Page>
+  );
+}
+
+/** What the way to the vendor and back came to. */
+function ReturnMessage() {
+  const { values } = useSearchState();
+  if (values.connected === 'true')
+    return (
+      <Alert color="teal" role="status">
+        {words.nowConnected}
+      </Alert>
+    );
+  if (values.error === undefined) return null;
+  return (
+    <Alert color="red" role="alert" title={words.notConnected}>
+      {words.errors[values.error] ?? words.otherError(values.error)}
+    </Alert>
+  );
+}

@@ -1,0 +1,61 @@
+import { Panel } from '@libs/ui';
+import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { texts } from '../texts.ts';
+import type { Login, Platform } from './platforms.ts';
+
+const words = texts.connections;
+
+/** The server leads to the vendor and back here; no page or script has a secret of it. */
+export function LoginPanel({ platform }: { platform: Platform }) {
+  const open = platform.logins.filter(({ registered }) => registered);
+  const closed = platform.logins.filter(({ registered }) => !registered);
+  return (
+    <Panel title={words.byLogin} lead={words.byLoginLead}>
+      <Stack>
+        <Group align="flex-end">
+          {open.map((login) =>
+            login.server_parameter === null ? (
+              <Button key={login.provider} component="a" href={addressOf(platform, login)}>
+                {words.logInAt(login.title)}
+              </Button>
+            ) : (
+              <ServerLogin key={login.provider} platform={platform} login={login} />
+            ),
+          )}
+        </Group>
+        {closed.length === 0 ? null : (
+          <Alert color="gray">{words.notRegistered(closed.map(({ title }) => title).join(', '))}</Alert>
+        )}
+      </Stack>
+    </Panel>
+  );
+}
+
+function addressOf(platform: Platform, login: Login): string {
+  return `/api/connect/${platform.platform}?provider=${encodeURIComponent(login.provider)}`;
+}
+
+function ServerLogin({ platform, login }: { platform: Platform; login: Login }) {
+  const [server, setServer] = useState('');
+  const address = `${addressOf(platform, login)}&${login.server_parameter}=${encodeURIComponent(server.trim())}`;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (server.trim() !== '') window.location.assign(address);
+      }}
+    >
+      <Group align="flex-end">
+        <TextInput
+          label={words.server}
+          placeholder="mastodon.social"
+          value={server}
+          onChange={(event) => setServer(event.currentTarget.value)}
+          required
+        />
+        <Button type="submit">{words.logInThere}</Button>
+      </Group>
+    </form>
+  );
+}

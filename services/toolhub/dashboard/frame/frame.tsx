@@ -1,0 +1,80 @@
+import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
+import { Container } from '@mantine/core';
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Brand } from '../session/brand.tsx';
+import { type Customer, useMe } from '../session/me.ts';
+import { texts } from '../texts.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { UnverifiedBanner } from './unverified-banner.tsx';
+
+const words = texts.navigation;
+
+const navigation: readonly NavigationGroup[] = [
+  { items: [{ to: '/', label: words.overview, icon: 'home' }] },
+  {
+    label: words.use,
+    items: [
+      { to: '/connections', label: words.connections, icon: 'bolt' },
+      { to: '/assistants', label: words.assistants, icon: 'people' },
+      { to: '/tools', label: words.tools, icon: 'list' },
+      { to: '/approvals', label: words.approvals, icon: 'check' },
+    ],
+  },
+  {
+    label: words.developers,
+    items: [
+      { to: '/webhooks', label: words.webhooks, icon: 'webhook' },
+      { to: '/tokens', label: words.tokens, icon: 'key' },
+      { to: '/audit', label: words.audit, icon: 'book' },
+    ],
+  },
+  {
+    label: words.account,
+    items: [
+      { to: '/billing', label: words.billing, icon: 'bank' },
+      { to: '/settings', label: words.settings, icon: 'settings' },
+    ],
+  },
+];
+
+/** Everything behind the log-in. */
+export function Frame() {
+  const me = useMe();
+  if (me.data !== undefined) {
+    return (
+      <CustomerFrame customer={me.data.customer}>
+        <Outlet />
+      </CustomerFrame>
+    );
+  }
+  return (
+    <Container size="sm" py="xl" component="main">
+      {me.isError ? <ProblemView error={me.error} retry={() => void me.refetch()} /> : <Loading />}
+    </Container>
+  );
+}
+
+export function CustomerFrame({ customer, children }: { customer: Customer; children: ReactNode }) {
+  const navigate = useNavigate();
+  const actions = navigation
+    .flatMap(({ items }) => items)
+    .map(({ to, label, icon }) => ({ label, icon, run: () => void navigate({ to }) }));
+  return (
+    <Shell
+      brand={<Brand />}
+      navigation={navigation}
+      account={<AccountMenu customer={customer} />}
+      palette={{
+        actions: [
+          ...actions,
+          { label: words.docs, icon: 'book', run: () => window.location.assign('/docs') },
+          { label: words.operator, icon: 'shield', run: () => void navigate({ to: '/admin' }) },
+        ],
+      }}
+    >
+      {customer.email_verified ? null : <UnverifiedBanner email={customer.email} />}
+      {children}
+    </Shell>
+  );
+}

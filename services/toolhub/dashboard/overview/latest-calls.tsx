@@ -1,0 +1,49 @@
+import { type Column, Panel, QueryTable, When } from '@libs/ui';
+import { Button, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useList } from '../api/client.ts';
+import { type AuditEntry, OutcomeBadge } from '../audit/entry.tsx';
+import { texts } from '../texts.ts';
+
+const words = texts.overview;
+const SHOWN = 8;
+
+const columns: readonly Column<AuditEntry>[] = [
+  { header: words.tool, render: ({ target }) => <span className="ui-id">{target}</span> },
+  { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  { header: words.by, render: ({ actor }) => texts.audit.actors[actor.type] ?? actor.type },
+  { header: words.when, align: 'right', render: ({ at }) => <When at={at} /> },
+];
+
+export function LatestCalls() {
+  const query = useList<AuditEntry>('/api/audit', { action: 'tool.call', limit: SHOWN });
+  return (
+    <Panel
+      title={words.latest}
+      flush
+      actions={
+        <Button
+          component={Link}
+          to="/audit"
+          search={{ action: 'tool.call' } as never}
+          size="xs"
+          variant="default"
+        >
+          {words.all}
+        </Button>
+      }
+    >
+      <QueryTable
+        label={words.latest}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Text size="sm" c="dimmed" px="lg" pb="lg">
+            {words.noCalls}
+          </Text>
+        }
+      />
+    </Panel>
+  );
+}

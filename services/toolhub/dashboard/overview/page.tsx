@@ -1,0 +1,90 @@
+import { Empty, Page, Panel, QueryView, useSearchState } from '@libs/ui';
+import { Button, SegmentedControl, SimpleGrid } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { texts } from '../texts.ts';
+import { Checklist } from './checklist.tsx';
+import { Figures } from './figures.tsx';
+import { LatestCalls } from './latest-calls.tsx';
+import { PlatformTable } from './platform-table.tsx';
+import { QuotaPanel } from './quota.tsx';
+import { RANGES, type RangeDays, useUsage } from './usage.ts';
+
+const words = texts.overview;
+
+const DailyChart = lazy(async () => ({ default: (await import('./charts.tsx')).DailyChart }));
+const PlatformChart = lazy(async () => ({ default: (await import('./charts.tsx')).PlatformChart }));
+
+export function OverviewPage() {
+  const search = useSearchState();
+  const days = RANGES.find((range) => range === search.values.days) ?? '30';
+  return (
+    <Page
+      title={words.title}
+      actions={
+        <SegmentedControl
+          aria-label={words.range}
+          value={days}
+          onChange={(value) => search.set({ days: value })}
+          data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
+        />
+      }
+    >
+      <Checklist />
+      <Figures days={days} />
+      <QuotaPanel />
+      <Charts days={days} />
+      <LatestCalls />
+    </Page>
+  );
+}
+
+function Charts({ days }: { days: RangeDays }) {
+  const byDay = useUsage(days, 'day');
+  const byPlatform = useUsage(days, 'platform');
+  const nothing = (
+    <Empty
+      icon="bolt"
+      title={words.noCalls}
+      next={words.noCallsNext}
+      action={
+        <Button component={Link} to="/assistants" variant="default">
+          {texts.checklist.assistant.action}
+        </Button>
+      }
+    />
+  );
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+      <Panel title={words.daily}>
+        <QueryView query={byDay}>
+          {(usage) =>
+            usage.total === 0 ? (
+              nothing
+            ) : (
+              <Suspense>
+                <DailyChart usage={usage} />
+              </Suspense>
+            )
+          }
+        </QueryView>
+      </Panel>
+      <Panel title={words.perPlatform}>
+        <QueryView query={byPlatform}>
+          {(usage) =>
+            usage.total === 0 ? (
+              nothing
+            ) : (
+              <>
+                <Suspense>
+                  <PlatformChart usage={usage} />
+                </Suspense>
+                <PlatformTable usage={usage} />
+              </>
+            )
+          }
+        </QueryView>
+      </Panel>
+    </SimpleGrid>
+  );
+}

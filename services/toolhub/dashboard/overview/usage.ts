@@ -1,0 +1,63 @@
+import { useObject } from '../api/client.ts';
+
+export interface UsageGroup {
+  key: string;
+  calls: number;
+  errors: number;
+  p50_ms: number | null;
+  p95_ms: number | null;
+}
+
+export interface Usage {
+  from: string;
+  to: string;
+  data: UsageGroup[];
+  total: number;
+}
+
+export interface PlanState {
+  plan: string;
+  limit: number;
+  stops_at_limit: boolean;
+  used: number;
+  remaining: number;
+  resets_at: string;
+  spend_cap_cents: number | null;
+}
+
+export type RangeDays = '7' | '30' | '90' | '365';
+export const RANGES: readonly RangeDays[] = ['7', '30', '90', '365'];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** Days in UTC, as usage is counted; the range ends with today. */
+export function rangeOf(days: RangeDays, now = Date.now()): { from: string; to: string } {
+  return { from: dayOf(now - (Number(days) - 1) * DAY_MS), to: dayOf(now + DAY_MS) };
+}
+
+export function useUsage(days: RangeDays, group: 'platform' | 'day' | 'tool') {
+  return useObject<Usage>('/api/usage', { query: { ...rangeOf(days), group } });
+}
+
+export const usePlan = () => useObject<PlanState>('/api/plan');
+
+/** Every day of the range has its bar, also those without a call. */
+export function everyDay(usage: Usage): { day: string; calls: number; errors: number }[] {
+  const known = new Map(usage.data.map((group) => [group.key, group]));
+  const days: { day: string; calls: number; errors: number }[] = [];
+  for (let ms = Date.parse(usage.from); ms < Date.parse(usage.to); ms += DAY_MS) {
+    const day = dayOf(ms);
+    const { calls = 0, errors = 0 } = known.get(day) ?? {};
+    days.push({ day: day.slice(5), calls: calls - errors, errors });
+  }
+  return days;
+}
+
+/** What the month will come to if it goes on as it went so far. */
+export function forecastOf(plan: PlanState, now = new Date()): number {
+  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+  const end = Date.parse(plan.resets_at);
+  const passed = Math.max(now.getTime() - start, DAY_MS);
+  return Math.round((plan.used / passed) * (end - start));
+}

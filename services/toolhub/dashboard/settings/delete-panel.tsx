@@ -1,0 +1,30 @@
+import { ApiFormView, Panel, useApiForm } from '@libs/ui';
+import { Alert, PasswordInput } from '@mantine/core';
+import { client } from '../api/client.ts';
+import { ME_PATH } from '../session/me.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.settings;
+
+export function DeletePanel() {
+  const api = useApiForm({
+    initialValues: { password: '' },
+    send: async (body) => {
+      await client.delete(ME_PATH, { body });
+      window.location.assign('/');
+    },
+  });
+  return (
+    <Panel title={words.delete}>
+      <ApiFormView api={api} submitLabel={words.deleteNow}>
+        <Alert color="red">{words.deleteHint}</Alert>
+        <PasswordInput
+          label={texts.fields.password}
+          description={words.deletePassword}
+          autoComplete="current-password"
+          {...api.form.getInputProps('password')}
+        />
+      </ApiFormView>
+    </Panel>
+  );
+}

@@ -1,0 +1,56 @@
+import { CodeTabs, Facts, Page, Panel, QueryView } from '@libs/ui';
+import { Anchor, Stack } from '@mantine/core';
+import { Link, useParams } from '@tanstack/react-router';
+import { platformTitle } from '../connections/platforms.ts';
+import { texts } from '../texts.ts';
+import { ClassBadge } from './class-badge.tsx';
+import { type ToolDetail, useTool } from './tool.ts';
+import { TrialPanel } from './trial-panel.tsx';
+
+const words = texts.tools;
+
+export function ToolPage() {
+  const { name } = useParams({ strict: false }) as { name: string };
+  return <QueryView query={useTool(name)}>{(tool) => <ToolView key={tool.name} tool={tool} />}</QueryView>;
+}
+
+function ToolView({ tool }: { tool: ToolDetail }) {
+  return (
+    <Page title={tool.title} lead={tool.description}>
+      <Panel title={words.about}>
+        <Facts
+          facts={[
+            [words.name, <code key="name">{tool.name}</code>],
+            [
+              words.platform,
+              tool.platform === null ? null : (
+                <Anchor
+                  key="platform"
+                  component={Link}
+                  to="/connections/$platform"
+                  params={{ platform: tool.platform } as never}
+                >
+                  {platformTitle(tool.platform)}
+                </Anchor>
+              ),
+            ],
+            [words.class, <ClassBadge key="class" value={tool.class} />],
+            [words.on, tool.enabled ? words.yes : words.no],
+          ]}
+        />
+      </Panel>
+      <Stack gap="lg">
+        <TrialPanel tool={tool} />
+        <Panel title={words.schemas}>
+          <CodeTabs
+            label={words.schemas}
+            samples={[
+              { name: words.input, text: JSON.stringify(tool.input_schema, null, 2) },
+              { name: words.output, text: JSON.stringify(tool.output_schema, null, 2) },
+            ]}
+          />
+        </Panel>
+      </Stack>
+    </Page>
+  );
+}

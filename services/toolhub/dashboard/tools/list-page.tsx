@@ -1,0 +1,134 @@
+import {
+  ChoiceFilter,
+  type Column,
+  DataTable,
+  Empty,
+  FilterBar,
+  Page,
+  Panel,
+  QueryView,
+  TextFilter,
+  toast,
+  useSearchState,
+} from '@libs/ui';
+import { Paper, Switch, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { client } from '../api/client.ts';
+import { platformTitle } from '../connections/platforms.ts';
+import { texts } from '../texts.ts';
+import { ClassBadge } from './class-badge.tsx';
+import { refreshTools, TOOLS_PATH, type Tool, type ToolCatalogue, useTools } from './tool.ts';
+
+const words = texts.tools;
+
+export function ToolsPage() {
+  const tools = useTools();
+  return (
+    <Page title={words.title} lead={words.lead}>
+      <QueryView query={tools}>{(catalogue) => <Catalogue catalogue={catalogue} />}</QueryView>
+    </Page>
+  );
+}
+
+function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
+  const { values } = useSearchState();
+  const wanted = (values.q ?? '').toLowerCase();
+  const shown = catalogue.data.filter(
+    (tool) =>
+      (values.platform === undefined || tool.platform === values.platform) &&
+      (values.class === undefined || tool.class === values.class) &&
+      `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(wanted),
+  );
+  const platforms = catalogue.platforms.filter(({ platform }) =>
+    shown.some((tool) => tool.platform === platform),
+  );
+  const own = shown.filter(({ platform }) => platform === null);
+  return (
+    <>
+      <FilterBar>
+        <TextFilter name="q" label={words.search} width={260} />
+        <ChoiceFilter
+          name="platform"
+          label={words.platform}
+          choices={catalogue.platforms.map(({ platform, title }) => ({ value: platform, label: title }))}
+        />
+        <ChoiceFilter
+          name="class"
+          label={words.class}
+          choices={Object.entries(texts.toolClasses).map(([value, label]) => ({ value, label }))}
+        />
+      </FilterBar>
+      {shown.length === 0 ? (
+        <Paper className="ui-panel">
+          <Empty icon="search" title={words.nothing} next={words.nothingNext} />
+        </Paper>
+      ) : null}
+      {platforms.map(({ platform, title, enabled }) => (
+        <Panel
+          key={platform}
+          title={title}
+          flush
+          actions={
+            <Switch
+              checked={enabled}
+              label={words.platformSwitch(title)}
+              onChange={(event) => void switchTo(`/api/platforms/${platform}`, event.currentTarget.checked)}
+            />
+          }
+        >
+          <ToolTable label={title} tools={shown.filter((tool) => tool.platform === platform)} />
+        </Panel>
+      ))}
+      {own.length === 0 ? null : (
+        <Panel title={words.own} lead={words.ownLead} flush>
+          <ToolTable label={words.own} tools={own} />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+async function switchTo(path: string, enabled: boolean): Promise<void> {
+  try {
+    await client.put(path, { enabled });
+  } catch (error) {
+    toast.problem(error);
+  }
+  await refreshTools();
+}
+
+const columns: readonly Column<Tool>[] = [
+  {
+    header: words.tool,
+    render: ({ name, title }) => (
+      <div>
+        <Link to="/tools/$name" params={{ name } as never}>
+          <strong>{title}</strong>
+        </Link>
+        <Text size="xs" c="dimmed" className="ui-id">
+          {name}
+        </Text>
+      </div>
+    ),
+  },
+  { header: words.class, render: (tool) => <ClassBadge value={tool.class} /> },
+  {
+    header: words.on,
+    align: 'right',
+    render: (tool) =>
+      tool.platform === null ? (
+        words.always
+      ) : (
+        <Switch
+          checked={tool.switched_on}
+          disabled={!tool.platform_enabled}
+          aria-label={`${tool.title}, ${platformTitle(tool.platform)}`}
+          onChange={(event) => void switchTo(`${TOOLS_PATH}/${tool.name}`, event.currentTarget.checked)}
+        />
+      ),
+  },
+];
+
+function ToolTable({ label, tools }: { label: string; tools: readonly Tool[] }) {
+  return <DataTable label={label} columns={columns} rows={tools} keyOf={({ name }) => name} />;
+}

@@ -1,0 +1,74 @@
+import { Checkbox, NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { texts } from '../texts.ts';
+import type { Field, Typed } from './schema.ts';
+
+const words = texts.tools;
+
+export interface SchemaFieldsProps {
+  fields: readonly Field[];
+  typed: Typed;
+  /** What is wrong with a field, by its name. */
+  errors: Readonly<Record<string, string>>;
+  onType: (name: string, value: string | boolean) => void;
+  /** Fields whose text nobody should read over a shoulder. */
+  secret?: (name: string) => boolean;
+}
+
+/** One input per property of a schema, with the schema's own words as help. */
+export function SchemaFields(props: SchemaFieldsProps) {
+  return props.fields.map((field) => <SchemaField key={field.name} field={field} {...props} />);
+}
+
+function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps & { field: Field }) {
+  const { name, kind, schema, required } = field;
+  const shared = {
+    label: labelOf(name),
+    description: [
+      schema.description,
+      kind === 'lines' ? words.onePerLine : kind === 'json' ? words.asJson : '',
+    ]
+      .filter(Boolean)
+      .join(' '),
+    required,
+    error: errors[name] ?? null,
+    name,
+  };
+  const text = String(typed[name] ?? '');
+  const type = (event: { currentTarget: { value: string } }) => onType(name, event.currentTarget.value);
+  switch (kind) {
+    case 'boolean':
+      return (
+        <Checkbox
+          {...shared}
+          checked={typed[name] === true}
+          onChange={(event) => onType(name, event.currentTarget.checked)}
+        />
+      );
+    case 'choice':
+      return (
+        <Select
+          {...shared}
+          data={field.choices}
+          value={text === '' ? null : text}
+          onChange={(value) => onType(name, value ?? '')}
+          clearable={!required}
+        />
+      );
+    case 'number':
+      return <NumberInput {...shared} value={text} onChange={(value) => onType(name, String(value))} />;
+    case 'text':
+      return secret?.(name) === true ? (
+        <PasswordInput {...shared} value={text} onChange={type} autoComplete="off" />
+      ) : (
+        <TextInput {...shared} value={text} onChange={type} autoComplete="off" />
+      );
+    default:
+      return <Textarea {...shared} value={text} onChange={type} autosize minRows={2} maxRows={12} />;
+  }
+}
+
+/** `phone_number_id` as people write it. */
+function labelOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,123 @@
+import { Icon, JsonBlock, newIdempotencyKey, Panel, ProblemView } from '@libs/ui';
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { type FormEvent, useRef, useState } from 'react';
+import { client, refresh } from '../api/client.ts';
+import { texts } from '../texts.ts';
+import { fieldsOf, NotJson, type Typed, valuesOf } from './schema.ts';
+import { SchemaFields } from './schema-fields.tsx';
+import { TOOLS_PATH, type ToolDetail } from './tool.ts';
+
+const words = texts.trial;
+const NOT_ASKED: ReadonlySet<string> = new Set(['idempotency_key', 'approval_id']);
+
+interface TrialError {
+  code: string;
+  message: string;
+  connect_url?: string;
+  upgrade_url?: string;
+  approval_url?: string;
+  errors?: { pointer: string; detail: string }[];
+}
+
+interface Trial {
+  tool: string;
+  is_error: boolean;
+  content: Record<string, unknown> & { error?: TrialError };
+}
+
+/** A real call on the customer's own account, made from the tool's schema. */
+export function TrialPanel({ tool }: { tool: ToolDetail }) {
+  const properties = tool.input_schema.properties ?? {};
+  const fields = fieldsOf(tool.input_schema).filter(({ name }) => !NOT_ASKED.has(name));
+  const [typed, setTyped] = useState<Typed>({});
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [answer, setAnswer] = useState<Trial>();
+  const [problem, setProblem] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const intention = useRef({ text: '', key: '' });
+
+  const run = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setErrors({});
+    setProblem(undefined);
+    setBusy(true);
+    try {
+      const values = valuesOf(fields, typed);
+      const text = JSON.stringify(values);
+      // Pressed again after a lost answer, the same call sends nothing twice.
+      if (intention.current.text !== text) intention.current = { text, key: newIdempotencyKey() };
+      const once = 'idempotency_key' in properties ? { idempotency_key: intention.current.key } : {};
+      const path = `${TOOLS_PATH}/${encodeURIComponent(tool.name)}/call`;
+      const result = await client.post<Trial>(path, { arguments: { ...values, ...once } });
+      intention.current = { text: '', key: '' };
+      setAnswer(result);
+      setErrors(fieldErrors(result));
+      await refresh('/api/audit', '/api/usage', '/api/plan');
+    } catch (error) {
+      setAnswer(undefined);
+      if (error instanceof NotJson) setErrors({ [error.field]: words.notJson });
+      else setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Panel title={words.title} lead={tool.class === 'R' ? words.lead : words.leadActs}>
+      <form onSubmit={(event) => void run(event)} noValidate>
+        <Stack>
+          <SchemaFields
+            fields={fields}
+            typed={typed}
+            errors={errors}
+            onType={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+          />
+          <Group justify="space-between">
+            <Text size="sm" c="dimmed">
+              {words.counts}
+            </Text>
+            <Button
+              type="submit"
+              loading={busy}
+              leftSection={<Icon name="bolt" size={16} />}
+              disabled={!tool.enabled}
+            >
+              {words.run}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <Stack mt="lg" aria-live="polite">
+        {tool.enabled ? null : <Alert color="gray">{words.switchedOff}</Alert>}
+        {problem === undefined ? null : <ProblemView error={problem} />}
+        {answer === undefined ? null : <Answer answer={answer} />}
+      </Stack>
+    </Panel>
+  );
+}
+
+function Answer({ answer }: { answer: Trial }) {
+  const { error } = answer.content;
+  const link = error?.connect_url ?? error?.upgrade_url ?? error?.approval_url;
+  return (
+    <>
+      {error === undefined ? (
+        <Alert color="teal" role="status" py="xs">
+          {words.done}
+        </Alert>
+      ) : (
+        <Alert color="orange" role="alert" title={error.code}>
+          {error.message}{' '}
+          {link === undefined ? null : <Anchor href={new URL(link).pathname}>{words.there}</Anchor>}
+        </Alert>
+      )}
+      <JsonBlock value={answer.content} label={words.result} />
+    </>
+  );
+}
+
+function fieldErrors({ content }: Trial): Record<string, string> {
+  const faults = content.error?.errors ?? [];
+  return Object.fromEntries(faults.map(({ pointer, detail }) => [pointer.split('/')[1] ?? '', detail]));
+}

@@ -1,0 +1,20 @@
+import { When } from '@libs/ui';
+import { Text } from '@mantine/core';
+import { texts } from '../texts.ts';
+import type { Attempt } from './webhook.ts';
+
+const words = texts.webhooks;
+
+/** What came back, try by try. */
+export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+  if (attempts.length === 0) return <Text size="sm">{words.noAttempt}</Text>;
+  return (
+    <ol className="ui-attempts">
+      {attempts.map((attempt) => (
+        <li key={attempt.at}>
+          <When at={attempt.at} />: {attempt.status ?? attempt.error ?? '–'} ({attempt.duration_ms} ms)
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,72 @@
+import { ActionButton, type Column, JsonBlock, Panel, QueryTable, toast, When } from '@libs/ui';
+import { Button, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { client, refresh, useList } from '../api/client.ts';
+import { texts } from '../texts.ts';
+import { Attempts } from './attempts.tsx';
+import { DEAD_LETTERS_PATH, type DeadLetter } from './webhook.ts';
+
+const words = texts.webhooks;
+
+function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
+  return [
+    { header: words.event, render: ({ event_type: type }) => <strong>{type}</strong> },
+    { header: words.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
+    { header: words.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
+    {
+      header: texts.common.actions,
+      render: (letter) => (
+        <>
+          <Button size="xs" variant="subtle" onClick={() => show(letter)}>
+            {words.show}
+          </Button>{' '}
+          <ActionButton
+            onAct={async () => {
+              await client.post(`${DEAD_LETTERS_PATH}/${letter.id}/replay`);
+              await refresh('/api/webhooks');
+              toast.done(words.replayed);
+            }}
+          >
+            {words.replay}
+          </ActionButton>
+        </>
+      ),
+    },
+  ];
+}
+
+export function DeadLettersPanel() {
+  const query = useList<DeadLetter>(DEAD_LETTERS_PATH);
+  const [shown, setShown] = useState<DeadLetter>();
+  return (
+    <Panel title={words.deadLetters} lead={words.deadLettersLead} flush>
+      <QueryTable
+        label={words.deadLetters}
+        query={query}
+        columns={columnsWith(setShown)}
+        keyOf={({ id }) => id}
+        empty={
+          <Text size="sm" c="dimmed" px="lg" pb="lg">
+            {words.noDeadLetters}
+          </Text>
+        }
+      />
+      <Modal
+        opened={shown !== undefined}
+        onClose={() => setShown(undefined)}
+        title={shown?.event_type}
+        size="lg"
+      >
+        {shown === undefined ? null : (
+          <Stack>
+            <Text size="sm" className="ui-id">
+              {shown.webhook_url}
+            </Text>
+            <Attempts attempts={shown.attempts} />
+            <JsonBlock value={shown.payload} label={words.payload} />
+          </Stack>
+        )}
+      </Modal>
+    </Panel>
+  );
+}

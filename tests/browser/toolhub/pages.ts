@@ -1,0 +1,27 @@
+// Every page of Toolhub's dashboard, by the name under which tests and pictures speak of it.
+export const publicPages: Record<string, string> = {
+  front: '/',
+  login: '/login',
+  signup: '/signup',
+  forgot: '/forgot',
+  reset: '/reset?token=none',
+  verify: '/verify?token=none',
+  admin: '/admin',
+};
+
+export const customerPages: Record<string, string> = {
+  overview: '/',
+  connections: '/connections',
+  'connection-email': '/connections/email',
+  'connection-mastodon': '/connections/mastodon',
+  'connection-slack': '/connections/slack',
+  tools: '/tools',
+  tool: '/tools/mastodon_create_status',
+  webhooks: '/webhooks',
+  billing: '/billing',
+  assistants: '/assistants',
+  tokens: '/tokens',
+  approvals: '/approvals',
+  audit: '/audit',
+  settings: '/settings',
+};

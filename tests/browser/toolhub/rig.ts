@@ -1,0 +1,81 @@
+// Toolhub with its built dashboard, a vendor to connect, and a receiver of webhooks.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestDatabase } from '@libs/db/testing';
+import { buildDashboard } from '@libs/ui/build';
+import {
+  createToolhubDatabase,
+  type Instance,
+  spawnInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { type Receiver, startReceiver } from '../../contract/toolhub/receiver.ts';
+import { type MastodonServer, startMastodon } from '../../vendors/mastodon/server.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export const VENDOR_TOKEN = 'token-of-ada';
+
+export interface Dashboard {
+  url: string;
+  database: TestDatabase;
+  vendor: MastodonServer;
+  receiver: Receiver;
+  /** The address that the newest mail to somebody leads to. */
+  linkInMail(email: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startDashboard(): Promise<Dashboard> {
+  await buildDashboard({
+    root,
+    folder: `${root}services/toolhub/dashboard`,
+    libraries: [`${root}libs/ui`],
+    base: '/dashboard/',
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'toolhub-pages-'));
+  const database = await createToolhubDatabase();
+  const vendor = await startMastodon();
+  vendor.addAccount('ada', VENDOR_TOKEN);
+  vendor.addStatus('ada', 'A first note on the engine');
+  const receiver = await startReceiver();
+  const instance: Instance = await spawnInstance(database.url, {
+    env: {
+      DATA_DIR: folder,
+      TOOLHUB_CONNECTOR_MASTODON_URL: vendor.url,
+      TOOLHUB_EGRESS_ALLOW: `${new URL(vendor.url).host},${receiver.place}`,
+    },
+  });
+  return {
+    url: instance.url,
+    database,
+    vendor,
+    receiver,
+    linkInMail: (email) => linkInMail(join(folder, 'mail'), email, instance.url),
+    async stop() {
+      await instance.stop();
+      await receiver.stop();
+      await vendor.stop();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const MAIL_TRIES_MAX = 100;
+
+async function linkInMail(folder: string, email: string, url: string): Promise<string> {
+  for (let tries = 0; tries < MAIL_TRIES_MAX; tries += 1) {
+    const names = await readdir(folder).catch(() => [] as string[]);
+    for (const name of names.filter((each) => each.endsWith('.eml'))) {
+      const source = (await readFile(join(folder, name), 'utf8'))
+        .replaceAll('=\r\n', '')
+        .replaceAll('=3D', '=');
+      const link = new RegExp(`${url}/[a-z]+\\?token=[\\w-]+`).exec(source)?.[0];
+      if (source.includes(email) && link !== undefined) return link;
+    }
+    await new Promise((resume) => setTimeout(resume, 100));
+  }
+  throw new Error(`no mail to ${email}`);
+}
