@@ -51,6 +51,8 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
       audit: 'none',
       idempotency: 'repeats',
       codes: [
+        // The page of another site must not begin a login at a server of its choice.
+        'csrf',
         'connect_not_supported',
         'connect_failed',
         'not_configured',
