@@ -420,6 +420,8 @@ export const texts = {
   },
   logs: {
     title: 'Request log',
+    notKept: 'This server keeps no request log',
+    notKeptNext: 'Every answer has an x-request-id, by which the operator finds the call.',
     none: 'No requests yet',
     noneNext: 'Calls with your keys appear here, without their secrets.',
     method: 'Method',

@@ -420,6 +420,14 @@ export const requirements: readonly Requirement[] = [
     id: 'P-9.12',
     text: 'The overview counts every payment of a time once, by state, rail and day, and costs the same however many there are.',
   },
+  {
+    id: 'P-9.15',
+    text: 'Test and live mode of the dashboard have addresses and words of their own, and share nothing.',
+  },
+  {
+    id: 'P-9.16',
+    text: 'A person signs up, verifies the address, pays, follows the payment, and makes and revokes keys in the dashboard.',
+  },
 
   // Details
   {

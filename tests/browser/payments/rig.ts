@@ -20,7 +20,8 @@ export async function startDashboard(): Promise<Harness> {
   const port = await freePort();
   const env = {
     PAYMENTS_PORT: String(port),
-    PAYMENTS_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    // By its name: passkeys belong to names, and a bare address is none.
+    PAYMENTS_PUBLIC_URL: `http://localhost:${port}`,
     PAYMENTS_SANDBOX_ACH_MS: '300',
     PAYMENTS_SANDBOX_RTP_MS: '50',
   };

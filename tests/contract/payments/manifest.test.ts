@@ -17,6 +17,7 @@ function testFiles(folder: string): string[] {
 function citedIds(): Set<string> {
   const files = [
     'tests/contract/payments',
+    'tests/browser/payments',
     'tests/faults',
     'tests/guides',
     'tests/reference',

@@ -3,6 +3,7 @@ import {
   type Column,
   Empty,
   FilterBar,
+  isApiError,
   ListView,
   Page,
   TextFilter,
@@ -35,6 +36,14 @@ const columns: readonly Column<RequestLog>[] = [
 export function LogsPage() {
   const search = useSearchState();
   const query = useList<RequestLog>(LOGS_PATH, search.values);
+  if (isApiError(query.error, 'not_found'))
+    return (
+      <Page title={words.title}>
+        <Paper className="ui-panel">
+          <Empty icon="list" title={words.notKept} next={words.notKeptNext} />
+        </Paper>
+      </Page>
+    );
   return (
     <Page title={words.title}>
       <FilterBar>

@@ -1,0 +1,307 @@
+// A person's way through the dashboard, from sign-up to money that comes back, in a real browser.
+import type { Browser as Chromium, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN, type Harness } from '../../contract/payments/harness.ts';
+import { nextMail } from '../../contract/payments/person.ts';
+import { answer, type Receiver, startReceiver } from '../../contract/payments/receiver.ts';
+import { hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
+import { startDashboard } from './rig.ts';
+
+const SLOW_MACHINE_MS = 90_000;
+const EMAIL = 'grace@example.com';
+const PASSWORD = 'a compiler for everybody';
+
+describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE_MS }, () => {
+  let harness: Harness;
+  let chromium: Chromium;
+  let receiver: Receiver;
+  let watched: WatchedPage;
+  let page: Page;
+  let url: string;
+
+  beforeAll(async () => {
+    [harness, receiver, chromium] = await Promise.all([startDashboard(), startReceiver(), startChromium()]);
+    // By its name: passkeys belong to names, and a bare address is none.
+    url = harness.url.replace('127.0.0.1', 'localhost');
+    watched = await openPage(chromium, url);
+    page = watched.page;
+    page.setDefaultTimeout(30_000);
+  }, SLOW_MACHINE_MS);
+  afterAll(async () => {
+    await chromium?.close();
+    await receiver?.stop();
+    await harness?.stop();
+  });
+
+  async function makeKey(name: string): Promise<string> {
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await button('Make a key').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill(name);
+    await dialog.getByRole('button', { name: 'Make a key' }).click();
+    const key = await page.getByText(/^sk_(test|live)_/).textContent();
+    await button('I have kept it').click();
+    await page.getByRole('row', { name: new RegExp(name) }).waitFor();
+    return key ?? '';
+  }
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+
+  test('[P-9.16] signs up, and proves the address by the link of the mail', async () => {
+    await page.goto('/');
+    await page.waitForURL(/\/dashboard\/login\?next=/);
+    await page.getByRole('link', { name: 'Sign up' }).click();
+    // What is wrong is said at the field.
+    await page.getByLabel('Name').fill('Grace Hopper');
+    await page.getByLabel('Organisation').fill('Compilers');
+    await page.getByLabel('E-mail').fill(EMAIL);
+    await page.getByLabel('Password').fill('short');
+    await button('Sign up').click();
+    await page.locator('input[aria-invalid="true"]').waitFor();
+    expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await button('Sign up').click();
+    await page.getByText('Your first payment').waitFor();
+    const { token } = await nextMail(harness, EMAIL, /Verify/);
+    await page.goto(`/dashboard/verify?token=${token}`);
+    await page.getByText('Verified. Thank you!').waitFor();
+    await page.getByRole('link', { name: 'To the dashboard' }).click();
+    await page.getByText('Your first payment').waitFor();
+    expect(await page.getByText('not verified yet').count()).toBe(0);
+  });
+
+  test('adds an endpoint, whose secret is shown once', async () => {
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    await button('Add endpoint').first().click();
+    await page.getByLabel('URL').fill('ftp://example.com');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('alert')
+      .or(page.locator('[aria-invalid="true"]'))
+      .first()
+      .waitFor();
+    await page.getByLabel('URL').fill(`${receiver.url}/hooks`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
+    expect(await page.getByText(/whsec_/).textContent()).toMatch(/^whsec_\S+$/);
+    await button('I have kept it').click();
+    await page.getByText(`${receiver.url}/hooks`).waitFor();
+  });
+
+  test('pays by the form with a quote beside it, and watches it complete without a reload', async () => {
+    await page.goto('/dashboard/payments/new');
+    await page.getByLabel('Amount in USD').fill('1,250.00');
+    await page.getByLabel('From payment method').fill('pm_alice');
+    await page.getByLabel('To payment method').fill('pm_bob');
+    await page.getByLabel('Description').fill('Invoice 7');
+    await page.getByText('Fee + waiting').first().waitFor();
+    // Twice in a hurry is still one payment.
+    await button('Send payment').dblclick();
+    await page.waitForURL(/\/payments\/pay_/);
+    await page.getByRole('heading', { level: 1, name: 'Payment of $1,250.00' }).waitFor();
+    const loads: string[] = [];
+    page.on('load', () => loads.push(page.url()));
+    await page.locator('.mantine-Timeline-root').getByText('Completed').waitFor();
+    expect(loads).toEqual([]);
+    await page
+      .getByRole('button', { name: /pacs\.008|nacha/ })
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: 'Payments' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
+    await page
+      .getByRole('link', { name: /^Payment pay_/ })
+      .first()
+      .waitFor();
+    expect(await page.getByRole('link', { name: /^Payment pay_/ }).count()).toBe(1);
+  });
+
+  test('makes a key, which works, and stops working within a second of being revoked', async () => {
+    const key = await makeKey('Till');
+    expect(key).toMatch(/^sk_test_/);
+    expect((await harness.call('GET', '/v1/payments', { key })).status).toBe(200);
+    await page.getByRole('row', { name: /Till/ }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The key is revoked.').waitFor();
+    await expect
+      .poll(async () => (await harness.call('GET', '/v1/payments', { key })).status, { timeout: 1_000 })
+      .toBe(401);
+  });
+
+  test('sees deliveries, one that fails, and tries it again', async () => {
+    receiver.respond = answer(500);
+    await page.goto('/dashboard/webhooks');
+    await page.getByRole('link', { name: /\/hooks$/ }).click();
+    await button('Send a test').click();
+    await page.getByText('A test event is on its way.').waitFor();
+    await expect
+      .poll(
+        async () => {
+          await button('Refresh').click();
+          return page.getByRole('row', { name: /webhook_endpoint\.test.*500/ }).count();
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe(1);
+    receiver.respond = answer(204);
+    await page
+      .getByRole('row', { name: /webhook_endpoint\.test/ })
+      .getByRole('button', { name: 'Try again now' })
+      .click();
+    await expect
+      .poll(
+        async () => {
+          await button('Refresh').click();
+          return page.getByRole('row', { name: /webhook_endpoint\.test.*Delivered/ }).count();
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe(1);
+  });
+
+  test('moves the clock, forces a return, and refunds a payment', async () => {
+    await page.goto('/dashboard/sandbox');
+    await button('+ 1 day').click();
+    await page.getByText('Frozen', { exact: true }).waitFor();
+    await page.goto('/dashboard/payments?status=completed');
+    await page.getByRole('link', { name: /^Payment pay_/ }).click();
+    await button('Refund').click();
+    await page.getByRole('dialog').getByLabel('Amount in USD').fill('2,000.00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('alert')
+      .or(page.locator('[aria-invalid="true"]'))
+      .first()
+      .waitFor();
+    await page.getByRole('dialog').getByLabel('Amount in USD').fill('250.00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Refund of $250.00' }).waitFor();
+    await page.locator('dd').getByRole('link', { name: /^pay_/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Payment of $1,250.00' }).waitFor();
+    await page.getByText('Refunded').waitFor();
+  });
+
+  test('finds a page by the keyboard alone', async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('textbox', { name: 'Search pages and actions' }).fill('ledger');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+    await page.getByRole('tab', { name: 'Check' }).click();
+    await page.getByText('The books are right.').waitFor();
+  });
+
+  test('an ended session leads to the log-in, and back to where one was', async () => {
+    await page.context().clearCookies();
+    await page.goto('/dashboard/payments?status=completed');
+    await page.waitForURL(/\/dashboard\/login\?next=/);
+    await page.getByLabel('E-mail').fill(EMAIL);
+    await page.getByLabel('Password').fill('not the password');
+    await button('Log in').first().click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill(PASSWORD);
+    await button('Log in').first().click();
+    await page.waitForURL(/\/dashboard\/payments\?status=completed/);
+    await page
+      .getByRole('link', { name: /^Payment pay_/ })
+      .first()
+      .waitFor();
+  });
+
+  test('adds a passkey, and logs in with it instead of the password', async () => {
+    const device = await page.context().newCDPSession(page);
+    await device.send('WebAuthn.enable');
+    await device.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.goto('/dashboard/settings');
+    await page.getByLabel('Name of the passkey').fill('Laptop');
+    await button('Add a passkey').click();
+    await page.getByText('The passkey is there.').waitFor();
+    await button('Your account').click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await button('Log in with a passkey').click();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  });
+
+  test('[P-9.15] test and live are never confused: another address, another word, nothing shared', async () => {
+    await page.goto('/dashboard/payments');
+    await page.getByRole('button', { name: 'Mode: Test' }).click();
+    await page.getByRole('menuitem', { name: 'Switch to live mode' }).click();
+    await page.waitForURL(/\/dashboard\/live\/payments/);
+    await page.getByRole('button', { name: 'Mode: Live' }).waitFor();
+    await page.getByText('No payments yet').waitFor();
+    await page.getByText('payments here move real money').waitFor();
+  });
+
+  test('asks for live access, and makes a live key once the operator has approved', async () => {
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('Live keys need live access').waitFor();
+    await page.getByRole('link', { name: 'To the settings' }).click();
+    await page.getByLabel('What you will use it for').fill('A shop for compilers');
+    await button('Ask for live access').click();
+    await page.getByText('Your request is on its way.').waitFor();
+    const session = await page.request.get('/v1/session').then((response) => response.json());
+    const path = `/v1/admin/organisations/${session.organisation.id}/live_access`;
+    const approved = await harness.call('POST', path, { key: ADMIN_TOKEN, body: { approved: true } });
+    expect(approved.status).toBe(200);
+    await page.reload();
+    expect(await makeKey('Shop')).toMatch(/^sk_live_/);
+  });
+
+  test('invites a viewer, who sees payments and can write nothing, whatever is called', async () => {
+    await page.goto('/dashboard/team');
+    await button('Invite').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail').fill('viewer@example.com');
+    await dialog.getByRole('radio', { name: /viewer/ }).click();
+    await dialog.getByRole('button', { name: 'Invite' }).click();
+    await page.getByText('The invitation is on its way.').waitFor();
+    const { token } = await nextMail(harness, 'viewer@example.com', /invite/i);
+    const viewer = await openPage(chromium, url);
+    await viewer.page.goto(`/dashboard/invitation?token=${token}`);
+    await viewer.page.getByText('Compilers invites you as viewer.').waitFor();
+    await viewer.page.getByLabel('Name').fill('Jean Bartik');
+    await viewer.page.getByLabel('Password').fill(PASSWORD);
+    await viewer.page.getByRole('button', { name: 'Sign up and join' }).click();
+    await viewer.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    await viewer.page.goto('/dashboard/payments');
+    await viewer.page
+      .getByRole('link', { name: /^Payment pay_/ })
+      .first()
+      .waitFor();
+    expect(await viewer.page.getByRole('link', { name: 'New payment' }).count()).toBe(0);
+    const refused = await viewer.page.request.post('/v1/webhook_endpoints', {
+      data: { url: receiver.url },
+      headers: { 'payments-mode': 'test' },
+    });
+    expect(refused.status()).toBe(403);
+    expect((await viewer.page.request.get('/v1/keys')).status()).toBe(403);
+    expect(viewer.faults).toEqual([]);
+    await viewer.page.context().close();
+  });
+
+  test('a lost connection is said, and recovered from by itself', async () => {
+    await page.goto('/dashboard/events');
+    await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Payment methods' }).click();
+    await page.getByText('The connection is lost.').first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { level: 1, name: 'Payment methods' }).waitFor();
+    await page.getByText('The connection is lost.').first().waitFor({ state: 'detached' });
+  });
+
+  test('nothing wrong was written into the console, and nothing was asked of another address', () => {
+    const wrong = watched.faults.filter((fault) => !/ERR_INTERNET_DISCONNECTED/.test(fault));
+    expect(wrong).toEqual([]);
+  });
+});
