@@ -28,7 +28,8 @@ const eventMeanings: Readonly<Record<EventType, string>> = {
   'payment.failed': 'It failed, and nobody was paid; `failure` says why.',
   'payment.returned': 'The receiving bank sent the money back after the payment was completed.',
   'payment.canceled': 'It was canceled before it left.',
-  'payment.owed': 'A late return left money missing: the one who was paid keeps it, and it is owed.',
+  'payment.owed':
+    'It had failed and was refunded, and then its debit came back too: its source owes the amount.',
   'payment.rerouted': 'One rail refused it, and another one carries it now.',
   'payment_method.created': 'A payment method was stored.',
   'payment_method.updated': 'A bank corrected the details of an account.',
