@@ -1,4 +1,4 @@
-import { Amount, type Column, When } from '@libs/ui';
+import { Amount, type Column, formatAmount, When } from '@libs/ui';
 import { Link } from '@tanstack/react-router';
 import type { Payment } from '../api/types.ts';
 import { texts } from '../texts.ts';
@@ -11,7 +11,12 @@ export const paymentColumns: readonly Column<Payment>[] = [
     header: words.amount,
     align: 'right',
     render: ({ id, amount, currency }) => (
-      <Link to="/payments/$id" params={{ id } as never} data-row aria-label={`${words.id} ${id}`}>
+      <Link
+        to="/payments/$id"
+        params={{ id } as never}
+        data-row
+        aria-label={`${words.id} ${id} ${formatAmount(amount, currency)}`}
+      >
         <strong>
           <Amount minor={amount} currency={currency} />
         </strong>
