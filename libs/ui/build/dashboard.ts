@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,6 +27,8 @@ export interface DashboardBuild {
   base: string;
 }
 
+/** The service may run as another user than the build. */
+const READABLE = 0o755;
 const COMPRESSED = /\.(js|css|svg|json)$/;
 /** Below this a compressed answer is not smaller by a packet. */
 const COMPRESSED_BYTES_MIN = 1_024;
@@ -34,7 +45,11 @@ export async function buildDashboard(options: DashboardBuild): Promise<boolean> 
   const stamp = join(dist, '.sources');
   const wanted = hashSources(options.root, [folder, ...options.libraries]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false;
-  const next = join(folder, 'dist.next');
+  // Two may build at once: each has a place of its own until its build is whole.
+  const next = mkdtempSync(join(options.root, 'node_modules', '.dashboard-'));
+  // Whatever runs it: a build for a test is the one that people get.
+  const before = process.env.NODE_ENV;
+  process.env.NODE_ENV = 'production';
   await build({
     root: folder,
     base: options.base,
@@ -56,16 +71,19 @@ export async function buildDashboard(options: DashboardBuild): Promise<boolean> 
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1_000,
     },
+  }).finally(() => {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
   });
   await compressAll(next);
   writeFileSync(join(next, '.sources'), wanted);
+  chmodSync(next, READABLE);
   replace(dist, next);
   return true;
 }
 
 function replace(dist: string, next: string): void {
-  const old = `${dist}.old`;
-  rmSync(old, { recursive: true, force: true });
+  const old = `${next}.old`;
   mkdirSync(dist, { recursive: true });
   renameSync(dist, old);
   renameSync(next, dist);

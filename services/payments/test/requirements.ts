@@ -421,6 +421,11 @@ export const requirements: readonly Requirement[] = [
     text: 'The overview counts every payment of a time once, by state, rail and day, and costs the same however many there are.',
   },
   {
+    id: 'P-9.13',
+    text: 'Every page of the dashboard has one h1, keeps nobody from using it (light, dark, desktop, phone), and asks nothing of another address.',
+  },
+  { id: 'P-9.14', text: "Another organisation's ids are not found on any page of the dashboard." },
+  {
     id: 'P-9.15',
     text: 'Test and live mode of the dashboard have addresses and words of their own, and share nothing.',
   },

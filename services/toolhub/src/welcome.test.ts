@@ -11,7 +11,7 @@ const config = (development: boolean) =>
 
 test('the start says which page to open, what to paste first, and what that will show', () => {
   const text = welcome(config(true));
-  expect(text).toContain('http://localhost:4100/docs/connect-assistant');
+  expect(text).toContain('open this     http://localhost:4100\n');
   expect(text).toContain('curl -sS http://localhost:4100/mcp');
   expect(text).toContain('It answers with the tools');
 });

@@ -1,14 +1,12 @@
 // A person's way through Toolhub's dashboard, in a real browser.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { seriousViolations } from '../axe.ts';
 import { hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
 import { customerPages, publicPages } from './pages.ts';
 import { type Dashboard, startDashboard, VENDOR_TOKEN } from './rig.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const STEP_MS = 20_000;
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'a long enough password';
@@ -171,7 +169,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
       await shown.goto(path);
       await shown.getByRole('heading', { level: 1 }).waitFor();
       expect(await shown.getByRole('heading', { level: 1 }).count(), path).toBe(1);
-      found.push(...(await seriousFaults(shown)).map((fault) => `${path}: ${fault}`));
+      found.push(...(await seriousViolations(shown)).map((fault) => `${path}: ${fault}`));
     };
     for (const path of Object.values(publicPages)) await inspect(other, path);
     await other.page.context().addCookies([{ name, value, url: hub.url }]);
@@ -229,17 +227,4 @@ async function callAs(url: string, token: string, name: string, args: object): P
 async function cookieOf(page: Page): Promise<string> {
   const cookies = await page.context().cookies();
   return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-}
-
-async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: the library that was put into the page has no types there.
-    const { violations } = await (globalThis as any).axe.run({ resultTypes: ['violations'] });
-    return violations
-      .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')
-      .map(
-        ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id} ${nodes[0]?.html.slice(0, 160)}`,
-      );
-  });
 }

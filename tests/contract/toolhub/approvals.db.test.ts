@@ -29,7 +29,7 @@ let there: Service;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
-  const options = { now: time.now, connectors: [connector] };
+  const options = { now: time.now, connectors: [connector], env: { TOOLHUB_RATE: '0' } };
   here = await startService(db.url, { ...options, jobs: false });
   there = await startService(db.url, { ...options, jobs: false });
 });

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { requirements } from '../../../services/toolhub/test/requirements.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const FOLDERS = ['tests/contract/toolhub', 'services/toolhub/src'];
+const FOLDERS = ['tests/contract/toolhub', 'tests/browser/toolhub', 'services/toolhub/src'];
 
 /** Ids in titles: `[TH-3.1]`, also several in one title. */
 function citedIds(): Set<string> {

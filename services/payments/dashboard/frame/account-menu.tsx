@@ -23,7 +23,7 @@ export function AccountMenu({ session }: { session: Session }) {
           variant="light"
           size="lg"
           radius="xl"
-          aria-label={`${texts.account.label} (${initialsOf(session.user.name)})`}
+          aria-label={`${initialsOf(session.user.name)} · ${texts.account.label}`}
         >
           {initialsOf(session.user.name)}
         </ActionIcon>

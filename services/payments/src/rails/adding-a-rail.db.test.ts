@@ -47,7 +47,7 @@ async function untilReady(): Promise<void> {
 async function copyService(): Promise<string> {
   const copy = join(folder, 'services/payments');
   await mkdir(copy, { recursive: true });
-  for (const part of ['src', 'migrations', 'package.json'])
+  for (const part of ['src', 'docs', 'migrations', 'package.json'])
     await cp(join(service, part), join(copy, part), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   return copy;

@@ -6,6 +6,7 @@ import type { Customer } from '../session/me.ts';
 import { texts } from '../texts.ts';
 
 export function AccountMenu({ customer }: { customer: Customer }) {
+  const initial = ([...customer.name.trim()][0] ?? '?').toUpperCase();
   const logOut = async () => {
     try {
       await client.post('/api/auth/logout');
@@ -18,8 +19,8 @@ export function AccountMenu({ customer }: { customer: Customer }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="light" size="lg" radius="xl" aria-label={texts.account.label}>
-          {([...customer.name.trim()][0] ?? '?').toUpperCase()}
+        <ActionIcon variant="light" size="lg" radius="xl" aria-label={`${initial} · ${texts.account.label}`}>
+          {initial}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

@@ -183,7 +183,8 @@ function build(era: string, method: string, changes: [string, unknown][]) {
     }
     let place: unknown = message;
     for (const step of steps.slice(0, -1)) place = (place as JsonObject | null | undefined)?.[step];
-    if (typeof place === 'object' && place !== null) (place as JsonObject)[steps.at(-1) as string] = value;
+    if (typeof place === 'object' && place !== null)
+      (place as JsonObject)[steps.at(-1) as string] = structuredClone(value);
   }
   return { message: JSON.parse(JSON.stringify(message)) as JsonObject, headers };
 }

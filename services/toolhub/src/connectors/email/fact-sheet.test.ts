@@ -33,6 +33,7 @@ describe('the fact sheet of e-mail', () => {
       'IMAP: bytes of a literal': IMAP_LIMITS.literalBytes,
       'IMAP: bytes of the answers to a command': IMAP_LIMITS.commandBytes,
       'IMAP: answers to a command that lists': IMAP_LIMITS.commandItems,
+      'IMAP: answers to a command for one folder': IMAP_LIMITS.singleItems,
       'IMAP: answers to another command': IMAP_LIMITS.otherItems,
       'IMAP: nesting of lists': IMAP_LIMITS.nesting,
       'SMTP: bytes of a line': SMTP_LIMITS.lineBytes,

@@ -1,0 +1,128 @@
+// Every page of the dashboard in a real browser: it can be used by everybody, says nothing wrong in the console, loads
+// nothing from elsewhere, and shows nobody what is another organisation's.
+import type { Browser as Chromium, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN, type Harness } from '../../contract/payments/harness.ts';
+import { type Browser, signUp, verifyAddress } from '../../contract/payments/person.ts';
+import { type Receiver, startReceiver } from '../../contract/payments/receiver.ts';
+import { seriousViolations } from '../axe.ts';
+import { hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
+import { listPages, objectPages, operatorPages, publicPages } from './pages.ts';
+import { startDashboard } from './rig.ts';
+import { type Seeded, seed } from './seed.ts';
+
+const SLOW_MACHINE_MS = 240_000;
+const FIRST_LOAD_SCRIPT_BYTES_MAX = 300_000;
+/** Colours and places move for a moment after the window or the scheme has changed. */
+const SETTLED_MS = 500;
+const DESKTOP = { width: 1_280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+/** Between them they have every part that has colours of its own. */
+const IN_THE_DARK = new Set(['login', 'home', 'payments', 'payment', 'payment-failed', 'keys', 'settings']);
+
+describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () => {
+  let harness: Harness;
+  let chromium: Chromium;
+  let receiver: Receiver;
+  let owner: Browser;
+  let seeded: Seeded;
+
+  beforeAll(async () => {
+    [harness, receiver, chromium] = await Promise.all([startDashboard(), startReceiver(), startChromium()]);
+    const person = await signUp(harness, { name: 'Ada Lovelace', organisation: 'Analytical Engines' });
+    await verifyAddress(harness, person);
+    await harness.call('POST', `/v1/admin/users/${person.email}/operator`, {
+      key: ADMIN_TOKEN,
+      body: { operator: true },
+    });
+    owner = person;
+    seeded = await seed(person, receiver.url);
+  }, SLOW_MACHINE_MS);
+  afterAll(async () => {
+    await chromium?.close();
+    await receiver?.stop();
+    await harness?.stop();
+  });
+
+  async function openAs(person: Browser | undefined, options = {}): Promise<WatchedPage> {
+    const opened = await openPage(chromium, harness.url, options);
+    if (person?.cookie !== undefined) {
+      const [name = '', value = ''] = person.cookie.split('=');
+      await opened.page.context().addCookies([{ name, value, url: harness.url }]);
+    }
+    return opened;
+  }
+
+  async function visit(page: Page, path: string): Promise<void> {
+    await page.goto(path);
+    await page.waitForSelector('h1');
+    // Until nothing is on its way any more; the line of events stays open for good.
+    await page.locator('.mantine-Skeleton-root, [aria-busy=true]').first().waitFor({ state: 'detached' });
+  }
+
+  test('[P-9.13] every page can be used by everybody, in light and in the dark, on a desktop and on a phone', async () => {
+    const found: Record<string, string[]> = {};
+    for (const [pages, person] of [
+      [publicPages, undefined],
+      [{ ...listPages, ...objectPages(seeded), ...operatorPages }, owner],
+    ] as const) {
+      const { page, faults } = await openAs(person);
+      for (const [name, path] of Object.entries(pages)) {
+        await page.setViewportSize(DESKTOP);
+        await page.emulateMedia({ colorScheme: 'light' });
+        await visit(page, path);
+        const headings = await page.locator('h1').count();
+        const violations = await seriousViolations(page);
+        await page.setViewportSize(PHONE);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await page.waitForTimeout(SETTLED_MS);
+        const dark = IN_THE_DARK.has(name) ? await seriousViolations(page, ['color-contrast']) : [];
+        const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        const wrong = [
+          ...faults.splice(0),
+          ...violations,
+          ...dark.map((violation) => `in the dark: ${violation}`),
+          ...(headings === 1 ? [] : [`${headings} h1`]),
+          ...(tooWide > 0 ? [`${tooWide} px wider than a phone`] : []),
+        ];
+        if (wrong.length > 0) found[name] = wrong;
+      }
+      await page.context().close();
+    }
+    expect(found).toEqual({});
+  });
+
+  test('the first page loads little script, and is there within a second or so', async () => {
+    const { page } = await openAs(owner);
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      if (request.resourceType() === 'script')
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+    await visit(page, '/dashboard');
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    console.log(`first load: ${Math.round(bytes / 1_000)} KB of script in ${sizes.length} files`);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(FIRST_LOAD_SCRIPT_BYTES_MAX);
+    await page.context().close();
+  });
+
+  test("[P-9.14] another organisation's ids are not found, on every page that has one", async () => {
+    const stranger = await signUp(harness);
+    const { page } = await openAs(stranger);
+    for (const path of Object.values(objectPages(seeded))) {
+      await visit(page, path);
+      await page.getByText('Not found').first().waitFor();
+      expect(await page.getByText('Analytical Engines').count()).toBe(0);
+    }
+    await page.context().close();
+  });
+
+  test('an address that does not exist says so', async () => {
+    const { page, faults } = await openAs(owner);
+    await visit(page, '/dashboard/nothing/here');
+    expect(await page.locator('h1').textContent()).toBe('Not found');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
