@@ -47,9 +47,6 @@ export async function buildDashboard(options: DashboardBuild): Promise<boolean> 
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false;
   // Two may build at once: each has a place of its own until its build is whole.
   const next = mkdtempSync(join(options.root, 'node_modules', '.dashboard-'));
-  // Whatever runs it: a build for a test is the one that people get.
-  const before = process.env.NODE_ENV;
-  process.env.NODE_ENV = 'production';
   await build({
     root: folder,
     base: options.base,
@@ -71,9 +68,6 @@ export async function buildDashboard(options: DashboardBuild): Promise<boolean> 
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1_000,
     },
-  }).finally(() => {
-    if (before === undefined) delete process.env.NODE_ENV;
-    else process.env.NODE_ENV = before;
   });
   await compressAll(next);
   writeFileSync(join(next, '.sources'), wanted);

@@ -129,6 +129,9 @@ test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its 
     (await harness.call(method, '/v1/sandbox/clock', { key, ...(body ? { body } : {}) })).body;
   await clock('POST', { advance: 'P400D' });
   const waiting = (await pay(key, { rail: 'ach' })).body;
+  // Handed to its rail while the clock stands: from then on it has a window.
+  const attemptOf = async () => (await get(key, `/v1/payments/${waiting.id}`)).body.attempts[0]?.status;
+  await expect.poll(attemptOf, { timeout: 10_000 }).toBe('waiting');
   await clock('DELETE');
   const { now, state } = await clock('GET');
   expect(state).toBe('running');
