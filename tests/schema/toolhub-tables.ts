@@ -70,6 +70,10 @@ const tables = {
   invoices: byCustomer,
   telegram_bots: byCustomer,
   telegram_messages: byCustomer,
+  telegram_webhooks: {
+    placement: 'managed local',
+    why: 'finds the customer by address; changed with the customer’s rows',
+  },
   whatsapp_inbox: {
     placement: 'managed local',
     why: 'kept before anybody knows whose it is; swept when processed',

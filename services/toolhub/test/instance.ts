@@ -69,6 +69,8 @@ export interface InstanceOptions {
   publicUrl?: string;
   fetchDocument?: ToolhubDependencies['fetchDocument'];
   connectors?: ToolhubDependencies['connectors'];
+  /** Takes jobs, too. */
+  jobs?: boolean;
 }
 
 /** The whole service in this process, on a port of its own. */
@@ -87,6 +89,7 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
     ...(fetchDocument ? { fetchDocument } : {}),
     connectors,
   });
+  if (options.jobs === true) await toolhub.startJobs();
   await toolhub.app.listen({ host: '127.0.0.1', port });
   watchExchanges(`http://localhost:${port}`, () => toolhub.app.openapi());
   const front = isElsewhere(options.publicUrl) ? await openFront(options.publicUrl, port) : undefined;
@@ -95,6 +98,7 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
     async stop() {
       front?.close();
       await toolhub.app.drain();
+      if (options.jobs === true) await toolhub.stopJobs();
       await toolhub.close();
       await database.close();
     },

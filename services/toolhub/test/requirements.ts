@@ -235,6 +235,10 @@ export const requirements: readonly Requirement[] = [
     text: 'Slack’s events and Discord’s interactions: signed over the very bytes, kept, answered at once, told once to their accounts.',
   },
   { id: 'TH-9.7', text: 'What a Telegram bot is sent is collected by one process and told once.' },
+  {
+    id: 'TH-9.8',
+    text: 'Where a public address exists, Telegram sends there with a secret; switching loses and doubles nothing.',
+  },
   // Health
   {
     id: 'TH-10.1',

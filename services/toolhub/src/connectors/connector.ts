@@ -127,6 +127,8 @@ export interface ToolContext<Credential = unknown> {
   readonly account: string;
   /** The platform's address when the operator moved it elsewhere, else null: then the vendor's own is used. */
   readonly baseUrl: string | null;
+  /** Where the platform can send what arrives, a part of its own behind it; null without a public address. */
+  readonly inboundUrl: string | null;
   /** The operator's registration at one of the platform's own vendors; null where there is none. */
   readonly oauthClient: (provider: string) => OAuthClient | null;
   /** Checks every address that it dials and follows no redirect. */
@@ -268,6 +270,19 @@ export interface ClaimInput<Credential = unknown> {
   at: Date;
 }
 
+/** What a platform sent to one of the addresses that it was told of. */
+export interface InboundDelivery {
+  readonly database: Database;
+  /** The last part of the address. */
+  readonly hookId: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Parses the body, which nobody does before the sender is known. */
+  readonly payload: () => unknown;
+}
+
+/** `unknown`: nobody has the address. `refused`: whoever sent it does not know the secret. */
+export type InboundAnswer = { kind: 'taken'; body: unknown } | { kind: 'unknown' } | { kind: 'refused' };
+
 /** A platform: the one definition that everything else (tools, credentials, health) reads. */
 export interface Connector<Credential = unknown> {
   readonly id: string;
@@ -297,6 +312,16 @@ export interface Connector<Credential = unknown> {
     context: ToolContext<Credential>,
     tell: (tx: Queryable, data: Record<string, unknown>) => Promise<unknown>,
   ): Promise<void>;
+  /**
+   * Takes what the platform sent to an address below `inboundUrl`, and tells of each message once. When this resolves
+   * nothing can be lost any more.
+   */
+  receive?(
+    delivery: InboundDelivery,
+    tell: (tx: Queryable, customerId: string, data: Record<string, unknown>) => Promise<unknown>,
+  ): Promise<InboundAnswer>;
+  /** Has the platform forget what it was told of us, before the customer disconnects; disconnecting waits for nothing. */
+  leave?(context: ToolContext<Credential>): Promise<void>;
   /** Deletes what the platform stored of a customer who disconnected, in the transaction that does so. */
   forget?(tx: Queryable, customerId: string): Promise<void>;
   /** Gives back what the connector holds in this process (pooled connections). */

@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import type { ResolveHost } from '@libs/egress';
+import { checkUrl, createEgressPolicy, type ResolveHost } from '@libs/egress';
 import type { Connector, OAuthClient, ToolContext } from './connector.ts';
 import { ConnectorError } from './connector.ts';
 import { createEgress, type Egress, type ExchangeWatch } from './egress.ts';
@@ -14,6 +14,8 @@ export interface ConnectorServiceDependencies {
   /** Provider → `TOOLHUB_OAUTH_<PROVIDER>_*`. */
   oauthClients?: Readonly<Record<string, OAuthClient>>;
   now: () => Date;
+  /** Where this service is reached; platforms are told of it where they can reach it, too. */
+  publicUrl?: string;
   resolveHost?: ResolveHost;
 }
 
@@ -48,6 +50,7 @@ export interface ConnectorService {
 export function createConnectorService(deps: ConnectorServiceDependencies): ConnectorService {
   const byId = new Map(deps.connectors.map((connector) => [connector.id, connector]));
   const egresses = new Map<string, Egress>();
+  const inboundBase = reachableAddress(deps.publicUrl);
 
   function connectorOf(platform: string): Connector {
     const connector = byId.get(platform);
@@ -98,6 +101,7 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       customerId: input.customerId,
       account: input.account,
       baseUrl: deps.baseUrls[input.platform]?.replace(/\/+$/, '') ?? null,
+      inboundUrl: inboundBase === null ? null : `${inboundBase}/webhooks/${input.platform}`,
       oauthClient: (provider) => oauthClient(input.platform, provider),
       fetch: egress.fetch(signal, input.watch),
       guard: egress.guard,
@@ -133,6 +137,17 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       await Promise.all([...egresses.values()].map((egress) => egress.close()));
     },
   };
+}
+
+/** Ports at which platforms send (Telegram's list is the shortest). */
+const REACHABLE_PORTS = new Set(['', '80', '88', '443', '8443']);
+
+/** The address where others reach it, too: https, and neither this machine's nor a private one. */
+function reachableAddress(publicUrl: string | undefined): string | null {
+  if (publicUrl === undefined) return null;
+  const check = checkUrl(publicUrl, createEgressPolicy());
+  if (!check.ok || check.url.protocol !== 'https:' || !REACHABLE_PORTS.has(check.url.port)) return null;
+  return check.url.origin;
 }
 
 function placeOf(url: URL): string {

@@ -32,6 +32,7 @@ import { createVault } from './vault.ts';
 /** A token counts as expired this long before it is, so that it does not die on the way to the platform. */
 const EXPIRY_MARGIN_MS = 60_000;
 const VERIFY_TIMEOUT_MS = 25_000;
+const LEAVE_TIMEOUT_MS = 5_000;
 const RENEWALS_MAX = 3;
 
 export interface CredentialServiceDependencies {
@@ -218,6 +219,22 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     return outcome;
   }
 
+  /** Disconnecting works whether or not the platform can be told of it. */
+  async function leavePlatform(customerId: string, platform: string): Promise<void> {
+    const connector = connectors.find(platform);
+    if (connector?.leave === undefined) return;
+    const row = await findCredential(database, customerKey(customerId, platform));
+    const plain = row === undefined ? undefined : await unseal(row);
+    if (row === undefined || plain === undefined) return;
+    const signal = AbortSignal.timeout(LEAVE_TIMEOUT_MS);
+    const { account } = row;
+    try {
+      await connector.leave(connectors.context({ platform, customerId, account, signal, ...plain }));
+    } catch (error) {
+      if (!(error instanceof ConnectorError) && !signal.aborted) throw error;
+    }
+  }
+
   return {
     internalAccounts: deps.internalAccounts,
     jobs: createUpkeep({ ...deps, renewal }),
@@ -256,7 +273,8 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
 
     customersOf: (platform, page) => listCustomersOf(database, { platform, ...page }),
 
-    remove(customerId, platform) {
+    async remove(customerId, platform) {
+      await leavePlatform(customerId, platform);
       return deps.connections.transaction(customerId, async (tx, changed) => {
         const isGone = await deleteCredential(tx, customerKey(customerId, platform));
         if (!isGone) return false;

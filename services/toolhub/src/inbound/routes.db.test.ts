@@ -47,7 +47,14 @@ beforeEach(async () => {
   });
   const whatsapp = { appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN };
   const arrivals = { apps: [], accept: () => Promise.resolve() };
-  await registerInboundRoutes(app, { inbound, arrivals, now, whatsapp, routesOn: openRoutes() });
+  await registerInboundRoutes(app, {
+    inbound,
+    arrivals,
+    now,
+    whatsapp,
+    telegram: noTelegram(),
+    routesOn: openRoutes(),
+  });
   url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/webhooks/whatsapp`;
   const { handlers } = inbound.jobs;
   worker = await startWorker({
@@ -59,6 +66,10 @@ afterEach(async () => {
   await worker.drain();
   await app.drain();
   await testDatabase.drop();
+});
+
+const noTelegram = () => ({
+  ...{ database, connectors: { find: () => undefined }, emitEvent: () => Promise.resolve('') },
 });
 
 const sign = (body: Buffer | string, secret = APP_SECRET) =>
@@ -410,7 +421,7 @@ test('without its settings the route answers 503', async () => {
   const inbound = { accept: () => Promise.reject(new Error('must not be called')) };
   await registerInboundRoutes(bare, {
     ...{ inbound, routesOn: openRoutes(), now, arrivals: { apps: [], accept: inbound.accept } },
-    whatsapp: { appSecret: undefined, verifyToken: undefined },
+    ...{ telegram: noTelegram(), whatsapp: { appSecret: undefined, verifyToken: undefined } },
   });
   for (const method of ['GET', 'POST'] as const) {
     const answer = await bare.inject({ method, url: '/webhooks/whatsapp', payload: '{}' });

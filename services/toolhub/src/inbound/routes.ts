@@ -7,11 +7,13 @@ import { registerInboundAppRoutes } from './apps/routes.ts';
 import type { InboundApps } from './apps/service.ts';
 import type { InboundService } from './service.ts';
 import { hasValidSignature } from './signature.ts';
+import { registerTelegramWebhook, type TelegramWebhookDependencies } from './telegram-webhook.ts';
 
 export interface InboundRoutesDependencies {
   inbound: Pick<InboundService, 'accept'>;
   routesOn: RoutesOn;
   arrivals: Pick<InboundApps, 'apps' | 'accept'>;
+  telegram: TelegramWebhookDependencies;
   now: () => Date;
   whatsapp: { readonly appSecret: string | undefined; readonly verifyToken: string | undefined };
 }
@@ -36,6 +38,7 @@ export async function registerInboundRoutes(app: App, deps: InboundRoutesDepende
     const routes = deps.routesOn(scope as App);
     registerDelivery(routes, deps);
     registerInboundAppRoutes(routes, deps);
+    registerTelegramWebhook(routes, deps.telegram);
   });
 }
 

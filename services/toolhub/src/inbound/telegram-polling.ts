@@ -2,6 +2,7 @@ import type { Database } from '@libs/db';
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
 import { ConnectorError } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
+import { BOT_CONNECTED_JOB } from '../connectors/telegram/inbound.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Session } from '../customers/identity.ts';
 import type { EmitEvent } from '../events/event.ts';
@@ -23,8 +24,8 @@ const BOT_TIMEOUT_MS = 15_000;
 const PAGE_JOB = 'inbound.telegram_page';
 
 /**
- * Asks for the messages of every connected bot, so that they are kept and told of though no tool asks: Telegram itself
- * keeps them for a day. Jobs are taken by one process at a time, and a lease keeps calls of tools out of the way.
+ * Looks after every connected bot, so that its messages are kept and told of though no tool asks: Telegram itself keeps
+ * them for a day. A bot that is sent to (`telegram-webhook.ts`) is not asked, only looked at now and then. Jobs are taken by one process at a time, and a lease keeps calls of tools out of the way.
  */
 export function createTelegramPolling(deps: TelegramPollingDependencies): {
   handlers: readonly Handler[];
@@ -47,6 +48,11 @@ export function createTelegramPolling(deps: TelegramPollingDependencies): {
       // Another program reads this bot, its token is over, or Telegram is away: the account's health tells of it.
       if (!(error instanceof ConnectorError) && !signal.aborted) throw error;
     }
+  }
+
+  async function pollConnected(jobs: readonly Job[]): Promise<void> {
+    for (const { payload } of jobs as readonly Job<{ customerId: string }>[])
+      await pollBot(payload.customerId);
   }
 
   async function pollPage(job: Job, signal: AbortSignal): Promise<void> {
@@ -72,7 +78,7 @@ export function createTelegramPolling(deps: TelegramPollingDependencies): {
     handle: async ([job], { signal }) => pollPage(job as Job, signal),
   };
   return {
-    handlers: [round, page],
+    handlers: [round, page, { name: BOT_CONNECTED_JOB, batchMax: 1, handle: pollConnected }],
     cron: [{ name: round.name, schedule: everyMinutes(ROUND_MINUTES) }],
   };
 }

@@ -36,6 +36,7 @@ export async function addInbound(
   });
   await registerInboundRoutes(app, {
     ...{ inbound, arrivals, now, routesOn: accounts.routesOn },
+    telegram: { database, connectors, emitEvent },
     whatsapp: config.whatsapp,
   });
   const jobs = [inbound.jobs, arrivals.jobs, polling];

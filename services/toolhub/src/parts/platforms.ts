@@ -26,7 +26,9 @@ export type Platforms = Part & {
 
 type Ground = Pick<Base, 'database' | 'sealer' | 'newId' | 'now'> & {
   changes: Pick<Base['changes'], 'publish' | 'on'>;
-  config: Pick<Base['config'], 'egressAllow' | 'connectorUrls' | 'oauthClients' | 'internalAccounts'>;
+  config: Pick<Base['config'], 'egressAllow' | 'connectorUrls' | 'oauthClients' | 'internalAccounts'> & {
+    server: Pick<Base['config']['server'], 'publicUrl'>;
+  };
 };
 
 /** Platforms and what their accounts are opened with, before anybody can reach them from outside. */
@@ -45,6 +47,7 @@ export function createPlatformAccounts(
     egressAllow: config.egressAllow,
     baseUrls: config.connectorUrls,
     oauthClients: config.oauthClients,
+    publicUrl: config.server.publicUrl,
   });
   const internalAccounts = readInternalAccounts(config.internalAccounts, definitions);
   const connections = createConnections({ database, changes });

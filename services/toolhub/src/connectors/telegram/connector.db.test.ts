@@ -236,6 +236,92 @@ describe('received messages', () => {
   });
 });
 
+describe('updates by webhook', () => {
+  const inboundUrl = 'https://hub.example.com/webhooks/telegram';
+  const told: string[] = [];
+  const collect = (at: ToolContext) =>
+    connector.collect?.(
+      at,
+      async (_tx, data) => void told.push((data.message as TelegramMessage).text ?? ''),
+    );
+  const receive = (payload: unknown) => {
+    const { url = '', secret = '' } = api.webhook(token) ?? {};
+    const hookId = url.split('/').at(-1) ?? '';
+    const headers = { 'x-telegram-bot-api-secret-token': secret };
+    return connector.receive?.(
+      { database: db.database, hookId, headers, payload: () => payload },
+      async (_tx, _customer, data) => void told.push((data.message as TelegramMessage).text ?? ''),
+    );
+  };
+  beforeEach(() => {
+    told.length = 0;
+  });
+
+  it('[TH-9.8] begin where polling ended, and end where it begins: nothing is lost, nothing is told twice', async () => {
+    const [asked, sent] = [context(), context({ inboundUrl })];
+    api.push(token, { message: text(1, 'polled') });
+    await collect(asked);
+    // Told of and stored, but not confirmed yet: Telegram has it still and sends it again.
+    const [first] = [{ update_id: 1, message: text(1, 'polled') }];
+    api.push(token, { message: text(2, 'waits for the webhook') });
+    await collect(sent);
+    expect(api.webhook(token)).toBeDefined();
+    for (const update of [first, { update_id: 2, message: text(2, 'waits for the webhook') }])
+      expect(await receive(update)).toEqual({ kind: 'taken', body: undefined });
+    // Edits before the message that they edit, and what is no message.
+    await receive({ update_id: 5, edited_message: text(3, 'edited', { edit_date: 1_793_600_000 }) });
+    await receive({ update_id: 4, message: text(3, 'as it was') });
+    for (const odd of [null, [], 7, { update_id: 6, poll: {} }, { message: text(8, 'without a number') }])
+      expect(await receive(odd)).toEqual({ kind: 'taken', body: undefined });
+    await collect(sent);
+    expect(api.calls.filter(({ method }) => method === 'setWebhook')).toHaveLength(1);
+    // Back to polling, though the webhook took later updates: those that wait are read.
+    const hook = api.webhook(token);
+    api.push(token, { message: text(4, 'after') });
+    await collect(asked);
+    expect([api.webhook(token), hook]).toEqual([undefined, expect.anything()]);
+    expect(told).toEqual(['polled', 'waits for the webhook', 'edited', 'after']);
+    const page = await call<Page>('telegram_list_messages', {});
+    expect(page.items.map((message) => message.text)).toEqual([
+      'after',
+      'edited',
+      'waits for the webhook',
+      'polled',
+    ]);
+  });
+
+  it('[TH-9.8] are asked for where Telegram takes no address, and the address is mended when it is lost', async () => {
+    const sent = context({ inboundUrl });
+    api.failNext({ kind: 'flood', retryAfter: 3 }, 'setWebhook');
+    api.push(token, { message: text(1, 'asked for') });
+    await collect(sent);
+    expect(told).toEqual(['asked for']);
+    await collect(sent);
+    expect(api.webhook(token)).toBeUndefined();
+    const later = () => new Date(Date.now() + 16 * 60_000);
+    await collect(context({ inboundUrl, now: later }));
+    const first = api.webhook(token);
+    expect(first).toBeDefined();
+    await fetch(`${api.url}/bot${token}/deleteWebhook`, { method: 'POST', body: '{}' });
+    await collect(context({ inboundUrl, now: () => new Date(Date.now() + 32 * 60_000) }));
+    expect(api.webhook(token)).toBeDefined();
+    expect(api.webhook(token)).not.toEqual(first);
+  });
+
+  it('[TH-9.8] of a bot that was replaced by another go to nobody', async () => {
+    await collect(context({ inboundUrl }));
+    const credential = { bot_token: '999999:AAE_other' };
+    await db.database.transaction(async (tx) =>
+      connector.claim?.(tx, { customerId: 'cus_test', credential, identity: null, at: new Date() }),
+    );
+    expect(await receive({ update_id: 1, message: text(1, 'late') })).toEqual({
+      kind: 'taken',
+      body: { method: 'deleteWebhook' },
+    });
+    expect(told).toEqual([]);
+  });
+});
+
 describe('on a bad day', () => {
   const send = (at = context()) => call('telegram_send_message', { chat_id: 77, text: 'x' }, at);
 

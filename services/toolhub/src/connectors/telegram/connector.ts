@@ -9,9 +9,10 @@ import {
   telegramCredentialSchema,
   textOrNull,
 } from './api.ts';
-import { deleteCustomer } from './store.ts';
+import { claimBot, collectAndTell, forgetCustomer } from './inbound.ts';
 import { telegramTools } from './tools.ts';
-import { collectAndTell } from './updates.ts';
+import { botKeyOf } from './updates.ts';
+import { leaveTelegram, receiveUpdate } from './webhook.ts';
 
 export function createTelegramConnector(): Connector {
   return defineConnector<TelegramCredential>({
@@ -31,7 +32,10 @@ export function createTelegramConnector(): Connector {
       }),
     health: (context) => probeBy(() => callTelegram(context, 'getMe')),
     collect: collectAndTell,
+    receive: receiveUpdate,
     tools: telegramTools(),
-    forget: deleteCustomer,
+    claim: claimBot,
+    leave: (context) => leaveTelegram(context, botKeyOf(context)),
+    forget: forgetCustomer,
   });
 }

@@ -59,6 +59,20 @@ export async function storeUpdates(
   { customerId, botId, leaseId, leaseMs }: Polling,
   { received, nextUpdateId }: { received: readonly TelegramUpdate[]; nextUpdateId: number },
 ): Promise<boolean> {
+  await storeReceived(tx, { customerId, botId }, received);
+  return leases.extend(tx, [customerId, botId], {
+    holder: leaseId,
+    ms: leaseMs,
+    set: { sql: 'next_update_id = greatest(held.next_update_id, $1)', values: [nextUpdateId] },
+  });
+}
+
+/** A message is there once, as its newest update has it, however often and in which order its updates come. */
+export async function storeReceived(
+  tx: Queryable,
+  { customerId, botId }: BotKey,
+  received: readonly TelegramUpdate[],
+): Promise<void> {
   await tx.query(
     {
       name: 'telegram.store_messages',
@@ -82,11 +96,6 @@ export async function storeUpdates(
       received.map(({ message }) => JSON.stringify(message)),
     ],
   );
-  return leases.extend(tx, [customerId, botId], {
-    holder: leaseId,
-    ms: leaseMs,
-    set: { sql: 'next_update_id = greatest(held.next_update_id, $1)', values: [nextUpdateId] },
-  });
 }
 
 /** Marks the oldest messages that no event has told of as told, in the transaction that tells of them. */

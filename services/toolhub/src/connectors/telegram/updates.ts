@@ -15,6 +15,7 @@ import {
   type TelegramUpdate,
   takeUntold,
 } from './store.ts';
+import { findWebhook } from './webhook-store.ts';
 
 /** Telegram keeps updates for a day and gives at most 100 at once. */
 const UPDATES_AT_ONCE = 100;
@@ -26,7 +27,7 @@ const WAIT_MS_MAX = 10_000;
 const KEPT_DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DELETED_AT_ONCE = 1_000;
-const MESSAGE_KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post'] as const;
+export const MESSAGE_KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post'] as const;
 
 export function botKeyOf({ customerId, credential }: TelegramContext): BotKey {
   return { customerId: customerId ?? 'internal', botId: botIdOf(credential) };
@@ -37,40 +38,59 @@ export function botKeyOf({ customerId, credential }: TelegramContext): BotKey {
  * next call confirms, so one call reads at a time, over all processes, and each batch is stored before the next call.
  */
 export async function collectUpdates(context: TelegramContext): Promise<void> {
-  const { database, now } = context;
   const key = botKeyOf(context);
+  // What Telegram sends by itself is here already, and a bot that is sent to cannot be asked.
+  const known = await findWebhook(context.database, key);
+  if (known?.isSet === true) return;
+  const isRead = await whileReading(context, key, (polling, start) => readStream(context, polling, start));
+  if (!isRead) await waitForOther(context, key);
+}
+
+/** Nobody else reads the bot meanwhile, in any process; false where somebody does. */
+export async function whileReading(
+  context: TelegramContext,
+  key: BotKey,
+  work: (polling: Polling, nextUpdateId: number) => Promise<void>,
+): Promise<boolean> {
+  const { database, now } = context;
   const polling = { ...key, leaseId: randomUUID(), leaseMs: LEASE_MS };
   const claimed = await claimPolling(database, polling);
-  if (claimed === null) return waitForOther(context, key);
+  if (claimed === null) return false;
   try {
-    await readStream(context, polling, claimed.nextUpdateId);
+    await work(polling, claimed.nextUpdateId);
     const before = new Date(now().getTime() - KEPT_DAYS * DAY_MS);
     await deleteOldMessages(database, key, { before, limit: DELETED_AT_ONCE });
   } finally {
     await releasePolling(database, polling, now());
   }
+  return true;
 }
 
 const TOLD_AT_ONCE = 100;
 
-/** Brings the store up to date and tells of everything in it that nobody was told of, whoever brought it. */
-export async function collectAndTell(
+/** Tells of the oldest messages that nobody was told of, in the caller's transaction; how many they were. */
+export async function tellUntold(
+  tx: Queryable,
+  key: BotKey,
+  tell: (data: Record<string, unknown>) => Promise<unknown>,
+): Promise<number> {
+  const messages = await takeUntold(tx, key, TOLD_AT_ONCE);
+  for (const message of messages) await tell({ bot_id: key.botId, chat_id: message.chat.id, message });
+  return messages.length;
+}
+
+/** Tells of everything in the store that nobody was told of, whoever brought it. */
+export async function tellAll(
   context: TelegramContext,
   tell: (tx: Queryable, data: Record<string, unknown>) => Promise<unknown>,
 ): Promise<void> {
-  await collectUpdates(context);
   const key = botKeyOf(context);
   for (let told = TOLD_AT_ONCE; told === TOLD_AT_ONCE; context.signal.throwIfAborted())
-    told = await context.database.transaction(async (tx) => {
-      const messages = await takeUntold(tx, key, TOLD_AT_ONCE);
-      for (const message of messages)
-        await tell(tx, { bot_id: key.botId, chat_id: message.chat.id, message });
-      return messages.length;
-    });
+    told = await context.database.transaction((tx) => tellUntold(tx, key, (data) => tell(tx, data)));
 }
 
 /** The call after a batch confirms it, so the stream is read until it is empty, or until another call reads it. */
-async function readStream(context: TelegramContext, polling: Polling, start: number): Promise<void> {
+export async function readStream(context: TelegramContext, polling: Polling, start: number): Promise<void> {
   let offset = start;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const answer = await callTelegram(context, 'getUpdates', {
@@ -86,17 +106,22 @@ async function readStream(context: TelegramContext, polling: Polling, start: num
       );
     }
     if (answer.length === 0) return;
-    const updates = answer.flatMap(readableUpdate);
+    const ids = answer.flatMap(readableUpdate).map((update) => integerOf(update.update_id));
     // Nothing in it can be confirmed, so the same would come again for ever.
-    if (updates.length === 0) return;
-    offset = Math.max(offset, ...updates.map((update) => integerOf(update.update_id) + 1));
-    const received = lastOfEach(updates.flatMap(readUpdate));
+    if (ids.length === 0) return;
+    offset = Math.max(offset, ...ids.map((id) => id + 1));
+    const received = readUpdates(answer);
     const isOurs = await context.database.transaction((tx) =>
       storeUpdates(tx, polling, { received, nextUpdateId: offset }),
     );
     if (!isOurs) return;
     context.progress(round + 1, undefined, 'updates');
   }
+}
+
+/** The messages in what Telegram sent, each as its last update has it. */
+export function readUpdates(updates: readonly unknown[]): TelegramUpdate[] {
+  return lastOfEach(updates.flatMap(readableUpdate).flatMap(readUpdate));
 }
 
 /** One that has no number of its own is passed over; the next one that has confirms it as well. */

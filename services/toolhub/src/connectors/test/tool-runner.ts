@@ -35,6 +35,7 @@ export interface TestContextInput {
   customerId?: string | null;
   signal?: AbortSignal;
   baseUrl?: string;
+  inboundUrl?: string;
   oauthClient?: ToolContext['oauthClient'];
   database?: Database;
   now?: () => Date;
@@ -53,6 +54,7 @@ export function testContext(input: TestContextInput): ToolContext {
     customerId: input.customerId === undefined ? 'cus_test' : input.customerId,
     account: 'test',
     baseUrl: input.baseUrl ?? null,
+    inboundUrl: input.inboundUrl ?? null,
     oauthClient: input.oauthClient ?? (() => null),
     fetch: egress.fetch(signal),
     guard: egress.guard,

@@ -34,6 +34,7 @@ export function createRig(options: RigOptions) {
       // Other processes are told over a connection of its own, which is not what is tried here.
       changes: { publish: () => Promise.resolve(), on: () => {} },
       config: {
+        server: { publicUrl: 'http://localhost' },
         egressAllow: options.allow ?? [],
         connectorUrls: options.baseUrls ?? {},
         oauthClients: options.oauthClients ?? {},

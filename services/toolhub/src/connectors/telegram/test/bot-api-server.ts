@@ -29,6 +29,10 @@ export interface BotApiServer {
   /** Queues an update for the bot, as Telegram does when somebody writes. */
   push(token: string, update: Fields): number;
   waiting(token: string): number;
+  /** The address and secret that the bot was told of; undefined while it is asked. */
+  webhook(token: string): { url: string; secret: string } | undefined;
+  /** Sends what waits to the bot's address, which `origin` stands in for, until it is taken; the statuses. */
+  send(token: string, origin: string): Promise<number[]>;
   failNext(failure: BotApiFailure, method?: string): void;
   /** Each getUpdates takes this long, so that tests can overlap them. */
   setUpdateDelay(delayMs: number): void;
@@ -41,6 +45,7 @@ interface Bot {
   updates: Fields[];
   nextUpdateId: number;
   polling: boolean;
+  webhook: { url: string; secret: string } | undefined;
   messages: Map<string, Fields>;
 }
 
@@ -91,6 +96,11 @@ export async function startBotApi(): Promise<BotApiServer> {
   const me = (bot: Bot): Fields => ({ id: bot.id, is_bot: true, first_name: 'Test', username: bot.username });
 
   async function getUpdates(bot: Bot, parameters: Fields): Promise<Fields[]> {
+    if (bot.webhook !== undefined) {
+      const description =
+        "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+      throw new BotApiError(409, description);
+    }
     if (bot.polling) {
       const description =
         'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running';
@@ -108,6 +118,38 @@ export async function startBotApi(): Promise<BotApiServer> {
     }
   }
 
+  function setWebhook(bot: Bot, parameters: Fields): true {
+    const url = String(parameters.url ?? '');
+    if (url !== '' && !url.startsWith('https://'))
+      throw new BotApiError(400, 'Bad Request: bad webhook: An HTTPS URL must be provided for webhook');
+    const secret = String(parameters.secret_token ?? '');
+    if (!/^[A-Za-z0-9_-]{0,256}$/.test(secret))
+      throw new BotApiError(400, 'Bad Request: secret token contains unallowed characters');
+    bot.webhook = url === '' ? undefined : { url, secret };
+    return true;
+  }
+
+  /** One update after the other; the answer may call a method, as the Bot API allows. */
+  async function send(bot: Bot, origin: string): Promise<number[]> {
+    const statuses: number[] = [];
+    while (bot.webhook !== undefined && bot.updates[0] !== undefined) {
+      const response = await fetch(`${origin}${new URL(bot.webhook.url).pathname}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-telegram-bot-api-secret-token': bot.webhook.secret,
+        },
+        body: JSON.stringify(bot.updates[0]),
+      });
+      statuses.push(response.status);
+      const said = await response.text();
+      if (!response.ok) return statuses;
+      bot.updates.shift();
+      if (said !== '') await answer(bot, String((JSON.parse(said) as Fields).method), {});
+    }
+    return statuses;
+  }
+
   async function answer(bot: Bot, method: string, parameters: Fields): Promise<unknown> {
     const media = /^send(Photo|Video|Animation|Audio|Voice|Document)$/.exec(method)?.[1]?.toLowerCase();
     if (media !== undefined) {
@@ -122,6 +164,15 @@ export async function startBotApi(): Promise<BotApiServer> {
         return chatOf(parameters);
       case 'getUpdates':
         return getUpdates(bot, parameters);
+      case 'setWebhook':
+        return setWebhook(bot, parameters);
+      case 'deleteWebhook':
+        return setWebhook(bot, { url: '' });
+      case 'getWebhookInfo':
+        return {
+          ...{ url: bot.webhook?.url ?? '', has_custom_certificate: false },
+          pending_update_count: bot.updates.length,
+        };
       case 'sendMessage':
         return post(bot, parameters, { text: parameters.text });
       case 'editMessageText': {
@@ -207,7 +258,15 @@ export async function startBotApi(): Promise<BotApiServer> {
     calls,
     addBot(token, username) {
       const id = Number(token.split(':')[0]);
-      bots.set(token, { id, username, updates: [], nextUpdateId: 1, polling: false, messages: new Map() });
+      bots.set(token, {
+        id,
+        username,
+        updates: [],
+        nextUpdateId: 1,
+        polling: false,
+        webhook: undefined,
+        messages: new Map(),
+      });
     },
     revoke: (token) => void bots.delete(token),
     addChat(chat) {
@@ -220,6 +279,8 @@ export async function startBotApi(): Promise<BotApiServer> {
       bot.updates.push({ update_id: updateId, ...update });
       return updateId;
     },
+    webhook: (token) => bots.get(token)?.webhook,
+    send: (token, origin) => send(bots.get(token) as Bot, origin),
     waiting: (token) => bots.get(token)?.updates.length ?? 0,
     failNext(next, method) {
       failure = { failure: next, method };

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@libs/db';
+import { equalSecrets, hashToken } from '@libs/seal';
+import { ConnectorError, type InboundAnswer, type InboundDelivery } from '../connector.ts';
+import { asObject, callTelegram, type TelegramContext, textOrNull } from './api.ts';
+import { type BotKey, storeReceived } from './store.ts';
+import { MESSAGE_KINDS, readUpdates, tellUntold } from './updates.ts';
+import {
+  deleteLeftWebhooks,
+  deleteWebhookRow,
+  findWebhook,
+  lockAddressee,
+  noteWebhook,
+  replaceWebhook,
+  type Webhook,
+} from './webhook-store.ts';
+
+/** The customer, or a program of the customer's, may change the bot's address behind our back. */
+const CHECK_EVERY_MS = 15 * 60_000;
+/** Longer than Telegram goes on sending what was not taken (a day). */
+const LEFT_KEPT_MS = 30 * 24 * 60 * 60_000;
+const LEFT_DELETED_AT_ONCE = 100;
+const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
+const SECRET_LENGTH_MAX = 256;
+const HOOK_ID = /^[0-9a-f-]{36}$/;
+
+/** How the messages of a bot come to us now. */
+export type Way = 'sent' | 'asked_for';
+
+const addressOf = ({ baseUrl, hookId }: Webhook) => `${baseUrl}/${hookId}`;
+
+/** Known without asking Telegram; undefined where that has to be asked. */
+export async function knownWay(context: TelegramContext, key: BotKey): Promise<Way | undefined> {
+  const known = await findWebhook(context.database, key);
+  if (known === undefined) return context.inboundUrl === null ? 'asked_for' : undefined;
+  const isFresh = context.now().getTime() - known.checkedAt.getTime() < CHECK_EVERY_MS;
+  if (!isFresh || known.baseUrl !== context.inboundUrl) return undefined;
+  return known.isSet ? 'sent' : 'asked_for';
+}
+
+/**
+ * Brings Telegram to send where it can reach us, and back to being asked where it cannot. Nothing is lost on the way:
+ * Telegram keeps what was not taken, by whichever way; and nothing is doubled, since a message is stored once. Runs
+ * while nobody else reads the bot. An address that is not ours belongs to a program of the customer's, and stays.
+ */
+export async function settleWebhook(context: TelegramContext, key: BotKey): Promise<Way> {
+  const { database, inboundUrl, now } = context;
+  const known = await findWebhook(database, key);
+  try {
+    const info = asObject(await callTelegram(context, 'getWebhookInfo'));
+    const current = textOrNull(info.url) ?? '';
+    if (inboundUrl === null) return await stopSending(context, known, current);
+    if (known !== undefined && known.baseUrl === inboundUrl && current === addressOf(known)) {
+      await noteWebhook(database, known.hookId, { isSet: true, checkedAt: now() });
+      return 'sent';
+    }
+    const isOurs = [inboundUrl, known?.baseUrl].some((base) => base && current.startsWith(`${base}/`));
+    if (current === '' || isOurs) return await startSending(context, key, inboundUrl);
+    if (known !== undefined) await noteWebhook(database, known.hookId, { isSet: false, checkedAt: now() });
+    return 'asked_for';
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    // A Telegram that cannot be told of an address can still be asked; the next try has time.
+    const row = await findWebhook(database, key);
+    if (row !== undefined) await noteWebhook(database, row.hookId, { isSet: row.isSet, checkedAt: now() });
+    return row?.isSet === true ? 'sent' : 'asked_for';
+  }
+}
+
+async function startSending(context: TelegramContext, key: BotKey, baseUrl: string): Promise<Way> {
+  const { database, now } = context;
+  const [hookId, secret] = [randomUUID(), `${randomUUID()}-${randomUUID()}`];
+  const before = new Date(now().getTime() - LEFT_KEPT_MS);
+  await deleteLeftWebhooks(database, { before, limit: LEFT_DELETED_AT_ONCE });
+  await database.transaction((tx) =>
+    replaceWebhook(tx, key, { hookId, baseUrl, checkedAt: now(), secretHash: hashToken(secret) }),
+  );
+  await callTelegram(context, 'setWebhook', {
+    url: `${baseUrl}/${hookId}`,
+    secret_token: secret,
+    allowed_updates: MESSAGE_KINDS,
+  });
+  await noteWebhook(database, hookId, { isSet: true, checkedAt: now() });
+  return 'sent';
+}
+
+async function stopSending(
+  context: TelegramContext,
+  known: Webhook | undefined,
+  current: string,
+): Promise<Way> {
+  if (known === undefined) return 'asked_for';
+  if (current === addressOf(known)) await callTelegram(context, 'deleteWebhook');
+  await deleteWebhookRow(context.database, known.hookId);
+  return 'asked_for';
+}
+
+/** Before the customer disconnects. What fails here mends itself by the answer to what is still sent (`receive`). */
+export async function leaveTelegram(context: TelegramContext, key: BotKey): Promise<void> {
+  const known = await findWebhook(context.database, key);
+  if (known === undefined) return;
+  const info = asObject(await callTelegram(context, 'getWebhookInfo'));
+  await stopSending(context, known, textOrNull(info.url) ?? '');
+}
+
+/** Telegram does what the answer to a message asks for: here to forget an address that nobody is connected by. */
+const FORGET_US = { method: 'deleteWebhook' };
+
+export function receiveUpdate(
+  { database, hookId, headers, payload }: InboundDelivery,
+  tell: (tx: Queryable, customerId: string, data: Record<string, unknown>) => Promise<unknown>,
+): Promise<InboundAnswer> {
+  return database.transaction(async (tx): Promise<InboundAnswer> => {
+    const addressee = HOOK_ID.test(hookId) ? await lockAddressee(tx, hookId) : undefined;
+    if (addressee === undefined) return { kind: 'unknown' };
+    const { customerId, botId, secretHash } = addressee;
+    const secret = headers[SECRET_HEADER];
+    const isKnown = typeof secret === 'string' && secret.length <= SECRET_LENGTH_MAX;
+    if (!isKnown || !equalSecrets(hashToken(secret), secretHash)) return { kind: 'refused' };
+    if (customerId === null) return { kind: 'taken', body: FORGET_US };
+    const key = { customerId, botId };
+    await storeReceived(tx, key, readUpdates([payload()]));
+    await tellUntold(tx, key, (data) => tell(tx, customerId, data));
+    return { kind: 'taken', body: undefined };
+  });
+}

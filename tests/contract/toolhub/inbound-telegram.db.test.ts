@@ -1,0 +1,145 @@
+// A service with a public address: Telegram sends a bot's messages there, with a secret that only the two know.
+import type { TestDatabase } from '@libs/db/testing';
+import { enqueueJobs } from '@libs/jobs';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  type BotApiServer,
+  startBotApi,
+} from '../../../services/toolhub/src/connectors/telegram/test/bot-api-server.ts';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { SCHEMA } from '../../../services/toolhub/src/schema.ts';
+import { makeToken } from '../../../services/toolhub/test/accounts.ts';
+import { type Instance, startInstance } from '../../../services/toolhub/test/instance.ts';
+import { apiOf, createToolhubDatabase, newCustomer } from './service.ts';
+
+const PUBLIC_URL = 'https://hub.example.com';
+
+let db: TestDatabase;
+let telegram: BotApiServer;
+let hub: Instance;
+let bots = 0;
+let bot: string;
+
+beforeAll(async () => {
+  [db, telegram] = await Promise.all([createToolhubDatabase(), startBotApi()]);
+  hub = await startInstance(db.url, {
+    publicUrl: PUBLIC_URL,
+    jobs: true,
+    env: { TOOLHUB_CONNECTOR_TELEGRAM_URL: telegram.url },
+  });
+});
+afterAll(async () => {
+  await hub?.stop();
+  await telegram.stop();
+  await db.drop();
+});
+beforeEach(() => {
+  bots += 1;
+  bot = `${8_000 + bots}:AAE_abcdefghijklmnopqrstuvwxyz012345`;
+  telegram.addBot(bot, `bot_${bots}`);
+  telegram.calls.length = 0;
+});
+
+const message = (id: number, text: string) => ({
+  message: {
+    message_id: id,
+    date: 1_793_500_000 + id,
+    chat: { id: 5, type: 'private', first_name: 'Bob' },
+    text,
+  },
+});
+async function connected() {
+  const customer = await newCustomer(hub.url);
+  const { token: tools } = await makeToken(hub.url, customer, { scopes: ['tools:read'] });
+  const api = apiOf(hub.url, customer.token);
+  expect((await api('PUT', '/api/credentials/telegram', { bot_token: bot })).status).toBe(200);
+  await expect.poll(() => telegram.webhook(bot), { timeout: 5_000, interval: 20 }).toBeDefined();
+  return { ...customer, api, tools };
+}
+const textsOf = async (customerId: string) =>
+  (
+    await db.database.query<{ text: string }>(
+      `select data -> 'message' ->> 'text' as text from events
+       where customer_id = $1 and type = 'telegram.message.received' order by id`,
+      [customerId],
+    )
+  ).rows.map(({ text }) => text);
+async function readByTool(token: string) {
+  const { body } = await callTool(hub.url, token, 'telegram_list_messages', {});
+  const { items } = (body.result?.structuredContent ?? { items: [] }) as { items: { text: string }[] };
+  return items.map(({ text }) => text);
+}
+const post = (path: string, secret: string | undefined, body: string) =>
+  fetch(`${hub.url}${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(secret === undefined ? {} : { 'x-telegram-bot-api-secret-token': secret }),
+    },
+    body,
+  });
+
+test('[TH-9.8] a bot is told of an address of its own with a secret; what it sends is told once and read by a tool', async () => {
+  telegram.push(bot, message(1, 'before anybody connected'));
+  const ada = await connected();
+  const { url, secret } = telegram.webhook(bot) as { url: string; secret: string };
+  expect(url).toMatch(/^https:\/\/hub\.example\.com\/webhooks\/telegram\/[0-9a-f-]{36}$/);
+  expect(secret).toMatch(/^[A-Za-z0-9_-]{64,256}$/);
+  const kept = await db.database.query('select * from telegram_webhooks');
+  expect(JSON.stringify(kept.rows)).not.toContain(secret);
+
+  telegram.push(bot, message(2, 'hello'));
+  expect(await telegram.send(bot, hub.url)).toEqual([200, 200]);
+  const again = JSON.stringify({ update_id: 2, ...message(2, 'hello') });
+  expect((await post(new URL(url).pathname, secret, again)).status).toBe(200);
+  expect(await textsOf(ada.id)).toEqual(['before anybody connected', 'hello']);
+  expect(await readByTool(ada.tools)).toEqual(['hello', 'before anybody connected']);
+  expect(telegram.calls.map(({ method }) => method)).not.toContain('getUpdates');
+});
+
+test('[TH-9.8] who does not know the secret is refused before anything is read, and an unknown address is 404', async () => {
+  const ada = await connected();
+  const { url } = telegram.webhook(bot) as { url: string };
+  const { pathname } = new URL(url);
+  const body = JSON.stringify({ update_id: 1, ...message(1, 'forged') });
+  for (const secret of [undefined, '', 'wrong', 'x'.repeat(300)])
+    expect((await post(pathname, secret, body)).status).toBe(401);
+  expect((await post(pathname, 'wrong', 'no json')).status).toBe(401);
+  const elsewhere = '/webhooks/telegram/00000000-0000-4000-8000-000000000000';
+  for (const path of [elsewhere, '/webhooks/telegram/..%2fwhatsapp', '/webhooks/telegram/%00'])
+    expect((await post(path, 'wrong', body)).status).toBe(404);
+  expect(await textsOf(ada.id)).toEqual([]);
+});
+
+test('[TH-9.8] disconnecting has Telegram forget the address; where it could not be told, its next message does', async () => {
+  const ada = await connected();
+  expect((await ada.api('DELETE', '/api/credentials/telegram')).status).toBe(204);
+  expect(telegram.webhook(bot)).toBeUndefined();
+
+  const eve = await connected();
+  telegram.failNext({ kind: 'status', status: 502 }, 'getWebhookInfo');
+  expect((await eve.api('DELETE', '/api/credentials/telegram')).status).toBe(204);
+  expect(telegram.webhook(bot)).toBeDefined();
+  telegram.push(bot, message(9, 'to nobody'));
+  expect(await telegram.send(bot, hub.url)).toEqual([200]);
+  expect(telegram.webhook(bot)).toBeUndefined();
+  const left = await db.database.query('select 1 from telegram_messages where payload::text like $1', [
+    '%to nobody%',
+  ]);
+  expect(left.rows).toEqual([]);
+});
+
+test('[TH-9.8] an address that the customer’s own program set is left alone', async () => {
+  const own = { url: 'https://own.example.com/bot', secret_token: 'own' };
+  await fetch(`${telegram.url}/bot${bot}/setWebhook`, { method: 'POST', body: JSON.stringify(own) });
+  const ada = await newCustomer(hub.url);
+  const api = apiOf(hub.url, ada.token);
+  expect((await api('PUT', '/api/credentials/telegram', { bot_token: bot })).status).toBe(200);
+  await enqueueJobs(db.database, SCHEMA, [{ name: 'inbound.telegram', payload: {} }]);
+  await expect
+    .poll(() => telegram.calls.filter(({ method }) => method === 'getUpdates').length, { timeout: 5_000 })
+    .toBeGreaterThan(0);
+  expect(telegram.webhook(bot)?.url).toBe(own.url);
+  expect((await api('DELETE', '/api/credentials/telegram')).status).toBe(204);
+  expect(telegram.webhook(bot)?.url).toBe(own.url);
+});
