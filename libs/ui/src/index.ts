@@ -9,12 +9,11 @@ export {
 } from './api/client.ts';
 export { type StreamMessage, useEventStream } from './api/event-stream.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
-export { BrokenPage, NotFoundPage } from './app/error-page.tsx';
-export { loadPart } from './app/missing-parts.ts';
+export { NotFoundPage } from './app/error-page.tsx';
+export { createPages, page } from './app/pages.tsx';
 export { startApp } from './app/start-app.tsx';
 export { ApiFormView, FormProblemView } from './form/api-form.tsx';
 export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';
-export { deviceOf } from './session/device.ts';
 export { NarrowPage } from './shell/narrow-page.tsx';
 export { Page } from './shell/page.tsx';
 export type { PaletteAction } from './shell/palette.tsx';
@@ -36,5 +35,5 @@ export { ChoiceFilter, DateRangeFilter, FilterBar, TextFilter } from './table/fi
 export { ListView } from './table/list-view.tsx';
 export { Pager } from './table/pager.tsx';
 export { type ListPage, QueryTable } from './table/query-table.tsx';
-export { type Search, type SearchState, searchFormat, useSearchState } from './table/search.ts';
+export { type Search, type SearchState, useSearchState } from './table/search.ts';
 export { Icon, type IconName } from './theme/icons.tsx';

@@ -1,25 +1,7 @@
-import { BrokenPage, Loading, loadPart, NotFoundPage, searchFormat } from '@libs/ui';
-import { Button } from '@mantine/core';
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  Link,
-  lazyRouteComponent,
-  Outlet,
-  type RouteComponent,
-} from '@tanstack/react-router';
+import { createPages, page } from '@libs/ui';
 import { sessionOver } from './api/client.ts';
 import { basepath } from './api/mode.ts';
 import { Frame } from './frame/frame.tsx';
-import { texts } from './texts.ts';
-
-const root = createRootRoute({ component: Outlet });
-
-/** Each page is a file of its own that is loaded when somebody goes there. */
-function page<Name extends string>(load: () => Promise<Record<Name, RouteComponent>>, name: NoInfer<Name>) {
-  return lazyRouteComponent(() => loadPart(load as () => Promise<Record<string, RouteComponent>>), name);
-}
 
 const publicPages = {
   '/login': page(() => import('./session/login-page.tsx'), 'LoginPage'),
@@ -51,42 +33,7 @@ const framedPages = {
   '/operator': page(() => import('./operator/page.tsx'), 'OperatorPage'),
 };
 
-const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: Frame });
+const pages = createPages({ publicPages, framedPages, frame: Frame, basepath });
 
-const routeTree = root.addChildren([
-  ...Object.entries(publicPages).map(([path, component]) =>
-    createRoute({ getParentRoute: () => root, path, component }),
-  ),
-  frame.addChildren(
-    Object.entries(framedPages).map(([path, component]) =>
-      createRoute({ getParentRoute: () => frame, path, component }),
-    ),
-  ),
-]);
-
-export const router = createRouter({
-  routeTree,
-  basepath,
-  ...searchFormat,
-  defaultPreload: 'intent',
-  scrollRestoration: true,
-  defaultPendingComponent: Loading,
-  defaultErrorComponent: BrokenPage,
-  defaultNotFoundComponent: () => (
-    <NotFoundPage
-      action={
-        <Button component={Link} to="/" variant="default">
-          {texts.navigation.backHome}
-        </Button>
-      }
-    />
-  ),
-});
-
-/** To the log-in, and back to exactly here afterwards; pages that need no session stay. */
-sessionOver.lead = () => {
-  const { pathname, search } = window.location;
-  const here = pathname.slice(basepath.length).replace(/\/$/, '') || '/';
-  if (here in publicPages) return;
-  void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
-};
+export const { router } = pages;
+sessionOver.lead = pages.leadToLogin;

@@ -1,24 +1,6 @@
-import { BrokenPage, Loading, NotFoundPage, searchFormat } from '@libs/ui';
-import { Button } from '@mantine/core';
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  Link,
-  lazyRouteComponent,
-  Outlet,
-  type RouteComponent,
-} from '@tanstack/react-router';
+import { createPages, page } from '@libs/ui';
 import { sessionOver } from './api/client.ts';
 import { Frame } from './frame/frame.tsx';
-import { texts } from './texts.ts';
-
-const root = createRootRoute({ component: Outlet });
-
-/** Each page is a file of its own that is loaded when somebody goes there. */
-function page<Name extends string>(load: () => Promise<Record<Name, RouteComponent>>, name: NoInfer<Name>) {
-  return lazyRouteComponent(load as () => Promise<Record<string, RouteComponent>>, name);
-}
 
 const publicPages = {
   '/': page(() => import('./front/page.tsx'), 'StartPage'),
@@ -45,40 +27,7 @@ const framedPages = {
   '/settings': page(() => import('./settings/page.tsx'), 'SettingsPage'),
 };
 
-const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: Frame });
+const pages = createPages({ publicPages, framedPages, frame: Frame });
 
-const routeTree = root.addChildren([
-  ...Object.entries(publicPages).map(([path, component]) =>
-    createRoute({ getParentRoute: () => root, path, component }),
-  ),
-  frame.addChildren(
-    Object.entries(framedPages).map(([path, component]) =>
-      createRoute({ getParentRoute: () => frame, path, component }),
-    ),
-  ),
-]);
-
-export const router = createRouter({
-  routeTree,
-  ...searchFormat,
-  defaultPreload: 'intent',
-  scrollRestoration: true,
-  defaultPendingComponent: Loading,
-  defaultErrorComponent: BrokenPage,
-  defaultNotFoundComponent: () => (
-    <NotFoundPage
-      action={
-        <Button component={Link} to="/" variant="default">
-          {texts.navigation.backHome}
-        </Button>
-      }
-    />
-  ),
-});
-
-/** To the log-in, and back to exactly here afterwards; pages that need no session stay. */
-sessionOver.lead = () => {
-  const { pathname, search } = window.location;
-  if (pathname in publicPages) return;
-  void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
-};
+export const { router } = pages;
+sessionOver.lead = pages.leadToLogin;

@@ -65,7 +65,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     const { token } = await nextMail(harness, EMAIL, /Verify/);
     await page.goto(`/dashboard/verify?token=${token}`);
     await page.getByText('Verified. Thank you!').waitFor();
-    await page.getByRole('link', { name: 'To the dashboard' }).click();
+    await page.getByRole('link', { name: 'Go on' }).click();
     await page.getByText('Your first payment').waitFor();
     expect(await page.getByText('not verified yet').count()).toBe(0);
   });

@@ -59,7 +59,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByRole('button', { name: 'Make the account' }).click();
     await page.getByText('First steps').waitFor();
     await page.goto(await hub.linkInMail(EMAIL));
-    await page.getByText('Your e-mail address is verified.').waitFor();
+    await page.getByText('Verified. Thank you!').waitFor();
     await page.getByRole('link', { name: 'Go on' }).click();
     await heading('Overview');
     expect(await page.getByText('Please open the link').count()).toBe(0);

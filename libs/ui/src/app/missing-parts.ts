@@ -3,6 +3,8 @@ import { connection } from '../api/connection.ts';
 const RELOADED = 'reloaded-for-a-missing-part';
 const RELOADED_WITHIN_MS = 10_000;
 
+let recovery: Promise<never> | undefined;
+
 /**
  * A part of the program could not be loaded: there is no connection, or a new build took the place of the one that this page
  * came from. Either way the page begins anew as soon as the server answers, and not in a circle.
@@ -10,17 +12,22 @@ const RELOADED_WITHIN_MS = 10_000;
 export function recoverMissingParts(): void {
   window.addEventListener('vite:preloadError', (event) => {
     event.preventDefault();
-    void reloadWhenAnswered();
+    recovery ??= reloadWhenAnswered();
+    recovery.catch(() => {
+      recovery = undefined;
+    });
   });
 }
 
 /** For parts that are loaded when they are needed: one that is missing leaves the page as it is until it begins anew. */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   const part = (await load()) as Part | undefined;
-  return part ?? new Promise<Part>(() => {});
+  if (part !== undefined) return part;
+  return recovery ?? Promise.reject(new Error('A part of the program is missing.'));
 }
 
-async function reloadWhenAnswered(): Promise<void> {
+/** Ends only where loading the page again has just not helped: then the page says that it is broken. */
+async function reloadWhenAnswered(): Promise<never> {
   const answers = await fetch('/healthz').then(
     ({ ok }) => ok,
     () => false,
@@ -30,7 +37,8 @@ async function reloadWhenAnswered(): Promise<void> {
     await connection.back();
   }
   const lastMs = Number(sessionStorage.getItem(RELOADED) ?? 0);
-  if (Date.now() - lastMs < RELOADED_WITHIN_MS) return;
+  if (Date.now() - lastMs < RELOADED_WITHIN_MS) throw new Error('A part of the program is missing.');
   sessionStorage.setItem(RELOADED, String(Date.now()));
   window.location.reload();
+  return new Promise<never>(() => {});
 }

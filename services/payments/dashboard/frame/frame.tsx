@@ -1,7 +1,9 @@
 import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
+import { UnverifiedBanner } from '@libs/ui/account';
 import { Alert, Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { mode } from '../api/mode.ts';
+import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { useRights, useSession } from '../session/session.ts';
 import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
@@ -9,7 +11,6 @@ import { texts } from '../texts.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
 import { OrganisationSwitch } from './organisation-switch.tsx';
-import { UnverifiedBanner } from './unverified-banner.tsx';
 
 const words = texts.navigation;
 
@@ -97,7 +98,9 @@ export function Frame() {
         },
       }}
     >
-      {session.data.user.email_verified ? null : <UnverifiedBanner email={session.data.user.email} />}
+      {session.data.user.email_verified ? null : (
+        <UnverifiedBanner account={account} email={session.data.user.email} />
+      )}
       {session.data.organisation === null ? <AnotherOrganisationPanel /> : <Outlet />}
     </Shell>
   );

@@ -1,5 +1,6 @@
 import { ActionButton, ApiFormView, NarrowPage, QueryView, useApiForm } from '@libs/ui';
-import { Anchor, PasswordInput, Text, TextInput } from '@mantine/core';
+import { NameField, NewPasswordField } from '@libs/ui/account';
+import { Anchor, Text, TextInput } from '@mantine/core';
 import { Link, useSearch } from '@tanstack/react-router';
 import { client, useObject } from '../api/client.ts';
 import type { Role, Session } from '../api/types.ts';
@@ -67,19 +68,8 @@ function JoinAsNew({ token, email }: { token: string; email: string }) {
     <>
       <ApiFormView api={api} submitLabel={words.signUp} fullWidth>
         <TextInput label={texts.fields.email} value={email} readOnly />
-        <TextInput
-          label={texts.fields.name}
-          autoComplete="name"
-          required
-          {...api.form.getInputProps('name')}
-        />
-        <PasswordInput
-          label={texts.fields.password}
-          description={texts.signup.passwordHint}
-          autoComplete="new-password"
-          required
-          {...api.form.getInputProps('password')}
-        />
+        <NameField input={api.form.getInputProps('name')} />
+        <NewPasswordField input={api.form.getInputProps('password')} />
       </ApiFormView>
       <Text size="sm" ta="center">
         {texts.signup.known}{' '}

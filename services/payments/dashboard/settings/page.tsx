@@ -1,13 +1,12 @@
 import { Page } from '@libs/ui';
+import { PasskeysPanel, PasswordPanel, ProfilePanel, SessionsPanel } from '@libs/ui/account';
 import { SimpleGrid, Stack } from '@mantine/core';
 import type { Session } from '../api/types.ts';
+import { account } from '../session/account.tsx';
 import { useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { LiveAccessPanel } from './live-access-panel.tsx';
 import { AnotherOrganisationPanel, OrganisationPanel } from './organisation-panels.tsx';
-import { PasskeysPanel } from './passkeys-panel.tsx';
-import { PasswordPanel, ProfilePanel } from './profile-panels.tsx';
-import { SessionsPanel } from './sessions-panel.tsx';
 
 export function SettingsPage() {
   const session = useSession();
@@ -24,8 +23,8 @@ function SettingsView({ session }: { session: Session }) {
     <>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <Stack gap="lg">
-          <ProfilePanel user={session.user} />
-          <PasswordPanel />
+          <ProfilePanel account={account} person={session.user} />
+          <PasswordPanel account={account} />
         </Stack>
         <Stack gap="lg">
           {rights.manage ? <OrganisationPanel name={session.organisation?.name ?? ''} /> : null}
@@ -33,8 +32,8 @@ function SettingsView({ session }: { session: Session }) {
           <AnotherOrganisationPanel />
         </Stack>
       </SimpleGrid>
-      <PasskeysPanel user={session.user} />
-      <SessionsPanel />
+      <PasskeysPanel account={account} secondFactor={session.user} />
+      <SessionsPanel account={account} />
     </>
   );
 }

@@ -1,12 +1,13 @@
 import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
+import { UnverifiedBanner } from '@libs/ui/account';
 import { Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { type Customer, useMe } from '../session/me.ts';
 import { texts } from '../texts.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { UnverifiedBanner } from './unverified-banner.tsx';
 
 const words = texts.navigation;
 
@@ -73,7 +74,7 @@ export function CustomerFrame({ customer, children }: { customer: Customer; chil
         ],
       }}
     >
-      {customer.email_verified ? null : <UnverifiedBanner email={customer.email} />}
+      {customer.email_verified ? null : <UnverifiedBanner account={account} email={customer.email} />}
       {children}
     </Shell>
   );

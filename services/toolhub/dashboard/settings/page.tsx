@@ -1,10 +1,10 @@
 import { Page } from '@libs/ui';
+import { PasskeysPanel, PasswordPanel, ProfilePanel, SessionsPanel } from '@libs/ui/account';
 import { SimpleGrid, Stack } from '@mantine/core';
+import { account } from '../session/account.tsx';
 import { useMe } from '../session/me.ts';
 import { texts } from '../texts.ts';
 import { DeletePanel } from './delete-panel.tsx';
-import { PasswordPanel, ProfilePanel } from './profile-panels.tsx';
-import { SessionsPanel } from './sessions-panel.tsx';
 
 const words = texts.settings;
 
@@ -15,10 +15,11 @@ export function SettingsPage() {
       {me.data === undefined ? null : (
         <Stack gap="lg">
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-            <ProfilePanel customer={me.data.customer} />
-            <PasswordPanel />
+            <ProfilePanel account={account} person={me.data.customer} />
+            <PasswordPanel account={account} />
           </SimpleGrid>
-          <SessionsPanel />
+          <PasskeysPanel account={account} />
+          <SessionsPanel account={account} />
           <DeletePanel />
         </Stack>
       )}

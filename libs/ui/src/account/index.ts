@@ -1,0 +1,11 @@
+export type { Account } from './account.ts';
+export { NameField, NewPasswordField } from './fields.tsx';
+export { ForgotPage } from './forgot-page.tsx';
+export { LoginPage } from './login-page.tsx';
+export { PasskeysPanel } from './passkeys-panel.tsx';
+export { PasswordPanel, ProfilePanel } from './profile-panels.tsx';
+export { ResetPage } from './reset-page.tsx';
+export { SessionsPanel } from './sessions-panel.tsx';
+export { SignupPage } from './signup-page.tsx';
+export { UnverifiedBanner } from './unverified-banner.tsx';
+export { VerifyPage } from './verify-page.tsx';

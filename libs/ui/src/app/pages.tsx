@@ -1,0 +1,73 @@
+import { Button } from '@mantine/core';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  lazyRouteComponent,
+  Outlet,
+  type RouteComponent,
+} from '@tanstack/react-router';
+import { Loading } from '../show/query-view.tsx';
+import { searchFormat } from '../table/search.ts';
+import { texts } from '../texts.ts';
+import { BrokenPage, NotFoundPage } from './error-page.tsx';
+import { loadPart } from './missing-parts.ts';
+
+type Pages = Record<string, RouteComponent>;
+
+/** Each page is a file of its own that is loaded when somebody goes there. */
+export function page<Name extends string>(
+  load: () => Promise<Record<Name, RouteComponent>>,
+  name: NoInfer<Name>,
+) {
+  return lazyRouteComponent(() => loadPart(load as () => Promise<Record<string, RouteComponent>>), name);
+}
+
+/** A product's addresses: pages that anybody may see, and pages within the frame, which need a session. */
+export function createPages(options: {
+  publicPages: Pages;
+  framedPages: Pages;
+  frame: RouteComponent;
+  basepath?: string;
+}) {
+  const { publicPages, framedPages, basepath = '' } = options;
+  const root = createRootRoute({ component: Outlet });
+  const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: options.frame });
+  const router = createRouter({
+    routeTree: root.addChildren([
+      ...Object.entries(publicPages).map(([path, component]) =>
+        createRoute({ getParentRoute: () => root, path, component }),
+      ),
+      frame.addChildren(
+        Object.entries(framedPages).map(([path, component]) =>
+          createRoute({ getParentRoute: () => frame, path, component }),
+        ),
+      ),
+    ]),
+    basepath: basepath || '/',
+    ...searchFormat,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: BrokenPage,
+    defaultNotFoundComponent: () => <NotFoundPage action={<ToStart />} />,
+  });
+
+  /** To the log-in, and back to exactly here afterwards; pages that need no session stay. */
+  const leadToLogin = () => {
+    const { pathname, search } = window.location;
+    const here = pathname.slice(basepath.length).replace(/\/$/, '') || '/';
+    if (here in publicPages) return;
+    void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
+  };
+  return { router, leadToLogin };
+}
+
+function ToStart() {
+  return (
+    <Button component={Link} to="/" variant="default">
+      {texts.toStart}
+    </Button>
+  );
+}

@@ -1,0 +1,11 @@
+import type { Account } from '@libs/ui/account';
+import { client, refresh, useList } from '../api/client.ts';
+import { Brand } from './brand.tsx';
+import { SESSION_PATH } from './session.ts';
+
+export const account: Account = {
+  client,
+  api: { useList, refresh },
+  brand: <Brand />,
+  paths: { auth: SESSION_PATH, person: SESSION_PATH, own: SESSION_PATH },
+};
