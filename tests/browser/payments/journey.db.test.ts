@@ -228,7 +228,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByText('The passkey is there.').waitFor();
     await button('Your account').click();
     await page.getByRole('menuitem', { name: 'Log out' }).click();
-    await button('Log in with a passkey').click();
+    await button('Use a passkey instead').click();
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   });
 

@@ -7,7 +7,7 @@ export const texts = {
     title: 'Log in',
     submit: 'Log in',
     forgot: 'Forgot your password?',
-    passkey: 'Log in with a passkey',
+    passkey: 'Use a passkey instead',
     or: 'or',
     newHere: 'New here?',
     signUp: 'Sign up',
