@@ -10,6 +10,12 @@ const programs = [
   python('/usr/bin/python3', 'python3'),
   python('/usr/bin/pip3', 'python3-pip'),
   python('/usr/bin/mypy', 'mypy'),
+  {
+    path: '/usr/sbin/pgbouncer',
+    name: 'pgbouncer',
+    packages: ['pgbouncer'],
+    used: 'the services behind a pooler',
+  },
   { path: '/usr/bin/chromium', name: 'chromium', packages: ['chromium'], used: 'the pages in a browser' },
 ];
 

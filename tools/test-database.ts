@@ -1,13 +1,22 @@
-import { startTestServer } from '@libs/db/testing';
+import { startPooler, startTestServer } from '@libs/db/testing';
 
 /** Vitest calls this once per run: every test file clones its database on the server that this provides. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  const given = process.env.TEST_POSTGRES_URL ?? process.env.DATABASE_URL;
-  if (given) {
-    process.env.TEST_POSTGRES_URL = given;
-    return undefined;
+  const closers: (() => Promise<void>)[] = [];
+  let url = process.env.TEST_POSTGRES_URL ?? process.env.DATABASE_URL;
+  if (!url) {
+    const server = await startTestServer();
+    url = server.url;
+    closers.unshift(() => server.stop());
   }
-  const server = await startTestServer();
-  process.env.TEST_POSTGRES_URL = server.url;
-  return () => server.stop();
+  process.env.TEST_POSTGRES_URL = url;
+  // Set by `npm run pooled`: the services of the tests reach their databases through PgBouncer.
+  if (process.env.TEST_THROUGH === 'pgbouncer') {
+    const pooler = await startPooler(url);
+    process.env.TEST_POOLER_URL = pooler.url;
+    closers.unshift(() => pooler.stop());
+  }
+  return async () => {
+    for (const close of closers) await close();
+  };
 }

@@ -51,6 +51,9 @@ export async function startLogged(
       printed += chunk;
     });
   const closed = once(child, 'close');
+  // A test that failed ends nothing, and its process must not stay behind.
+  const endWithTests = () => child.kill('SIGKILL');
+  process.once('exit', endWithTests);
   const url = `http://127.0.0.1:${port}`;
   for (let tries = 0; ; tries += 1) {
     const ready = await fetch(`${url}/readyz`).then(
@@ -67,6 +70,7 @@ export async function startLogged(
     async stop() {
       child.kill('SIGTERM');
       await closed;
+      process.off('exit', endWithTests);
       return printed;
     },
   };

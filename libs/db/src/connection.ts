@@ -23,18 +23,19 @@ export interface ConnectionOptions {
   url: string;
   /**
    * The server itself, where `url` leads to a pooler that gives out connections by transaction: for what lives longer
-   * than a transaction (listening, sessions).
+   * than a transaction (listening, sessions). What `connectionSettings` lists is then brought by the role, because
+   * poolers refuse start-up options.
    */
-  directUrl?: string;
+  directUrl?: string | undefined;
+  /**
+   * Whether statements are parsed once per connection. A pooler before 1.21 knows nothing of them, so behind one the
+   * default is no.
+   */
+  preparedStatements?: boolean | undefined;
   /** Becomes the search path, so that SQL names tables without their schema. */
   schema: string;
   applicationName?: string;
   timeouts?: Partial<Timeouts>;
-  /**
-   * Who sets what `connectionSettings` lists: each connection when it starts, or the operator once by
-   * `ALTER ROLE … IN DATABASE … SET`, because poolers refuse start-up options.
-   */
-  settingsFrom?: 'connection' | 'role';
 }
 
 /** The database cannot be reached or refuses us; the message is one line for the person who starts the service. */
@@ -99,11 +100,20 @@ export function reportSettings(options: ConnectionOptions): string {
   ].join('; ');
 }
 
+/** For the pool. */
 export function clientOptions(options: ConnectionOptions): pg.ClientConfig {
+  const { options: _settings, ...pooled } = directOptions(options);
+  return options.directUrl === undefined
+    ? directOptions(options)
+    : { ...pooled, connectionString: options.url };
+}
+
+/** For connections that live longer than a transaction. */
+export function directOptions(options: ConnectionOptions): pg.ClientConfig {
   const settings = Object.entries(connectionSettings(options)).map(([name, value]) => `-c ${name}=${value}`);
   return {
-    connectionString: options.url,
-    ...(options.settingsFrom === 'role' ? {} : { options: settings.join(' ') }),
+    connectionString: options.directUrl ?? options.url,
+    options: settings.join(' '),
     application_name: options.applicationName ?? options.schema,
     connectionTimeoutMillis: timeoutsOf(options).connectMs,
     types: typeParsers,
@@ -111,10 +121,15 @@ export function clientOptions(options: ConnectionOptions): pg.ClientConfig {
   };
 }
 
-/** For connections that live longer than a transaction. */
-export function directOptions(options: ConnectionOptions): pg.ClientConfig {
-  return { ...clientOptions(options), connectionString: options.directUrl ?? options.url };
-}
+/**
+ * A schema's change takes the time it takes, with every plan: the role of a service behind a pooler has the limits of
+ * its requests.
+ */
+export const migrationSettings = [
+  ...lookupPlans.map((name) => `set local ${name} = on`),
+  'set local statement_timeout = 0',
+  'set local idle_in_transaction_session_timeout = 0',
+].join('; ');
 
 /** Turns the driver's errors at the first connection into one line that names the setting at fault. */
 export function explainConnectError(url: string, error: unknown): DatabaseUnreachable {

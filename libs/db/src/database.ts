@@ -8,6 +8,7 @@ import {
   reportSettings,
 } from './connection.ts';
 import { OneConnection, type SecondConnection } from './one-connection.ts';
+import { checkPooledPath, settleRole } from './pooled-role.ts';
 import { type ListenOptions, type Subscription, subscribe } from './subscription.ts';
 
 /** Anything that runs SQL: the pool, or one transaction. */
@@ -81,13 +82,14 @@ const CONNECTIONS_MAX = 10;
 const SESSIONS_MAX = 8;
 const IDLE_TIMEOUT_MS = 60_000;
 
-function asQueryable(client: pg.Pool | pg.ClientBase): Queryable {
+function asQueryable(client: pg.Pool | pg.ClientBase, prepares: boolean): Queryable {
   return {
     async query<Row extends object>(statement: string | PreparedStatement, values?: readonly unknown[]) {
+      const text = typeof statement === 'string' ? statement : statement.text;
       const config =
-        typeof statement === 'string'
-          ? { text: statement, values: values as unknown[] }
-          : { name: statement.name, text: statement.text, values: values as unknown[] };
+        typeof statement !== 'string' && prepares
+          ? { name: statement.name, text, values: values as unknown[] }
+          : { text, values: values as unknown[] };
       const result = await client.query<Row & pg.QueryResultRow>(config);
       return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
     },
@@ -95,7 +97,10 @@ function asQueryable(client: pg.Pool | pg.ClientBase): Queryable {
 }
 
 /** Takes a connection for as long as the work runs; one that broke meanwhile is not given back. */
-async function withClient<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  { pool, prepares }: { pool: pg.Pool; prepares: boolean },
+  work: (client: Queryable) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const onError = (error: Error) => {
@@ -103,7 +108,7 @@ async function withClient<T>(pool: pg.Pool, work: (client: Queryable) => Promise
   };
   client.on('error', onError);
   try {
-    return await work(asQueryable(client));
+    return await work(asQueryable(client, prepares));
   } finally {
     client.off('error', onError);
     client.release(broken);
@@ -116,6 +121,9 @@ function beginStatement(wanted: TransactionOptions, options: DatabaseOptions): s
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { directUrl } = options;
+  if (directUrl !== undefined) await settleRole({ ...options, directUrl });
+  const prepares = options.preparedStatements ?? directUrl === undefined;
   let pool: pg.Pool;
   try {
     pool = new pg.Pool({
@@ -127,6 +135,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   } catch (error) {
     throw explainConnectError(options.url, error);
   }
+  try {
+    if (directUrl !== undefined) await checkPooledPath(pool, options);
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
   const sessions = new pg.Pool({
     ...directOptions(options),
     max: options.sessionsMax ?? SESSIONS_MAX,
@@ -135,7 +149,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const onError = (error: Error) => options.onError?.(error);
   pool.on('error', onError);
   sessions.on('error', onError);
-  const pooled = asQueryable(pool);
+  const pooled = asQueryable(pool, prepares);
   const oneConnection = new OneConnection(options.onSecondConnection);
   const subscriptions = new Set<Subscription>();
 
@@ -154,7 +168,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ): Promise<T> {
     oneConnection.check();
     const committed: (() => Promise<void> | void)[] = [];
-    const result = await withClient(pool, async (client) => {
+    const result = await withClient({ pool, prepares }, async (client) => {
       await client.query(beginStatement(wanted, options));
       let result: T;
       try {
@@ -184,7 +198,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     url: options.url,
     schema: options.schema,
     query,
-    session: (work) => withClient(sessions, work),
+    session: (work) => withClient({ pool: sessions, prepares: true }, work),
     transaction,
     async listen(channel, onMessage, listenOptions = {}) {
       const subscription = await subscribe(options, checkIdentifier(channel), onMessage, listenOptions);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { checkIdentifier, explainConnectError } from './connection.ts';
+import { checkIdentifier, explainConnectError, migrationSettings } from './connection.ts';
 
 /** Files that belong together and are numbered for themselves: a service's own, or those of a library. */
 export interface MigrationSeries {
@@ -109,7 +109,7 @@ export async function migrate(url: string, source: MigrationSource): Promise<num
 }
 
 async function locked<T>(client: pg.Client, source: MigrationSource, work: () => Promise<T>): Promise<T> {
-  await client.query('begin');
+  await client.query(`begin; ${migrationSettings}`);
   try {
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `migrations ${source.schema}`,

@@ -8,6 +8,13 @@ import { startEmbedded } from './embedded.ts';
 import { type MigrationSource, migrate, readMigrations } from './migrate.ts';
 
 export { recordTable } from './migrate.ts';
+export {
+  connectionTo,
+  databaseSettings,
+  PGBOUNCER,
+  startPooler,
+  type TestPooler,
+} from './test-pooler.ts';
 
 export interface TestDatabase {
   url: string;

@@ -169,10 +169,3 @@ describe('every wait ends', () => {
     });
   });
 });
-
-test('behind a pooler, connections bring no settings of their own', async () => {
-  await opened({ settingsFrom: 'role' }, async (own) => {
-    const { rows } = await own.query(`select current_setting('statement_timeout') as timeout`);
-    expect(rows).toEqual([{ timeout: '0' }]);
-  });
-});

@@ -70,6 +70,17 @@ describe('settings', () => {
     expect(loadConfig({ DATABASE_URL: 'postgres://shared/db' }).database.url).toBe('postgres://shared/db');
   });
 
+  test('the address of the server itself goes with that of its pooler', () => {
+    const direct = { PAYMENTS_DATABASE_DIRECT_URL: 'postgres://server/db' };
+    expect(() => loadConfig(direct)).toThrow(/PAYMENTS_DATABASE_DIRECT_URL goes with PAYMENTS_DATABASE_URL/);
+    const behind = { ...direct, DATABASE_URL: 'postgres://pooler/db' };
+    expect(loadConfig(behind).database).toMatchObject({
+      ...{ url: 'postgres://pooler/db', directUrl: 'postgres://server/db', preparedStatements: undefined },
+    });
+    const able = { ...behind, PAYMENTS_DATABASE_PREPARED_STATEMENTS: 'on' };
+    expect(loadConfig(able).database.preparedStatements).toBe(true);
+  });
+
   test('one message names every setting that is wrong, and repeats no value', () => {
     const wrong = {
       PAYMENTS_ROLE: 'boss',

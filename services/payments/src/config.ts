@@ -14,6 +14,15 @@ export const settingsSpec = {
     protocols: ['postgres:', 'postgresql:'],
     optional: true,
   }),
+  databaseDirectUrl: settings.url(['PAYMENTS_DATABASE_DIRECT_URL', 'DATABASE_DIRECT_URL'], {
+    protocols: ['postgres:', 'postgresql:'],
+    optional: true,
+  }),
+  preparedStatements: settings.choice(
+    ['PAYMENTS_DATABASE_PREPARED_STATEMENTS', 'DATABASE_PREPARED_STATEMENTS'],
+    ['auto', 'on', 'off'],
+    { default: 'auto' },
+  ),
   databaseConnections: settings.integer('PAYMENTS_DATABASE_CONNECTIONS', { min: 4, max: 200, default: 16 }),
   statementTimeoutMs: settings.durationMs(
     ['PAYMENTS_DATABASE_STATEMENT_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT'],
@@ -65,6 +74,10 @@ export interface PaymentsConfig {
   };
   readonly database: {
     readonly url: string | undefined;
+    /** The server itself where `url` leads to a pooler. */
+    readonly directUrl: string | undefined;
+    /** Undefined: yes, but not behind a pooler. */
+    readonly preparedStatements: boolean | undefined;
     /** For live requests and work in the background, and for requests in test mode: neither can use up the other's. */
     readonly connectionsMax: number;
     readonly testConnectionsMax: number;
@@ -125,6 +138,9 @@ export function loadConfig(env: Env): PaymentsConfig {
     },
     database: {
       url: loaded.databaseUrl,
+      directUrl: loaded.databaseDirectUrl,
+      preparedStatements:
+        loaded.preparedStatements === 'auto' ? undefined : loaded.preparedStatements === 'on',
       connectionsMax: loaded.databaseConnections - testShareOf(loaded.databaseConnections),
       testConnectionsMax: testShareOf(loaded.databaseConnections),
       statementTimeoutMs: loaded.statementTimeoutMs,
@@ -166,6 +182,9 @@ function testShareOf(connections: number): number {
 /** What each setting allows by itself and all of them together do not. */
 function conflicts(loaded: Loaded, development: boolean): string[] {
   const problems: string[] = [];
+  if (loaded.databaseDirectUrl !== undefined && loaded.databaseUrl === undefined) {
+    problems.push('PAYMENTS_DATABASE_DIRECT_URL goes with PAYMENTS_DATABASE_URL, the address of the pooler');
+  }
   if (loaded.adminToken !== undefined && !/^[!-~]+$/.test(loaded.adminToken)) {
     problems.push('PAYMENTS_ADMIN_TOKEN must be printable ASCII without spaces');
   } else if (

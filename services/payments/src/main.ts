@@ -31,13 +31,14 @@ async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<s
 
 async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   const url = await openStorage(config, closers);
-  await migrate(url, paymentsMigrations());
+  const { directUrl, preparedStatements } = config.database;
+  await migrate(directUrl ?? url, paymentsMigrations());
   const log = createLogger({ name: 'payments', level: config.http.logLevel });
   const metrics = createMetrics({ service: 'payments' });
   const onSecondConnection = config.development ? undefined : reportSecondConnections({ metrics, log });
   const open = async (connectionsMax: number) => {
     const opened = await openDatabase({
-      ...{ url, schema: SCHEMA, connectionsMax },
+      ...{ url, directUrl, preparedStatements, schema: SCHEMA, connectionsMax },
       timeouts: { statementMs: config.database.statementTimeoutMs },
       ...(onSecondConnection ? { onSecondConnection } : {}),
       onError: (error) => log.warn({ err: error }, 'a database connection failed'),

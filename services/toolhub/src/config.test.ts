@@ -24,6 +24,8 @@ test('[TH-1.1] an empty environment gives the documented defaults', async () => 
     development: true,
     server: { host: '127.0.0.1', port: 4100, publicUrl: 'http://localhost:4100' },
     databaseUrl: undefined,
+    databaseDirectUrl: undefined,
+    preparedStatements: undefined,
     internalAccounts: {},
     mail: { smtpUrl: undefined },
     egressAllow: [],
@@ -71,6 +73,16 @@ test('[TH-1] given secrets are used, and the data folder is left alone', async (
   expect(config.connectorUrls).toEqual({ telegram: 'http://127.0.0.1:9' });
   expect(config.server.publicUrl).toBe('https://hub.example.com');
   await expect(stat(join(folder, 'untouched'))).rejects.toThrow('ENOENT');
+});
+
+test('the address of the server itself goes with that of its pooler', async () => {
+  const direct = { DATA_DIR: folder, TOOLHUB_DATABASE_DIRECT_URL: 'postgres://server/db' };
+  await expect(loadConfig(direct, connectors)).rejects.toThrow(/TOOLHUB_DATABASE_DIRECT_URL goes with/);
+  const behind = { ...direct, DATABASE_URL: 'postgres://pooler/db', DATABASE_PREPARED_STATEMENTS: 'off' };
+  expect(await loadConfig(behind, connectors)).toMatchObject({
+    ...{ databaseUrl: 'postgres://pooler/db', databaseDirectUrl: 'postgres://server/db' },
+    preparedStatements: false,
+  });
 });
 
 test('[TH-1.2] every bad setting is named in one message, and no value is repeated', async () => {

@@ -31,6 +31,10 @@ export interface Config {
   };
   /** Undefined: the embedded server under `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** The server itself where `databaseUrl` leads to a pooler. */
+  readonly databaseDirectUrl: string | undefined;
+  /** Undefined: yes, but not behind a pooler. */
+  readonly preparedStatements: boolean | undefined;
   readonly statementTimeoutMs: number;
   readonly dataDir: string;
   readonly secrets: {
@@ -73,6 +77,15 @@ const spec = {
     protocols: ['postgres:', 'postgresql:'],
     optional: true,
   }),
+  databaseDirectUrl: settings.url(['TOOLHUB_DATABASE_DIRECT_URL', 'DATABASE_DIRECT_URL'], {
+    protocols: ['postgres:', 'postgresql:'],
+    optional: true,
+  }),
+  preparedStatements: settings.choice(
+    ['TOOLHUB_DATABASE_PREPARED_STATEMENTS', 'DATABASE_PREPARED_STATEMENTS'],
+    ['auto', 'on', 'off'],
+    { default: 'auto' },
+  ),
   statementTimeoutMs: settings.durationMs(
     ['TOOLHUB_DATABASE_STATEMENT_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT'],
     { min: 1_000, max: 3_600_000, default: 30_000 },
@@ -193,6 +206,8 @@ function readSettings(env: Env, connectors: readonly Connector[]) {
   );
   try {
     const values = loadSettings(env, { ...spec, internalAccounts });
+    if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined)
+      problems.push('TOOLHUB_DATABASE_DIRECT_URL goes with TOOLHUB_DATABASE_URL, the address of the pooler');
     if (problems.length === 0) return { ...values, connectorUrls, oauthClients };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
@@ -229,6 +244,8 @@ export async function loadConfig(env: Env, connectors: readonly Connector[]): Pr
       logLevel: values.logLevel,
     }),
     databaseUrl: values.databaseUrl,
+    databaseDirectUrl: values.databaseDirectUrl,
+    preparedStatements: values.preparedStatements === 'auto' ? undefined : values.preparedStatements === 'on',
     statementTimeoutMs: values.statementTimeoutMs,
     dataDir: values.dataDir,
     secrets: Object.freeze({ encryptionKeys, adminToken, internalTokens }),

@@ -30,11 +30,12 @@ async function main(): Promise<void> {
   const closers: Closer[] = [];
   try {
     const url = config.databaseUrl ?? (await startDatabase(config, closers));
-    await migrate(url, migrationSource);
+    const { databaseDirectUrl: directUrl, preparedStatements } = config;
+    await migrate(directUrl ?? url, migrationSource);
     const log = createLogger({ name: 'toolhub', level: config.server.logLevel });
     const metrics = createMetrics({ service: 'toolhub' });
     const database = await openDatabase({
-      url,
+      ...{ url, directUrl, preparedStatements },
       schema: SCHEMA,
       connectionsMax: CONNECTIONS_MAX,
       timeouts: { statementMs: config.statementTimeoutMs },

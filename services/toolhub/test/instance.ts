@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { openDatabase } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { connectionTo, createTestDatabase, databaseSettings, type TestDatabase } from '@libs/db/testing';
 import { watchExchanges } from '@libs/http/testing';
 import { createToolhub, type ToolhubDependencies } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
@@ -51,7 +51,7 @@ function environment(
 ): Record<string, string> {
   return {
     TOOLHUB_PORT: String(publicPort),
-    TOOLHUB_DATABASE_URL: databaseUrl,
+    ...databaseSettings('TOOLHUB', databaseUrl),
     TOOLHUB_ENCRYPTION_KEY: ENCRYPTION_KEY,
     TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
     TOOLHUB_INTERNAL_TOKENS: `tests:${INTERNAL_TOKEN}`,
@@ -80,7 +80,7 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const connectors = options.connectors ?? createConnectors();
   const config = await loadConfig(env, connectors);
-  const database: Database = await openDatabase({ url: databaseUrl, schema: SCHEMA });
+  const database: Database = await openDatabase({ ...connectionTo(databaseUrl), schema: SCHEMA });
   const { now, fetchDocument } = options;
   const toolhub = await createToolhub({
     config,

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { checkExchange, watchExchanges } from '@libs/http/testing';
 import { listen } from '@libs/runtime';
 import { createIdFactory, createSealer } from '@libs/seal';
@@ -86,7 +86,7 @@ export async function startInstance(
   });
   const errors: unknown[] = [];
   const open = (connectionsMax: number) =>
-    openDatabase({ url: testDatabase.url, schema: SCHEMA, connectionsMax });
+    openDatabase({ ...connectionTo(testDatabase.url), schema: SCHEMA, connectionsMax });
   const [database, forTestMode] = await Promise.all([open(10), open(TEST_CONNECTIONS)]);
   const payments = await createPayments({
     ...{ config, database, testDatabase: forTestMode, now, random: () => 0 },

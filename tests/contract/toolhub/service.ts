@@ -1,6 +1,6 @@
 // Boots the real service on a free port, with what a test wants to be different, and speaks HTTP to it.
 import { openDatabase } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { connectionTo, createTestDatabase, databaseSettings, type TestDatabase } from '@libs/db/testing';
 import { watchExchanges } from '@libs/http/testing';
 import { createToolhub, type ToolhubDependencies } from '../../../services/toolhub/src/app.ts';
 import { loadConfig } from '../../../services/toolhub/src/config.ts';
@@ -50,7 +50,7 @@ export function createToolhubDatabase(): Promise<TestDatabase> {
 export function environment(databaseUrl: string, port: number): Record<string, string> {
   return {
     TOOLHUB_PORT: String(port),
-    TOOLHUB_DATABASE_URL: databaseUrl,
+    ...databaseSettings('TOOLHUB', databaseUrl),
     TOOLHUB_ENCRYPTION_KEY: ENCRYPTION_KEY,
     TOOLHUB_ADMIN_TOKEN: ADMIN_TOKEN,
     TOOLHUB_INTERNAL_TOKENS: `tests:${INTERNAL_TOKEN}`,
@@ -66,7 +66,7 @@ export async function startService(databaseUrl: string, options: ServiceOptions 
   const port = await freePort();
   const { connectors = createConnectors() } = options;
   const config = await loadConfig({ ...environment(databaseUrl, port), ...env }, connectors);
-  const database = await openDatabase({ url: databaseUrl, schema: SCHEMA, connectionsMax: 12 });
+  const database = await openDatabase({ ...connectionTo(databaseUrl), schema: SCHEMA, connectionsMax: 12 });
   const toolhub = await createToolhub({ config, database, ...different, connectors });
   if (jobs) await toolhub.startJobs();
   await toolhub.app.listen({ host: '127.0.0.1', port });

@@ -12,6 +12,10 @@ const settingMeanings: Readonly<Record<SettingName, string>> = {
   host: 'On which address it listens.',
   publicUrl: 'The address that callers use; links and docs are made of it.',
   databaseUrl: 'Your Postgres. Without it an embedded one keeps its data under `DATA_DIR`.',
+  databaseDirectUrl:
+    'The Postgres itself, where the other address is that of a pooler such as PgBouncer in transaction mode.',
+  preparedStatements:
+    'Whether statements are prepared. Behind a pooler they are not, unless you say so: PgBouncer can keep them from 1.21 on.',
   databaseConnections: 'How many connections one process opens; a third is for test mode alone.',
   statementTimeoutMs: 'The longest that one statement may take.',
   dataDir: 'Embedded database, generated keys, mail that is not sent.',

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const isClean = await runRotation({
     name: 'payments',
     keyVariable: 'PAYMENTS_ENCRYPTION_KEY',
-    databaseUrl: config.database.url,
+    databaseUrl: config.database.directUrl ?? config.database.url,
     dataDir: config.dataDir,
     migrations: paymentsMigrations(),
     async load() {

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const isClean = await runRotation({
     name: 'toolhub',
     keyVariable: 'TOOLHUB_ENCRYPTION_KEY',
-    databaseUrl: config.databaseUrl,
+    databaseUrl: config.databaseDirectUrl ?? config.databaseUrl,
     dataDir: config.dataDir,
     migrations: migrationSource,
     load: async () => ({
