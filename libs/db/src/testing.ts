@@ -7,14 +7,14 @@ import { type Database, openDatabase } from './database.ts';
 import { startEmbedded } from './embedded.ts';
 import { type MigrationSource, migrate, readMigrations } from './migrate.ts';
 
-export { recordTable } from './migrate.ts';
 export {
   connectionTo,
   databaseSettings,
   PGBOUNCER,
   startPooler,
   type TestPooler,
-} from './test-pooler.ts';
+} from '../test/pooler.ts';
+export { recordTable } from './migrate.ts';
 
 export interface TestDatabase {
   url: string;
