@@ -18,6 +18,7 @@ import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
 import type { Mode } from '../../services/payments/src/tenant.ts';
 import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
 import { STORED_STATUSES } from '../../services/toolhub/src/approvals/approval.ts';
+import { USAGE_GROUPS } from '../../services/toolhub/src/billing/plan.ts';
 import type { CredentialStatus } from '../../services/toolhub/src/credentials/credential.ts';
 import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
 import { sealedColumns as toolhubSealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
@@ -137,6 +138,8 @@ describe('lists of values', () => {
         second_factor: true,
       }),
       'tool_switches.kind': namesOf<SwitchKind>({ platform: true, tool: true }),
+      'usage_rollups.grouping': USAGE_GROUPS,
+      'usage_rollups.span': ['day', 'month'],
       'whatsapp_unclaimed.kind': ['message', 'status'],
     });
     expect(await readListChecks(toolhub.database, TOOLHUB_SCHEMAS)).toEqual(expected);

@@ -51,6 +51,7 @@ const tables = {
   approval_rules: byCustomer,
   approval_remembered: byCustomer,
   approvals: byCustomer,
+  approval_mails: byCustomer,
   call_holders: {
     placement: 'managed local',
     why: 'one row for each process; removed with its reservations',
@@ -58,8 +59,11 @@ const tables = {
   usage_counters: byCustomer,
   usage_reservations: byCustomer,
   usage_daily: byCustomer,
+  usage_rollups: byCustomer,
+  usage_rollup_progress: { placement: 'local', why: 'one row: how far the days are added up' },
   told_thresholds: byCustomer,
   billing_settings: byCustomer,
+  billing_details: byCustomer,
   plan_changes: byCustomer,
   job_locks: { placement: 'local', why: 'one row for each kind of work' },
   invoice_series: {

@@ -4,6 +4,7 @@ import { startWorker, type Worker } from '@libs/jobs';
 import type { Metrics } from '@libs/runtime';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
+import { registerExportRoutes } from './data-export/routes.ts';
 import { createNotices } from './mail/notices.ts';
 import type { FetchDocument } from './oauth/provider/provider.ts';
 import { registerDashboard } from './pages.ts';
@@ -92,6 +93,11 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
   const inbound = await addInbound(base, { accounts, platforms, emitEvent });
   addAdmin(base, { accounts, billing: tools.billing });
+  const withData = [accounts, platforms, tools, webhooks, invoices];
+  registerExportRoutes(accounts.routes, {
+    sections: withData.flatMap(({ exports = [] }) => exports),
+    ...{ access: accounts.access, now: base.now },
+  });
   registerDashboard(base.app);
   const mails: Part = { handlers: notices.handlers, cron: [], close: () => Promise.resolve() };
   return [mails, webhooks, invoices, inbound, connect, tools, platforms, accounts, addRotation(base)];

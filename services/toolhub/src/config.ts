@@ -44,6 +44,13 @@ export interface Config {
   };
   readonly internalAccounts: InternalAccountSettings;
   readonly mail: { readonly smtpUrl: string | undefined; readonly from: string };
+  /** Who runs the service, as it stands on invoices, and how they are paid. */
+  readonly seller: {
+    readonly name: string | undefined;
+    readonly address: readonly string[];
+    readonly taxId: string | undefined;
+    readonly payment: { readonly details: readonly string[]; readonly url: string | null };
+  };
   readonly egressAllow: readonly string[];
   readonly rate: {
     readonly callsPerSecond: number;
@@ -99,6 +106,13 @@ const spec = {
   internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
   mailFrom: settings.text('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
+  sellerName: settings.text('TOOLHUB_SELLER_NAME', { optional: true }),
+  sellerAddress: settings.custom<readonly string[]>('TOOLHUB_SELLER_ADDRESS', readLines, { default: [] }),
+  sellerTaxId: settings.text('TOOLHUB_SELLER_TAX_ID', { optional: true }),
+  paymentDetails: settings.custom<readonly string[]>('TOOLHUB_PAYMENT_DETAILS', readLines, { default: [] }),
+  paymentUrl: settings.custom<string | undefined>('TOOLHUB_PAYMENT_URL', readPaymentUrl, {
+    default: undefined,
+  }),
   egressAllow: settings.hostPorts('TOOLHUB_EGRESS_ALLOW', { default: [] }),
   rate: settings.integer('TOOLHUB_RATE', { min: 0, max: RATE_MAX, default: 20 }),
   rateApi: settings.integer('TOOLHUB_RATE_API', { min: 0, max: RATE_MAX, default: 10 }),
@@ -110,6 +124,26 @@ const spec = {
   whatsappAppSecret: settings.text('WHATSAPP_APP_SECRET', { optional: true }),
   whatsappVerifyToken: settings.text('WHATSAPP_VERIFY_TOKEN', { optional: true }),
 };
+
+const PRINTED_LINES_MAX = 10;
+
+/** Lines of an address, with semicolons or line breaks between them. */
+function readLines(text: string): readonly string[] | Error {
+  const lines = text
+    .split(/[;\n]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return lines.length <= PRINTED_LINES_MAX
+    ? lines
+    : new Error(`must be at most ${PRINTED_LINES_MAX} lines, with semicolons between them`);
+}
+
+/** `{number}` and `{amount_cents}` are put in later. */
+function readPaymentUrl(text: string): string | Error {
+  const plain = text.replaceAll(/\{(number|amount_cents)\}/g, '0');
+  const isUsable = URL.canParse(plain) && new URL(plain).protocol === 'https:' && !/[{}\s]/.test(plain);
+  return isUsable ? text : new Error('must be an https address, with {number} and {amount_cents} at will');
+}
 
 function readPublicKeys(text: string): readonly string[] | Error {
   const keys = text.split(',').map((key) => key.trim());
@@ -251,6 +285,12 @@ export async function loadConfig(env: Env, connectors: readonly Connector[]): Pr
     secrets: Object.freeze({ encryptionKeys, adminToken, internalTokens }),
     internalAccounts: values.internalAccounts,
     mail: Object.freeze({ smtpUrl: values.smtpUrl, from: values.mailFrom }),
+    seller: Object.freeze({
+      name: values.sellerName,
+      address: values.sellerAddress,
+      taxId: values.sellerTaxId,
+      payment: Object.freeze({ details: values.paymentDetails, url: values.paymentUrl ?? null }),
+    }),
     egressAllow: values.egressAllow,
     rate: Object.freeze({
       callsPerSecond: values.rate,

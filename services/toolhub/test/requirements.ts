@@ -202,6 +202,18 @@ export const requirements: readonly Requirement[] = [
     text: 'The result of a key commits with its unit: after kills under load every success is counted.',
   },
   { id: 'TH-7.15', text: 'An admin’s limit never lifts the spend cap: the lower of both holds.' },
+  {
+    id: 'TH-7.17',
+    text: 'What another plan would cost this month is told before it is chosen, as the invoice would count it.',
+  },
+  {
+    id: 'TH-7.18',
+    text: 'Invoices name both parties with address and tax id as of their day, and how they are paid.',
+  },
+  {
+    id: 'TH-7.19',
+    text: 'Usage of days that are over is added up once; charts read the same to the call, in a time that does not grow with the calls.',
+  },
   { id: 'TH-7.16', text: 'An invoice waits as open until the address is verified.' },
   // Webhooks of customers
   { id: 'TH-8.1', text: 'The secret is shown once; a new configuration makes a new one.' },
@@ -290,6 +302,14 @@ export const requirements: readonly Requirement[] = [
   {
     id: 'TH-11.21',
     text: 'The front page leads to an account; its address is verified by the link in the mail.',
+  },
+  {
+    id: 'TH-11.30',
+    text: 'A person is told by mail that calls wait, at most once in ten minutes; what nobody decides on is audited as expired.',
+  },
+  {
+    id: 'TH-11.31',
+    text: 'A person gets everything of the account in one file, without a secret, in memory that does not grow with it.',
   },
   { id: 'TH-11.22', text: 'A connection is made by a form that tries it at the platform first.' },
   { id: 'TH-11.23', text: 'A tool is tried on its page; the call is real, counted and in the overview.' },

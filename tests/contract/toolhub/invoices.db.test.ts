@@ -28,7 +28,14 @@ let bob: Customer;
 beforeAll(async () => {
   db = await createToolhubDatabase();
   folder = await mkdtemp(join(tmpdir(), 'toolhub-data-'));
-  const env = { DATA_DIR: folder, MAIL_FROM: 'Toolhub Billing <billing@toolhub.example>' };
+  const env = {
+    DATA_DIR: folder,
+    MAIL_FROM: 'Toolhub Billing <billing@toolhub.example>',
+    TOOLHUB_SELLER_ADDRESS: '1 Main Street; Springfield',
+    TOOLHUB_SELLER_TAX_ID: 'US12-3456789',
+    TOOLHUB_PAYMENT_DETAILS: 'IBAN DE02 1203 0000 0000 2020 51',
+    TOOLHUB_PAYMENT_URL: 'https://pay.example/{number}?cents={amount_cents}',
+  };
   service = await startService(db.url, { env, jobs: false, now: () => clock.now });
   ada = await newCustomer(service.url);
   bob = await newCustomer(service.url);
@@ -49,6 +56,53 @@ afterAll(async () => {
 const admin: ReturnType<typeof apiOf> = (...call) => apiOf(service.url, ADMIN_TOKEN)(...call);
 const run = (body: unknown) => admin('POST', '/api/admin/invoices/run', body);
 const EXPECTED_CENTS = Math.floor((2_900 * 20) / 29) + Math.round((USED - 50_000) * 0.06);
+
+describe('before an invoice', () => {
+  test('[TH-7.17] what another plan costs is told to the cent, by days and with the calls so far', async () => {
+    const api = apiOf(service.url, ada.token);
+    clock.now = new Date('2028-02-20T12:00:00Z');
+    const { body } = await api('GET', '/api/plan/preview?plan=scale');
+    // Starter from the 10th to the 19th, Scale from today on: the day of the change belongs to the dearer one.
+    const [starter, scale] = [Math.floor((2_900 * 10) / 29), Math.floor((22_900 * 10) / 29)];
+    expect(body).toMatchObject({
+      ...{ plan: 'scale', period: PERIOD, days_left: 10, price_cents: 22_900 },
+      now: { total_cents: EXPECTED_CENTS },
+      changed: { total_cents: starter + scale },
+      difference_cents: starter + scale - EXPECTED_CENTS,
+    });
+    expect((await api('GET', '/api/plan/preview?plan=huge')).body.code).toBe('unknown_plan');
+    expect((await api('GET', '/api/plan')).body.plan).toBe('starter');
+    clock.now = new Date('2028-02-10T12:00:00Z');
+  });
+
+  test('[TH-7.18] a customer says what stands on it, and sees the seller and how to pay', async () => {
+    const api = apiOf(service.url, ada.token);
+    const wanted = {
+      company: ' Analytical Engines ',
+      address: '12 St James Square \r\n\nLondon',
+      tax_id: 'GB123',
+    };
+    expect(await api('PUT', '/api/billing-details', wanted)).toEqual({
+      status: 200,
+      body: {
+        ...{ company: 'Analytical Engines', address: '12 St James Square\nLondon', tax_id: 'GB123' },
+        seller: {
+          name: 'Toolhub Billing',
+          lines: ['1 Main Street', 'Springfield', 'billing@toolhub.example', service.url],
+          tax_id: 'US12-3456789',
+        },
+        payment: {
+          details: ['IBAN DE02 1203 0000 0000 2020 51'],
+          url: 'https://pay.example/{number}?cents={amount_cents}',
+        },
+      },
+    });
+    for (const bad of [{ ...wanted, tax_id: 'a\u0007' }, { ...wanted, address: 'x\n'.repeat(9) }, {}])
+      expect((await api('PUT', '/api/billing-details', bad)).status).toBe(422);
+    const others = await apiOf(service.url, bob.token)('GET', '/api/billing-details');
+    expect(others.body).toMatchObject({ company: null, address: null, tax_id: null });
+  });
+});
 
 describe('[TH-7] the run', () => {
   test('is refused for a month that is not over, and for what is no month', async () => {
@@ -101,7 +155,7 @@ describe('[TH-7] the invoice', () => {
 
   test('has the lines of the month, on a leap day too, and the sum of them', async () => {
     const [invoice] = await list(ada);
-    expect(invoice).toEqual({
+    expect(invoice).toMatchObject({
       id: expect.stringMatching(/^inv_/),
       number: expect.stringMatching(/^INV-00000[12]$/),
       customer_id: ada.id,
@@ -147,6 +201,23 @@ describe('[TH-7] the invoice', () => {
     expect((await apiOf(service.url, ada.token)('GET', '/api/invoices/inv_nothing')).status).toBe(404);
     const anonymous = await fetch(`${service.url}/api/invoices`);
     expect(anonymous.status).toBe(401);
+  });
+
+  test('[TH-7.18] names both parties as they were, and how to pay it', async () => {
+    await apiOf(service.url, ada.token)('PUT', '/api/billing-details', {
+      ...{ company: 'Another', address: null, tax_id: null },
+    });
+    const [invoice] = await list(ada);
+    expect(invoice).toMatchObject({
+      bill_to: { company: 'Analytical Engines', address: '12 St James Square\nLondon', tax_id: 'GB123' },
+      seller: { name: 'Toolhub Billing', tax_id: 'US12-3456789' },
+      payment: {
+        reference: invoice.number,
+        url: `https://pay.example/${invoice.number}?cents=${EXPECTED_CENTS}`,
+      },
+    });
+    const [nothingOwed] = await list(bob);
+    expect(nothingOwed.payment).toBeNull();
   });
 
   test('[TH-7.11] comes as a PDF, the same that was mailed', async () => {

@@ -124,14 +124,18 @@ function addressOf(path: string): string {
   });
 }
 
-const queries = (path: string): string[] =>
-  path === '/api/usage' ? ['?from=2000-01-01&to=2000-02-01&group=tool'] : ['', '?limit=100'];
+const neededQueries: Record<string, string[]> = {
+  '/api/usage': ['?from=2000-01-01&to=2000-02-01&group=tool'],
+  '/api/plan/preview': ['?plan=scale'],
+};
+const queries = (path: string): string[] => neededQueries[path] ?? ['', '?limit=100'];
 
 /** Everything that Ada can see of her account. */
 async function viewOf(account: Account): Promise<string> {
   // Health is measured anew from time to time, whoever asks.
   const readable = operations.filter(
-    ({ method, path }) => method === 'GET' && path.startsWith('/api/') && !/\{|admin|auth|health/.test(path),
+    ({ method, path }) =>
+      method === 'GET' && path.startsWith('/api/') && !/\{|admin|auth|health|^\/api\/export/.test(path),
   );
   const answers = await Promise.all(
     readable.map(({ path }) => call(`${url}${path}${queries(path)[0]}`, { cookie: account.cookie })),
@@ -187,6 +191,35 @@ test('[TH-5] no tool reaches the accounts of another customer', async () => {
   }
   expectNothingOfAda((await rpc(malloryToken, 'tools/list')).text, 'tools/list');
   expect(await viewOf(ada)).toBe(before);
+});
+
+test('[TH-11.31] the file of everything has what is Ada’s and no secret, and is for a person alone', async () => {
+  const answer = await fetch(`${url}/api/export`, { headers: { cookie: ada.cookie } });
+  expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="toolhub-.*\.json"$/);
+  const text = await answer.text();
+  const file = JSON.parse(text);
+  expect(file).toMatchObject({
+    profile: { id: ada.id, email: ada.email, plan: 'free' },
+    tokens: [{ id: secrets[2], name: 'test' }],
+    clients: [{ name: 'Client of Ada' }],
+    connections: [{ platform: 'telegram', status: 'connected' }],
+    webhook: { webhook_url: 'https://93.184.216.34/hooks-of-ada' },
+    ...{
+      plan: { plan: 'free' },
+      invoices: [],
+      approvals: [],
+      billing_details: { company: null },
+      cut_off: [],
+    },
+  });
+  expect(file.sessions.length).toBeGreaterThan(0);
+  expect(file.audit.map(({ action }: { action: string }) => action)).toContain('account.created');
+  const [, , , personalToken = '', accessToken = ''] = secrets;
+  for (const secret of [personalToken, accessToken, 'ada-secret', secrets.at(-1) as string])
+    expect(text).not.toContain(secret);
+  expect((await call(`${url}/api/export`, { token: personalToken })).status).toBe(403);
+  const logged = await call<{ data: { action: string }[] }>(`${url}/api/audit`, { cookie: ada.cookie });
+  expect(logged.body.data.map(({ action }) => action)).toContain('account.exported');
 });
 
 test('[TH-13.5] admin endpoints: 401 without a token, 403 with a customer’s token or cookie', async () => {

@@ -14,5 +14,28 @@ export interface Invoice {
   status: string;
   currency: string;
   total_cents: number;
+  payment: { reference: string; details: string[]; url: string | null } | null;
   issued_at: string;
 }
+
+export interface BillingDetails {
+  company: string | null;
+  address: string | null;
+  tax_id: string | null;
+  seller: { name: string; lines: string[]; tax_id: string | null };
+  payment: { details: string[]; url: string | null };
+}
+
+interface PricedMonth {
+  total_cents: number;
+  lines: { description: string; quantity: number; amount_cents: number }[];
+}
+
+export interface PlanPreview {
+  days_left: number;
+  price_cents: number;
+  now: PricedMonth;
+  changed: PricedMonth;
+}
+
+export const DETAILS_PATH = '/api/billing-details';

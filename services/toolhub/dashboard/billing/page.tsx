@@ -10,13 +10,15 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Stack } from '@mantine/core';
+import { Badge, Button, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useList, useObject } from '../api/client.ts';
 import { QuotaBar } from '../overview/quota.tsx';
 import { usePlan } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
 import { CapForm } from './cap-form.tsx';
+import { DetailsPanel } from './details-panel.tsx';
 import type { Invoice, Plan } from './invoice.ts';
+import { PaymentPanel } from './payment-panel.tsx';
 import { PlanChoice } from './plan-choice.tsx';
 
 const words = texts.billing;
@@ -43,6 +45,10 @@ export function BillingPage() {
           </QueryView>
         </Panel>
         <Invoices />
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <DetailsPanel />
+          <PaymentPanel />
+        </SimpleGrid>
       </Stack>
     </Page>
   );
@@ -75,19 +81,33 @@ const columns: readonly Column<Invoice>[] = [
   },
   {
     header: texts.common.actions,
-    render: ({ id, number }) => (
-      <Button
-        component="a"
-        href={`/api/invoices/${id}/pdf`}
-        target="_blank"
-        rel="noreferrer"
-        size="xs"
-        variant="default"
-        leftSection={<Icon name="download" size={14} />}
-        aria-label={`${words.pdf} ${number}`}
-      >
-        {words.pdf}
-      </Button>
+    render: ({ id, number, payment }) => (
+      <Group gap="xs" wrap="nowrap">
+        {payment?.url ? (
+          <Button
+            component="a"
+            href={payment.url}
+            target="_blank"
+            rel="noreferrer"
+            size="xs"
+            aria-label={`${words.payNow} ${number}`}
+          >
+            {words.payNow}
+          </Button>
+        ) : null}
+        <Button
+          component="a"
+          href={`/api/invoices/${id}/pdf`}
+          target="_blank"
+          rel="noreferrer"
+          size="xs"
+          variant="default"
+          leftSection={<Icon name="download" size={14} />}
+          aria-label={`${words.pdf} ${number}`}
+        >
+          {words.pdf}
+        </Button>
+      </Group>
     ),
   },
 ];

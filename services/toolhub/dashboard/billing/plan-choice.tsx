@@ -1,8 +1,8 @@
-import { ConfirmButton, formatAmount, toast } from '@libs/ui';
+import { formatAmount } from '@libs/ui';
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { client, refresh } from '../api/client.ts';
 import type { PlanState } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
+import { ChangePlan } from './change-plan.tsx';
 import type { Plan } from './invoice.ts';
 
 const words = texts.billing;
@@ -31,18 +31,7 @@ export function PlanChoice({ plans, state }: { plans: readonly Plan[]; state: Pl
               {'. '}
               {plan.hard_stop ? words.hardStop : words.overage(formatAmount(plan.overage_cents_per_1000))}
             </Text>
-            {plan.id === state.plan ? null : (
-              <ConfirmButton
-                label={words.choose(plan.name)}
-                question={words.chooseQuestion(plan.name)}
-                explanation={words.chooseHint(formatAmount(plan.price_cents))}
-                onConfirm={async () => {
-                  await client.put('/api/plan', { plan: plan.id });
-                  await refresh('/api/plan', '/api/me');
-                  toast.done(words.changed);
-                }}
-              />
-            )}
+            {plan.id === state.plan ? null : <ChangePlan plan={plan} />}
           </Stack>
         </Paper>
       ))}

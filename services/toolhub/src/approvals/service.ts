@@ -3,6 +3,7 @@ import type { Database } from '@libs/db';
 import { everyMinutes, type Handler } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
+import type { AuditService } from '../audit/service.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import { errors } from '../errors.ts';
 import type { CatalogueTool, PlatformTool } from '../tools/tool.ts';
@@ -17,6 +18,7 @@ import {
   statusOf,
 } from './approval.ts';
 import type { ArgumentsVault } from './arguments.ts';
+import type { ApprovalMails } from './mails.ts';
 import type { RuleBook } from './rules.ts';
 import {
   countPending,
@@ -28,6 +30,7 @@ import {
   listApprovals,
   lockApproval,
   lockRules,
+  noteExpired,
   takeAllowance,
   writeDecision,
 } from './store.ts';
@@ -39,6 +42,8 @@ export interface ApprovalsDependencies {
   rulesOf(customerId: string): ApprovalRules | Promise<ApprovalRules>;
   clientOf(session: Session): Promise<CallingClient>;
   vault: ArgumentsVault;
+  mails: Pick<ApprovalMails, 'plan'>;
+  audit: Pick<AuditService, 'record'>;
   /** The order of members says nothing in JSON, so it must not tell two calls apart. */
   canonicalJson(value: unknown): string;
   newId: NewId;
@@ -177,6 +182,7 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
         ...{ createdAt: at, expiresAt: new Date(at.getTime() + WAIT_MS), decidedAt: null },
       };
       await insertApproval(tx, approval);
+      await deps.mails.plan(tx, customerId, at);
       return { kind: 'waits', approval, isNew: true };
     });
   }
@@ -204,7 +210,22 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     return decided;
   }
 
+  /** The log says what became of a call that nobody decided on. */
+  async function noteLapsed(): Promise<void> {
+    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1) {
+      const lapsed = await noteExpired(database, { now: now(), limit: FORGET_BATCH });
+      await deps.audit.record(
+        lapsed.map(({ customerId, id }) => ({
+          ...{ customerId, actor: { type: 'system' as const, id: 'approvals' }, action: 'approval.expired' },
+          ...{ target: id, outcome: 'refused' as const, ip: null, requestId: null },
+        })),
+      );
+      if (lapsed.length < FORGET_BATCH) return;
+    }
+  }
+
   async function forget(): Promise<void> {
+    await noteLapsed();
     const before = new Date(now().getTime() - KEEP_MS);
     for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1) {
       if ((await deleteOld(database, { before, limit: FORGET_BATCH })) < FORGET_BATCH) return;

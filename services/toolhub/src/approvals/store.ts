@@ -218,6 +218,22 @@ export async function listApprovals(
   return rows.map(fromRow);
 }
 
+/** Those that nobody decided on in time, each told once. */
+export async function noteExpired(
+  db: Queryable,
+  { now, limit }: { now: Date; limit: number },
+): Promise<{ customerId: string; id: string }[]> {
+  const { rows } = await db.query<{ customer_id: string; id: string }>(
+    `update approvals set expiry_noted_at = $1 where (customer_id, id) in (
+       select customer_id, id from approvals
+       where expires_at <= $1 and expiry_noted_at is null and status in ('pending', 'allowed')
+       order by expires_at limit $2 for update skip locked
+     ) returning customer_id, id`,
+    [now, limit],
+  );
+  return rows.map((row) => ({ customerId: row.customer_id, id: row.id }));
+}
+
 export async function deleteOld(
   db: Queryable,
   { before, limit }: { before: Date; limit: number },

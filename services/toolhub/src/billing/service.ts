@@ -5,35 +5,19 @@ import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { type CounterState, findCounter, listUntoldCounters } from './counter-store.ts';
-import { percentileMs } from './durations.ts';
 import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
 import { markNotified } from './meter-store.ts';
 import { monthOf, nextMonthStart } from './month.ts';
-import {
-  dueThresholds,
-  type Plan,
-  type PlanState,
-  THRESHOLDS_PERCENT,
-  type UsageGroup,
-  type UsageGrouping,
-} from './plan.ts';
+import { dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
+import { createRollups, type Rollups } from './rollups.ts';
 import {
   changePlanSettings,
   findPlanState,
   listPlans,
   lockPlanSettings,
   type PlanSettings,
-  sumUsage,
-  type UsageRow,
 } from './store.ts';
-
-export interface UsageQuery {
-  customerId: string;
-  from: string;
-  to: string;
-  group: UsageGrouping;
-}
 
 export interface BillingService {
   readonly meter: Meter;
@@ -43,7 +27,7 @@ export interface BillingService {
   changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
   /** An admin's limit instead of the plan's; null takes it away. */
   changeLimit(customerId: string, monthlyCalls: number | null): Promise<PlanState>;
-  usage(query: UsageQuery): Promise<{ groups: UsageGroup[]; totalCalls: number }>;
+  readonly usage: Rollups['usage'];
   /** Gives back what dead processes reserved. */
   sweep(): Promise<number>;
   /** Raises events of thresholds that a process counted past but died before telling. */
@@ -71,6 +55,7 @@ const TOLD_PER_MONTH_MAX = 20;
 export function createBillingService(deps: BillingDependencies): BillingService {
   const { database, now } = deps;
   const telling = new Set<Promise<unknown>>();
+  const rollups = createRollups({ database, now });
 
   /** The mark and the events commit together; a counter that another process told of in between is passed over. */
   function tell(counter: CounterState): Promise<void> {
@@ -159,21 +144,19 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       }));
     },
     changeLimit: (customerId, monthlyCalls) => change(customerId, (before) => ({ ...before, monthlyCalls })),
-    async usage(query) {
-      const rows = await sumUsage(database, query);
-      const groups = groupUsage(rows);
-      return { groups, totalCalls: groups.reduce((sum, { calls }) => sum + calls, 0) };
-    },
+    usage: rollups.usage,
     sweep: () => sweepExpired(database),
     tellUntoldThresholds,
     jobs: {
       handlers: [
         { name: 'billing.sweep', handle: async () => void (await sweepExpired(database)) },
         { name: 'billing.thresholds', handle: async () => void (await tellUntoldThresholds()) },
+        ...rollups.jobs.handlers,
       ],
       cron: [
         { name: 'billing.sweep', schedule: everyMinutes(SWEEP_MINUTES) },
         { name: 'billing.thresholds', schedule: everyMinutes(TELL_MINUTES) },
+        ...rollups.jobs.cron,
       ],
     },
     async close() {
@@ -181,14 +164,4 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       await Promise.all(telling);
     },
   };
-}
-
-function groupUsage(rows: readonly UsageRow[]): UsageGroup[] {
-  return [...Map.groupBy(rows, ({ key }) => key)].map(([key, counts]) => ({
-    key,
-    calls: counts.reduce((sum, { calls }) => sum + calls, 0),
-    errors: counts.reduce((sum, { errors: failed }) => sum + failed, 0),
-    p50Ms: percentileMs(counts, 0.5),
-    p95Ms: percentileMs(counts, 0.95),
-  }));
 }

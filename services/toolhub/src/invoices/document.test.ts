@@ -2,9 +2,20 @@
 import { describe, expect, test } from 'vitest';
 import { renderInvoice } from './document.ts';
 import type { Invoice } from './invoice.ts';
+import { NO_DETAILS } from './parties.ts';
 import { readPdf } from './test/pdf-text.ts';
 
-const issuer = { name: 'Toolhub', lines: ['billing@toolhub.example', 'https://toolhub.example'] };
+const seller = {
+  issuer: {
+    name: 'Toolhub',
+    lines: ['1 Main Street', 'billing@toolhub.example', 'https://toolhub.example'],
+    taxId: 'US12-3456789',
+  },
+  payment: {
+    details: ['IBAN DE02 1203 0000 0000 2020 51', 'BIC BYLADEM1001'],
+    url: 'https://pay.example/{number}?cents={amount_cents}',
+  },
+};
 const invoice: Invoice = {
   customerId: 'cus_01',
   id: 'inv_01',
@@ -18,13 +29,14 @@ const invoice: Invoice = {
     { platform: 'email', description: 'E-mail: calls beyond', quantity: 9_950_000, amountCents: 123_456_789 },
   ],
   totalCents: 123_459_689,
-  billTo: { name: 'Ada Lovelace', email: 'ada@example.com' },
+  billTo: { ...NO_DETAILS, name: 'Ada Lovelace', email: 'ada@example.com' },
+  issuer: null,
   issuedAt: new Date('2026-11-01T00:10:03Z'),
   sentAt: null,
   paidAt: null,
 };
 const draw = async (changes: Partial<Invoice> = {}) => {
-  const { pages, texts } = readPdf(await renderInvoice({ ...invoice, ...changes }, issuer));
+  const { pages, texts } = readPdf(await renderInvoice({ ...invoice, ...changes }, seller));
   return { pages, texts, all: texts.map(({ text }) => text).join('\n') };
 };
 
@@ -42,6 +54,24 @@ describe('the PDF of an invoice', () => {
       expect(said).toContain(text);
   });
 
+  test('names both parties with address and tax id, and how to pay', async () => {
+    const billTo = {
+      ...{ name: 'Ada Lovelace', email: 'ada@example.com', company: 'Analytical Engines Ltd' },
+      ...{ address: '12 St James Square\nLondon', taxId: 'GB123456789' },
+    };
+    const { all } = await draw({ billTo });
+    for (const text of [
+      ...['1 Main Street', 'Tax id US12-3456789', 'Analytical Engines Ltd', 'Ada Lovelace', 'London'],
+      ...['12 St James Square', 'Tax id GB123456789', 'How to pay', 'IBAN DE02 1203 0000 0000 2020 51'],
+      ...['Reference: INV-000042', 'https://pay.example/INV-000042?cents=123459689'],
+    ])
+      expect(all).toContain(text);
+    const paid = await draw({ status: 'paid', paidAt: new Date('2026-11-05T09:00:00Z') });
+    expect(paid.all).not.toContain('How to pay');
+    const issuer = { name: 'The former name', lines: ['2 Old Road'], taxId: null };
+    expect((await draw({ issuer })).all).toContain('2 Old Road');
+  });
+
   test('the numbers of a column end at one edge', async () => {
     const { texts } = await draw();
     const row = (text: string) => texts.find((entry) => entry.text.trim() === text);
@@ -55,7 +85,7 @@ describe('the PDF of an invoice', () => {
   test('long names wrap within their column, in whatever letters', async () => {
     const name = `${'Gesellschaft für außergewöhnlich lange Namen, Łódź, Αθήνα, Москва '.repeat(3)}`.trim();
     const email = `${'accounts.payable.'.repeat(3)}office@${'very-long-subdomain.'.repeat(5)}example.com`;
-    const { texts, all, pages } = await draw({ billTo: { name, email } });
+    const { texts, all, pages } = await draw({ billTo: { ...NO_DETAILS, name, email } });
     expect(pages).toBe(1);
     for (const word of name.split(' ')) expect(all).toContain(word);
     expect(all.replaceAll(/\s/g, '')).toContain(email);
@@ -68,10 +98,13 @@ describe('the PDF of an invoice', () => {
 
   test('a name in letters that the font lacks says so, and the document holds it in full', async () => {
     const name = '株式会社ソニー & Müller';
-    const { all } = await draw({ billTo: { name, email: 'ada@example.com' } });
+    const { all } = await draw({ billTo: { ...NO_DETAILS, name, email: 'ada@example.com' } });
     expect(all).toContain('[Japanese] & Müller');
     expect(all.replaceAll(/\s+/g, ' ')).toContain('What is in brackets could not be printed');
-    const pdf = await renderInvoice({ ...invoice, billTo: { name, email: 'ada@example.com' } }, issuer);
+    const pdf = await renderInvoice(
+      { ...invoice, billTo: { ...NO_DETAILS, name, email: 'ada@example.com' } },
+      seller,
+    );
     expect(pdf.includes(Buffer.from(name, 'utf16le').swap16())).toBe(true);
     expect((await draw()).all).not.toContain('brackets');
   });
@@ -106,12 +139,12 @@ describe('the PDF of an invoice', () => {
     expect((await draw({ status: 'void' })).all).toContain('Void');
     expect((await draw({ status: 'paid', totalCents: 0 })).all).toContain('Nothing to pay');
     const [first, second] = await Promise.all([
-      renderInvoice(invoice, issuer),
-      renderInvoice(invoice, issuer),
+      renderInvoice(invoice, seller),
+      renderInvoice(invoice, seller),
     ]);
     expect(first.equals(second)).toBe(true);
     // Cyrillic letters that look like Latin ones share their glyphs.
-    await draw({ billTo: { name: 'АВЕКМНОРСТХ аеорсух', email: 'ada@example.com' } });
-    expect((await renderInvoice(invoice, issuer)).equals(first)).toBe(true);
+    await draw({ billTo: { ...NO_DETAILS, name: 'АВЕКМНОРСТХ аеорсух', email: 'ada@example.com' } });
+    expect((await renderInvoice(invoice, seller)).equals(first)).toBe(true);
   });
 });

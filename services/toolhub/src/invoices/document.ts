@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs';
 import Document, { type ParsedFont, type PDFDocument, type TextOptions } from 'pdfkit';
-import { formatNumber, type Invoice, type InvoiceLine } from './invoice.ts';
+import { formatNumber, type Invoice, type InvoiceLine, isOwed } from './invoice.ts';
 import { formatAmount, formatCount } from './money.ts';
+import { addressLines, type Issuer, type PaymentWays, paymentUrl, type Seller } from './parties.ts';
 import { dateTitle, periodTitle } from './period.ts';
 import { type Printable, toPrintable } from './printable.ts';
-
-/** Who sends the invoice, for the block at its head. */
-export interface Issuer {
-  name: string;
-  /** Lines below the name: an address of the post, of mail, of the web. */
-  lines: readonly string[];
-}
 
 // Fonts that are embedded print the same everywhere, and they have letters that the fonts of every PDF reader lack:
 // Greek, Cyrillic, Hebrew, and all of Latin.
@@ -40,7 +34,8 @@ const RULE = '#cccccc';
  * The same invoice gives the same bytes: times come from it and not from the clock. Everything is drawn in one go, since
  * documents share the parsed fonts.
  */
-export async function renderInvoice(invoice: Invoice, issuer: Issuer): Promise<Buffer> {
+export async function renderInvoice(invoice: Invoice, seller: Seller): Promise<Buffer> {
+  const issuer = invoice.issuer ?? seller.issuer;
   const document = newDocument(invoice, issuer);
   const chunks: Buffer[] = [];
   document.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -50,7 +45,8 @@ export async function renderInvoice(invoice: Invoice, issuer: Issuer): Promise<B
   });
   const bottom = drawHead(document, invoice, issuer);
   const end = drawLines(document, invoice.lines, bottom + 28);
-  drawTotal(document, invoice, end);
+  const total = drawTotal(document, invoice, end);
+  if (isOwed(invoice)) drawPayment(document, invoice, seller.payment, total + 30);
   drawFooters(document, invoice, issuer);
   document.end();
   await finished;
@@ -131,18 +127,25 @@ function drawHead(document: PDFDocument, invoice: Invoice, issuer: Issuer): numb
     { font: 'bold', size: 14 },
   );
   left += 4;
-  for (const line of issuer.lines)
-    left = write(document, line, { x: PAGE.left, y: left, width: BLOCK_WIDTH }, { size: 9, color: FAINT });
+  const faint: Look = { size: 9, color: FAINT };
+  for (const line of [...issuer.lines, ...(issuer.taxId === null ? [] : [`Tax id ${issuer.taxId}`])])
+    left = write(document, line, { x: PAGE.left, y: left, width: BLOCK_WIDTH }, faint);
 
   const blocks = Math.max(left, PAGE.top + 40) + 28;
   const label: Look = { font: 'bold', size: 9, color: FAINT };
   let address = write(document, 'Billed to', { x: PAGE.left, y: blocks, width: BLOCK_WIDTH }, label) + 3;
   const place = (y: number) => ({ x: PAGE.left, y, width: BLOCK_WIDTH });
-  address = write(document, invoice.billTo.name, place(address), { font: 'bold', size: 11 });
-  address = write(document, invoice.billTo.email, place(address));
+  const { name, email, company, taxId } = invoice.billTo;
+  address = write(document, company ?? name, place(address), { font: 'bold', size: 11 });
+  const taxLines = taxId === null ? [] : [`Tax id ${taxId}`];
+  const people = company === null ? [] : [name];
+  for (const line of [...people, ...addressLines(invoice.billTo.address), ...taxLines, email])
+    address = write(document, line, place(address));
   const small: Look = { size: 8, color: FAINT };
   address = write(document, `Customer ${invoice.customerId}`, place(address), small);
-  if (!printable(invoice.billTo.name, 'bold').isComplete)
+  if (
+    ![company ?? name, name, invoice.billTo.address ?? ''].every((text) => printable(text, 'bold').isComplete)
+  )
     address = write(document, INCOMPLETE_NAME, place(address), small);
   return Math.max(address, drawFacts(document, invoice, { x: right, y: blocks, width: BLOCK_WIDTH }));
 }
@@ -208,7 +211,7 @@ function drawLines(document: PDFDocument, lines: readonly InvoiceLine[], start: 
 
 const TOTAL_HEIGHT = 48;
 
-function drawTotal(document: PDFDocument, invoice: Invoice, start: number): void {
+function drawTotal(document: PDFDocument, invoice: Invoice, start: number): number {
   let y = start + 6;
   if (y + TOTAL_HEIGHT > PAGE.bottom) {
     document.addPage();
@@ -217,7 +220,33 @@ function drawTotal(document: PDFDocument, invoice: Invoice, start: number): void
   const label = { x: PAGE.left + WIDTH / 2, y, width: AMOUNT_X - GAP - PAGE.left - WIDTH / 2 };
   const look: Look = { font: 'bold', size: 12, align: 'right' };
   write(document, `Total ${invoice.currency}`, label, look);
-  write(document, formatAmount(invoice.totalCents), { x: AMOUNT_X, y, width: AMOUNT_WIDTH }, look);
+  return write(document, formatAmount(invoice.totalCents), { x: AMOUNT_X, y, width: AMOUNT_WIDTH }, look);
+}
+
+const PAYMENT_LABEL = 'How to pay';
+const PAYMENT_HEAD = 16;
+
+/** Bank details, a page to pay at, and what to say with the money; nothing where the operator set neither. */
+function drawPayment(document: PDFDocument, invoice: Invoice, ways: PaymentWays, start: number): void {
+  const number = formatNumber(invoice.number);
+  const url = paymentUrl(ways, { number, amountCents: invoice.totalCents });
+  if (ways.details.length === 0 && url === null) return;
+  const lines = [...ways.details, `Reference: ${number}`, ...(url === null ? [] : [url])];
+  document.font('regular').fontSize(10);
+  const heights = lines.map((line) => document.heightOfString(line, { width: WIDTH, lineGap: LINE_GAP }));
+  const height = heights.reduce((sum, each) => sum + each, 0) + PAYMENT_HEAD;
+  let y = start;
+  if (y + height > PAGE.bottom) {
+    document.addPage();
+    y = PAGE.top;
+  }
+  const place = () => ({ x: PAGE.left, y, width: WIDTH });
+  y = write(document, PAYMENT_LABEL, place(), { font: 'bold', size: 9, color: FAINT }) + 3;
+  for (const line of lines) {
+    const top = y;
+    y = write(document, line, place());
+    if (line === url) document.link(PAGE.left, top, WIDTH, y - top, url);
+  }
 }
 
 function drawFooters(document: PDFDocument, invoice: Invoice, issuer: Issuer): void {

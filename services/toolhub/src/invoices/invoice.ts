@@ -1,3 +1,4 @@
+import type { BillTo, Issuer } from './parties.ts';
 import type { Period } from './period.ts';
 import type { InvoiceStatus } from './states.ts';
 
@@ -19,8 +20,9 @@ export interface Invoice {
   currency: string;
   lines: readonly InvoiceLine[];
   totalCents: number;
-  /** Who it is for, as of the day it was issued. */
-  billTo: { name: string; email: string };
+  billTo: BillTo;
+  /** Null for one that was made before it was kept: then it is today's. */
+  issuer: Issuer | null;
   issuedAt: Date;
   sentAt: Date | null;
   paidAt: Date | null;
@@ -31,4 +33,8 @@ const NUMBER_DIGITS = 6;
 /** `INV-000123`. */
 export function formatNumber(number: number): string {
   return `INV-${String(number).padStart(NUMBER_DIGITS, '0')}`;
+}
+
+export function isOwed({ status, totalCents, paidAt }: Invoice): boolean {
+  return status !== 'void' && totalCents > 0 && paidAt === null;
 }

@@ -1,7 +1,8 @@
 import type { Database, Queryable } from '@libs/db';
 import { MailError, type Mailer } from '@libs/mail';
-import { type Issuer, renderInvoice } from './document.ts';
+import { renderInvoice } from './document.ts';
 import { toMail } from './mail-text.ts';
+import type { Seller } from './parties.ts';
 import type { Period } from './period.ts';
 import { next } from './states.ts';
 import {
@@ -16,7 +17,7 @@ import {
 export interface InvoiceMailsDependencies {
   database: Database;
   mailer: Pick<Mailer, 'send'>;
-  issuer: Issuer;
+  seller: Seller;
   publicUrl: string;
   now: () => Date;
   onError: (error: unknown, context: { invoice: string }) => void;
@@ -60,8 +61,10 @@ export function createInvoiceMails(deps: InvoiceMailsDependencies): InvoiceMails
 
   async function send(mail: ClaimedMail): Promise<MailOutcome & { isServerAway: boolean }> {
     try {
-      const pdf = await renderInvoice(mail.invoice, deps.issuer);
-      await mailer.send(toMail(mail.invoice, pdf, deps.publicUrl));
+      const pdf = await renderInvoice(mail.invoice, deps.seller);
+      await mailer.send(
+        toMail(mail.invoice, pdf, { publicUrl: deps.publicUrl, payment: deps.seller.payment }),
+      );
       return { kind: 'sent', at: now(), isServerAway: false };
     } catch (error) {
       deps.onError(error, { invoice: mail.invoice.id });

@@ -50,6 +50,7 @@ declare module 'pdfkit' {
     stroke(): this;
     text(text: string, x: number, y: number, options?: TextOptions): this;
     heightOfString(text: string, options: TextOptions): number;
+    link(x: number, y: number, width: number, height: number, url: string): this;
     addPage(): this;
     switchToPage(index: number): unknown;
     bufferedPageRange(): { start: number; count: number };

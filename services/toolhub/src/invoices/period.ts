@@ -18,7 +18,7 @@ const MONTH_NAMES = [
   'December',
 ] as const;
 
-function periodOf(moment: Date): Period {
+export function periodOf(moment: Date): Period {
   return moment.toISOString().slice(0, 7);
 }
 

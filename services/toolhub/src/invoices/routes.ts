@@ -5,7 +5,8 @@ import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
-import { formatNumber, type Invoice } from './invoice.ts';
+import { formatNumber, type Invoice, isOwed } from './invoice.ts';
+import { paymentUrl, type Seller } from './parties.ts';
 import { PERIOD_PATTERN, type Period } from './period.ts';
 import type { InvoiceService } from './service.ts';
 import { INVOICE_STATUSES } from './states.ts';
@@ -26,6 +27,15 @@ const example = {
   currency: 'USD',
   lines: [{ platform: null, description: 'Starter', quantity: 1, amount_cents: 2900 }],
   total_cents: 2900,
+  bill_to: {
+    name: 'Ada Lovelace',
+    email: 'ada@example.com',
+    company: 'Analytical Engines Ltd',
+    address: '12 St James Square\nLondon',
+    tax_id: 'GB123456789',
+  },
+  seller: { name: 'Toolhub', lines: ['1 Main Street', 'Springfield'], tax_id: null },
+  payment: { reference: 'INV-000042', details: ['IBAN DE02 1203 0000 0000 2020 51'], url: null },
   issued_at: '2026-11-01T00:10:00.000Z',
   sent_at: '2026-11-01T00:10:02.000Z',
   paid_at: null,
@@ -33,6 +43,7 @@ const example = {
 
 const moment = Type.String({ format: 'date-time' });
 const momentOrNull = Type.Union([moment, Type.Null()]);
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
 const InvoiceSchema = Type.Object(
   {
@@ -53,6 +64,31 @@ const InvoiceSchema = Type.Object(
       }),
     ),
     total_cents: Type.Integer({ description: 'The sum of the lines.' }),
+    bill_to: Type.Object(
+      {
+        name: Type.String(),
+        email: Type.String(),
+        company: textOrNull,
+        address: textOrNull,
+        tax_id: textOrNull,
+      },
+      { description: 'Who it is for, as of the day it was issued.' },
+    ),
+    seller: Type.Object(
+      { name: Type.String(), lines: Type.Array(Type.String()), tax_id: textOrNull },
+      { description: 'Who it comes from, as of the day it was issued.' },
+    ),
+    payment: Type.Union(
+      [
+        Type.Object({
+          reference: Type.String({ description: 'What to say with the money.' }),
+          details: Type.Array(Type.String()),
+          url: textOrNull,
+        }),
+        Type.Null(),
+      ],
+      { description: 'How it can be paid; null where nothing is owed.' },
+    ),
     issued_at: moment,
     sent_at: momentOrNull,
     paid_at: momentOrNull,
@@ -88,10 +124,13 @@ const CustomerParams = Type.Object({
 });
 const cursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^inv_[0-9a-z]{26}$' }) }));
 
-function toApi(invoice: Invoice): Static<typeof InvoiceSchema> {
+/** As everybody sees it. */
+export function invoiceToApi(invoice: Invoice, seller: Seller): Static<typeof InvoiceSchema> {
+  const { name, lines, taxId } = invoice.issuer ?? seller.issuer;
+  const number = formatNumber(invoice.number);
   return {
     id: invoice.id,
-    number: formatNumber(invoice.number),
+    number,
     customer_id: invoice.customerId,
     period: invoice.period,
     status: invoice.status,
@@ -103,6 +142,21 @@ function toApi(invoice: Invoice): Static<typeof InvoiceSchema> {
       amount_cents: line.amountCents,
     })),
     total_cents: invoice.totalCents,
+    bill_to: {
+      name: invoice.billTo.name,
+      email: invoice.billTo.email,
+      company: invoice.billTo.company,
+      address: invoice.billTo.address,
+      tax_id: invoice.billTo.taxId,
+    },
+    seller: { name, lines: [...lines], tax_id: taxId },
+    payment: isOwed(invoice)
+      ? {
+          reference: number,
+          details: [...seller.payment.details],
+          url: paymentUrl(seller.payment, { number, amountCents: invoice.totalCents }),
+        }
+      : null,
     issued_at: invoice.issuedAt.toISOString(),
     sent_at: invoice.sentAt?.toISOString() ?? null,
     paid_at: invoice.paidAt?.toISOString() ?? null,
@@ -121,7 +175,7 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
     const before = cursor.decode(query.cursor)?.id;
     const rows = await invoices.list({ customerId, before, limit: limit + 1 });
     const page = toPage(rows, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
-    return { ...page, data: page.data.map(toApi) };
+    return { ...page, data: page.data.map((invoice) => invoiceToApi(invoice, invoices.seller)) };
   }
   routes.get(
     '/api/invoices',
@@ -178,7 +232,7 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
     },
     async (request) => {
       const { customerId } = access.sessionOf(request);
-      return toApi(await invoices.find({ customerId, id: request.params.id }));
+      return invoiceToApi(await invoices.find({ customerId, id: request.params.id }), invoices.seller);
     },
   );
   routes.get(
@@ -316,7 +370,7 @@ function registerMoves(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): 
       async (request) => {
         const invoice = await move((request.params as Static<typeof Params>).id);
         noteAudit(request, { subject: invoice.customerId });
-        return toApi(invoice);
+        return invoiceToApi(invoice, invoices.seller);
       },
     );
   }

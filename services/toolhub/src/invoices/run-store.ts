@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import type { BillingDetails } from './parties.ts';
 import { endOf, firstDayOf, type Period, startOf } from './period.ts';
 import type { PlanChange, PlanVersion } from './timeline.ts';
 
@@ -7,9 +8,38 @@ export interface Candidate {
   name: string;
   email: string;
   plan: string;
+  details: BillingDetails;
   createdAt: Date;
   /** Whether there is an invoice for the period already. */
   hasInvoice: boolean;
+}
+
+interface CandidateRow {
+  id: string;
+  name: string;
+  email: string;
+  plan: string;
+  company: string | null;
+  address: string | null;
+  tax_id: string | null;
+  created_at: Date;
+  has_invoice: boolean;
+}
+
+const CANDIDATE = `select c.id, c.name, c.email, c.plan, c.created_at, d.company, d.address, d.tax_id,
+    exists (select from invoices i where i.customer_id = c.id and i.period = $1) as has_invoice
+  from customers c left join billing_details d on d.customer_id = c.id`;
+
+function fromCandidateRow(row: CandidateRow): Candidate {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    plan: row.plan,
+    details: { company: row.company, address: row.address, taxId: row.tax_id },
+    createdAt: row.created_at,
+    hasInvoice: row.has_invoice,
+  };
 }
 
 /** Customers that existed in the period, by id. */
@@ -17,27 +47,22 @@ export async function listCandidates(
   db: Queryable,
   query: { period: Period; after: string; limit: number },
 ): Promise<Candidate[]> {
-  const { rows } = await db.query<{
-    id: string;
-    name: string;
-    email: string;
-    plan: string;
-    created_at: Date;
-    has_invoice: boolean;
-  }>(
-    `select c.id, c.name, c.email, c.plan, c.created_at,
-       exists (select from invoices i where i.customer_id = c.id and i.period = $1) as has_invoice
-     from customers c where c.id > $2 and c.created_at < $3 order by c.id limit $4`,
+  const { rows } = await db.query<CandidateRow>(
+    `${CANDIDATE} where c.id > $2 and c.created_at < $3 order by c.id limit $4`,
     [firstDayOf(query.period), query.after, endOf(query.period), query.limit],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    plan: row.plan,
-    createdAt: row.created_at,
-    hasInvoice: row.has_invoice,
-  }));
+  return rows.map(fromCandidateRow);
+}
+
+export async function findCandidate(
+  db: Queryable,
+  query: { period: Period; customerId: string },
+): Promise<Candidate | undefined> {
+  const { rows } = await db.query<CandidateRow>(`${CANDIDATE} where c.id = $2`, [
+    firstDayOf(query.period),
+    query.customerId,
+  ]);
+  return rows[0] && fromCandidateRow(rows[0]);
 }
 
 /** Changes of the plan itself since the period began, in order. */

@@ -6,6 +6,7 @@ import { formatNumber, type Invoice } from './invoice.ts';
 import { acquireLock, findLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
 import { CURRENCY } from './money.ts';
+import type { Issuer } from './parties.ts';
 import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
 import { type PricedMonth, priceMonth } from './pricing.ts';
 import {
@@ -30,6 +31,8 @@ export interface InvoiceRunDependencies {
   /** The calls to be charged, by customer, day and platform. */
   usageOf: (query: ChargedCallsQuery) => Promise<CustomerUsage[]>;
   platformTitle: (platform: string) => string;
+  /** Whom invoices come from today. */
+  issuer: Issuer;
   newId: NewId;
   /** What this process is called in the lock, for whoever waits for it: a host and a process id unless told otherwise. */
   processName?: string;
@@ -146,7 +149,8 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       currency: CURRENCY,
       lines,
       totalCents,
-      billTo: { name: customer.name, email: customer.email },
+      billTo: { name: customer.name, email: customer.email, ...customer.details },
+      issuer: deps.issuer,
       issuedAt,
       sentAt: null,
       paidAt: status === 'paid' ? issuedAt : null,

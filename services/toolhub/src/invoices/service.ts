@@ -2,11 +2,14 @@ import type { Database } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
-import { type Issuer, renderInvoice } from './document.ts';
+import { findDetails, writeDetails } from './details-store.ts';
+import { renderInvoice } from './document.ts';
 import type { Invoice } from './invoice.ts';
 import { isLockInUse } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
+import { type BillingDetails, NO_DETAILS, type Seller } from './parties.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
+import { type PlanPreview, previewPlan } from './preview.ts';
 import {
   createInvoiceRun,
   type DryRunOutcome,
@@ -22,9 +25,8 @@ import { readUsage } from './usage-store.ts';
 
 export interface InvoiceServiceDependencies
   extends Omit<InvoiceMailsDependencies, 'onError'>,
-    Omit<InvoiceRunDependencies, 'mails' | 'onError' | 'usageOf'> {
+    Omit<InvoiceRunDependencies, 'mails' | 'onError' | 'usageOf' | 'issuer'> {
   database: Database;
-  issuer: Issuer;
   /** The rollups of billing, unless told otherwise. */
   usageOf?: InvoiceRunDependencies['usageOf'];
   onError: (error: unknown, context: object) => void;
@@ -34,6 +36,12 @@ export interface InvoiceService {
   list(query: { customerId: string; before: string | undefined; limit: number }): Promise<Invoice[]>;
   find(key: { customerId: string; id: string }): Promise<Invoice>;
   render(invoice: Invoice): Promise<Buffer>;
+  /** Who sends invoices, and how they are paid. */
+  readonly seller: Seller;
+  details(customerId: string): Promise<BillingDetails>;
+  changeDetails(customerId: string, details: BillingDetails): Promise<void>;
+  /** What this month comes to with another plan from now on. */
+  preview(wanted: { customerId: string; plan: string }): Promise<PlanPreview>;
   run(period: Period, options: { signal: AbortSignal }): Promise<RunOutcome>;
   dryRun(period: Period): Promise<DryRunOutcome>;
   /** A repeat changes nothing. */
@@ -56,7 +64,7 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
   const { database, now } = deps;
   const mails = createInvoiceMails(deps);
   const usageOf = deps.usageOf ?? ((query) => readUsage(database, query));
-  const runs = createInvoiceRun({ ...deps, mails, usageOf });
+  const runs = createInvoiceRun({ ...deps, issuer: deps.seller.issuer, mails, usageOf });
 
   function move(id: string, event: 'pay' | 'void'): Promise<Invoice> {
     return database.transaction(async (tx) => {
@@ -107,7 +115,11 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
       if (invoice === undefined) throw baseErrors.not_found();
       return invoice;
     },
-    render: (invoice) => renderInvoice(invoice, deps.issuer),
+    render: (invoice) => renderInvoice(invoice, deps.seller),
+    seller: deps.seller,
+    details: async (customerId) => (await findDetails(database, customerId)) ?? NO_DETAILS,
+    changeDetails: (customerId, details) => writeDetails(database, { ...details, customerId, at: now() }),
+    preview: (wanted) => previewPlan({ ...deps, usageOf }, wanted),
     run: runs.run,
     dryRun: runs.dryRun,
     markPaid: (id) => move(id, 'pay'),

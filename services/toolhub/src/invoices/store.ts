@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
 import type { Invoice, InvoiceLine } from './invoice.ts';
+import type { Issuer } from './parties.ts';
 import { firstDayOf, type Period } from './period.ts';
 import type { InvoiceStatus } from './states.ts';
 
@@ -21,13 +22,17 @@ interface InvoiceRow {
   total_cents: number;
   bill_to_name: string;
   bill_to_email: string;
+  bill_to_company: string | null;
+  bill_to_address: string | null;
+  bill_to_tax_id: string | null;
+  issuer: { name: string; lines: string[]; tax_id: string | null } | null;
   issued_at: Date;
   sent_at: Date | null;
   paid_at: Date | null;
 }
 
 const COLUMNS = `customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
-  issued_at, sent_at, paid_at`;
+  bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, sent_at, paid_at`;
 
 function fromRow(row: InvoiceRow): Invoice {
   return {
@@ -44,11 +49,22 @@ function fromRow(row: InvoiceRow): Invoice {
       amountCents: line.amount_cents,
     })),
     totalCents: row.total_cents,
-    billTo: { name: row.bill_to_name, email: row.bill_to_email },
+    billTo: {
+      name: row.bill_to_name,
+      email: row.bill_to_email,
+      company: row.bill_to_company,
+      address: row.bill_to_address,
+      taxId: row.bill_to_tax_id,
+    },
+    issuer: row.issuer && { name: row.issuer.name, lines: row.issuer.lines, taxId: row.issuer.tax_id },
     issuedAt: row.issued_at,
     sentAt: row.sent_at,
     paidAt: row.paid_at,
   };
+}
+
+function toIssuerRow({ name, lines, taxId }: Issuer): InvoiceRow['issuer'] {
+  return { name, lines: [...lines], tax_id: taxId };
 }
 
 function toLineRow(line: InvoiceLine): LineRow {
@@ -67,13 +83,15 @@ function toLineRow(line: InvoiceLine): LineRow {
 export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]): Promise<void> {
   await tx.query(
     `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name,
-       bill_to_email, issued_at, paid_at, mail_state, mail_due_at)
+       bill_to_email, bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at, mail_state,
+       mail_due_at)
      select new.*, case when customer.email_verified_at is null then 'waiting' else 'pending' end,
        case when customer.email_verified_at is null then null else clock_timestamp() end
      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::jsonb[], $8::bigint[],
-       $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[]) as new
-       (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email, issued_at,
-        paid_at)
+       $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::jsonb[], $15::timestamptz[],
+       $16::timestamptz[]) as new
+       (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
+        bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at)
      join customers as customer on customer.id = new.customer_id
      for share of customer`,
     [
@@ -87,6 +105,10 @@ export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]
       invoices.map(({ totalCents }) => totalCents),
       invoices.map(({ billTo }) => billTo.name),
       invoices.map(({ billTo }) => billTo.email),
+      invoices.map(({ billTo }) => billTo.company),
+      invoices.map(({ billTo }) => billTo.address),
+      invoices.map(({ billTo }) => billTo.taxId),
+      invoices.map(({ issuer }) => issuer && JSON.stringify(toIssuerRow(issuer))),
       invoices.map(({ issuedAt }) => issuedAt),
       invoices.map(({ paidAt }) => paidAt),
     ],

@@ -66,6 +66,15 @@ function segmentsOf(
   ].map((segment) => ({ from: segment.from, terms: versionOf(versions, segment.plan, segment.from) }));
 }
 
+/** What a plan costs and gives at the moment; undefined where there is none of the name. */
+export function currentTerms(
+  versions: readonly PlanVersion[],
+  plan: string,
+  at: Date,
+): PlanTerms | undefined {
+  return versions.some((version) => version.plan === plan) ? versionOf(versions, plan, at) : undefined;
+}
+
 /** The version that held at the moment; for a moment before the first one, the first. */
 function versionOf(versions: readonly PlanVersion[], plan: string, at: Date): PlanTerms {
   const known = versions

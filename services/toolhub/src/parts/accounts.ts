@@ -23,6 +23,7 @@ import {
 } from '../customers/service.ts';
 import { createTokenService } from '../customers/tokens.ts';
 import { registerTokenRoutes } from '../customers/tokens-routes.ts';
+import { type ExportSection, listSection, pagesOf, shown } from '../data-export/section.ts';
 import { releaseWaitingInvoices } from '../invoices/mails.ts';
 import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
@@ -123,6 +124,45 @@ export async function addAccounts(
     now,
   });
 
+  const profile: ExportSection = {
+    name: 'profile',
+    async one(customerId) {
+      const customer = await customers.find(customerId);
+      return customer && shown(customer, ['id', 'email', 'emailVerified', 'name', 'plan', 'createdAt']);
+    },
+  };
+  const sessionList = listSection('sessions', {
+    read: (personId, page) => sessions.list({ personId, ...page }),
+    positionOf: ({ id }) => id,
+    fields: ['id', 'ip', 'userAgent', 'createdAt', 'expiresAt'],
+  });
+  const passkeyList: ExportSection = {
+    name: 'passkeys',
+    one: async (customerId) =>
+      (await passkeys.list(customerId)).map((key) => shown(key, ['id', 'name', 'createdAt', 'lastUsedAt'])),
+  };
+  const tokenList = listSection('tokens', {
+    read: (customerId, page) => tokens.list({ customerId, ...page }),
+    positionOf: ({ id }) => id,
+    fields: ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
+  });
+  const clientList = listSection('clients', {
+    read: (customerId, page) => oauth.listClients({ customerId, ...page }),
+    positionOf: ({ id }) => id,
+    fields: ['id', 'name', 'scopes', 'connectedAt', 'lastSeenAt'],
+  });
+  const log: ExportSection = {
+    name: 'audit',
+    async *pages(customerId) {
+      const read = async (page: { before: string | undefined; limit: number }) =>
+        (await audit.list({ customerId, before: page.before ?? null, limit: page.limit })).entries;
+      for await (const entries of pagesOf(read, ({ id }) => id))
+        yield entries.map((entry) =>
+          shown(entry, ['id', 'at', 'actor', 'action', 'target', 'outcome', 'ip', 'requestId']),
+        );
+    },
+  };
+
   const purge: Handler = {
     name: 'accounts.purge',
     handle: async () => {
@@ -141,6 +181,7 @@ export async function addAccounts(
       return known ?? { id: token.id, name: token.id };
     },
     suspensions,
+    exports: [profile, sessionList, passkeyList, tokenList, clientList, log],
     handlers: [purge, ...login.handlers, ...erasure.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     close: () => egress.close(),

@@ -10,6 +10,7 @@ import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/se
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
 import type { Connector } from '../connectors/connector.ts';
+import type { ExportSection } from '../data-export/section.ts';
 import { errors } from '../errors.ts';
 import { toolhubDocs } from '../guides/site.ts';
 import { checkReady } from '../readiness-store.ts';
@@ -40,6 +41,8 @@ export interface Part {
   cron: readonly CronEntry[];
   /** What runs beside the jobs, in processes that take them. */
   background?: { start(): Promise<void>; stop(): Promise<void> };
+  /** What it keeps of a customer, for the file that the customer can have of everything. */
+  exports?: readonly ExportSection[];
   close(): Promise<void>;
 }
 

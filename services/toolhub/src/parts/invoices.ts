@@ -1,7 +1,9 @@
 import type { Connector } from '../connectors/connector.ts';
+import { pagesOf, shown } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
-import { issuerOf } from '../invoices/issuer.ts';
-import { registerInvoiceRoutes } from '../invoices/routes.ts';
+import { registerDetailsRoutes } from '../invoices/details-routes.ts';
+import { sellerOf } from '../invoices/parties.ts';
+import { invoiceToApi, registerInvoiceRoutes } from '../invoices/routes.ts';
 import { createInvoiceService } from '../invoices/service.ts';
 import type { Accounts } from './accounts.ts';
 import type { Base, Part } from './base.ts';
@@ -15,12 +17,31 @@ export function addInvoices(
   const titles = new Map(parts.definitions.map(({ id, title }) => [id, title]));
   const invoices = createInvoiceService({
     ...{ database, mailer, publicUrl, newId, now },
-    issuer: issuerOf({ from: config.mail.from, publicUrl }),
+    seller: sellerOf({ from: config.mail.from, publicUrl, ...config.seller }),
     emitEvent: parts.emitEvent,
     platformTitle: (platform) => titles.get(platform) ?? platform,
     onError: (error, context) => app.log.error({ err: error, ...context }, 'an invoice failed'),
   });
   const { access, routes } = parts.accounts;
   registerInvoiceRoutes(routes, { invoices, access, drainSignal: app.drainSignal });
-  return { ...invoices.jobs, close: () => mailer.close() };
+  registerDetailsRoutes(routes, { invoices, access });
+  return {
+    ...invoices.jobs,
+    exports: [
+      {
+        name: 'billing_details',
+        one: async (customerId) => shown(await invoices.details(customerId), ['company', 'address', 'taxId']),
+      },
+      {
+        name: 'invoices',
+        async *pages(customerId) {
+          const read = (page: { before: string | undefined; limit: number }) =>
+            invoices.list({ customerId, ...page });
+          for await (const page of pagesOf(read, ({ id }) => id))
+            yield page.map((invoice) => invoiceToApi(invoice, invoices.seller));
+        },
+      },
+    ],
+    close: () => mailer.close(),
+  };
 }

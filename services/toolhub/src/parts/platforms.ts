@@ -9,6 +9,7 @@ import {
   type CredentialServiceDependencies,
   createCredentialService,
 } from '../credentials/service.ts';
+import { listSection } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { registerHealthRoutes } from '../health/routes.ts';
 import { createHealth, type Health } from '../health/service.ts';
@@ -87,6 +88,13 @@ export function addPlatforms(
     ...{ definitions, ...made, health },
     handlers: [...health.jobs.handlers, ...credentials.jobs.handlers],
     cron: [...health.jobs.cron, ...credentials.jobs.cron],
+    exports: [
+      listSection('connections', {
+        read: (customerId, { before = '', limit }) => credentials.list({ customerId, after: before, limit }),
+        positionOf: ({ platform }) => platform,
+        fields: ['platform', 'account', 'status', 'expiresAt', 'updatedAt'],
+      }),
+    ],
     close: () => connectors.close(),
   };
 }

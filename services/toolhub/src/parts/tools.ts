@@ -1,12 +1,15 @@
-import { createArgumentsVault } from '../approvals/arguments.ts';
+import { abridge, createArgumentsVault } from '../approvals/arguments.ts';
+import { createApprovalMails } from '../approvals/mails.ts';
 import { registerApprovalRoutes } from '../approvals/routes.ts';
 import { createRuleBook } from '../approvals/rules.ts';
 import { createApprovals } from '../approvals/service.ts';
+import { addDays } from '../billing/rollup-ranges.ts';
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
 import { canonicalJson } from '../calls/idempotency.ts';
 import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
+import { type ExportSection, pagesOf, shown } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { createMcpAccess } from '../mcp/access.ts';
 import { createRequestLimit } from '../mcp/request-limit.ts';
@@ -21,6 +24,10 @@ import { createToolsService, type ToolsService } from '../tools/service.ts';
 import type { Accounts } from './accounts.ts';
 import { type Base, type Part, VERSION } from './base.ts';
 import type { Platforms } from './platforms.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** As far back as usage can be asked for at once. */
+const USAGE_DAYS = 400;
 
 /** Other times and additions than the service runs with, for tests. */
 export interface ToolsOptions {
@@ -42,12 +49,14 @@ export async function addTools(
     } & {
       credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'list' | 'internalAccounts'>;
     };
-    accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer' | 'clientOf'>;
+    accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer' | 'clientOf'> & {
+      customers: Pick<Accounts['customers'], 'find'>;
+    };
     emitEvent: EmitEvent;
   },
   options: ToolsOptions = {},
 ): Promise<Tools> {
-  const { app, config, database, rates, changes, metrics, audit, sealer, newId, now } = base;
+  const { app, config, database, rates, changes, metrics, audit, sealer, mailer, newId, now } = base;
   const { platforms, accounts, emitEvent } = parts;
   const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
@@ -71,8 +80,13 @@ export async function addTools(
     }),
   });
   const vault = createArgumentsVault(sealer);
+  const approvalMails = createApprovalMails({
+    ...{ schema: database.schema, database, mailer, publicUrl, now },
+    customers: accounts.customers,
+  });
   const approvals = createApprovals({
-    ...{ database, ruleBook, vault, canonicalJson, newId, now },
+    ...{ database, ruleBook, vault, audit, canonicalJson, newId, now },
+    mails: approvalMails,
     clientOf: accounts.clientOf,
     rulesOf(customerId) {
       const choices = tools.selectionOf(customerId);
@@ -104,10 +118,54 @@ export async function addTools(
     serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },
     ...(extension === undefined ? {} : { extension }),
   });
+  const exports: ExportSection[] = [
+    {
+      name: 'tools',
+      one: async (customerId) =>
+        (await tools.states(customerId)).map(({ tool, enabled }) => ({ name: tool.name, enabled })),
+    },
+    {
+      name: 'approval_rules',
+      one: async (customerId) => shown(await ruleBook.rulesOf(customerId), ['send', 'deletion', 'tools']),
+    },
+    {
+      name: 'approvals',
+      async *pages(customerId) {
+        const read = (page: { before: string | undefined; limit: number }) =>
+          approvals.list({ customerId, status: undefined, ...page });
+        for await (const page of pagesOf(read, ({ id }) => id))
+          yield page.map((approval) => ({
+            ...shown(approval, ['id', 'tool', 'client', 'status', 'createdAt', 'expiresAt', 'decidedAt']),
+            arguments: abridge(vault.open(approval, approval.sealedArguments)).value,
+          }));
+      },
+    },
+    {
+      name: 'plan',
+      one: async (customerId) =>
+        shown(await billing.planState(customerId), ['plan', 'limit', 'used', 'spendCapCents', 'resetsAt']),
+    },
+    ...(['day', 'tool'] as const).map(
+      (group): ExportSection => ({
+        name: `usage_by_${group}`,
+        one: async (customerId) => {
+          const to = new Date(now().getTime() + DAY_MS).toISOString().slice(0, 10);
+          const { groups } = await billing.usage({ customerId, from: addDays(to, -USAGE_DAYS), to, group });
+          return groups.map((each) => shown(each, ['key', 'calls', 'errors', 'p50Ms', 'p95Ms']));
+        },
+      }),
+    ),
+  ];
   return {
     billing,
     tools,
-    handlers: [...billing.jobs.handlers, ...mcp.jobs.handlers, ...approvals.handlers],
+    exports,
+    handlers: [
+      ...billing.jobs.handlers,
+      ...mcp.jobs.handlers,
+      ...approvals.handlers,
+      ...approvalMails.handlers,
+    ],
     cron: [...billing.jobs.cron, ...mcp.jobs.cron, ...approvals.cron],
     close: () => billing.close(),
   };

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { ResolveHost } from '@libs/egress';
+import { type ExportSection, pagesOf } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { createEmitEvent } from '../events/service.ts';
 import { registerWebhookRoutes } from '../webhooks/routes.ts';
 import type { DeliveryRules } from '../webhooks/rules.ts';
 import { createWebhooks } from '../webhooks/service.ts';
+import { configToApi, deliveryToApi } from '../webhooks/webhook.ts';
 import type { Accounts } from './accounts.ts';
 import type { Base, Part } from './base.ts';
 
@@ -16,21 +18,37 @@ export interface WebhookOptions {
 
 /** Events, and the webhooks that tell customers of them. */
 export function addWebhooks(
-  { app, config, database, sealer, newId, now }: Base,
+  { app, config: settings, database, sealer, newId, now }: Base,
   { customers, access, routes }: Accounts,
   options: WebhookOptions | undefined,
 ): Part & { emitEvent: EmitEvent } {
   const webhooks = createWebhooks({
     ...{ database, sealer, newId, randomBytes, now },
-    egressAllow: config.egressAllow,
+    egressAllow: settings.egressAllow,
     onError: (error) => app.log.error({ err: error }, 'webhooks failed for a moment'),
     ...options,
   });
   registerWebhookRoutes(routes, { webhooks, access, customers });
+  const config: ExportSection = {
+    name: 'webhook',
+    async one(customerId) {
+      const found = await webhooks.find(customerId);
+      return found && configToApi(found.config);
+    },
+  };
+  const deliveries: ExportSection = {
+    name: 'webhook_deliveries',
+    async *pages(customerId) {
+      const read = ({ before, limit }: { before: string | undefined; limit: number }) =>
+        webhooks.listDeliveries(customerId, { beforeId: before, limit });
+      for await (const page of pagesOf(read, ({ id }) => id)) yield page.map(deliveryToApi);
+    },
+  };
   return {
     emitEvent: createEmitEvent({ newId, now, deliver: webhooks.deliver }),
     ...webhooks.jobs,
     background: webhooks.dispatcher,
+    exports: [config, deliveries],
     close: () => Promise.resolve(),
   };
 }

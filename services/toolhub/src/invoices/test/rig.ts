@@ -10,7 +10,10 @@ import { createInvoiceService, type InvoiceService, type InvoiceServiceDependenc
 
 export const PERIOD = '2026-10';
 const RUN_AT = new Date('2026-11-01T00:10:00Z');
-const issuer = { name: 'Toolhub', lines: ['billing@toolhub.example'] };
+const seller = {
+  issuer: { name: 'Toolhub', lines: ['billing@toolhub.example'], taxId: null },
+  payment: { details: [], url: null },
+};
 export const never = new AbortController().signal;
 
 export interface CustomerInput {
@@ -77,7 +80,7 @@ export async function createRig(
   const invoices = createInvoiceService({
     database,
     mailer,
-    issuer,
+    seller,
     publicUrl: 'https://toolhub.example',
     emitEvent: createEmitEvent({ newId, now }),
     platformTitle: (platform) => platform,

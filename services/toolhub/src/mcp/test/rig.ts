@@ -104,6 +104,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       },
       accounts: {
         ...{ access, routes: routesOn(app), routesOn, resolveBearer },
+        customers: { find: async () => undefined },
         clientOf: async ({ tokenId }) => ({ id: tokenId ?? '', name: `client of ${tokenId}` }),
       },
       emitEvent: createEmitEvent({ newId, now }),

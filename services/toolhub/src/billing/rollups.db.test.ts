@@ -1,0 +1,93 @@
+// Usage read from rollups is usage read from the days themselves, wherever the edge between both lies.
+import type { TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToolhubDatabase } from '../../test/instance.ts';
+import { percentileMs } from './durations.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageGrouping } from './plan.ts';
+import { createRollups } from './rollups.ts';
+import { findRolledBefore } from './rollups-store.ts';
+import { sumUsage } from './store.ts';
+
+const clock = { now: new Date('2026-08-20T01:30:00Z') };
+const never = new AbortController().signal;
+let db: TestDatabase;
+let rollups: ReturnType<typeof createRollups>;
+
+beforeAll(async () => {
+  db = await createToolhubDatabase();
+  rollups = createRollups({ database: db.database, now: () => clock.now });
+  await db.database.query(
+    `insert into customers (id, email, name, password_hash, created_at)
+     select 'cus_' || i, i || '@example.com', 'A', 'x', '2026-04-10T00:00:00Z' from generate_series(1, 3) i`,
+  );
+  await db.database.query(
+    `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
+     select 'cus_' || c, date '2026-04-10' + d, 'tool_' || t, (d * 7 + t * 13 + k * 29) % 160, 'platform_' || t % 3,
+       1 + (d * t + k) % 50, (d + k) % 2, 0
+     from generate_series(1, 2) c, generate_series(0, 140) d, generate_series(1, 6) t, generate_series(0, 3) k
+     on conflict do nothing`,
+  );
+});
+afterAll(() => db?.drop());
+
+/** From the days alone. */
+async function counted(query: { customerId: string; from: string; to: string; group: UsageGrouping }) {
+  const rows = await sumUsage(db.database, query);
+  return [...Map.groupBy(rows, ({ key }) => key)].map(
+    ([key, counts]): UsageGroup => ({
+      key,
+      calls: counts.reduce((sum, { calls }) => sum + calls, 0),
+      errors: counts.reduce((sum, { errors }) => sum + errors, 0),
+      p50Ms: percentileMs(counts, 0.5),
+      p95Ms: percentileMs(counts, 0.95),
+    }),
+  );
+}
+
+async function compareAll(): Promise<void> {
+  const ranges = [
+    { from: '2026-04-01', to: '2026-09-01' },
+    { from: '2026-05-01', to: '2026-07-01' },
+    { from: '2026-04-20', to: '2026-08-21' },
+    { from: '2026-06-10', to: '2026-06-20' },
+    { from: '2026-08-19', to: '2026-08-21' },
+    { from: '2026-08-20', to: '2026-08-20' },
+  ];
+  for (const customerId of ['cus_1', 'cus_3'])
+    for (const group of USAGE_GROUPS)
+      for (const range of ranges) {
+        const query = { customerId, group, ...range };
+        const { groups, totalCalls } = await rollups.usage(query);
+        expect(groups, JSON.stringify(query)).toEqual(await counted(query));
+        expect(totalCalls).toBe(groups.reduce((sum, { calls }) => sum + calls, 0));
+      }
+}
+
+test('[TH-7.19] charts read the same before and after the days are added up, and after a repeat', async () => {
+  await compareAll();
+  expect(await findRolledBefore(db.database)).toBeNull();
+  clock.now = new Date('2026-06-15T01:30:00Z');
+  await rollups.roll(never);
+  expect(await findRolledBefore(db.database)).toBe('2026-06-14');
+  await compareAll();
+  clock.now = new Date('2026-08-20T01:30:00Z');
+  await rollups.roll(never);
+  await rollups.roll(never);
+  expect(await findRolledBefore(db.database)).toBe('2026-08-19');
+  await compareAll();
+  const { rows } = await db.database.query<{ months: number }>(
+    `select count(distinct starts_on)::int as months from usage_rollups where span = 'month' and customer_id = 'cus_1'`,
+  );
+  expect(rows[0]?.months).toBe(4);
+});
+
+test('[TH-7.19] a run that is stopped half-way leaves the edge where it was, and the next goes on', async () => {
+  clock.now = new Date('2026-10-05T01:30:00Z');
+  await expect(rollups.roll(AbortSignal.abort())).rejects.toThrow();
+  expect(await findRolledBefore(db.database)).toBe('2026-08-19');
+  await rollups.roll(never);
+  expect(await findRolledBefore(db.database)).toBe('2026-10-04');
+  await db.database.query(`delete from customers where id = 'cus_2'`);
+  const { rows } = await db.database.query(`select 1 from usage_rollups where customer_id = 'cus_2'`);
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream';
+import type { Access } from '../customers/access.ts';
+import type { ToolhubRoutes } from '../route-rules.ts';
+import type { ExportSection } from './section.ts';
+import { exportJson } from './write.ts';
+
+export interface ExportRoutesDependencies {
+  sections: readonly ExportSection[];
+  access: Pick<Access, 'sessionOf'>;
+  now: () => Date;
+}
+
+export function registerExportRoutes(
+  routes: ToolhubRoutes,
+  { sections, access, now }: ExportRoutesDependencies,
+): void {
+  routes.get(
+    '/api/export',
+    {
+      access: 'person',
+      rate: 'dear',
+      audit: { action: 'account.exported' },
+      idempotency: 'safe',
+      schema: {
+        operationId: 'account.export',
+        tags: ['Account'],
+        summary: 'Everything of the account in one file',
+        description:
+          'Profile, connections, tokens, usage, invoices, webhooks, the log and the rest, without any secret. Lists end after 100,000 rows; `cut_off` names those that did.',
+        produces: {
+          type: 'application/json',
+          description: 'The file.',
+          example: '{"exported_at":"2026-11-16T15:04:05.000Z","profile":{"email":"ada@example.com"}}',
+        },
+      },
+    },
+    (request, reply) => {
+      const { customerId } = access.sessionOf(request);
+      const at = now();
+      return reply
+        .type('application/json; charset=utf-8')
+        .header('content-disposition', `attachment; filename="toolhub-${at.toISOString().slice(0, 10)}.json"`)
+        .header('cache-control', 'private, no-store')
+        .send(Readable.from(exportJson(sections, { customerId, at }), { objectMode: false }));
+    },
+  );
+}
