@@ -46,7 +46,7 @@ test('everything starts, is connected, answers, and ends', async () => {
     const url = `http://localhost:${port}`;
     const token = /token +(thp_\S+)/.exec(said)?.[1] ?? '';
     const { body } = await rpc(url, token, { method: 'tools/list' });
-    expect(body.result?.tools).toHaveLength(82);
+    expect(body.result?.tools).toHaveLength(85);
     for (const [tool, args] of Object.entries(READS)) {
       const answer = await callTool(url, token, tool, args);
       expect(answer.body.result?.isError, `${tool}: ${JSON.stringify(answer.body)}`).toBeUndefined();

@@ -3,6 +3,7 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startVendor, type Vendor } from '../../../services/toolhub/src/connect/test/vendor.ts';
+import { createDiscordConnector } from '../../../services/toolhub/src/connectors/discord/connector.ts';
 import { createEmailConnector } from '../../../services/toolhub/src/connectors/email/connector.ts';
 import {
   MAIL_PROVIDERS,
@@ -13,18 +14,21 @@ import {
   startInProcessMail,
 } from '../../../services/toolhub/src/connectors/email/test/in-process-mail-server.ts';
 import { createTelegramConnector } from '../../../services/toolhub/src/connectors/telegram/connector.ts';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
   createToolhubDatabase,
   type Instance,
   startInstance,
 } from '../../../services/toolhub/test/instance.ts';
+import { CHANNELS, type DiscordServer, startDiscord } from '../../vendors/discord/server.ts';
 
 const USER = 'bob@mail.test';
 /** The tokens that the mail server takes now. */
 const tokens: Record<string, string> = {};
 let database: TestDatabase;
 let vendor: Vendor;
+let discord: DiscordServer;
 let mail: InProcessMailServer;
 let instance: Instance;
 let url: string;
@@ -37,21 +41,31 @@ function googleHere(): MailProvider {
   return { ...google, imap: place(mail.imapPort), smtp: place(mail.smtpPort) };
 }
 
-const platforms = () => [createEmailConnector({ providers: [googleHere()] }), createTelegramConnector()];
+const platforms = () => [
+  createEmailConnector({ providers: [googleHere()] }),
+  createTelegramConnector(),
+  createDiscordConnector(),
+];
 const environment = () => ({
   TOOLHUB_OAUTH_GOOGLE_CLIENT_ID: vendor.clientId,
   TOOLHUB_OAUTH_GOOGLE_CLIENT_SECRET: vendor.clientSecret,
   TOOLHUB_OAUTH_GOOGLE_AUTHORIZE_URL: `${vendor.url}/authorize`,
   TOOLHUB_OAUTH_GOOGLE_TOKEN_URL: `${vendor.url}/token`,
+  TOOLHUB_OAUTH_DISCORD_CLIENT_ID: vendor.clientId,
+  TOOLHUB_OAUTH_DISCORD_CLIENT_SECRET: vendor.clientSecret,
+  TOOLHUB_OAUTH_DISCORD_AUTHORIZE_URL: `${vendor.url}/authorize`,
+  TOOLHUB_OAUTH_DISCORD_TOKEN_URL: `${vendor.url}/token`,
+  TOOLHUB_CONNECTOR_DISCORD_URL: discord.url,
   TOOLHUB_EGRESS_ALLOW: `127.0.0.1:${mail.imapPort},127.0.0.1:${mail.smtpPort}`,
 });
 
 beforeAll(async () => {
-  [database, vendor] = await Promise.all([createToolhubDatabase(), startVendor()]);
+  [database, vendor, discord] = await Promise.all([createToolhubDatabase(), startVendor(), startDiscord()]);
   mail = await startInProcessMail({ users: {}, tokens });
   instance = await startInstance(database.url, { env: environment(), connectors: platforms() });
   url = instance.url;
-  vendor.redirectUris.push(`${url}/api/connect/email/callback`);
+  for (const platform of ['email', 'discord'])
+    vendor.redirectUris.push(`${url}/api/connect/${platform}/callback`);
 });
 beforeEach(async () => {
   Object.assign(vendor, { decision: 'allow', token: 'works', accessToken: 'good-token', email: USER });
@@ -62,15 +76,15 @@ beforeEach(async () => {
 afterAll(async () => {
   await instance.stop();
   await mail.stop();
-  await vendor.stop();
+  await Promise.all([vendor.stop(), discord.stop()]);
   await database.drop();
 });
 
 const asPerson = { headers: { accept: 'text/html,application/xhtml+xml' } };
 
 /** Goes to the vendor and comes back to the address of the callback, which is not visited yet. */
-async function cameBack(account: Account): Promise<string> {
-  const begun = await account.browser.fetch(`${url}/api/connect/email`, asPerson);
+async function cameBack(account: Account, platform = 'email'): Promise<string> {
+  const begun = await account.browser.fetch(`${url}/api/connect/${platform}`, asPerson);
   expect(begun.status).toBe(302);
   expect(begun.headers.get('location')).toContain(`${vendor.url}/authorize?`);
   const decided = await account.browser.fetch(begun.headers.get('location') ?? '');
@@ -115,6 +129,31 @@ test('[TH-6.7] a mailbox is connected in the browser: tried, stored without a wo
   const again = await ada.browser.fetch(callback, asPerson);
   expect(again.headers.get('location')).toBe(`${url}/connections/email?error=connect_state_invalid`);
   expect(await stored(ada)).toHaveLength(1);
+});
+
+test('[TH-6.7] a person of Discord is connected in the browser, beside bots whose token is pasted', async () => {
+  discord.people.set('good-token', 'ada');
+  const ended = await ada.browser.fetch(await cameBack(ada, 'discord'), asPerson);
+  expect(ended.headers.get('location')).toBe(`${url}/connections/discord?connected=true`);
+  expect(await stored(ada)).toEqual([
+    expect.objectContaining({ platform: 'discord', account: 'ada', status: 'connected' }),
+  ]);
+  const { token } = await makeToken(url, ada);
+  const servers = await callTool(url, token, 'discord_list_servers', {});
+  expect(servers.body.result?.isError).toBeUndefined();
+  const sent = await callTool(url, token, 'discord_get_messages', { channel_id: CHANNELS[0] });
+  expect(sent.body.result?.structuredContent).toMatchObject({
+    error: { code: 'platform_error', platform_code: 'bot_required' },
+  });
+  // A person's login is no proof of an application: what is sent to one does not come here.
+  const claimed = await database.database.query(`select 1 from inbound_accounts where customer_id = $1`, [
+    ada.id,
+  ]);
+  expect(claimed.rows).toEqual([]);
+  const pasted = await call(`${url}/api/credentials/discord?verify=false`, {
+    ...{ method: 'PUT', cookie: ada.cookie, body: { access_token: 'good-token' } },
+  });
+  expect(pasted.status).toBe(422);
 });
 
 test('[TH-6] an expired token is renewed once by ten parallel calls in two processes', async () => {

@@ -7,7 +7,9 @@ import {
   type BotApiServer,
   startBotApi,
 } from '../../../services/toolhub/src/connectors/telegram/test/bot-api-server.ts';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { SCHEMA } from '../../../services/toolhub/src/schema.ts';
+import { makeToken } from '../../../services/toolhub/test/accounts.ts';
 import { type DiscordServer, startDiscord } from '../../vendors/discord/server.ts';
 import { type SlackServer, startSlack } from '../../vendors/slack/server.ts';
 import { apiOf, createToolhubDatabase, newCustomer, type Service, startService } from './service.ts';
@@ -248,6 +250,53 @@ describe('Discord', () => {
     expect(told[0]?.data).toMatchObject({ application_id: BOT, guild_id: '1', channel_id: '2', from: '77' });
     expect(JSON.stringify(told)).not.toContain('interaction-token');
   });
+});
+
+test('[TH-9.6] what arrived can be read by tools: newest first, page by page, and by nobody else', async () => {
+  const ada = await slackCustomer('xoxp-reader', 'reader', 'U900');
+  discord.tokens.set('discord-bot-token-1', 'helper');
+  await apiOf(service.url, ada.token)('PUT', '/api/credentials/discord', {
+    bot_token: 'discord-bot-token-1',
+  });
+  for (let n = 0; n < 3; n += 1)
+    await fromSlack(
+      slackMessage('U300', { text: `letter ${n}`, channel: n < 2 ? 'C777' : 'C778' }, ['U900']),
+    );
+  const data = { id: '5', name: 'ask', options: [{ name: 'question', value: 'why?' }] };
+  await fromDiscord({
+    ...{ id: '9900', application_id: BOT, type: 2, token: 'interaction-token', guild_id: '1' },
+    ...{ channel_id: '200000000000000000', member: { user: { id: '77', username: 'bob' } }, data },
+  });
+  await settled();
+  const { token } = await makeToken(service.url, ada);
+  const read = async (name: string, args: Record<string, unknown>) => {
+    const { body } = await callTool(service.url, token, name, args);
+    return body.result?.structuredContent as { items: Record<string, unknown>[]; next_cursor: string | null };
+  };
+  const first = await read('slack_list_received_messages', { limit: 2 });
+  expect(first.items.map(({ text, channel }) => [text, channel])).toEqual([
+    ['letter 2', 'C778'],
+    ['letter 1', 'C777'],
+  ]);
+  const rest = await read('slack_list_received_messages', { limit: 2, cursor: first.next_cursor });
+  expect([rest.items.map(({ text }) => text), rest.next_cursor]).toEqual([['letter 0'], null]);
+  const there = await read('slack_list_received_messages', { channel: 'C778' });
+  expect(there.items.map(({ text }) => text)).toEqual(['letter 2']);
+  expect((await read('slack_list_received_messages', { since: '2099-01-01T00:00:00Z' })).items).toEqual([]);
+  const commands = await read('discord_list_received_messages', { channel_id: '200000000000000000' });
+  expect(commands.items).toEqual([
+    expect.objectContaining({
+      ...{ id: '9900', kind: 'command', server_id: '1', author_id: '77', author_name: 'bob', name: 'ask' },
+      input: JSON.stringify(data.options),
+    }),
+  ]);
+  expect(JSON.stringify(commands)).not.toContain('interaction-token');
+  const bob = await newCustomer(service.url);
+  const other = await makeToken(service.url, bob);
+  discord.tokens.set('discord-bot-token-2', 'other');
+  await apiOf(service.url, bob.token)('PUT', '/api/credentials/discord?verify=false', { bot_token: 'x' });
+  const none = await callTool(service.url, other.token, 'discord_list_received_messages', {});
+  expect(none.body.result?.structuredContent).toMatchObject({ items: [] });
 });
 
 test('[TH-9.7] a bot’s messages are collected without a tool’s call, and told once', async () => {

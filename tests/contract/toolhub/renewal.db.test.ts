@@ -12,6 +12,7 @@ import type { OpenResult } from '../../../services/toolhub/src/credentials/crede
 import { createRig, sessionOf } from '../../../services/toolhub/src/credentials/test/rig.ts';
 import { migrationSource } from '../../../services/toolhub/src/schema.ts';
 import { startBluesky } from '../../vendors/bluesky/server.ts';
+import { startDiscord } from '../../vendors/discord/server.ts';
 import { startFacebook } from '../../vendors/facebook/server.ts';
 import { startInstagram } from '../../vendors/instagram/server.ts';
 import { startLinkedin } from '../../vendors/linkedin/server.ts';
@@ -38,12 +39,13 @@ interface Trial {
   survives: boolean;
 }
 const trials = new Map<string, Trial>();
-const PLATFORMS = ['slack', 'x', 'linkedin', 'facebook', 'instagram', 'bluesky'];
+const PLATFORMS = ['slack', 'discord', 'x', 'linkedin', 'facebook', 'instagram', 'bluesky'];
 
 beforeAll(async () => {
   db = await createTestDatabase(migrationSource);
-  const [slack, x, linkedin, facebook, instagram, bluesky] = await Promise.all([
+  const [slack, discord, x, linkedin, facebook, instagram, bluesky] = await Promise.all([
     startSlack(),
+    startDiscord(),
     startX(),
     startLinkedin(),
     startFacebook(),
@@ -53,6 +55,7 @@ beforeAll(async () => {
   // Tokens that the vendors will give, and take.
   for (let n = 1; n < 20; n += 1) {
     slack.tokens.set(`renewed-access-${n}`, { user: 'ada', kind: 'user' });
+    discord.people.set(`renewed-access-${n}`, 'ada');
     x.tokens.set(`renewed-access-${n}`, '100');
     linkedin.tokens.set(`renewed-access-${n}`, '782bbtaQ');
   }
@@ -90,6 +93,7 @@ beforeAll(async () => {
   bluesky.addAccount('ada.test', 'app-pass-word');
   for (const trial of [
     rotating('slack', slack, '/oauth.v2.access'),
+    rotating('discord', discord, '/oauth2/token'),
     rotating('x', x, '/2/oauth2/token'),
     rotating('linkedin', linkedin, '/oauth/v2/accessToken', '/oauth/v2/accessToken'),
     graph('facebook', facebook, '/oauth/access_token', '/oauth/access_token'),

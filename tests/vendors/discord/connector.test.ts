@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDiscordConnector } from '../../../services/toolhub/src/connectors/discord/connector.ts';
 import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
-import { platformTrial } from '../platform-trial.ts';
+import { NOW, platformTrial } from '../platform-trial.ts';
+import { tryRenewal } from '../token-endpoint.ts';
 import { CHANNELS, type DiscordServer, SERVERS, startDiscord } from './server.ts';
 
 const TOKEN = 'MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.secret-of-a-bot';
@@ -104,6 +105,39 @@ describe('tools', () => {
   });
 });
 
+describe('the login of a person', () => {
+  const person = { access_token: 'token-of-a-person' };
+
+  it('shows who it is and where it is a member; for messages it is told to connect a bot, before Discord is asked', async () => {
+    server.people.set('token-of-a-person', 'ada');
+    const at = context({ credential: person });
+    expect(await call('discord_get_profile', {}, at)).toMatchObject({
+      ...{ username: 'ada', display_name: 'ADA', is_bot: false },
+    });
+    expect(server.received.at(-1)?.headers.authorization).toBe('Bearer token-of-a-person');
+    expect((await call<{ items: unknown[] }>('discord_list_servers', {}, at)).items).toHaveLength(3);
+    const before = server.received.length;
+    for (const [name, args] of [
+      ['discord_list_channels', { server_id: SERVERS[0] }],
+      ['discord_get_messages', { channel_id: CHANNEL }],
+      ['discord_send_message', { channel_id: CHANNEL, content: 'x' }],
+      ['discord_create_thread', { channel_id: CHANNEL, name: 'x' }],
+      ['discord_add_reaction', { channel_id: CHANNEL, message_id: messageId, emoji: '👍' }],
+      ['discord_delete_message', { channel_id: CHANNEL, message_id: messageId }],
+    ] as const)
+      await expect(call(name, args, at)).rejects.toMatchObject({ platformCode: 'bot_required' });
+    expect(server.received.length).toBe(before);
+    expect(await connector.verify(at)).toMatchObject({ kind: 'accepted', account: 'ada' });
+    expect(connector.isRefreshable?.({ bot_token: TOKEN })).toBe(false);
+    expect(connector.expiresAt?.({ bot_token: TOKEN })).toBeNull();
+  });
+
+  tryRenewal({
+    ...{ connector, context, now: NOW, path: '/oauth2/token' },
+    ...{ server: () => server, endpoint: () => server.endpoint },
+  });
+});
+
 describe('the account', () => {
   it('is checked, named and probed', async () => {
     expect(await connector.verify(context())).toMatchObject({ kind: 'accepted', account: 'helper' });
@@ -120,6 +154,7 @@ describe('faults', () => {
     server: () => server,
     context,
     samples: {
+      discord_get_profile: () => ({}),
       discord_list_servers: () => ({}),
       discord_list_channels: () => ({ server_id: SERVERS[0] }),
       discord_get_messages: () => ({ channel_id: CHANNEL }),
@@ -131,6 +166,7 @@ describe('faults', () => {
         message_id: server.addMessage(CHANNEL, 'helper', 'mine'),
       }),
     },
+    local: ['discord_list_received_messages'],
     tokenRefusal: { status: 401, json: { message: '401: Unauthorized', code: 0 } },
     slowDown: {
       reply: {

@@ -1,6 +1,6 @@
 // Discord's HTTP API written from https://discord.com/developers/docs: the methods that the connector calls, with the
 // documented objects, pages, nonces and errors.
-import { bearerOf } from '../token-endpoint.ts';
+import { bearerOf, createTokenEndpoint, type TokenEndpoint } from '../token-endpoint.ts';
 import {
   type Received,
   type Reply,
@@ -19,7 +19,11 @@ interface Message {
 }
 
 export interface DiscordServer extends VendorServer {
+  /** Of bots. */
   tokens: Map<string, string>;
+  /** Of people who logged in: they see who they are and where they are members, and no message. */
+  people: Map<string, string>;
+  endpoint: TokenEndpoint;
   messages: Message[];
   reactions: Set<string>;
   addMessage(channel: string, author: string, content: string): string;
@@ -35,6 +39,9 @@ const refused = (status: number, code: number, message: string): Reply => ({
 
 export async function startDiscord(port = 0): Promise<DiscordServer> {
   const tokens = new Map<string, string>();
+  const people = new Map<string, string>();
+  // Discord's answer to a refresh token that is over or was used (RFC 6749 5.2).
+  const endpoint = createTokenEndpoint({ status: 400, json: { error: 'invalid_grant' } });
   const messages: Message[] = [];
   const reactions = new Set<string>();
   let nextId = 1_290_000_000_000_000_000n;
@@ -48,6 +55,16 @@ export async function startDiscord(port = 0): Promise<DiscordServer> {
     (request, parameters) => {
       const bot = tokens.get(bearerOf(request, 'Bot') ?? '');
       return bot === undefined ? refused(401, 0, '401: Unauthorized') : route(request, bot, parameters);
+    };
+  const signedInAsAnybody =
+    (route: (request: Received, who: { name: string; isBot: boolean }) => Reply): Route =>
+    (request) => {
+      const bot = tokens.get(bearerOf(request, 'Bot') ?? '');
+      const person = people.get(bearerOf(request) ?? '');
+      const name = bot ?? person;
+      return name === undefined
+        ? refused(401, 0, '401: Unauthorized')
+        : route(request, { name, isBot: bot !== undefined });
     };
   const inChannel = (route: (request: Received, bot: string, parameters: readonly string[]) => Reply) =>
     signedIn((request, bot, parameters) =>
@@ -77,10 +94,14 @@ export async function startDiscord(port = 0): Promise<DiscordServer> {
   const server = await startVendorServer(
     'Discord',
     {
-      'GET /users/@me': signedIn((_request, bot) => ({
-        json: { id: '80351110224678912', username: bot, discriminator: '0', bot: true },
+      'POST /oauth2/token': endpoint.route,
+      'GET /users/@me': signedInAsAnybody((_request, { name, isBot }) => ({
+        json: {
+          ...{ id: isBot ? '80351110224678912' : '80351110224670000', username: name, discriminator: '0' },
+          ...(isBot ? { bot: true } : { global_name: name.toUpperCase() }),
+        },
       })),
-      'GET /users/@me/guilds': signedIn((request) => {
+      'GET /users/@me/guilds': signedInAsAnybody((request) => {
         const after = BigInt(request.query.get('after') ?? 0);
         const found = SERVERS.filter((id) => BigInt(id) > after).slice(
           0,
@@ -156,7 +177,7 @@ export async function startDiscord(port = 0): Promise<DiscordServer> {
   );
   return {
     ...server,
-    ...{ tokens, messages, reactions },
+    ...{ tokens, people, endpoint, messages, reactions },
     addMessage(channel, author, content) {
       const id = newId();
       messages.push({ id, channel, author, content });

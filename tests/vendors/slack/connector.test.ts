@@ -158,6 +158,7 @@ describe('faults', () => {
       slack_add_reaction: () => ({ channel: CHANNEL, ts, emoji: 'eyes' }),
       slack_delete_message: () => ({ channel: CHANNEL, ts: server.addMessage(CHANNEL, 'ada', 'mine') }),
     },
+    local: ['slack_list_received_messages'],
     tokenRefusal: { json: { ok: false, error: 'token_expired' } },
     slowDown: {
       reply: { status: 429, json: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '17' } },

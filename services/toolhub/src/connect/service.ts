@@ -254,7 +254,8 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       } catch (cause) {
         throw asUnreachable(cause, destination.provider.title);
       }
-      if (!Check(destination.connector.auth.credentialSchema, credential)) {
+      const { connector, provider } = destination;
+      if (!Check(provider.credentialSchema ?? connector.auth.credentialSchema, credential)) {
         throw errors.connect_failed({ detail: `${destination.provider.title} sent an answer of no use.` });
       }
       return credentials.put({ customerId, platform, credential, verify: true });

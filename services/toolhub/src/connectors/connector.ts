@@ -113,6 +113,8 @@ export interface OAuthProvider<Credential = unknown> {
   readonly clientAuthentication: 'body' | 'basic';
   /** False for a vendor that refuses whoever sends a verifier; the state and the client's secret protect the code then. */
   readonly pkce?: false;
+  /** What a login gives, where that is not what customers paste. */
+  readonly credentialSchema?: TSchema;
   /** Throws ConnectorError for an answer that no credential can be made of. */
   toCredential(grant: OAuthGrant): Promise<Credential> | Credential;
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import type { ToolContext } from '../connector.ts';
+import { ConnectorError, type ToolContext } from '../connector.ts';
+import { type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
 import {
   boundSeconds,
   createVendorApi,
@@ -32,17 +33,26 @@ export const discordCredentialSchema = Type.Object(
   },
 );
 
-export type DiscordCredential = Static<typeof discordCredentialSchema>;
+/** A bot acts; a person who logged in only lets us see who they are and where they are members. */
+type BotCredential = Static<typeof discordCredentialSchema>;
+export type DiscordCredential = BotCredential | OAuthCredential;
 export type DiscordContext = ToolContext<DiscordCredential>;
 
 /** Discord asks bots to say who they are in this form. */
 const USER_AGENT = 'DiscordBot (https://discord.com/developers, 1)';
 
+export function isBot(credential: DiscordCredential): credential is BotCredential {
+  return 'bot_token' in credential;
+}
+
 export const callDiscord = createVendorApi<DiscordCredential>({
   title: TITLE,
   baseUrl: ({ baseUrl }) => baseUrl ?? DISCORD_URL,
-  headers: ({ credential }) => ({ authorization: `Bot ${credential.bot_token}`, 'user-agent': USER_AGENT }),
-  secrets: ({ bot_token }) => [bot_token],
+  headers: ({ credential }) => ({
+    authorization: isBot(credential) ? `Bot ${credential.bot_token}` : `Bearer ${credential.access_token}`,
+    'user-agent': USER_AGENT,
+  }),
+  secrets: (credential) => (isBot(credential) ? [credential.bot_token] : secretsOf(credential)),
   explain({ status, headers, body }, said, now) {
     const { code, message, retry_after } = fieldsOf(body);
     if (status === 429)
@@ -56,3 +66,13 @@ export const callDiscord = createVendorApi<DiscordCredential>({
     return refusedBy(TITLE, said(message), String(countOrNull(code) || status));
   },
 });
+
+/** Channels and messages are shown to bots alone: a person's login is told so before Discord is asked. */
+export const callAsBot: typeof callDiscord = async (context, request) => {
+  if (isBot(context.credential)) return callDiscord(context, request);
+  throw new ConnectorError(
+    'platform_error',
+    `${TITLE} lets only bots see channels and messages: connect the token of a bot`,
+    { platformCode: 'bot_required' },
+  );
+};

@@ -4,30 +4,57 @@ import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../conn
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, idOrNull, textOrNull } from '../vendor-api/shape.ts';
-import { closed, message, nullableCount, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
-import { callDiscord, type DiscordContext, shape } from './api.ts';
+import { closed, message, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
+import { callAsBot, callDiscord, type DiscordContext, shape } from './api.ts';
+import { channelId, SNOWFLAKE, snowflake } from './ids.ts';
 import { messageSchema, readMessage } from './message.ts';
+import { listReceivedMessages } from './received.ts';
 
 const CONTENT_LENGTH_MAX = 2_000;
 const THREAD_NAME_LENGTH_MAX = 100;
 /** A thread that begins with no message is one that everybody in the channel sees. */
 const PUBLIC_THREAD = 11;
 
-const SNOWFLAKE = '^[0-9]{15,20}$';
-const snowflake = (description: string) => vendorId(description, SNOWFLAKE);
-const channelId = snowflake('Id of the channel or thread.');
 const messageId = snowflake('Id of the message.');
 
 export function discordTools(): ToolDefinition[] {
-  return [listServers, listChannels, getMessages, sendMessage, createThread, addReaction, deleteMessage];
+  return [
+    ...[getProfile, listServers, listChannels, getMessages, listReceivedMessages],
+    ...[sendMessage, createThread, addReaction, deleteMessage],
+  ];
 }
+
+const getProfile = defineTool({
+  name: 'discord_get_profile',
+  title: 'Read the profile',
+  description: 'Reads who the account is: a bot, or the person who logged in.',
+  class: 'R',
+  untrusted: true,
+  inputSchema: closed({}),
+  outputSchema: closed({
+    id: Type.String(),
+    username: Type.String(),
+    display_name: nullableText,
+    is_bot: Type.Boolean(),
+  }),
+  async run(_args, context: DiscordContext) {
+    const { body } = await callDiscord(context, { path: '/users/@me' });
+    const { id, username, global_name, bot } = shape.object(body);
+    return {
+      id: shape.text(id),
+      username: shape.text(username),
+      display_name: textOrNull(global_name),
+      is_bot: bot === true,
+    };
+  },
+});
 
 const afterCursor = Type.Object({ after: Type.String({ pattern: SNOWFLAKE }) });
 
 const listServers = defineTool({
   name: 'discord_list_servers',
   title: 'List servers',
-  description: 'Lists the servers that the bot is a member of.',
+  description: 'Lists the servers that the account is a member of.',
   class: 'R',
   list: true,
   untrusted: true,
@@ -72,7 +99,7 @@ const listChannels = defineTool({
   ),
   async run({ server_id: id, limit, cursor }, context: DiscordContext) {
     // Discord gives all of them at once, 500 at most; the pages are ours.
-    const { body } = await callDiscord(context, { path: path`/guilds/${id}/channels` });
+    const { body } = await callAsBot(context, { path: path`/guilds/${id}/channels` });
     const offset = decodeCursor(offsetCursor, cursor)?.offset ?? 0;
     const all = shape.list(body);
     const items = all.slice(offset, offset + limit).map((value) => {
@@ -117,7 +144,7 @@ const getMessages = defineTool({
     if (before !== undefined && after !== undefined)
       throw new ConnectorError('invalid_arguments', 'Discord takes `before` or `after`, not both');
     const position = decodeCursor(messageCursor, cursor) ?? { before, after };
-    const { body } = await callDiscord(context, {
+    const { body } = await callAsBot(context, {
       path: path`/channels/${id}/messages`,
       query: { limit, ...position },
     });
@@ -146,7 +173,7 @@ const sendMessage = defineTool({
   outputSchema: closed({ id: Type.String(), channel_id: Type.String() }),
   async run({ channel_id: id, content, reply_to_message_id }, context: DiscordContext) {
     const { idempotencyKey } = context;
-    const { body } = await callDiscord(context, {
+    const { body } = await callAsBot(context, {
       method: 'POST',
       path: path`/channels/${id}/messages`,
       json: {
@@ -184,7 +211,7 @@ const createThread = defineTool({
   }),
   outputSchema: closed({ id: Type.String(), name: nullableText, parent_id: nullableText }),
   async run({ channel_id: id, message_id, name }, context: DiscordContext) {
-    const { body } = await callDiscord(context, {
+    const { body } = await callAsBot(context, {
       method: 'POST',
       ...(message_id === undefined
         ? { path: path`/channels/${id}/threads`, json: { name, type: PUBLIC_THREAD } }
@@ -215,7 +242,7 @@ const addReaction = defineTool({
   }),
   outputSchema: closed({ message_id: Type.String(), emoji: Type.String() }),
   async run({ channel_id, message_id, emoji }, context: DiscordContext) {
-    await callDiscord(context, {
+    await callAsBot(context, {
       method: 'PUT',
       path: path`/channels/${channel_id}/messages/${message_id}/reactions/${emoji}/@me`,
       repeatable: true,
@@ -232,7 +259,7 @@ const deleteMessage = defineTool({
   inputSchema: closed({ channel_id: channelId, message_id: messageId }),
   outputSchema: closed({ message_id: Type.String(), deleted: Type.Boolean() }),
   async run({ channel_id, message_id }, context: DiscordContext) {
-    await callDiscord(context, {
+    await callAsBot(context, {
       method: 'DELETE',
       path: path`/channels/${channel_id}/messages/${message_id}`,
     });

@@ -28,6 +28,7 @@ const login: OAuthProvider<OAuthCredential> = {
     slack_get_messages: HISTORY,
     slack_get_thread: HISTORY,
     slack_search_messages: ['search:read'],
+    slack_list_received_messages: HISTORY,
     slack_find_users: ['users:read', 'users:read.email'],
     slack_send_message: ['chat:write'],
     slack_add_reaction: ['reactions:write'],

@@ -12,18 +12,16 @@ import {
 } from '../vendor-api/tool-schemas.ts';
 import { callSlack, type SlackContext, shape } from './api.ts';
 import { findUsers } from './find-users.ts';
+import { channel } from './ids.ts';
 import { messageSchema, readMessage, userSchema } from './message.ts';
 import { readPage } from './page.ts';
+import { listReceivedMessages } from './received.ts';
 
 /** Slack cuts longer texts off. */
 const TEXT_LENGTH_MAX = 40_000;
 const BLOCKS_MAX = 50;
 const SEARCH_PAGES_MAX = 100;
 
-const channel = vendorId(
-  'Id of the channel or conversation, for example C0123456789.',
-  '^[CDG][A-Z0-9]{2,30}$',
-);
 const timestamp = (description: string) => vendorId(description, '^[0-9]{1,12}\\.[0-9]{6}$');
 const moment = (description: string) =>
   Type.String({
@@ -34,7 +32,7 @@ const pageCursor = Type.Object({ page: Type.Integer({ minimum: 2, maximum: SEARC
 
 export function slackTools(): ToolDefinition[] {
   return [
-    ...[listChannels, getMessages, getThread, searchMessages, findPeople],
+    ...[listChannels, getMessages, getThread, searchMessages, listReceivedMessages, findPeople],
     ...[sendMessage, addReaction, deleteMessage],
   ];
 }

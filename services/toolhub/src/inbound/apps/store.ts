@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import type { ArrivedMessage, ArrivedQuery } from './arrived.ts';
 
 export interface DeliveryKey {
   platform: string;
@@ -177,6 +178,38 @@ export async function insertAppMessage(tx: Queryable, message: ReceivedAppMessag
     ],
   );
   return rowCount === 1;
+}
+
+/** Newest first. */
+export async function listAppMessages(db: Queryable, query: ArrivedQuery): Promise<ArrivedMessage[]> {
+  const { customerId, platform, channel, since, before, limit } = query;
+  const { rows } = await db.query<{
+    account: string;
+    message_key: string;
+    channel: string;
+    sent_at: Date;
+    received_at: Date;
+    message: Record<string, unknown>;
+  }>(
+    {
+      name: 'inbound.list_messages',
+      text: `select account, message_key, channel, sent_at, received_at, message from inbound_messages
+        where customer_id = $1 and platform = $2
+          and ($3::text is null or channel = $3)
+          and ($4::timestamptz is null or sent_at >= $4)
+          and ($5::timestamptz is null or (sent_at, account, message_key) < ($5, $6::text, $7::text))
+        order by sent_at desc, account desc, message_key desc
+        limit $8`,
+    },
+    [
+      ...[customerId, platform, channel ?? null, since ?? null],
+      ...[before?.sentAt ?? null, before?.account ?? null, before?.key ?? null, limit],
+    ],
+  );
+  return rows.map((row) => ({
+    ...{ account: row.account, key: row.message_key, channel: row.channel },
+    ...{ sentAt: row.sent_at, receivedAt: row.received_at, message: row.message },
+  }));
 }
 
 /** What is past its time: bodies that were worked on without a problem, messages, and what nobody claimed. */
