@@ -5,7 +5,7 @@ export async function lines(db: Queryable, sql: string, schemas: readonly string
   return rows.map((row) => row.line);
 }
 
-/** Everything that makes a schema what it is, as text: equal schemas give equal lists. */
+/** Everything that makes a schema what it is, as text: equal schemas give equal lists. Days of a table come and go. */
 export function readCatalogue(database: Database, schemas: readonly string[]): Promise<string[]> {
   return database.transaction(async (tx) => {
     // Without a path every name is written with its schema.
@@ -19,16 +19,19 @@ export function readCatalogue(database: Database, schemas: readonly string[]): P
 const CATALOGUE = [
   `select format('table %s.%s %s %s %s', n.nspname, c.relname, c.relkind, c.relpersistence, c.reloptions) as line
    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-   where n.nspname = any($1) and c.relkind in ('r', 'p', 'S', 'v', 'm')`,
+   where n.nspname = any($1) and c.relkind in ('r', 'p', 'S', 'v', 'm') and not c.relispartition`,
   `select format('column %s.%s.%s %s collate %s not null %s default %s identity %s generated %s storage %s', n.nspname,
      c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attnotnull,
      pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attgenerated, a.attstorage) as line
    from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-   where n.nspname = any($1) and c.relkind in ('r', 'p', 'v', 'm') and a.attnum > 0 and not a.attisdropped`,
+   where n.nspname = any($1) and c.relkind in ('r', 'p', 'v', 'm') and a.attnum > 0 and not a.attisdropped
+     and not c.relispartition`,
   `select format('constraint %s %s %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) as line
-   from pg_constraint c join pg_namespace n on n.oid = c.connamespace where n.nspname = any($1)`,
-  `select format('index %s', indexdef) as line from pg_indexes where schemaname = any($1)`,
+   from pg_constraint c join pg_namespace n on n.oid = c.connamespace left join pg_class t on t.oid = c.conrelid
+   where n.nspname = any($1) and t.relispartition is not true`,
+  `select format('index %s', pg_get_indexdef(c.oid)) as line from pg_class c join pg_namespace n on n.oid = c.relnamespace
+   where n.nspname = any($1) and c.relkind in ('i', 'I') and not c.relispartition`,
   `select format('trigger %s', pg_get_triggerdef(t.oid)) as line
    from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
    where n.nspname = any($1) and not t.tgisinternal`,

@@ -46,7 +46,7 @@ interface Column {
 const COLUMNS = `
 select format('%s.%s', n.nspname, c.relname) as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
 from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
-where n.nspname = any($1) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition and a.attnum > 0 and not a.attisdropped
   and ((a.attnotnull and not a.atthasdef and a.attidentity = '') or format('%s.%s', c.relname, a.attname) = any($2))
 order by c.relname, a.attnum`;
 
@@ -92,6 +92,19 @@ async function insertAll(db: Queryable, rows: Map<string, string>): Promise<stri
   return done;
 }
 
+/** A table that is divided by days takes a row once it has the day. */
+async function makeDays(db: Queryable, schemas: readonly string[]): Promise<string[]> {
+  const day = MOMENT.slice(0, 10);
+  const { rows } = await db.query<{ statement: string }>(
+    `select format('create table %1$s.%2$s_%3$s partition of %1$s.%2$s for values from (%4$L) to (%5$L);', n.nspname, c.relname,
+       $2::text, $3::text, ($3::date + 1)::text) as statement
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any($1) and c.relkind = 'p'`,
+    [schemas, day.replaceAll('-', ''), day],
+  );
+  for (const { statement } of rows) await db.query(statement);
+  return rows.map(({ statement }) => statement);
+}
+
 async function describeSchema(
   url: string,
   source: MigrationSource,
@@ -99,6 +112,7 @@ async function describeSchema(
 ): Promise<string> {
   await migrate(url, source);
   const database = await openDatabase({ url, schema: source.schema });
+  const days = await makeDays(database, schemas);
   const data = await insertAll(database, await sampleRows(database, schemas));
   await database.close();
   const record = `${source.schema}.migrations`;
@@ -110,7 +124,7 @@ async function describeSchema(
   ('${migration.series}', ${migration.number}, '${migration.name}', '${migration.checksum}');`,
     );
   }
-  parts.push('-- A row in every table.', 'reset search_path;', ...data);
+  parts.push('-- A row in every table.', 'reset search_path;', ...days, ...data);
   return `${parts.join('\n\n')}\n`;
 }
 

@@ -49,6 +49,8 @@ const tables = {
   overview_places: byTenant,
   payment_figures: byTenant,
   payment_settle_times: byTenant,
+  request_logs: byTenant,
+  request_logs_left_out: byTenant,
   rail_messages: byTenant,
   rail_references: {
     placement: 'managed local',

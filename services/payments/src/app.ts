@@ -7,6 +7,7 @@ import { type BaseDependencies, createBase, type Part } from './parts/base.ts';
 import { addOverview } from './parts/overview.ts';
 import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-methods.ts';
 import { addPayments, type PaymentsPart } from './parts/payments.ts';
+import { addRequestLog, type RequestLogPart } from './parts/request-log.ts';
 import { addRotation } from './parts/rotation.ts';
 import { addWebhooks, type WebhookOptions, type WebhooksPart } from './parts/webhooks.ts';
 import type { Carrier } from './rails/rail.ts';
@@ -25,7 +26,13 @@ export interface PaymentsAppDependencies extends BaseDependencies {
 export interface Payments {
   app: App;
   /** What was built, for tests that look inside. */
-  parts: { access: AccessPart; webhooks: WebhooksPart; methods: PaymentMethodsPart; payments: PaymentsPart };
+  parts: {
+    access: AccessPart;
+    webhooks: WebhooksPart;
+    methods: PaymentMethodsPart;
+    payments: PaymentsPart;
+    requestLog: RequestLogPart;
+  };
   /** Starts to take jobs and to send webhooks; a process that only serves requests leaves it out. */
   startJobs(): Promise<void>;
   /** Takes nothing new; what is under way is finished. Needs the database, so it comes before that is closed. */
@@ -44,13 +51,17 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const { rails, openRails } = options;
   const payments = await addPayments(base, { access, webhooks, methods, rails, openRails });
   const overview = addOverview(base, webhooks);
+  const requestLog = addRequestLog(base);
   const retention = addRetention([
     ...[access.audit.sweep, access.idempotency.sweep, webhooks.events.sweep, overview.sweep],
+    requestLog.sweep,
     ...payments.sweeps,
   ]);
   // In the order in which they end: what others lean on comes last.
-  const parts: Part[] = [payments, overview, methods, webhooks, retention, addRotation(base), access];
-  if (base.config.role !== 'worker') registerRoutes(base.app, { access, parts });
+  const parts: Part[] = [
+    ...[payments, overview, methods, webhooks, requestLog, retention, addRotation(base), access],
+  ];
+  if (base.config.role !== 'worker') registerRoutes(base.app, { access, requestLog, parts });
   let worker: Worker | undefined;
 
   async function stopJobs(): Promise<void> {
@@ -64,7 +75,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
 
   return {
     app: base.app,
-    parts: { access, webhooks, methods, payments },
+    parts: { access, webhooks, methods, payments, requestLog },
     async startJobs() {
       for (const { background } of parts) await background?.start();
       worker = await startWorker({
@@ -86,10 +97,14 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
 }
 
 /** What every route shares comes before the first of them. */
-function registerRoutes(app: App, { access, parts }: { access: AccessPart; parts: readonly Part[] }): void {
+function registerRoutes(
+  app: App,
+  { access, requestLog, parts }: { access: AccessPart; requestLog: RequestLogPart; parts: readonly Part[] },
+): void {
   app.decorateRequest('caller', null as never);
   app.decorateRequest('person', null);
   app.addHook('onRequest', checkApiVersion);
+  requestLog.watch();
   const routes = createPaymentsRoutes(app, access);
   for (const part of parts) part.routes?.(app, routes);
   registerDashboard(app);

@@ -52,6 +52,7 @@ export const settingsSpec = {
   sandbox: settings.flag('PAYMENTS_SANDBOX', { default: true }),
   sandboxRtpMs: settings.durationMs('PAYMENTS_SANDBOX_RTP_MS', { max: 600_000, default: 200 }),
   sandboxAchMs: settings.durationMs('PAYMENTS_SANDBOX_ACH_MS', { max: 600_000, default: 2_000 }),
+  requestLogDays: settings.integer('PAYMENTS_REQUEST_LOG_DAYS', { min: 0, max: 90, default: 7 }),
   logLevel: settings.choice(
     'PAYMENTS_LOG_LEVEL',
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -96,6 +97,8 @@ export interface PaymentsConfig {
     /** Sign-ups, logins and the like, from one network address. */
     readonly addressPerMinute: number;
   };
+  /** How long calls are kept for developers to look at; 0: not at all. */
+  readonly requestLogDays: number;
   readonly sandbox: { readonly on: boolean; readonly rtpMs: number; readonly achMs: number };
   readonly rails: {
     /** A JSON file that says how the banks know us. */
@@ -153,6 +156,7 @@ export function loadConfig(env: Env): PaymentsConfig {
     egress: { allow: loaded.egressAllow, development },
     mail: { smtpUrl: loaded.smtpUrl, from: loaded.mailFrom },
     rates: { live: loaded.rateLive, test: loaded.rateTest, addressPerMinute: loaded.rateAddress },
+    requestLogDays: loaded.requestLogDays,
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
     rails: {
       identityPath: loaded.bankIdentityPath,

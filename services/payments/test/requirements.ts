@@ -433,6 +433,10 @@ export const requirements: readonly Requirement[] = [
     id: 'P-9.16',
     text: 'A person signs up, verifies the address, pays, follows the payment, and makes and revokes keys in the dashboard.',
   },
+  {
+    id: 'P-9.17',
+    text: 'Calls of the last days are found with their bodies, without account numbers, names and secrets; what is left out is counted.',
+  },
 
   // Details
   {

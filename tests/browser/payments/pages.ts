@@ -44,5 +44,6 @@ export function objectPages(seeded: Seeded): Record<string, string> {
     'payment-method': `/dashboard/payment-methods/${seeded.balance}`,
     webhook: `/dashboard/webhooks/${seeded.endpoint}`,
     event: `/dashboard/events/${seeded.event}`,
+    log: `/dashboard/logs/${seeded.log}`,
   };
 }

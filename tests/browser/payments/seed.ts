@@ -7,6 +7,7 @@ export interface Seeded {
   balance: string;
   endpoint: string;
   event: string;
+  log: string;
 }
 
 const DESTINATIONS = [
@@ -60,7 +61,19 @@ export async function seed(person: Browser, receiverUrl: string): Promise<Seeded
     balance: balance.id,
     endpoint: endpoint.id,
     event: events.body.data[0].id,
+    log: await waitForLog(person),
   };
+}
+
+/** Calls are written a moment after they were answered. */
+async function waitForLog(person: Browser): Promise<string> {
+  const deadlineMs = performance.now() + WAIT_MS;
+  for (;;) {
+    const { body } = await person.call('GET', '/v1/request_logs?path=/v1/payments');
+    if (body.data.length > 0) return body.data[0].id;
+    if (performance.now() > deadlineMs) throw new Error('no call was logged');
+    await new Promise((resume) => setTimeout(resume, 100));
+  }
 }
 
 /** Until none of them is under way. */

@@ -3,6 +3,12 @@ import type { ListPage } from '../table/query-table.tsx';
 import type { Client, Query } from './client.ts';
 import { createQueryClient } from './query-client.ts';
 
+export interface ListOptions<Row> {
+  enabled?: boolean;
+  /** After how long it is read again by itself, as the page that is shown tells. */
+  refetchMs?: (page: ListPage<Row>) => number | false;
+}
+
 export interface Api {
   queryClient: QueryClient;
   /** One object of the API; what changed is told by `refresh`. */
@@ -11,7 +17,7 @@ export interface Api {
     options?: { query?: Query; enabled?: boolean; refetchMs?: number },
   ): UseQueryResult<Value>;
   /** A page of a list; while the next one is on its way, this one stays. */
-  useList<Row>(path: string, query?: Query, options?: { enabled?: boolean }): UseQueryResult<ListPage<Row>>;
+  useList<Row>(path: string, query?: Query, options?: ListOptions<Row>): UseQueryResult<ListPage<Row>>;
   /** Reads anew what begins with these paths, wherever it is shown. */
   refresh(...paths: string[]): Promise<void>;
 }
@@ -33,12 +39,14 @@ export function createApi(client: Client): Api {
         ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
       });
     },
-    useList: <Row>(path: string, query: Query = {}, options: { enabled?: boolean } = {}) =>
+    useList: <Row>(path: string, query: Query = {}, { enabled = true, refetchMs }: ListOptions<Row> = {}) =>
       useQuery({
         queryKey: [path, query],
         queryFn: ({ signal }) => client.get<ListPage<Row>>(path, { query, signal }),
         placeholderData: keepPreviousData,
-        enabled: options.enabled ?? true,
+        enabled,
+        refetchInterval: ({ state }) =>
+          state.data === undefined || refetchMs === undefined ? false : refetchMs(state.data),
       }),
     refresh: (...paths) =>
       queryClient.invalidateQueries({

@@ -54,6 +54,7 @@ const pageByPrefix: Record<string, string> = {
   pm: '/payment-methods/$id',
   we: '/webhooks/$id',
   evt: '/events/$id',
+  log: '/logs/$id',
 };
 
 /** Everything behind the log-in. */
@@ -92,6 +93,12 @@ export function Frame() {
           { label: words.reference, icon: 'book', run: () => window.location.assign('/docs') },
         ],
         interpret: (text) => {
+          // Of a call one knows the id that came with its answer, which need not be unique.
+          if (/^req_[\w-]+$/.test(text))
+            return {
+              label: text,
+              run: () => void navigate({ to: '/logs', search: { request_id: text } as never }),
+            };
           const to = pageByPrefix[text.split('_')[0] ?? ''];
           if (to === undefined || !/^[a-z]+_\w+$/.test(text)) return undefined;
           return { label: text, run: () => void navigate({ to, params: { id: text } as never }) };

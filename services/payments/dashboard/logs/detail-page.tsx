@@ -1,46 +1,64 @@
 import { CopyText, Facts, JsonBlock, Page, Panel, QueryView, When } from '@libs/ui';
-import { Badge } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import { useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
-import { LOGS_PATH, type RequestLog, statusColor } from './log.ts';
+import { LOGS_PATH, type RequestLogDetail, statusColor } from './log.ts';
 
 const words = texts.logs;
 
 export function LogPage() {
   const { id } = useParams({ strict: false }) as { id: string };
-  const query = useObject<RequestLog>(`${LOGS_PATH}/${encodeURIComponent(id)}`);
+  const query = useObject<RequestLogDetail>(`${LOGS_PATH}/${encodeURIComponent(id)}`);
   return (
     <Page title={query.data === undefined ? words.title : `${query.data.method} ${query.data.path}`}>
       <QueryView query={query}>
         {(log) => (
           <>
             <Panel title={words.facts}>
-              <Facts
-                facts={[
-                  [words.id, <CopyText key="id" text={log.id} label={words.id} />],
-                  [
-                    words.status,
-                    <Badge key="status" color={statusColor(log.status)}>
-                      {log.status}
-                    </Badge>,
-                  ],
-                  [words.duration, `${Math.round(log.duration_ms)} ms`],
-                  [words.key, log.key_id],
-                  [words.person, log.user_id],
-                  [words.at, <When key="at" at={log.created_at} />],
-                ]}
-              />
+              <Facts facts={factsOf(log)} />
             </Panel>
-            <Panel title={words.request}>
-              <JsonBlock label={words.request} value={log.request_body ?? null} />
-            </Panel>
-            <Panel title={words.response}>
-              <JsonBlock label={words.response} value={log.response_body ?? null} />
-            </Panel>
+            <Body title={words.request} body={log.request_body} bytes={log.request_bytes} />
+            <Body title={words.response} body={log.response_body} bytes={log.response_bytes} />
           </>
         )}
       </QueryView>
     </Page>
+  );
+}
+
+function factsOf(log: RequestLogDetail) {
+  const copied = (label: string, text: string | null) =>
+    text === null ? null : <CopyText key={label} text={text} label={label} />;
+  return [
+    [
+      words.status,
+      <Badge key="status" color={statusColor(log.status)}>
+        {log.status}
+      </Badge>,
+    ],
+    [words.at, <When key="at" at={log.created_at} />],
+    [words.duration, `${log.duration_ms} ms`],
+    [words.id, copied(words.id, log.request_id)],
+    [words.query, log.query],
+    [words.idempotencyKey, copied(words.idempotencyKey, log.idempotency_key)],
+    [words.key, copied(words.key, log.key_id)],
+    [words.person, copied(words.person, log.user_id)],
+    [words.ip, log.ip],
+    [words.version, log.api_version],
+  ] as const;
+}
+
+function Body({ title, body, bytes }: { title: string; body: unknown; bytes: number }) {
+  return (
+    <Panel title={title}>
+      {body === null ? (
+        <Text size="sm" c="dimmed">
+          {bytes === 0 ? words.noBody : words.tooLong(bytes)}
+        </Text>
+      ) : (
+        <JsonBlock label={title} value={body} />
+      )}
+    </Panel>
   );
 }

@@ -3,14 +3,14 @@ import {
   type Column,
   Empty,
   FilterBar,
-  isApiError,
+  type ListPage,
   ListView,
   Page,
   TextFilter,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Paper } from '@mantine/core';
+import { Badge, Button, Paper, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
@@ -29,14 +29,24 @@ const columns: readonly Column<RequestLog>[] = [
     ),
   },
   { header: words.status, render: ({ status }) => <Badge color={statusColor(status)}>{status}</Badge> },
-  { header: words.duration, align: 'right', render: ({ duration_ms: ms }) => `${Math.round(ms)} ms` },
+  {
+    header: words.caller,
+    render: ({ key_id: key, user_id: user }) => <span className="ui-id">{key ?? user}</span>,
+  },
+  { header: words.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
   { header: words.at, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
 ];
+
+interface LogPage extends ListPage<RequestLog> {
+  left_out: number;
+  kept_days: number;
+}
 
 export function LogsPage() {
   const search = useSearchState();
   const query = useList<RequestLog>(LOGS_PATH, search.values);
-  if (isApiError(query.error, 'not_found'))
+  const data = query.data as LogPage | undefined;
+  if (data?.kept_days === 0)
     return (
       <Page title={words.title}>
         <Paper className="ui-panel">
@@ -52,16 +62,38 @@ export function LogsPage() {
           label={words.method}
           choices={METHODS.map((value) => ({ value, label: value }))}
         />
-        <TextFilter name="status" label={words.status} placeholder="422" width={110} />
+        <ChoiceFilter
+          name="status"
+          label={words.status}
+          choices={Object.entries(words.statuses).map(([value, label]) => ({ value, label }))}
+        />
         <TextFilter name="path" label={words.path} placeholder="/v1/payments" />
+        <TextFilter name="key" label={words.key} placeholder="key_…" />
+        <TextFilter name="request_id" label={words.id} placeholder="req_…" />
       </FilterBar>
+      {data === undefined ? null : (
+        <Text size="sm" c="dimmed">
+          {words.kept(data.kept_days)} {data.left_out > 0 ? words.leftOut(data.left_out) : null}
+        </Text>
+      )}
       <Paper p={0} className="ui-panel">
         <ListView
           label={words.title}
           query={query}
           columns={columns}
           keyOf={({ id }) => id}
-          empty={<Empty icon="list" title={words.none} next={words.noneNext} />}
+          empty={
+            <Empty
+              icon="list"
+              title={words.none}
+              next={words.noneNext}
+              action={
+                <Button component={Link} to="/keys">
+                  {texts.keys.create}
+                </Button>
+              }
+            />
+          }
         />
       </Paper>
     </Page>

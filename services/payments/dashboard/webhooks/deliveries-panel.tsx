@@ -1,5 +1,6 @@
 import {
   ActionButton,
+  CodeBlock,
   type Column,
   DataTable,
   Empty,
@@ -22,6 +23,7 @@ import { texts } from '../texts.ts';
 import { deliveryColors } from './delivery.ts';
 
 const words = texts.webhooks;
+const PENDING_POLL_MS = 2_000;
 type Attempt = WebhookDelivery['attempts'][number];
 
 const answerOf = (attempt: Attempt | undefined) =>
@@ -33,7 +35,10 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
   const rights = useRights();
   const [opened, setOpened] = useState<WebhookDelivery>();
   const path = `/v1/webhook_endpoints/${endpointId}/deliveries`;
-  const query = useList<WebhookDelivery>(path, search.values);
+  const query = useList<WebhookDelivery>(path, search.values, {
+    // Until what is on its way has arrived.
+    refetchMs: (page) => (page.data.some(({ status }) => status === 'pending') ? PENDING_POLL_MS : false),
+  });
   const retry = async (id: string) => {
     await client.post(`/v1/webhook_deliveries/${id}/retry`);
     await refresh(path);
@@ -88,19 +93,26 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
   );
 }
 
+/** The signature is made for each try, of the secret that only the endpoint has. */
+const headersOf = ({ event_id: id }: WebhookDelivery) =>
+  [
+    `webhook-id: ${id}`,
+    'webhook-timestamp: …',
+    'webhook-signature: v1,…',
+    'content-type: application/json',
+  ].join('\n');
+
 const attemptColumns: readonly Column<Attempt>[] = [
   { header: texts.logs.at, render: ({ at }) => <When at={at} /> },
   { header: words.last, render: answerOf },
-  {
-    header: texts.payment.detail,
-    render: ({ error, response }) => [error, response].filter(Boolean).join(': '),
-  },
+  { header: texts.payment.detail, render: ({ error }) => error ?? '' },
   { header: texts.logs.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
 ];
 
 function DeliveryView({ delivery }: { delivery: WebhookDelivery }) {
   const event = useObject<PaymentsEvent & { mode: string }>(`/v1/events/${delivery.event_id}`);
   const { data } = event;
+  const answered = delivery.attempts.findLast(({ response }) => response);
   return (
     <Stack>
       <Title order={3}>{words.response}</Title>
@@ -110,7 +122,14 @@ function DeliveryView({ delivery }: { delivery: WebhookDelivery }) {
         rows={delivery.attempts}
         keyOf={({ at }) => at}
       />
+      {answered?.response === undefined ? null : (
+        <>
+          <Title order={3}>{words.answered}</Title>
+          <CodeBlock label={words.answered} text={answered.response} />
+        </>
+      )}
       <Title order={3}>{words.request}</Title>
+      <CodeBlock label={words.headers} text={headersOf(delivery)} />
       {data === undefined ? (
         <Loading />
       ) : (

@@ -44,6 +44,7 @@ const settingMeanings: Readonly<Record<SettingName, string>> = {
   sandbox: 'Whether the published sandbox key works.',
   sandboxRtpMs: 'How long the simulated RTP takes.',
   sandboxAchMs: 'How long the simulated ACH takes while no sandbox clock is set.',
+  requestLogDays: 'For how many days calls are kept for the page “Request log”; 0 keeps none.',
   logLevel: 'How much is logged.',
 };
 
