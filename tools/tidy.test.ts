@@ -26,7 +26,7 @@ function tracked(...patterns: string[]): string[] {
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-const sources = tracked('*.ts', '*.tsx')
+const sources = tracked('*.ts', '*.tsx', '*/migrations/*.sql')
   .filter((path) => path !== PLANTED)
   .map((path) => ({ path, text: read(path) }));
 

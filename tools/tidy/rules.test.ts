@@ -22,6 +22,20 @@ const src = 'services/payments/src';
 
 const cases: [name: string, planted: Planted, message: RegExp][] = [
   [
+    'two migrations with one number',
+    {
+      'services/payments/migrations/0001_a.sql': '',
+      'services/payments/migrations/0002_b.sql': '',
+      'services/payments/migrations/0002_c.sql': '',
+    },
+    /its number must be 3/,
+  ],
+  [
+    'a gap between migrations',
+    { 'libs/jobs/migrations/0001_a.sql': '', 'libs/jobs/migrations/0003_b.sql': '' },
+    /its number must be 2/,
+  ],
+  [
     'service to service',
     { [`${src}/a.ts`]: `import { x } from '../../toolhub/src/b.ts';` },
     /no other service/,

@@ -62,6 +62,8 @@ const areSiblings = (one: string, other: string) =>
 const TEST_DATABASE = 'libs/db/src/testing.ts';
 const DATABASE_TEST = /\.db\.(property\.)?test\.ts$/;
 
+const MIGRATION = /\/migrations\/(\d+)_\w+\.sql$/;
+
 export const rules: readonly Rule[] = [
   {
     says: 'A service imports no other service.',
@@ -253,6 +255,25 @@ export const rules: readonly Rule[] = [
           ]
         : [],
     ),
+  },
+  {
+    says: 'Migrations of a series are numbered from 1 on, without a gap, and no two have one number.',
+    check: (codebase) => {
+      const series = Map.groupBy(
+        codebase.files.filter(({ path }) => MIGRATION.test(path)),
+        ({ path }) => path.replace(MIGRATION, ''),
+      );
+      return [...series.values()].flatMap((files) =>
+        files
+          .map(({ path }) => path)
+          .sort()
+          .flatMap((file, index) => {
+            const message = `its number must be ${index + 1}: take the next that is free (git mv), and change nothing else`;
+            return Number(MIGRATION.exec(file)?.[1]) === index + 1 ? [] : [{ file, line: 1, message }];
+          })
+          .slice(0, 1),
+      );
+    },
   },
   {
     says: 'Nothing is left over: no note to do it later, no test that is switched off.',
