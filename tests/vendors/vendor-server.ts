@@ -27,6 +27,8 @@ export type Fault =
   | { kind: 'broken_json' }
   | { kind: 'drop' }
   | { kind: 'silent' }
+  /** It does what it was asked to, and its answer never arrives. */
+  | { kind: 'lost' }
   | { kind: 'endless' }
   | { kind: 'redirect'; to: string };
 
@@ -73,6 +75,7 @@ export async function startVendorServer(
     const position = faults.findIndex(({ matching }) => matching(request));
     if (position >= 0) {
       const [found] = faults.splice(position, 1);
+      if (found?.fault.kind === 'lost') return void (await answer(request));
       return fail((found as (typeof faults)[number]).fault, incoming, response);
     }
     send(response, await answer(request));
