@@ -16,6 +16,12 @@ const programs = [
     packages: ['pgbouncer'],
     used: 'the services behind a pooler',
   },
+  {
+    path: '/usr/bin/promtool',
+    name: 'prometheus',
+    packages: ['prometheus'],
+    used: 'the alert rules, checked by promtool',
+  },
   { path: '/usr/bin/chromium', name: 'chromium', packages: ['chromium'], used: 'the pages in a browser' },
 ];
 

@@ -62,7 +62,16 @@ export interface Database extends Queryable {
     onMessage: (payload: string) => void,
     options?: ListenOptions,
   ): Promise<Subscription>;
+  /** The pool at this moment. */
+  usage(): PoolUsage;
   close(): Promise<void>;
+}
+
+export interface PoolUsage {
+  readonly busy: number;
+  readonly idle: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
 }
 
 export interface DatabaseOptions extends ConnectionOptions {
@@ -211,6 +220,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         },
       };
     },
+    usage: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     async close() {
       await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
       await Promise.all([pool.end(), sessions.end()]);

@@ -18,6 +18,7 @@ export {
 export type {
   Database,
   DatabaseOptions,
+  PoolUsage,
   PreparedStatement,
   Queryable,
   QueryResult,
@@ -30,6 +31,6 @@ export { DataFolderError, startEmbedded } from './embedded.ts';
 export { type HeldLease, leasesOn } from './lease.ts';
 export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
-export { reportSecondConnections } from './monitoring.ts';
+export { observePools, reportSecondConnections } from './monitoring.ts';
 export { SecondConnection } from './one-connection.ts';
 export type { ListenOptions, Subscription } from './subscription.ts';

@@ -1,3 +1,4 @@
+export { createJobMetrics, type JobMetrics } from './metrics.ts';
 export { jobsMigrations } from './migrations.ts';
 export type { Schedule } from './schedule.ts';
 export { dailyAt, everyMinutes, monthlyAt } from './schedule.ts';

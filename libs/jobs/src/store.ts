@@ -143,3 +143,38 @@ export async function nextDueInMs(db: Queryable, name: string): Promise<number |
   );
   return rows[0]?.wait ?? null;
 }
+
+/** What waits of one kind of job. */
+export interface QueueState {
+  name: string;
+  /** Due now; counted no further than the limit. */
+  due: number;
+  /** How long the one that waits longest has been due. */
+  oldestDueSeconds: number;
+  /** Given up, until somebody looks at them. */
+  failed: number;
+}
+
+/** By the index, a bounded number of rows for each name: it may be asked while millions wait. */
+export async function readQueues(
+  db: Queryable,
+  names: readonly string[],
+  limit: number,
+): Promise<QueueState[]> {
+  const { rows } = await db.query<QueueState>({ name: 'jobs.queues', text: QUEUES }, [
+    textArray([...names]),
+    limit,
+  ]);
+  return rows;
+}
+
+const QUEUES = `
+select wanted.name,
+  (select count(*)::int from (select 1 from jobs due where due.name = wanted.name and due.failed_at is null
+    and due.ready_at <= now() limit $2) as counted) as due,
+  coalesce((select extract(epoch from now() - oldest.ready_at)::float8 from jobs oldest
+    where oldest.name = wanted.name and oldest.failed_at is null and oldest.ready_at <= now()
+    order by oldest.ready_at limit 1), 0) as "oldestDueSeconds",
+  (select count(*)::int from (select 1 from jobs gone where gone.name = wanted.name and gone.failed_at is not null
+    limit $2) as counted) as failed
+from unnest($1::text[]) as wanted (name)`;

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Subscription } from '@libs/db';
+import type { JobMetrics } from './metrics.ts';
 import type { Schedule } from './schedule.ts';
 import {
   claimJobs,
@@ -47,6 +48,8 @@ export interface WorkerOptions {
   cron?: readonly CronEntry[];
   now: () => Date;
   onError: (error: unknown, context: { job: string; ids?: readonly number[] }) => void;
+  /** Told of every batch. */
+  metrics?: JobMetrics;
   /** A safety net below the wake-ups: the longest time between two looks at the table. */
   pollMs?: number;
 }
@@ -134,7 +137,10 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       while (lookAgain && !stopped && running.size < concurrency) {
         lookAgain = false;
         const jobs = await claimJobs(database, { name: handler.name, limit, leaseMs });
-        if (jobs.length > 0) start(jobs);
+        if (jobs.length > 0) {
+          options.metrics?.batch(handler.name, jobs.length);
+          start(jobs);
+        }
         if (jobs.length === limit) lookAgain = true;
       }
       if (!stopped && running.size < concurrency) {
@@ -167,6 +173,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     try {
       await handler.handle(jobs, { signal: abort.signal });
       await finish(jobs);
+      options.metrics?.tried(handler.name, 'done', jobs.length);
     } catch (error) {
       if (error instanceof LeaseLost) onError(error, { job: handler.name });
       else if (jobs.length === 1) await giveBack(jobs[0] as Job, error);
@@ -189,6 +196,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     const text = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_TEXT_MAX);
     const last = job.attempt >= (handler.attemptsMax ?? ATTEMPTS_MAX) && !cron;
     const retryInMs = last ? null : (handler.retryDelayMs ?? defaultRetryDelayMs)(job.attempt);
+    options.metrics?.tried(handler.name, last ? 'failed' : 'retried', 1);
     onError(error, { job: handler.name, ids: [job.id] });
     await failJob(database, job, { error: text, retryInMs }).catch((failure: unknown) =>
       onError(failure, { job: handler.name, ids: [job.id] }),

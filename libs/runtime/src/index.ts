@@ -25,7 +25,7 @@ export {
   logDestination,
   scrubText,
 } from './log.ts';
-export { Counter, createMetrics, Gauge, type Metrics, type MetricsOptions } from './metrics.ts';
+export { Counter, createMetrics, Gauge, Histogram, type Metrics, type MetricsOptions } from './metrics.ts';
 export { type Closer, type RunOptions, runUntilSignal } from './run.ts';
 export {
   type Env,

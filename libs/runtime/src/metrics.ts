@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-export { Counter, Gauge } from 'prom-client';
+export { Counter, Gauge, Histogram } from 'prom-client';
 
 /** What a process counts and measures; services add their own metrics to it, `/metrics` shows all of them. */
 export type Metrics = Registry;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { observePools } from '@libs/db';
 import { type App, registerPages } from '@libs/http';
-import { startWorker, type Worker } from '@libs/jobs';
+import { createJobMetrics, startWorker, type Worker } from '@libs/jobs';
 import { checkApiVersion } from './api-version.ts';
 import { type AccessPart, addAccess } from './parts/access.ts';
 import { type BaseDependencies, createBase, type Part } from './parts/base.ts';
@@ -62,6 +63,13 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
     ...[payments, overview, methods, webhooks, requestLog, retention, addRotation(base), access],
   ];
   if (base.config.role !== 'worker') registerRoutes(base.app, { access, requestLog, parts });
+  const handlers = parts.flatMap((part) => part.handlers);
+  const jobMetrics = createJobMetrics({
+    ...{ metrics: base.metrics, database: base.database, handlers },
+    onError: (error) => base.onError(error, { where: 'metrics of the jobs' }),
+  });
+  const { live, test } = base.databases;
+  observePools(base.metrics, live === test ? { live } : { live, test });
   let worker: Worker | undefined;
 
   async function stopJobs(): Promise<void> {
@@ -80,7 +88,8 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
       for (const { background } of parts) await background?.start();
       worker = await startWorker({
         database: base.database,
-        handlers: parts.flatMap(({ handlers }) => handlers),
+        handlers,
+        metrics: jobMetrics,
         cron: parts.flatMap(({ cron }) => cron),
         now: base.now,
         onError: (error, { job }) => base.onError(error, { where: `job ${job}` }),

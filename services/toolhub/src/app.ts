@@ -1,6 +1,6 @@
-import type { Database } from '@libs/db';
+import { type Database, observePools } from '@libs/db';
 import type { App } from '@libs/http';
-import { startWorker, type Worker } from '@libs/jobs';
+import { createJobMetrics, startWorker, type Worker } from '@libs/jobs';
 import type { Metrics } from '@libs/runtime';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
@@ -46,6 +46,12 @@ export interface Toolhub {
 export async function createToolhub(options: ToolhubDependencies): Promise<Toolhub> {
   const base = await createBase(options);
   const parts = await addParts(base, options);
+  const handlers = parts.flatMap((part) => part.handlers);
+  const jobMetrics = createJobMetrics({
+    ...{ metrics: base.metrics, database: base.database, handlers },
+    onError: (error) => base.app.log.warn({ err: error }, 'the queues could not be counted'),
+  });
+  observePools(base.metrics, { all: base.database });
   let worker: Worker | undefined;
   async function stopJobs(): Promise<void> {
     const stopping = worker;
@@ -58,7 +64,8 @@ export async function createToolhub(options: ToolhubDependencies): Promise<Toolh
     async startJobs() {
       worker = await startWorker({
         database: base.database,
-        handlers: parts.flatMap(({ handlers }) => handlers),
+        handlers,
+        metrics: jobMetrics,
         cron: parts.flatMap(({ cron }) => cron),
         now: base.now,
         onError: (error, context) => base.app.log.error({ err: error, ...context }, 'job failed'),

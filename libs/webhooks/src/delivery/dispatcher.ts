@@ -2,10 +2,12 @@ import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from '@libs/egress';
 import { readAnnouncement } from './announcement.ts';
 import { Announcer } from './announcer.ts';
+import type { DeliveryResult } from './delivery.ts';
 import { DispatchLoop, type OfferedDelivery } from './dispatch-loop.ts';
 import { Identity } from './identity.ts';
 import { createLaneStore } from './lane-store.ts';
 import type { DeliveryLoaders } from './loading.ts';
+import { createDeliveryMetrics, type DeliveryMetricsDependencies } from './metrics.ts';
 import { createOwnerStore } from './owner-store.ts';
 import { createQueueStore, type QueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
@@ -29,6 +31,8 @@ export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   /** How long delivered rows are kept; without it they stay. */
   readonly keepDeliveredMs?: number;
   readonly hooks?: DeliveryHooks;
+  /** Where deliveries are counted. */
+  readonly metrics?: Omit<DeliveryMetricsDependencies, 'now'>;
   readonly now: () => Date;
   readonly random: () => number;
   readonly onError: (error: unknown) => void;
@@ -105,6 +109,7 @@ function buildRecorder(
   options: DeliveryDispatcherOptions,
   stores: { readonly results: ResultStore; readonly queue: QueueStore },
   loop: () => DispatchLoop,
+  count: (results: readonly DeliveryResult[]) => void,
 ): Recorder {
   return new Recorder({
     database: options.database,
@@ -115,7 +120,10 @@ function buildRecorder(
     statusWhenAbandoned: options.rules.statusWhenAbandoned,
     disableAfterMs: options.disableAfterMs,
     keepUndeliveredMs: options.rules.keepUndeliveredMs,
-    onSettled: (results) => loop().noteSettled(results),
+    onSettled: (results) => {
+      count(results);
+      loop().noteSettled(results);
+    },
     onError: options.onError,
   });
 }
@@ -131,7 +139,13 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const pollMs = options.pollMs ?? POLL_MS;
   const silenceMs = options.silenceMs ?? SILENCE_MS;
   const horizonMs = pollMs * 2;
-  const recorder = buildRecorder(options, { results, queue }, () => loop);
+  const count =
+    options.metrics &&
+    createDeliveryMetrics(
+      { ...options.metrics, now },
+      { stats: () => stats(), countQueued: (limit) => results.countQueued(limit), onError },
+    );
+  const recorder = buildRecorder(options, { results, queue }, () => loop, count ?? (() => {}));
   const announcer = new Announcer({ send: (message) => queue.notify(database, message), onError });
   const identity = new Identity({
     database,
@@ -164,6 +178,8 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     await owners.reap(silenceMs);
     loop.expectRows(await lanes.findDueLanes(new Date(now().getTime() + horizonMs)));
   }
+
+  const stats = () => ({ ...loop.stats, unrecorded: recorder.size });
 
   const look = () => void poll().catch(onError);
   const sweep = () => {
@@ -209,6 +225,6 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     offer: (deliveries) => loop.offer(deliveries),
     poll,
     sweep,
-    stats: () => ({ ...loop.stats, unrecorded: recorder.size }),
+    stats,
   };
 }

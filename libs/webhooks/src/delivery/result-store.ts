@@ -109,6 +109,15 @@ where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
       );
     },
 
+    /** By the key, as many rows as the limit and no more. */
+    async countQueued(limit: number): Promise<number> {
+      const { rows } = await database.query<{ count: number }>(
+        `select count(*)::int as count from (select 1 from ${schema}.queue limit $1) as counted`,
+        [limit],
+      );
+      return rows[0]?.count ?? 0;
+    },
+
     async isReachable(): Promise<boolean> {
       return database.query('select 1').then(
         () => true,

@@ -19,7 +19,11 @@ export function paymentsDocs(config: PaymentsConfig): DocsSite {
         pages: ['idempotency', 'states', 'rails', 'payment-methods', 'webhooks'],
       },
       { title: 'When something goes wrong', pages: ['errors', 'network-codes', 'limits'] },
-      { title: 'In production', pages: ['going-live', 'versioning', 'running'] },
+      { title: 'In production', pages: ['going-live', 'versioning'] },
+      {
+        title: 'Operating it',
+        pages: ['running', 'production', 'backups', 'upgrades', 'rotating-keys', 'runbook'],
+      },
     ],
     includes: paymentsIncludes(config),
     publicUrl: config.http.publicUrl,

@@ -3,6 +3,7 @@ import { errors } from '../errors.ts';
 import { registerLedgerRoutes } from '../ledger/routes.ts';
 import { methodToApi } from '../payment-methods/method.ts';
 import { createAcceptance } from '../payments/accept/accept.ts';
+import { createPaymentMetrics } from '../payments/metrics.ts';
 import { createProcessing, type Processing } from '../payments/processing.ts';
 import { createRefunds } from '../payments/refunds.ts';
 import { decoratePaymentRequests, registerPaymentRoutes } from '../payments/routes.ts';
@@ -60,8 +61,15 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const carriers = needs.rails ?? rails.all;
   const routing = createRouting({ rails: carriers, terms: ROUTING_TERMS, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
-  const processing = createProcessing({ ...shared, rails: carriers, recordEvents: events.record });
-  const accept = createAcceptance({ ...shared, databases: base.databases, paymentMethods, subscriptions });
+  const metrics = createPaymentMetrics(base.metrics);
+  const processing = createProcessing({ ...shared, metrics, rails: carriers, recordEvents: events.record });
+  const accept = createAcceptance({
+    ...shared,
+    metrics,
+    databases: base.databases,
+    paymentMethods,
+    subscriptions,
+  });
   const refunds = createRefunds({ reading, accept });
   const payments = createPaymentsService({
     ...{ database, routing, clocks, reading, accept, processing, paymentMethods, subscriptions },

@@ -45,7 +45,7 @@ export function addWebhooks(
   const events = createEventService({ database, databases, now, deliver: subscriptions.deliver });
   const webhooks = createWebhooks({ databases, queue, vault, policy, events, now, newId, randomBytes });
   const dispatcher = createWebhookDispatcher({
-    ...{ database, webhooks, events, vault, policy, rules, now, random },
+    ...{ database, webhooks, events, vault, policy, rules, now, random, metrics: base.metrics },
     onError: (error) => base.onError(error, { where: 'webhooks' }),
   });
   const streams = createEventStreams({

@@ -11,6 +11,7 @@ import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { ApplyOutcomes, Carrier, RailOutcome, RailSubmission } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Routing } from '../routing/service.ts';
+import type { PaymentMetrics } from './metrics.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
@@ -24,6 +25,7 @@ export interface ProcessingDependencies {
   newId: (prefix: string) => string;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   clocks: Clocks;
+  metrics?: Pick<PaymentMetrics, 'changed'>;
   /** Stores events and adds what subscribers get for them; those in `stored` are stored already. */
   recordEvents: (
     tx: Queryable,
@@ -229,6 +231,8 @@ class Work {
   readonly #deps: ProcessingDependencies;
   readonly #times: TenantTimes;
   readonly #changed = new Map<string, ChangedPayment>();
+  /** For who counts them: a payment that moved twice is there twice. */
+  readonly #moves: { payment: Payment; movedFrom: Payment['status'] }[] = [];
   /** Of payments that changed before in this transaction: their last change is written with its own. */
   readonly #earlierEvents: PaymentsEvent[] = [];
   readonly #earlierTransfers: Transfer[] = [];
@@ -258,6 +262,7 @@ class Work {
       newId: this.#deps.newId,
     });
     if (!changed) return;
+    if (change.by) this.#moves.push({ payment: changed.payment, movedFrom: payment.status });
     const key = `${payment.tenantId} ${payment.id}`;
     const before = this.#changed.get(key);
     if (before?.event) this.#earlierEvents.push(before.event);
@@ -290,6 +295,7 @@ class Work {
     const events = changed.flatMap(({ event }) => event ?? []);
     await this.#deps.recordEvents(tx, this.#earlierEvents, events);
     await enqueueJobs(tx, this.#deps.database.schema, this.jobs);
+    this.#deps.metrics?.changed(tx, this.#moves);
     return changed.map(({ payment }) => payment);
   }
 }

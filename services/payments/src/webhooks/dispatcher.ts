@@ -1,5 +1,7 @@
 import type { Database } from '@libs/db';
 import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
+import type { Metrics } from '@libs/runtime';
+import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import { webhookBody } from '../events/event-json.ts';
 import type { EventService } from '../events/service.ts';
@@ -16,6 +18,7 @@ export interface WebhookDispatcherDependencies {
   vault: SecretVault;
   policy: EgressPolicy;
   rules: DeliveryRules;
+  metrics: Metrics;
   now: () => Date;
   random: () => number;
   onError: (error: unknown) => void;
@@ -58,6 +61,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
         body: webhookBody(event),
       }));
     },
+    metrics: { metrics: deps.metrics, madeAtMs: idTimeMs },
     hooks: { onDisabled: webhooks.disable },
     now,
     random: deps.random,

@@ -132,6 +132,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
       const verdict = await deps.callRate.take(session.customerId);
       if (!verdict.allowed) {
         const result = failureResult(tooFast(verdict.retryAfterSeconds));
+        deps.metrics.refused('rate');
         await record(request, 'refused');
         return { kind: 'refused', result };
       }
@@ -140,6 +141,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     if (tool === undefined) return { kind: 'unknown_tool' };
     const scope = missingScope(session.scopes, tool);
     if (scope !== undefined) {
+      deps.metrics.refused('scope');
       await record(request, 'refused');
       return { kind: 'insufficient_scope', scope };
     }
@@ -147,12 +149,14 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
   }
 
   async function runCall(request: CallRequest, tool: CatalogueTool): Promise<ToolResult> {
+    const startedMs = performance.now();
     const checked = checkArguments(request, tool);
+    if (checked.kind === 'invalid') deps.metrics.refused('arguments');
     const verdict =
       checked.kind === 'invalid'
         ? refused(invalidArguments(checked.faults))
         : await runOnce({ ...request, args: checked.values }, tool);
-    deps.metrics.count(tool.platform, verdict.outcome);
+    deps.metrics.count(tool.platform, verdict.outcome, performance.now() - startedMs);
     await record(request, verdict.outcome);
     return verdict.result;
   }
@@ -202,6 +206,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     request: CallRequest,
     passage: Exclude<Passage, { kind: 'free' }>,
   ): Promise<Verdict> {
+    deps.metrics.refused('approval');
     switch (passage.kind) {
       case 'waits': {
         const { id, expiresAt } = passage.approval;
@@ -229,6 +234,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
       try {
         const check = await meter.checkLimit(session.customerId);
         if (check.kind === 'limit_exceeded') {
+          deps.metrics.refused('limit');
           await key?.release();
           const { limit, used, resetsAt } = check;
           return refused(overLimit({ limit, used, resetsAt, upgradeUrl: links.upgrade }));

@@ -10,6 +10,7 @@ import {
   type OpenedCredential,
   type OpenResult,
 } from './credential.ts';
+import type { CountRefresh } from './metrics.ts';
 import { claimRenewal, findCredential, markExpired, releaseRenewal, storeRenewed } from './store.ts';
 import type { Vault } from './vault.ts';
 
@@ -29,6 +30,7 @@ export interface RenewalDependencies {
   connectors: ConnectorService;
   emitEvent: EmitEvent;
   newLeaseId: () => string;
+  countRefresh?: CountRefresh;
   now: () => Date;
 }
 
@@ -106,6 +108,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
     let outcome: RefreshOutcome;
     try {
       outcome = await refreshAtPlatform(row, credential);
+      deps.countRefresh?.(row.platform, outcome.kind === 'refused' ? 'refused' : 'renewed');
       if (outcome.kind === 'refused' && isAhead && worksStill(row)) {
         await releaseRenewal(database, row, leaseId);
         return { kind: 'ok', opened: openedOf(row, credential) };
@@ -117,6 +120,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
     } catch (error) {
       await releaseRenewal(database, row, leaseId);
       if (!(error instanceof ConnectorError)) throw error;
+      deps.countRefresh?.(row.platform, 'unavailable');
       // The margin exists for this: while the old token still works, the call need not fail.
       return !isRefused && worksStill(row)
         ? { kind: 'ok', opened: openedOf(row, credential) }

@@ -15,6 +15,7 @@ import {
   type OpenResult,
 } from './credential.ts';
 import type { InternalAccount, InternalAccounts } from './internal-accounts.ts';
+import type { CountRefresh } from './metrics.ts';
 import { createRenewal, openedOf, type RenewInput } from './renewal.ts';
 import {
   deleteCredential,
@@ -44,6 +45,7 @@ export interface CredentialServiceDependencies {
   emitEvent: EmitEvent;
   newLeaseId: () => string;
   now: () => Date;
+  countRefresh?: CountRefresh;
   /** Told about rows that do not open: moved, changed, or sealed with a key that is gone. */
   onUnreadable: (error: SealError, key: CredentialKey) => void;
 }

@@ -15,6 +15,7 @@ export function toolhubDocs({ server }: Pick<Config, 'server'>, connectors: read
       { title: 'Start', pages: ['connect-assistant', 'connect-account'] },
       { title: 'Every day', pages: ['tools', 'webhooks', 'billing'] },
       { title: 'When something goes wrong', pages: ['errors'] },
+      { title: 'Operating it', pages: ['operating', 'runbook'] },
     ],
     includes: toolhubIncludes(connectors),
     publicUrl: server.publicUrl,

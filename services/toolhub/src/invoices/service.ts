@@ -7,6 +7,7 @@ import { renderInvoice } from './document.ts';
 import type { Invoice } from './invoice.ts';
 import { isLockInUse } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
+import type { CountRun } from './metrics.ts';
 import { type BillingDetails, NO_DETAILS, type Seller } from './parties.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
 import { type PlanPreview, previewPlan } from './preview.ts';
@@ -29,6 +30,7 @@ export interface InvoiceServiceDependencies
   database: Database;
   /** The rollups of billing, unless told otherwise. */
   usageOf?: InvoiceRunDependencies['usageOf'];
+  countRun?: CountRun;
   onError: (error: unknown, context: object) => void;
 }
 
@@ -66,6 +68,17 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
   const usageOf = deps.usageOf ?? ((query) => readUsage(database, query));
   const runs = createInvoiceRun({ ...deps, issuer: deps.seller.issuer, mails, usageOf });
 
+  const run: InvoiceService['run'] = async (period, options) => {
+    try {
+      const outcome = await runs.run(period, options);
+      deps.countRun?.(outcome);
+      return outcome;
+    } catch (error) {
+      deps.countRun?.({ kind: 'error' });
+      throw error;
+    }
+  };
+
   function move(id: string, event: 'pay' | 'void'): Promise<Invoice> {
     return database.transaction(async (tx) => {
       const invoice = await lockInvoice(tx, id);
@@ -92,7 +105,7 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
 
   async function runMonthly(signal: AbortSignal): Promise<void> {
     for (const period of await duePeriods()) {
-      const outcome = await runs.run(period, { signal });
+      const outcome = await run(period, { signal });
       // The job comes back by itself until the other run is over, or its lock is.
       if (outcome.kind !== 'done') throw new InvoiceRunPending(pendingText(period, outcome));
     }
@@ -120,7 +133,7 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
     details: async (customerId) => (await findDetails(database, customerId)) ?? NO_DETAILS,
     changeDetails: (customerId, details) => writeDetails(database, { ...details, customerId, at: now() }),
     preview: (wanted) => previewPlan({ ...deps, usageOf }, wanted),
-    run: runs.run,
+    run,
     dryRun: runs.dryRun,
     markPaid: (id) => move(id, 'pay'),
     void: (id) => move(id, 'void'),

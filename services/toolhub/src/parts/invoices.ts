@@ -2,6 +2,7 @@ import type { Connector } from '../connectors/connector.ts';
 import { pagesOf, shown } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { registerDetailsRoutes } from '../invoices/details-routes.ts';
+import { createRunCounter } from '../invoices/metrics.ts';
 import { sellerOf } from '../invoices/parties.ts';
 import { invoiceToApi, registerInvoiceRoutes } from '../invoices/routes.ts';
 import { createInvoiceService } from '../invoices/service.ts';
@@ -10,13 +11,13 @@ import type { Base, Part } from './base.ts';
 
 /** What a month cost, on paper and by mail. */
 export function addInvoices(
-  { app, config, database, mailer, newId, now }: Base,
+  { app, config, database, mailer, metrics, newId, now }: Base,
   parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
 ): Part {
   const { publicUrl } = config.server;
   const titles = new Map(parts.definitions.map(({ id, title }) => [id, title]));
   const invoices = createInvoiceService({
-    ...{ database, mailer, publicUrl, newId, now },
+    ...{ database, mailer, publicUrl, newId, now, countRun: createRunCounter(metrics) },
     seller: sellerOf({ from: config.mail.from, publicUrl, ...config.seller }),
     emitEvent: parts.emitEvent,
     platformTitle: (platform) => titles.get(platform) ?? platform,

@@ -3,6 +3,7 @@ import type { Connector } from '../connectors/connector.ts';
 import { type ConnectorService, createConnectorService } from '../connectors/service.ts';
 import { type Connections, createConnections } from '../credentials/connections.ts';
 import { type InternalAccounts, readInternalAccounts } from '../credentials/internal-accounts.ts';
+import { createRefreshCounter } from '../credentials/metrics.ts';
 import { registerCredentialRoutes } from '../credentials/routes.ts';
 import {
   type CredentialService,
@@ -40,7 +41,7 @@ export function createPlatformAccounts(
     ...told
   }: { definitions: readonly Connector[] } & Pick<
     CredentialServiceDependencies,
-    'emitEvent' | 'onUnreadable'
+    'emitEvent' | 'onUnreadable' | 'countRefresh'
   >,
 ) {
   const connectors = createConnectorService({
@@ -71,7 +72,7 @@ export function addPlatforms(
   const { app, database, newId, now } = base;
   const { access, routes } = accounts;
   const made = createPlatformAccounts(base, {
-    ...{ definitions, emitEvent },
+    ...{ definitions, emitEvent, countRefresh: createRefreshCounter(base.metrics) },
     onUnreadable: (error, { customerId, platform }) =>
       app.log.error({ err: error, customer: customerId, platform }, 'a credential does not open'),
   });

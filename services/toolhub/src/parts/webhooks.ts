@@ -18,12 +18,12 @@ export interface WebhookOptions {
 
 /** Events, and the webhooks that tell customers of them. */
 export function addWebhooks(
-  { app, config: settings, database, sealer, newId, now }: Base,
+  { app, config: settings, database, metrics, sealer, newId, now }: Base,
   { customers, access, routes }: Accounts,
   options: WebhookOptions | undefined,
 ): Part & { emitEvent: EmitEvent } {
   const webhooks = createWebhooks({
-    ...{ database, sealer, newId, randomBytes, now },
+    ...{ database, metrics, sealer, newId, randomBytes, now },
     egressAllow: settings.egressAllow,
     onError: (error) => app.log.error({ err: error }, 'webhooks failed for a moment'),
     ...options,

@@ -1,5 +1,7 @@
 import type { Database } from '@libs/db';
 import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
+import type { Metrics } from '@libs/runtime';
+import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import type { EventLog } from '../events/service.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, ENDPOINT_ID } from './rules.ts';
@@ -13,6 +15,7 @@ export interface WebhookDispatcherDependencies {
   vault: SecretVault;
   policy: EgressPolicy;
   rules: DeliveryRules;
+  metrics?: Metrics;
   now: () => Date;
   onError: (error: unknown) => void;
 }
@@ -71,6 +74,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
         body: webhookBody(event),
       }));
     },
+    ...(deps.metrics ? { metrics: { metrics: deps.metrics, madeAtMs: idTimeMs } } : {}),
     now: deps.now,
     // The schedule has no jitter, so nothing is drawn.
     random: () => 0,

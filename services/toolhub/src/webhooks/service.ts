@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { checkUrlResolved, createEgressPolicy, type ResolveHost } from '@libs/egress';
 import type { CronEntry, Handler } from '@libs/jobs';
+import type { Metrics } from '@libs/runtime';
 import type { NewId, RandomBytes, Sealer } from '@libs/seal';
 import { createDeliveryQueue, type Delivery, type DeliveryQueue, newWebhookSecret } from '@libs/webhooks';
 import { errors } from '../errors.ts';
@@ -19,6 +20,7 @@ export interface WebhooksDependencies {
   egressAllow: readonly string[];
   newId: NewId;
   randomBytes: RandomBytes;
+  metrics?: Metrics;
   now: () => Date;
   onError: (error: unknown) => void;
   resolveHost?: ResolveHost;

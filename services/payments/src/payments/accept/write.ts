@@ -8,6 +8,7 @@ import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
 import type { Subscriptions } from '../../webhooks/endpoint.ts';
 import type { SubscriptionService } from '../../webhooks/subscriptions.ts';
+import type { PaymentMetrics } from '../metrics.ts';
 import type { Payment } from '../payment.ts';
 import { refundRefusal } from '../refund.ts';
 import { lockPayments, refundedAmounts } from '../store.ts';
@@ -19,6 +20,7 @@ export interface WriteDependencies {
   database: Database;
   paymentMethods: Pick<PaymentMethods, 'find' | 'insert'>;
   subscriptions: Pick<SubscriptionService, 'hasSubscribers' | 'enqueue'>;
+  metrics?: Pick<PaymentMetrics, 'accepted'>;
 }
 
 /** A draft and the place of its request in the batch. */
@@ -51,6 +53,7 @@ export async function writeDrafts(
   const writing = { subscriptions, versions, written };
   if (tx) {
     sort(await writeCarefully(deps, tx, drafts, writing), written);
+    count(deps, tx, drafts, written);
     return written;
   }
   const { plain = [], careful = [] } = Object.groupBy(drafts, (draft) =>
@@ -65,7 +68,23 @@ export async function writeDrafts(
   if (careful.length > 0) {
     sort(await deps.database.transaction((own) => writeCarefully(deps, own, careful, writing)), written);
   }
+  count(deps, deps.database, drafts, written);
   return written;
+}
+
+function count(
+  { metrics }: WriteDependencies,
+  db: Queryable,
+  drafts: readonly PlacedDraft[],
+  { accepted }: Written,
+): void {
+  if (metrics === undefined) return;
+  const places = new Set(accepted.map(({ index }) => index));
+  const written = drafts.filter(({ index }) => places.has(index));
+  metrics.accepted(
+    db,
+    written.map(({ acceptance }) => acceptance.payment),
+  );
 }
 
 function needsCare(

@@ -1,0 +1,71 @@
+// What operators are given beside the code: rules, dashboard, units and images that fit what the services really are.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { alertsByGroup } from './rules.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const PROMTOOL = '/usr/bin/promtool';
+const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
+
+test('every alert has its section in the runbook of each product that it concerns, and no section is without its alert', () => {
+  const { processes = [], work = [], payments = [], toolhub = [] } = alertsByGroup();
+  const sectionsOf = (product: string) =>
+    [...read(`services/${product}/docs/runbook.md`).matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  expect(processes.length).toBeGreaterThan(0);
+  expect(sectionsOf('payments').toSorted()).toEqual([...processes, ...work, ...payments].toSorted());
+  expect(sectionsOf('toolhub').toSorted()).toEqual([...processes, ...work, ...toolhub].toSorted());
+});
+
+test.runIf(existsSync(PROMTOOL))('promtool takes the rules, and its examples come true', () => {
+  for (const args of [
+    ['check', 'rules', 'alerts.yml'],
+    ['test', 'rules', 'alerts-test.yml'],
+  ]) {
+    const { status, stderr, stdout } = spawnSync(PROMTOOL, args, {
+      cwd: join(root, 'deploy', 'prometheus'),
+      encoding: 'utf8',
+    });
+    expect(status, stdout + stderr).toBe(0);
+  }
+});
+
+test.runIf(existsSync(SYSTEMD_ANALYZE))('systemd takes the units', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'units-'));
+  const units = readdirSync(join(root, 'deploy', 'systemd')).map((name) => {
+    const path = join(folder, name);
+    // Verifying looks whether the program is there, which it is here and not in the place where it is installed.
+    writeFileSync(path, read(`deploy/systemd/${name}`).replaceAll('/opt/payments-and-toolhub', root));
+    return path;
+  });
+  const { status, stderr } = spawnSync(SYSTEMD_ANALYZE, ['verify', ...units], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(units).toHaveLength(3);
+  expect(status, stderr).toBe(0);
+  expect(stderr).toBe('');
+});
+
+test('images, units and the compose file name programs that are there and settings that are read', () => {
+  const files = [
+    'deploy/Dockerfile',
+    'deploy/compose.yaml',
+    ...readdirSync(join(root, 'deploy', 'systemd')).map((name) => `deploy/systemd/${name}`),
+  ];
+  const text = files.map(read).join('\n');
+  const programs = [...text.matchAll(/services\/\w+\/src\/main\.ts/g)].map(([path]) => path);
+  expect(new Set(programs)).toEqual(
+    new Set(['services/payments/src/main.ts', 'services/toolhub/src/main.ts']),
+  );
+  for (const program of programs) expect(existsSync(join(root, program)), program).toBe(true);
+  // Passwords of the database's roles are put together to an address in the compose file.
+  const named = [...text.matchAll(/\b(?:PAYMENTS|TOOLHUB)_[A-Z_]+\b/g)]
+    .map(([name]) => name)
+    .filter((name) => !name.endsWith('_DATABASE_PASSWORD'));
+  const known = read('services/payments/src/config.ts') + read('services/toolhub/src/config.ts');
+  expect([...new Set(named)].filter((name) => !known.includes(`'${name}'`))).toEqual([]);
+});
