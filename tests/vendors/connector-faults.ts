@@ -105,44 +105,101 @@ export function tryFaults(trial: FaultTrial): void {
     expect(await failureOf(call(read))).toMatchObject({ code: 'platform_unavailable' });
     const before = process.memoryUsage().rss;
     server.failNext({ kind: 'endless' });
-    server.failNext({ kind: 'endless' });
+    server.failNext({ kind: 'huge' });
     expect(await failureOf(call(read))).toMatchObject({ code: 'platform_unavailable' });
     expect(process.memoryUsage().rss - before).toBeLessThan(MEMORY_BYTES_MAX);
     server.failNext({ kind: 'silent' });
     await expect(call(read, { signal: AbortSignal.timeout(200) })).rejects.toThrow();
   });
 
+  it.each(['R', 'W'])(
+    'class %s: half an answer is none, and a caller who cancels waits no longer',
+    async (wanted) => {
+      const server = trial.server();
+      const name = Object.keys(samples).find((one) => classOf(one) === wanted);
+      if (name === undefined) return;
+      const isIt = ({ method }: { method: string }) => wanted === 'R' || method !== 'GET';
+      server.failNext({ kind: 'cut' }, isIt);
+      const outcome = call(name).then(
+        () => 'done',
+        (error: ConnectorError) => error.code,
+      );
+      expect(await outcome).toBe(wanted === 'R' ? 'done' : 'platform_unavailable');
+      server.failNext({ kind: 'silent' }, isIt);
+      const before = server.received.filter(isIt).length;
+      const abort = new AbortController();
+      const sent = call(name, { signal: abort.signal });
+      await expect.poll(() => server.received.filter(isIt).length, { interval: 5 }).toBeGreaterThan(before);
+      abort.abort(new Error('cancelled by the caller'));
+      await expect(sent).rejects.toThrow('cancelled by the caller');
+    },
+  );
+
+  tryIds({
+    ...{ connector, context: () => trial.context() },
+    samples: Object.fromEntries(Object.entries(samples)),
+    asked: () => trial.server().received.length,
+  });
+}
+
+/** What leads elsewhere in an address or a header, whatever it stands in for. */
+const PARTING = [
+  ...['../../admin', '..', 'a/b', 'a%2fb', 'a%2Fb', '..%2f', 'a\\b', 'a?b=c', 'a#b', 'a\r\nx: y'],
+  ...['a\u0000', 'http://evil.test/', 'a\u2044b', 'a\uff0fb', ''],
+];
+/** Characters that look like others: refused where an id is wanted. */
+const LOOK_ALIKES = ['\u202e1', '１２３', '1\u200b', 'с1', '٣'];
+const IDS = /(^|_)(ids?|uids?|uri|urn|ts|channel|emoji)$/;
+
+export interface IdTrial {
+  connector: Connector;
+  context: () => ToolContext;
+  samples: Readonly<Record<string, () => Record<string, unknown>>>;
+  /** How many requests left so far. */
+  asked: () => number;
+}
+
+/** Every argument that is an id, or has a pattern, takes nothing that leads elsewhere; nothing is sent for it. */
+export function tryIds({ connector, context, samples, asked }: IdTrial): void {
   it('takes no id that leads elsewhere', async () => {
-    const server = trial.server();
-    const hostile = [
-      '../../admin',
-      '..',
-      'a/b',
-      'a%2fb',
-      'a\r\nx: y',
-      'a\u0000',
-      'http://evil.test/',
-      '\u202e1',
-      '１２３',
-      '',
-    ];
-    for (const name of Object.keys(samples)) {
-      const args = (samples[name] as () => Record<string, unknown>)();
-      for (const field of Object.keys(args).filter((key) =>
-        /(^|_)(id|uri|urn|ts|channel|emoji)$/.test(key),
-      )) {
+    let tried = 0;
+    for (const { name, inputSchema } of connector.tools) {
+      const sample = samples[name]?.();
+      if (sample === undefined) continue;
+      for (const [field, schema] of Object.entries(inputSchema.properties)) {
+        const hostile = hostileFor(field, schema as FieldSchema);
+        const isList = (schema as FieldSchema).type === 'array';
         for (const value of hostile) {
-          const before = server.received.length;
-          const work = runTool(connector, name, {
-            args: { ...args, [field]: value },
-            context: trial.context(),
-          });
-          expect(await failureOf(work), `${name} ${field}=${JSON.stringify(value)}`).toMatchObject({
+          const before = asked();
+          const args = { ...sample, [field]: isList ? [value] : value };
+          const error = await runTool(connector, name, { args, context: context() }).catch(
+            (thrown) => thrown,
+          );
+          expect(error, `${name} ${field}=${JSON.stringify(value)}`).toMatchObject({
             code: 'invalid_arguments',
           });
-          expect(server.received.length).toBe(before);
+          expect(asked(), `${name} ${field}=${JSON.stringify(value)}`).toBe(before);
+          tried += 1;
         }
       }
     }
+    // A platform whose tools take no id at all has nothing to try.
+    expect(tried).toBeGreaterThan(0);
   });
+}
+
+interface FieldSchema {
+  type?: string;
+  pattern?: string;
+  items?: FieldSchema;
+  anyOf?: FieldSchema[];
+}
+
+function hostileFor(field: string, schema: FieldSchema): readonly string[] {
+  const { pattern } = schema.items ?? schema;
+  const isId = IDS.test(field);
+  if (!isId && pattern === undefined) return [];
+  // An address of something on the web is one, and leads where it says; what the vendor does with it is the vendor's.
+  if (pattern?.startsWith('^http')) return ['a\r\nx: y', 'javascript:alert(1)', 'file:///etc/passwd', ''];
+  return isId ? [...PARTING, ...LOOK_ALIKES] : PARTING;
 }

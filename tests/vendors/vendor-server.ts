@@ -30,6 +30,10 @@ export type Fault =
   /** It does what it was asked to, and its answer never arrives. */
   | { kind: 'lost' }
   | { kind: 'endless' }
+  /** 50 MB of good JSON. */
+  | { kind: 'huge' }
+  /** Half an answer, then nothing more. */
+  | { kind: 'cut' }
   | { kind: 'redirect'; to: string };
 
 export type Route = (request: Received, parameters: readonly string[]) => Reply | Promise<Reply>;
@@ -128,11 +132,25 @@ function fail(fault: Fault, incoming: IncomingMessage, response: ServerResponse)
   else if (fault.kind === 'redirect')
     send(response, { status: 302, headers: { location: fault.to }, text: '' });
   else if (fault.kind === 'drop') incoming.socket.destroy();
-  else if (fault.kind === 'endless') {
+  else if (fault.kind === 'cut') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+    response.write('{"id":"1",', () => incoming.socket.destroy());
+  } else if (fault.kind === 'huge') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(HUGE_BYTES) });
+    pipeline(Readable.from(huge()), response, () => {});
+  } else if (fault.kind === 'endless') {
     response.writeHead(200, { 'content-type': 'application/json' });
     // As fast as the other side reads and no faster, so that what memory grows is its own.
     pipeline(Readable.from(endless()), response, () => {});
   }
+}
+
+const HUGE_BYTES = 50_000_000;
+
+function* huge(): Generator<string> {
+  yield '{"text":"';
+  for (let left = HUGE_BYTES - 11; left > 0; left -= 50_000) yield 'x'.repeat(Math.min(left, 50_000));
+  yield '"}';
 }
 
 function* endless(): Generator<string> {

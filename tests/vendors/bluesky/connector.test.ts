@@ -186,6 +186,11 @@ describe('tools', () => {
     expect(await call('bluesky_get_profile', {})).toMatchObject({
       ...{ did: adaDid, handle: 'ada.bsky.test', display_name: null, posts: null },
     });
+    // As one answers whose app view cannot be reached: asked twice, then read from the account's own records.
+    const unreachable = { status: 502, json: { error: 'UpstreamFailure', message: 'unreachable' } };
+    server.failNext({ kind: 'reply', reply: unreachable });
+    server.failNext({ kind: 'reply', reply: unreachable });
+    expect(await call('bluesky_get_profile', {})).toMatchObject({ did: adaDid, posts: null });
     const found = await call<{ items: { text: string }[] }>('bluesky_search_posts', {
       query: 'from bob',
       sort: 'latest',
@@ -195,6 +200,35 @@ describe('tools', () => {
     server.notify('bob.bsky.test', 'like');
     const unread = await call<{ items: unknown[] }>('bluesky_list_notifications', { unread_only: true });
     expect(unread.items).toHaveLength(1);
+  });
+});
+
+it('reads a thread from the records of its authors where nobody counts and ranks', async () => {
+  const { uri: answer } = await call<{ uri: string }>('bluesky_create_post', {
+    ...{ text: 'an answer', reply_to_uri: bobsPost },
+  });
+  const { uri: second } = await call<{ uri: string }>('bluesky_create_post', {
+    ...{ text: 'another', reply_to_uri: answer },
+  });
+  const message = 'No service configured for app.bsky.feed.getPostThread';
+  const none = { status: 400, json: { error: 'InvalidRequest', message } };
+  server.failNext({ kind: 'reply', reply: none });
+  expect(await call('bluesky_get_thread', { uri: answer })).toMatchObject({
+    post: { uri: answer, text: 'an answer', reply_to_uri: bobsPost, likes: null },
+    ancestors: [{ uri: bobsPost, author: { handle: 'bob.bsky.test' }, text: 'hello from bob' }],
+    replies: [{ uri: second, text: 'another' }],
+  });
+  server.records.delete(bobsPost);
+  server.failNext({ kind: 'reply', reply: none });
+  expect(await call('bluesky_get_thread', { uri: answer })).toMatchObject({ ancestors: [] });
+});
+
+it('says why a password without an app password does not do', async () => {
+  const json = { error: 'AuthFactorTokenRequired', message: 'A sign in code has been sent to your email' };
+  server.failNext({ kind: 'reply', reply: { status: 401, json } });
+  const { session: _session, ...bare } = credential;
+  expect(await connector.verify(context({ credential: bare }))).toMatchObject({
+    ...{ kind: 'rejected', reason: expect.stringContaining('sign in code') },
   });
 });
 

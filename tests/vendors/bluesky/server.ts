@@ -148,6 +148,13 @@ export async function startBluesky(port = 0): Promise<BlueskyServer> {
         if (found === undefined) return failure(400, 'RecordNotFound', 'Could not locate record');
         return { json: { uri: found.uri, cid: found.cid, value: found.value } };
       },
+      'GET /xrpc/com.atproto.repo.listRecords': ({ query }) => {
+        const did = resolve(query.get('repo'));
+        const under = `at://${did}/${query.get('collection')}/`;
+        const found = [...records.values()].filter(({ uri }) => uri.startsWith(under)).toReversed();
+        const shown = found.slice(0, Number(query.get('limit') ?? 50));
+        return { json: { records: shown.map(({ uri, cid, value }) => ({ uri, cid, value })) } };
+      },
       'GET /xrpc/com.atproto.repo.describeRepo': ({ query }) => {
         const did = resolve(query.get('repo'));
         if (did === undefined) return failure(400, 'RepoNotFound', 'Could not find user');

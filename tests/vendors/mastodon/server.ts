@@ -133,7 +133,14 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
     const app = apps.get(form.client_id ?? '');
     if (app === undefined || app.secret !== form.client_secret) return invalidClient;
     const answer = { token_type: 'Bearer', scope: app.scopes, created_at: 1_763_200_000 };
-    if (form.grant_type === 'client_credentials') return { json: { ...answer, access_token: 'app-token' } };
+    if (form.grant_type === 'client_credentials') {
+      // `read` where nothing is asked for; never more than what was registered.
+      const asked = (form.scope ?? 'read').split(' ');
+      const isWithin = asked.every((scope) => app.scopes.split(' ').includes(scope));
+      return isWithin
+        ? { json: { ...answer, scope: asked.join(' '), access_token: 'app-token' } }
+        : { status: 400, json: { error: 'invalid_scope' } };
+    }
     const code = codes.get(form.code ?? '');
     codes.delete(form.code ?? '');
     const isGood =

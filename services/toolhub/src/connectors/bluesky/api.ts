@@ -67,9 +67,12 @@ function explain(
   const { error, message } = fieldsOf(body);
   const code = textOrNull(error);
   if (code !== null && TOKEN_ERRORS.has(code)) return tokenRefused(TITLE);
-  if (status === 429 || status >= 500) return undefined;
+  if (status === 429) return undefined;
   if (code !== null && PASSING_ERRORS.has(code))
-    return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`);
+    return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`, {
+      platformCode: code,
+    });
+  if (status >= 500) return undefined;
   return code === null ? undefined : refusedBy(TITLE, said(textOrNull(message) ?? code), code);
 }
 

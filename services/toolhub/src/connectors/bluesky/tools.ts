@@ -13,7 +13,7 @@ import {
 } from '../vendor-api/tool-schemas.ts';
 import { type BlueskyContext, callBluesky, sessionOf, shape } from './api.ts';
 import { postUri } from './at-uri.ts';
-import { hasNoAppView, readProfileRecord } from './own-records.ts';
+import { lacksAppView, readProfileRecord, readThreadRecords } from './own-records.ts';
 import { authorSchema, type BlueskyPost, postSchema, readAuthor, readPost } from './post.ts';
 import { deletePost, likePost, publishPost } from './publish.ts';
 
@@ -96,7 +96,7 @@ async function readProfile(context: BlueskyContext, who: string): Promise<Fields
     const path = '/xrpc/app.bsky.actor.getProfile';
     return shape.object((await callBluesky(context, { path, query: { actor: who } })).body);
   } catch (error) {
-    if (!hasNoAppView(error)) throw error;
+    if (!lacksAppView(error)) throw error;
     return readProfileRecord(context, who);
   }
 }
@@ -154,14 +154,24 @@ const getThread = defineTool({
     replies: Type.Array(postSchema),
   }),
   async run({ uri }, context: BlueskyContext) {
-    const query = { uri, depth: THREAD_DEPTH, parentHeight: THREAD_HEIGHT };
-    const { body } = await callBluesky(context, { path: '/xrpc/app.bsky.feed.getPostThread', query });
-    const thread = shape.object(shape.object(body).thread);
-    return {
-      post: readPost(thread.post),
-      ancestors: ancestorsOf(thread),
-      replies: repliesOf(thread),
-    };
+    try {
+      const query = { uri, depth: THREAD_DEPTH, parentHeight: THREAD_HEIGHT };
+      const { body } = await callBluesky(context, { path: '/xrpc/app.bsky.feed.getPostThread', query });
+      const thread = shape.object(shape.object(body).thread);
+      return {
+        post: readPost(thread.post),
+        ancestors: ancestorsOf(thread),
+        replies: repliesOf(thread),
+      };
+    } catch (error) {
+      if (!lacksAppView(error)) throw error;
+      const { post, ancestors, replies } = await readThreadRecords(context, uri);
+      return {
+        post: readPost(post),
+        ancestors: ancestors.map(readPost),
+        replies: replies.map(readPost),
+      };
+    }
   },
 });
 

@@ -8,18 +8,21 @@ const TOKEN_PATH = '/oauth/token';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
 const CLIENT_TEXT = /^[!-~]{1,2048}$/;
 
+/** All that a login may ask for one day; each asks for what it needs. */
+function allScopes({ scopes, toolScopes = {} }: Pick<OAuthProvider, 'scopes' | 'toolScopes'>): string {
+  return [...new Set([...scopes, ...Object.values(toolScopes).flat()])].join(' ');
+}
+
 /** Any customer's server may be asked by anybody, so nothing of it is believed but the client that it makes. */
 const registration: ServerRegistration = {
   parameter: 'instance_url',
   async register({ address, redirectUri, website, fetch, provider }) {
-    const scopes = [...provider.scopes, ...Object.values(provider.toolScopes ?? {}).flat()];
     const response = await fetch(new URL('/api/v1/apps', address), {
       method: 'POST',
       headers: FORM,
       body: new URLSearchParams({
         ...{ client_name: 'Toolhub', redirect_uris: redirectUri, website },
-        // All that a login may ask for one day; each asks for what it needs.
-        scopes: [...new Set(scopes)].join(' '),
+        scopes: allScopes(provider),
       }).toString(),
     });
     if (!response.ok) throw notAServer(`answered ${response.status} to the registration`);
@@ -31,13 +34,15 @@ const registration: ServerRegistration = {
     return { clientId, clientSecret };
   },
   /** Servers delete clients without tokens after a day; asking for a token of its own shows, and keeps, it. */
-  async isRegistered({ clientId, clientSecret }, { address, fetch, redirectUri }) {
+  async isRegistered({ clientId, clientSecret }, { address, fetch, redirectUri, provider }) {
     const response = await fetch(new URL(TOKEN_PATH, address), {
       method: 'POST',
       headers: FORM,
       body: new URLSearchParams({
         ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
-        redirect_uri: redirectUri,
+        // Without a scope a server takes `read`, which was not registered, and refuses. All of them show that a
+        // registration covers what logins ask for today.
+        ...{ redirect_uri: redirectUri, scope: allScopes(provider) },
       }).toString(),
     });
     if (response.status >= 500 || response.status === 429) throw notAServer(`answered ${response.status}`);

@@ -8,13 +8,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of the little HTML that social networks send for a post: paragraphs, line breaks, links. One pass, so that
+ * The text of the little HTML that social networks send for a post: paragraphs, line breaks, lists, links. One pass, so that
  * no post can be slow to read; it is for reading only and never put into a page.
  */
 export function plainText(html: string): string {
   return html
     .replace(/<br\s*\/?>/gi, '\n')
     .replace(/<\/p>\s*<p[^<>]*>/gi, '\n\n')
+    .replace(/<\/(?:p|li|blockquote|pre|h[1-6])>/gi, '\n')
+    .replace(/<li[^<>]*>/gi, '• ')
     .replace(/<[^<>]*>/g, '')
     .replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi, (whole, decimal, hex, name) => {
       if (name !== undefined) return ENTITIES[String(name).toLowerCase()] ?? whole;
