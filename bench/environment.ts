@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { startEmbedded } from '@libs/db';
 
 export interface BenchDatabase {
   url: string;
+  /** The process above all of the server's. */
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -17,8 +19,10 @@ export interface BenchDatabase {
 export async function startDatabase(settings: Readonly<Record<string, string>> = {}): Promise<BenchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
   const server = await startEmbedded({ dataDir, user: 'bench', settings });
+  const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   return {
     url: server.url,
+    pid: Number(pid),
     async stop() {
       await server.stop();
       await rm(dataDir, { recursive: true, force: true });
@@ -37,7 +41,7 @@ export async function freePort(): Promise<number> {
 
 export interface RunningService {
   url: string;
-  process: ChildProcess;
+  pid: number;
   residentMb(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -65,18 +69,19 @@ export async function startService(
   }
   return {
     url,
-    process: child,
-    async residentMb() {
-      const { readFile } = await import('node:fs/promises');
-      const pages = Number((await readFile(`/proc/${child.pid}/statm`, 'utf8')).split(' ')[1]);
-      return (pages * 4_096) / 1_048_576;
-    },
+    pid: child.pid as number,
+    residentMb: () => residentMb(child.pid as number),
     async stop() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+export async function residentMb(pid: number): Promise<number> {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) / 1_024;
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -65,8 +65,9 @@ function converse(
       const status = statusOf(received);
       if (status === undefined) return;
       received = undefined;
-      if (report(status, sentAt)) send();
-      else socket.destroy();
+      if (!report(status, sentAt)) socket.destroy();
+      else if (load.pauseMs === undefined) send();
+      else setTimeout(send, Math.random() * 2 * load.pauseMs);
     });
     socket.on('error', reject);
     socket.on('close', () => resolve());
@@ -74,7 +75,7 @@ function converse(
 }
 
 async function run(load: Load): Promise<LoadReport> {
-  const begin = performance.now() + load.warmupSeconds * 1_000;
+  const begin = performance.now();
   const end = begin + load.seconds * 1_000;
   const latencies: number[] = [];
   let unexpected = 0;
@@ -92,6 +93,7 @@ async function run(load: Load): Promise<LoadReport> {
   if (ended !== load.connections) throw new Error('the server closed a connection');
   const sorted = Float64Array.from(latencies).sort();
   return {
+    requests: latencies.length,
     perSecond: latencies.length / load.seconds,
     p50Ms: sorted[Math.floor(sorted.length * 0.5)] ?? 0,
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,

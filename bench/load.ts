@@ -1,6 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { WRK, wrk } from './wrk.ts';
 
 export interface Load {
   url: string;
@@ -13,17 +15,46 @@ export interface Load {
   /** Sent anew with each request, or the same each time, or not at all. */
   idempotencyKey: 'fresh' | 'fixed' | 'none';
   expectStatus: number;
+  /** How long a connection rests between two requests, in the middle; at once when absent. */
+  pauseMs?: number;
 }
 
 export interface LoadReport {
+  requests: number;
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
   unexpected: number;
 }
 
+/** From Debian's `wrk`, which costs the least, or where it is not there from a process of our own. */
+const hasWrk = existsSync(WRK);
+
+export const loadMaker = hasWrk ? 'wrk' : 'a Node process, because wrk is not here';
+
+async function send(load: Load, seconds: number): Promise<LoadReport> {
+  return hasWrk ? wrk(load, seconds) : ownProcess({ ...load, seconds });
+}
+
 /** Sends requests from a process of its own, so that the measured one has its event loop to itself. */
 export async function sendLoad(load: Load): Promise<LoadReport> {
+  await warmUp(load);
+  return measured(load);
+}
+
+export async function warmUp(load: Load): Promise<void> {
+  if (load.warmupSeconds > 0) await send(load, load.warmupSeconds);
+}
+
+/** Without the warm-up, for who measures what the load costs. */
+export async function measured(load: Load): Promise<LoadReport> {
+  const report = await send(load, load.seconds);
+  if (report.unexpected > 0)
+    throw new Error(`${load.path} did not answer ${load.expectStatus} ${report.unexpected} times`);
+  return report;
+}
+
+async function ownProcess(load: Load): Promise<LoadReport> {
   const child = fork(fileURLToPath(new URL('./load-process.ts', import.meta.url)), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadMaker } from './load.ts';
+import { peerMaker } from './payments/one-by-one.ts';
 import { type Benchmark, line } from './result.ts';
 
 /** Runs the benchmarks whose names contain one of the given words, or all of them, one after the other. */
@@ -13,6 +15,7 @@ const files = ['.', 'payments', 'toolhub']
   .filter((file) => file.endsWith('.bench.ts'))
   .sort();
 
+console.log(`Load by ${loadMaker}; payments one by one by ${peerMaker}.`);
 console.log(
   '     what                                                              ours             other     ratio  bar',
 );

@@ -2,8 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
+import { ensureBenchmarkPrograms } from './system.mjs';
 
 ensureInstalled();
+ensureBenchmarkPrograms();
 const { status } = spawnSync(node, [join(root, 'bench', 'run.ts'), ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',

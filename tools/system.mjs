@@ -1,8 +1,8 @@
-// Programs of the system that some tests use: installed when the package manager may be used, named when not.
+// Programs of the system that some tests and benchmarks use: installed when the package manager may be used, named when not.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-const programs = [
+const forTests = [
   mail('/usr/sbin/dovecot', 'dovecot-imapd'),
   mail('/usr/lib/dovecot/lmtp', 'dovecot-lmtpd'),
   mail('/usr/lib/dovecot/submission', 'dovecot-submissiond'),
@@ -25,6 +25,11 @@ const programs = [
   { path: '/usr/bin/chromium', name: 'chromium', packages: ['chromium'], used: 'the pages in a browser' },
 ];
 
+// Not pgbench, whose package brings a server that starts by itself: benchmarks use it where it is.
+const forBenchmarks = [
+  { path: '/usr/bin/wrk', name: 'wrk', packages: ['wrk'], used: 'the load of benchmarks' },
+];
+
 function mail(path, name) {
   return { path, name, packages: [name], used: 'e-mail tools against a real mail server' };
 }
@@ -45,9 +50,18 @@ function install(packages) {
 
 /** @returns {string[]} what could not be had, and which tests go without it */
 export function ensureSystemPrograms() {
+  return ensure(forTests, 'the tests');
+}
+
+/** @returns {string[]} what could not be had, and what goes without it */
+export function ensureBenchmarkPrograms() {
+  return ensure(forBenchmarks, 'the benchmarks');
+}
+
+function ensure(programs, purpose) {
   const absent = programs.filter((program) => !existsSync(program.path));
   if (absent.length > 0) {
-    console.log(`Installing ${absent.map((program) => program.name).join(', ')} for the tests …`);
+    console.log(`Installing ${absent.map((program) => program.name).join(', ')} for ${purpose} …`);
     install(absent.flatMap((program) => program.packages));
   }
   return absent

@@ -36,9 +36,12 @@ function statements(id: string, text: (value: string) => string): string[] {
  * prepared statements. `pgbench` where the machine has it, because it costs the least per statement; else our driver.
  */
 export async function acceptOneByOne(url: string, seconds: number): Promise<number> {
-  const pgbench = findPgbench();
   return pgbench === undefined ? withDriver(url, seconds) : withPgbench(pgbench, url, seconds);
 }
+
+const pgbench = findPgbench();
+
+export const peerMaker = pgbench === undefined ? 'our driver, because pgbench is not here' : 'pgbench';
 
 function findPgbench(): string | undefined {
   if (!existsSync(DEBIAN_PROGRAMS)) return undefined;
