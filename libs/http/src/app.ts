@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import {
   baseErrors,
@@ -26,8 +25,8 @@ import { parseJson } from './json-body.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { sendProblem } from './problem.ts';
-import { parseTraceparent, requestIdOf } from './request-id.ts';
-import { RequestLogger } from './request-logger.ts';
+import { requestIdOf } from './request-id.ts';
+import { makeChildrenLazily } from './request-logger.ts';
 import { observeRoute, requireBody, requireDeclared } from './route-setup.ts';
 import { createHostCheck } from './same-origin.ts';
 import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
@@ -161,24 +160,14 @@ function newFastify(options: AppOptions, edge: Edge): App {
       sendProblem(request, reply, error, edge.typeBase);
     },
   });
+  if (edge.logger !== undefined) makeChildrenLazily(app.log);
   return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
 }
 
 /** One line per request is written when it is answered (access-log.ts), so Fastify's own two lines are off. */
 function loggingOptions(logger: Logger | undefined): FastifyServerOptions {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
-  if (logger === undefined) return { logController };
-  return {
-    logController,
-    loggerInstance: logger,
-    childLoggerFactory: (parent, bindings, childOptions, raw) =>
-      new RequestLogger(() => {
-        const trace = parseTraceparent((raw as IncomingMessage).headers.traceparent);
-        if (trace !== undefined)
-          Object.assign(bindings, { trace_id: trace.traceId, parent_id: trace.parentId });
-        return parent.child(bindings, childOptions);
-      }),
-  };
+  return logger === undefined ? { logController } : { logController, loggerInstance: logger };
 }
 
 type Logging = { logger: Logger | undefined; accessLog: AccessLog | undefined };

@@ -6,6 +6,7 @@ import type { AccessLog } from './access-log.ts';
 import type { AllowedMethods } from './allowed-methods.ts';
 import type { DurationHistogram } from './durations.ts';
 import { parseTraceparent } from './request-id.ts';
+import { RequestLogger } from './request-logger.ts';
 import type { HostCheck } from './same-origin.ts';
 import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';
 import { checkEncoding } from './validation.ts';
@@ -26,6 +27,9 @@ export function requestGate(parts: {
   return (request, reply, done) => {
     const { raw } = request;
     reply.header('x-request-id', request.id);
+    const { traceparent } = raw.headers;
+    if (traceparent !== undefined && request.log instanceof RequestLogger)
+      request.log.traceparent = traceparent;
     setBaseHeaders(reply, headers);
     try {
       if (drain.isDraining) refuseWhileDraining(request, reply);

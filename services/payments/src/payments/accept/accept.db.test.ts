@@ -186,6 +186,28 @@ describe('accepting', () => {
     expect(again.replayed).toBe(false);
   });
 
+  test('a process that expects new keys finds one that was taken: its first response again, and its neighbours are accepted once', async () => {
+    await payments.create(request('taken'));
+    const fresh = (await createProcess(database)).payments.payments;
+    const keys = ['new 1', 'taken', 'new 2', 'new 2'];
+    const responses = await Promise.all(keys.map((key) => fresh.create(request(key))));
+    expect(responses.map((response) => response.replayed).slice(0, 2)).toEqual([false, true]);
+    expect(responses.filter((response) => response.replayed)).toHaveLength(2);
+    const { rows } = await database.query(
+      `select count(*)::int as n, count(distinct p.id)::int as payments from idempotency_keys k
+       join events e on e.tenant_id = k.tenant_id and e.id = k.event_id
+       join payments p on p.tenant_id = e.tenant_id and p.id = e.subject_id
+       where k.tenant_id = $1 and k.key in ('new 1', 'taken', 'new 2')`,
+      [tenant.id],
+    );
+    expect(rows).toEqual([{ n: 3, payments: 3 }]);
+    const told = await database.query(
+      `select subject_id from events where tenant_id = $1 group by subject_id having count(*) > 1`,
+      [tenant.id],
+    );
+    expect(told.rows).toEqual([]);
+  });
+
   test('what another process has changed holds for the next payment: a method deleted, a clock set', async () => {
     const second = (await createProcess(database)).payments.payments;
     const account = await database.transaction(async (tx) => {

@@ -9,6 +9,7 @@ import { lockVersions } from './context-store.ts';
 import { type AcceptRequest, type DraftDependencies, draftPayment, TenantMoved } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import { RecentResponses } from './recent.ts';
+import { Repeats } from './repeats.ts';
 import { ACCEPT_STATUS, findResponses, type StoredResponse } from './store.ts';
 import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './write.ts';
 
@@ -20,7 +21,7 @@ export interface AcceptResponse {
 }
 
 export type AcceptDependencies = DraftDependencies &
-  Omit<WriteDependencies, 'database'> & { databases: ByMode<Database> };
+  Omit<WriteDependencies, 'database' | 'repeats'> & { databases: ByMode<Database> };
 
 const BATCH_MAX = 200;
 const QUEUE_MAX = 10_000;
@@ -39,8 +40,8 @@ export function createAcceptance({ databases, ...deps }: AcceptDependencies) {
 
 export type Accept = (request: AcceptRequest) => Promise<AcceptResponse>;
 
-function createLane(deps: DraftDependencies & WriteDependencies): Accept {
-  const accepting = { ...deps, contexts: new TenantContexts() };
+function createLane(deps: DraftDependencies & Omit<WriteDependencies, 'repeats'>): Accept {
+  const accepting = { ...deps, contexts: new TenantContexts(), repeats: new Repeats() };
   const recent = new RecentResponses();
   const { add: accept } = createBatcher<AcceptRequest, AcceptResponse, Drafted>({
     prepare: (requests) => draftAll(accepting, requests, [...requests.keys()]),

@@ -14,11 +14,20 @@ import { refundRefusal } from '../refund.ts';
 import { lockPayments, refundedAmounts } from '../store.ts';
 import type { Draft } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
-import { type Acceptance, type Claims, findResponses, insertAccepted, type Versions } from './store.ts';
+import type { Repeats } from './repeats.ts';
+import {
+  type Acceptance,
+  type Claims,
+  findResponses,
+  insertAccepted,
+  isKeyTaken,
+  type Versions,
+} from './store.ts';
 
 export interface WriteDependencies {
   database: Database;
   paymentMethods: Pick<PaymentMethods, 'find' | 'insert'>;
+  repeats: Repeats;
   subscriptions: Pick<SubscriptionService, 'hasSubscribers' | 'enqueue'>;
   metrics?: Pick<PaymentMetrics, 'accepted'>;
 }
@@ -62,7 +71,7 @@ export async function writeDrafts(
   // One after the other: side by side they could wait for each other's keys.
   if (plain.length > 0) {
     const acceptances = plain.map((draft) => draft.acceptance);
-    const claims = await insertAccepted(deps.database, acceptances, versions);
+    const claims = await insertPlain(deps, acceptances, versions);
     sort({ drafts: plain, claims }, written);
   }
   if (careful.length > 0) {
@@ -85,6 +94,28 @@ function count(
     db,
     written.map(({ acceptance }) => acceptance.payment),
   );
+}
+
+async function insertPlain(
+  { database, repeats }: Pick<WriteDependencies, 'database' | 'repeats'>,
+  acceptances: readonly Acceptance[],
+  versions: Versions,
+): Promise<Claims> {
+  if (!repeats.areExpected) {
+    try {
+      const claims = await insertAccepted(database, acceptances, { versions, keys: 'new' });
+      repeats.noteBatch({ hadRepeats: false });
+      return claims;
+    } catch (error) {
+      if (!isKeyTaken(error)) throw error;
+    }
+  }
+  const claims = await insertAccepted(database, acceptances, { versions });
+  const isAllNew = acceptances.every(
+    ({ event }) => claims.claimed.has(event.id) || claims.stale.has(event.tenantId),
+  );
+  repeats.noteBatch({ hadRepeats: !isAllNew });
+  return claims;
 }
 
 function needsCare(
@@ -135,7 +166,7 @@ async function writeCarefully(
   const covered = await coveredDrafts(deps, tx, refundable, { ...deciding, balances });
   if (covered.length === 0) return { drafts: covered, claims: nothingClaimed };
   const acceptances = covered.map((draft) => draft.acceptance);
-  const claims = await insertAccepted(tx, acceptances, versions);
+  const claims = await insertAccepted(tx, acceptances, { versions });
   const accepted = covered.filter(({ acceptance }) => claims.claimed.has(acceptance.event.id));
   await recordBalanceChanges(
     tx,
