@@ -2,30 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Load, LoadReport } from './load-types.ts';
 import { WRK, wrk } from './wrk.ts';
 
-export interface Load {
-  url: string;
-  path: string;
-  connections: number;
-  seconds: number;
-  warmupSeconds: number;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-  /** Sent anew with each request, or the same each time, or not at all. */
-  idempotencyKey: 'fresh' | 'fixed' | 'none';
-  expectStatus: number;
-  /** How long a connection rests between two requests, in the middle; at once when absent. */
-  pauseMs?: number;
-}
-
-export interface LoadReport {
-  requests: number;
-  perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  unexpected: number;
-}
+export type { Load, LoadReport };
 
 /** From Debian's `wrk`, which costs the least, or where it is not there from a process of our own. */
 const hasWrk = existsSync(WRK);

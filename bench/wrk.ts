@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Load, LoadReport } from './load.ts';
+import type { Load, LoadReport } from './load-types.ts';
 
 export const WRK = '/usr/bin/wrk';
 
