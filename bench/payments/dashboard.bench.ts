@@ -122,6 +122,10 @@ function pagesOf(count: number): string[] {
     '/v1/events?limit=20&type=payment.returned',
     '/v1/payment_methods?limit=20',
     '/v1/ledger/entries?limit=20',
+    '/v1/ledger/accounts?limit=20',
+    `/v1/fees?month=${span.to.slice(0, 7)}`,
+    '/v1/ledger/check',
+    '/v1/request_logs?limit=20',
     `/v1/ledger/entries?limit=20&payment_id=pay_00${middle.padStart(22, '0')}`,
   ];
 }

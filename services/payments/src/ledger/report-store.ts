@@ -1,62 +1,6 @@
 import type { Queryable } from '@libs/db';
-import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
-
-export interface AccountRow {
-  id: string;
-  payment_method_id: string | null;
-  currency: string;
-  posted: number;
-  pending: number;
-  available: number;
-  owed: number;
-}
-
-/** A credit adds to an account and a debit takes from it; what is promised and not yet settled is pending. */
-const SIGNED_ENTRIES = `
-  select tenant_id, debit_account as account, -amount as amount, kind, -1 as side from ledger_transfers
-  union all
-  select tenant_id, credit_account, amount, kind, 1 from ledger_transfers
-  union all
-  select tenant_id, '${FEES_OWED}', -fee, kind, -1 from ledger_transfers where fee > 0
-  union all
-  select tenant_id, '${FEE_REVENUE}', fee, kind, 1 from ledger_transfers where fee > 0`;
-
-/** Accounts that are no balance: their sums are computed when asked for. */
-const COMPUTED = [OUTSIDE_SOURCES, OUTSIDE_DESTINATIONS, FEES_OWED, FEE_REVENUE]
-  .map((account) => `'${account}'`)
-  .join(', ');
-
-/** What payment methods' holders owe: one account for each, named after it. */
-const IS_OWED = `starts_with(account, '${OWED_PREFIX}')`;
-
-const POSTED = `sum(case kind when 'post' then amount when 'fund' then amount when 'owe' then amount when 'repay' then amount when 'reverse' then -amount
-  else 0 end)`;
-const PENDING = `sum(case when account in ('${FEES_OWED}', '${FEE_REVENUE}') then 0 when kind = 'hold' then amount
-  when kind in ('post', 'release') then -amount else 0 end)`;
-
-export async function listAccounts(
-  db: Queryable,
-  tenantId: string,
-  page: { afterId: string | null; limit: number },
-): Promise<AccountRow[]> {
-  const { rows } = await db.query<AccountRow>(
-    `with outside as (
-       select account as id, case when ${IS_OWED} then substr(account, length('${OWED_PREFIX}') + 1) end as payment_method_id,
-         'USD' as currency, ${POSTED}::bigint as posted, ${PENDING}::bigint as pending, ${POSTED}::bigint as available,
-         case when ${IS_OWED} then greatest(0, -${POSTED}) else 0 end::bigint as owed
-       from (${SIGNED_ENTRIES}) as entries
-       where tenant_id = $1 and (account in (${COMPUTED}) or ${IS_OWED}) group by account
-     ), balances as (
-       select payment_method_id as id, payment_method_id, currency, posted, incoming - held as pending,
-         posted - held as available, owed
-       from ledger_balances where tenant_id = $1
-     )
-     select * from (select * from outside union all select * from balances) as accounts
-     where $2::text is null or id > $2 order by id limit $3`,
-    [tenantId, page.afterId, page.limit],
-  );
-  return rows;
-}
+import { COMPUTED, IS_OWED, KEPT_SUMS, POSTED, SIGNED_ENTRIES, SUMS_OF_ENTRIES } from './sums-store.ts';
+import { FEE_REVENUE, FEES_OWED, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
 
 export interface EntryRow {
   id: string;
@@ -110,26 +54,6 @@ export async function listEntries(db: Queryable, tenantId: string, filter: Entry
   return rows;
 }
 
-export interface FeeRow {
-  rail: string;
-  payments: number;
-  amount: number;
-}
-
-/** What completed payments cost between two moments of the organisation's time, by rail. */
-export async function sumFees(
-  db: Queryable,
-  tenantId: string,
-  { from, to }: { from: Date; to: Date },
-): Promise<FeeRow[]> {
-  const { rows } = await db.query<FeeRow>(
-    `select rail, count(*)::int as payments, sum(fee)::bigint as amount from ledger_transfers
-     where tenant_id = $1 and created_at >= $2 and created_at < $3 and fee > 0 group by rail order by rail`,
-    [tenantId, from, to],
-  );
-  return rows;
-}
-
 export interface CheckRow {
   name: string;
   wrong: number;
@@ -144,6 +68,47 @@ export async function runChecks(tx: Queryable, tenantId: string): Promise<CheckR
     rows.push({ name, wrong: result.rows[0]?.wrong ?? 0, example: result.rows[0]?.example ?? null });
   }
   return rows;
+}
+
+export interface Proof {
+  checkedAt: Date;
+  /** How many transfers it looked at, and for how long. */
+  transfers: number;
+  tookMs: number;
+  rows: CheckRow[];
+}
+
+export async function countTransfers(tx: Queryable, tenantId: string): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>(
+    'select count(*)::bigint as n from ledger_transfers where tenant_id = $1',
+    [tenantId],
+  );
+  return rows[0]?.n ?? 0;
+}
+
+export async function findProof(db: Queryable, tenantId: string): Promise<Proof | undefined> {
+  const { rows } = await db.query<{
+    checked_at: Date;
+    transfers: number;
+    took_ms: number;
+    checks: CheckRow[];
+  }>('select checked_at, transfers, took_ms, checks from ledger_proofs where tenant_id = $1', [tenantId]);
+  const [row] = rows;
+  return (
+    row && {
+      ...{ checkedAt: row.checked_at, transfers: row.transfers, tookMs: row.took_ms },
+      rows: row.checks,
+    }
+  );
+}
+
+export async function keepProof(db: Queryable, tenantId: string, proof: Proof): Promise<void> {
+  await db.query(
+    `insert into ledger_proofs (tenant_id, checked_at, transfers, took_ms, checks) values ($1, $2, $3, $4, $5)
+     on conflict (tenant_id) do update set checked_at = excluded.checked_at, transfers = excluded.transfers,
+       took_ms = excluded.took_ms, checks = excluded.checks`,
+    [tenantId, proof.checkedAt, proof.transfers, Math.round(proof.tookMs), JSON.stringify(proof.rows)],
+  );
 }
 
 const CHECKS: readonly [name: string, sql: string][] = [
@@ -168,6 +133,13 @@ const CHECKS: readonly [name: string, sql: string][] = [
      full join computed c on c.account = b.payment_method_id
      where coalesce(b.posted, 0) <> coalesce(c.posted, 0) or coalesce(b.held, 0) <> coalesce(c.held, 0)
        or coalesce(b.incoming, 0) <> coalesce(c.incoming, 0)`,
+  ],
+  [
+    'sums_match_entries',
+    `with computed as (${SUMS_OF_ENTRIES})
+     select count(*)::int as wrong, min(coalesce(s.account, c.account)) as example
+     from (${KEPT_SUMS}) s full join computed c on c.account = s.account
+     where coalesce(s.posted, 0) <> coalesce(c.posted, 0) or coalesce(s.pending, 0) <> coalesce(c.pending, 0)`,
   ],
   [
     'payments_match_entries',

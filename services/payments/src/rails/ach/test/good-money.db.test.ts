@@ -69,7 +69,7 @@ async function sendBack(tenant: Tenant, id: string, leg: AchLeg, code: string): 
 }
 
 async function owedBy(tenant: Tenant): Promise<Record<string, number>> {
-  const accounts = await accountsOf(house.database, tenant, { afterId: null, limit: 100 });
+  const accounts = await accountsOf(house.database, tenant, { afterId: null, limit: 100, now: new Date() });
   return Object.fromEntries(
     accounts.filter(({ type }) => type === 'owed').map(({ payment_method_id: who, owed }) => [who, owed]),
   );
