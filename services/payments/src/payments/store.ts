@@ -174,6 +174,7 @@ export async function listPayments(
     filter.rail,
   );
   add((p) => `(source_id = ${p} or destination_id = ${p})`, filter.paymentMethod);
+  const method = values.length;
   add((p) => `created_at >= ${p}`, filter.createdAfter);
   add((p) => `created_at < ${p}`, filter.createdBefore);
   add((p) => `metadata <> '{}' and metadata @> ${p}`, filter.metadata && JSON.stringify(filter.metadata));
@@ -193,10 +194,14 @@ export async function listPayments(
     );
     if (latest.rows.length === filter.limit) return latest.rows.map(fromRow);
   }
-  const { rows } = await db.query<PaymentRow>(
-    `select ${COLUMNS} from payments p where ${all} ${ending}`,
-    values,
-  );
+  // Each side has an index in the order of the list; the planner would collect all of both and sort them. No payment is in both.
+  const from =
+    filter.paymentMethod === null
+      ? `payments p where ${all}`
+      : `(${['source_id', 'destination_id']
+          .map((side) => `(select * from payments where ${all} and ${side} = $${method} ${ending})`)
+          .join(' union all ')}) as p`;
+  const { rows } = await db.query<PaymentRow>(`select ${COLUMNS} from ${from} ${ending}`, values);
   return rows.map(fromRow);
 }
 
