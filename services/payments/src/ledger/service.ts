@@ -13,7 +13,7 @@ import {
   runChecks,
 } from './report-store.ts';
 import { changeBalances, insertTransfers, lockBalances, openBalance } from './store.ts';
-import { isBehind, listAccounts, lockPlace, sumFees, sumNext } from './sums-store.ts';
+import { isBehind, listAccounts, lockSumsPlace, sumFees, sumNext } from './sums-store.ts';
 import { balanceChanges, FEE_REVENUE, FEES_OWED, OWED_PREFIX, type Transfer } from './transfer.ts';
 
 /** Keeps others from changing these balances until the caller's transaction ends. */
@@ -98,7 +98,7 @@ export async function keepSums(
   for (let turn = 0; turn < TURNS_MAX; turn += 1) {
     const seen = await database.transaction(
       async (tx) => {
-        const place = await lockPlace(tx, id);
+        const place = await lockSumsPlace(tx, id);
         return place === undefined ? 0 : sumNext(tx, id, { place, boundary, limit: TRANSFERS_PER_TURN });
       },
       { report: true },

@@ -126,7 +126,7 @@ export async function isBehind(
 }
 
 /** Locks the place until the transaction ends; undefined where another is at it. */
-export async function lockPlace(tx: Queryable, tenantId: string): Promise<string | undefined> {
+export async function lockSumsPlace(tx: Queryable, tenantId: string): Promise<string | undefined> {
   await tx.query(
     `insert into ledger_places (tenant_id, transfer_id) values ($1, '') on conflict do nothing`,
     [tenantId],
