@@ -150,7 +150,7 @@ export interface PaymentFilter {
   limit: number;
 }
 
-const LATEST_LOOKED_AT = 2_000;
+const LATEST_LOOKED_AT = 500;
 
 /** Newest first. Conditions are only written where they are asked for, so that each query finds its index. */
 export async function listPayments(
