@@ -1,7 +1,6 @@
 import type { MonthReport } from './simulation.ts';
 
 const LINES_PER_FAULT_MAX = 20;
-const PAYMENTS_FOR_EVERY_RETURN = 10_000;
 
 export function isGood(report: MonthReport): boolean {
   const { stuck, disagreements, wrongEnds, webhooks, errors, landmarks, aside, mornings, returns } = report;
@@ -11,8 +10,7 @@ export function isGood(report: MonthReport): boolean {
     landmarks.clockChanges.length > 0 &&
     landmarks.turnsOfYear > 0;
   const faults = [...disagreements, ...wrongEnds, ...errors, ...mornings.wrong];
-  // Where there are enough payments for all of them.
-  const isEveryReturnThere = returns.done === returns.all || report.payments < PAYMENTS_FOR_EVERY_RETURN;
+  const isEveryReturnThere = returns.missing.length === 0 || !report.isWhole;
   const isAllThere = webhooks.arrived === webhooks.events && aside.found === aside.planted;
   return covers && isEveryReturnThere && stuck === 0 && faults.length === 0 && isAllThere;
 }
@@ -32,7 +30,8 @@ export function describeReport(report: MonthReport, cpuSeconds: number): string 
     `stuck          ${report.stuck}`,
     `wrong ends     ${wrongEnds.length}`,
     ...some(wrongEnds),
-    `returns        ${returns.done} of ${returns.all} (codes, of either side, before, during and after the credit)`,
+    `returns        ${returns.all - returns.missing.length} of ${returns.all} (codes, of either side, before, during and after the credit)`,
+    ...some(returns.missing),
     `refused files  ${report.refusedFiles.again} left again, ${report.refusedFiles.forGood} failed`,
     `odd entry      1 among ${count(report.crowd)} in one file`,
     `RTP answers    ${count(report.repeatedAnswers)} beside the network's own: twice, too early, contradicting`,

@@ -19,6 +19,10 @@ export interface Wish {
   code: string;
 }
 
+export function describeWish({ code, leg, moment }: Wish): string {
+  return `${code} of the ${leg}, ${moment}`;
+}
+
 /** What must become of a payment; a bank may change it while the payment is under way. */
 export interface Expected {
   history: string;
@@ -72,6 +76,8 @@ export interface ReturningBank {
   plan(id: string, planned: Planned): void;
   /** Puts a file with what it sends back now into the outbox; at the end with all that is left. */
   act(clock: Date, random: () => number, options: { isEnd: boolean }): Promise<void>;
+  /** Payments whose return is still to come. */
+  readonly waiting: number;
   /** How many of its answers must be put aside. */
   readonly planted: number;
   /** Those that happened as they were wished. */
@@ -113,6 +119,9 @@ export function createReturningBank(
 
   return {
     done,
+    get waiting() {
+      return waiting.size;
+    },
     get planted() {
       return planted;
     },

@@ -1,16 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
-import { addDays, type CivilDate, fromNewYork } from '../../services/payments/src/clock/new-york.ts';
-import { tenantOf } from '../../services/payments/src/tenant.ts';
+import type { CivilDate } from '../../services/payments/src/clock/new-york.ts';
 import { type Harness, startHarness } from '../contract/payments/harness.ts';
 import { disagreements, type Loss } from './books.ts';
 import { CROWD_DAY, CROWD_DAYS, type CrowdPayment, runCrowd } from './crowd.ts';
-import { daysOf, type Landmarks, landmarksOf, PERIODS, type Period } from './days.ts';
-import { createDisturbances } from './disturbances.ts';
+import { daysOf, type Landmarks, landmarksOf, PERIODS } from './days.ts';
 import { type MorningsReport, walkMornings } from './mornings.ts';
-import { answerAgain } from './network-answers.ts';
-import { expectedHistory, lossOf, nextOrder, type Order, pick, randomFrom } from './orders.ts';
-import { createReturningBank, type Expected, everyReturn, orderFor, type Wish } from './returns.ts';
+import { type Order, randomFrom } from './orders.ts';
+import { DAYS_TO_END, type PeriodReport, runPeriod } from './period.ts';
+import { comeToRest, waitUntil } from './resting.ts';
+import { describeWish, everyReturn, type Wish } from './returns.ts';
 import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
 /*
@@ -20,6 +18,8 @@ import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
  */
 
 export interface MonthReport {
+  /** Every return and every morning was asked for. */
+  isWhole: boolean;
   payments: number;
   days: number;
   landmarks: Landmarks;
@@ -29,8 +29,8 @@ export interface MonthReport {
   disagreements: string[];
   /** Payments that did not end as they must. */
   wrongEnds: string[];
-  /** Returns by code, side and moment: how many there are, and how many happened. */
-  returns: { all: number; done: number };
+  /** Returns by code, side and moment: how many there are, and those that did not happen. */
+  returns: { all: number; missing: string[] };
   /** Files that the bank refused after it had taken them. */
   refusedFiles: { again: number; forGood: number };
   /** How many returns were in the one file that held an odd one. */
@@ -53,29 +53,8 @@ export interface MonthOptions {
   mornings?: number;
 }
 
-const HOURS = ['03:17', '10:14', '10:15', '14:29', '16:31', '22:29', '23:40'] as const;
-/** When credits are under way. */
-const NIGHTS: readonly string[] = ['03:17', '23:40'];
-const PAYMENTS_PER_HOUR_MIN = 5;
-const BALANCES = 5;
-const FUND_CENTS = 9_999_999_999;
-/** Late returns come two banking days after settlement, refunds after that, and a debit may be presented three times. */
-const DAYS_AFTER = 21;
-/** For what is refunded after a return. */
-const DAYS_AFTER_RETURNS = 9;
-const REQUESTS_AT_ONCE = 32;
-const POLL_MS = 20;
-const REST_MS_MAX = 120_000;
 /** Questions after a time-out and their answers, and what webhooks still have to do. */
 const SETTLE_MS_MAX = 120_000;
-
-interface Made extends Order {
-  id: string;
-  expected: Expected;
-}
-
-/** So that every return there is gets its payments, also those whose moment was missed at first. */
-const RETURNED_SHARE = 0.14;
 
 export async function simulateMonths({ payments, seed, mornings }: MonthOptions): Promise<MonthReport> {
   const startedAt = performance.now();
@@ -91,6 +70,7 @@ export async function simulateMonths({ payments, seed, mornings }: MonthOptions)
         count: Math.round((payments * period.days) / days),
         random: randomFrom(Math.floor(random() * 2 ** 31)),
         wishes: wishes.filter((_, number) => number % PERIODS.length === index),
+        untilEveryReturn: mornings === undefined,
       }),
     );
     const crowding = runCrowd(harness, { payments, sink, comeToRest: () => comeToRest(harness) });
@@ -103,6 +83,7 @@ export async function simulateMonths({ payments, seed, mornings }: MonthOptions)
     await waitUntil(async () => (await openPayments(harness.database)) === 0, SETTLE_MS_MAX);
     const webhooks = await countWebhooks(harness.database, sink);
     return {
+      isWhole: mornings === undefined,
       payments: made.length,
       days,
       landmarks: landmarksOf(PERIODS),
@@ -115,7 +96,7 @@ export async function simulateMonths({ payments, seed, mornings }: MonthOptions)
         isWhole: mornings === undefined,
       }),
       wrongEnds: await findWrongEnds(harness.database, made),
-      returns: { all: wishes.length, done: sum((period) => period.returns) },
+      returns: { all: wishes.length, missing: missingOf(wishes, periods) },
       refusedFiles: {
         again: sum((period) => period.refused.again),
         forGood: sum((period) => period.refused.forGood),
@@ -133,118 +114,9 @@ export async function simulateMonths({ payments, seed, mornings }: MonthOptions)
   }
 }
 
-interface PeriodRun {
-  period: Period;
-  sink: WebhookSink;
-  count: number;
-  random: () => number;
-  /** The returns that must happen in it. */
-  wishes: Wish[];
-}
-
-interface PeriodReport {
-  made: Made[];
-  planted: number;
-  returns: number;
-  refused: { again: number; forGood: number };
-  repeatedAnswers: number;
-}
-
-async function runPeriod(
-  harness: Harness,
-  { period, sink, count, random, wishes }: PeriodRun,
-): Promise<PeriodReport> {
-  const { id: organisationId, test: key } = await harness.organisation();
-  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const answer = await harness.call('POST', path, { key, body, headers });
-    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
-    return answer.body;
-  };
-  const setClock = async (date: string, time: string): Promise<Date> => {
-    const now = fromNewYork(date, time);
-    await post('/v1/sandbox/clock', { now: now.toISOString() });
-    return now;
-  };
-  await setClock(period.from, '00:00');
-  await post('/v1/webhook_endpoints', { url: sink.url });
-  const balances: string[] = [];
-  for (let number = 0; number < BALANCES; number += 1) {
-    const { id } = await post('/v1/payment_methods', { type: 'balance' });
-    await post(`/v1/sandbox/payment_methods/${id}/fund`, { amount: FUND_CENTS });
-    balances.push(id);
-  }
-  const mailbox = tenantOf(organisationId, 'test').id;
-  const expected = new Map<string, Expected>();
-  const bank = createReturningBank(harness.database, mailbox, (wish) => wishes.push(wish));
-  const disturbances = createDisturbances(harness, { mailbox, random, expected });
-  const pay = async ({ order, wish }: Wanted): Promise<Made> => {
-    const source = order.source === 'balance' ? pick(random, balances) : order.source;
-    const free = balances.filter((balance) => balance !== source);
-    const destination = order.destination.endsWith('balance') ? pick(random, free) : order.destination;
-    const body = {
-      amount: order.amount,
-      currency: 'USD',
-      source: { payment_method_id: source },
-      destination: { payment_method_id: destination },
-      rail: order.rail,
-      routing: { prefer: order.prefer },
-      ...(order.description === null ? {} : { description: order.description }),
-    };
-    const { id } = await post('/v1/payments', body, {
-      'idempotency-key': `${period.name} ${made.length} ${random()}`,
-    });
-    const end: Expected = { history: expectedHistory(order), loss: lossOf(order) };
-    expected.set(id, end);
-    if (wish) bank.plan(id, { wish, order, expected: end });
-    return { ...order, id, expected: end };
-  };
-  const next = (): Wanted => {
-    const wish = random() < RETURNED_SHARE ? wishes.shift() : undefined;
-    return wish ? { order: orderFor(wish, random), wish } : { order: nextOrder(random), wish: null };
-  };
-  const made: Made[] = [];
-  const answers = { delivered: 0, planted: 0 };
-  for (const [index, date] of daysOf(period).entries()) {
-    const hours = hoursOf(random, count / period.days);
-    const until = Math.round((count * (index + 1)) / period.days);
-    // Where there are few payments, some days pass by themselves: each turn takes its time.
-    if (until - made.length < PAYMENTS_PER_HOUR_MIN && index + 1 < period.days) continue;
-    for (const [turn, hour] of hours.entries()) {
-      const now = await setClock(date, hour);
-      const wanted = Math.ceil((until - made.length) / (hours.length - turn));
-      const orders = Array.from({ length: wanted }, next);
-      for (let start = 0; start < orders.length; start += REQUESTS_AT_ONCE) {
-        made.push(...(await Promise.all(orders.slice(start, start + REQUESTS_AT_ONCE).map(pay))));
-      }
-      await comeToRest(harness);
-      const latest = made.slice(made.length - wanted);
-      for (const { id } of latest.filter((one) => one.isCanceled))
-        await post(`/v1/payments/${id}/cancel`, {});
-      await disturbances.disturb();
-      await bank.act(now, random, { isEnd: false });
-      const again = await answerAgain(harness, { key, made: latest, random });
-      answers.delivered += again.delivered;
-      answers.planted += again.planted;
-    }
-  }
-  const end = addDays(period.from, period.days + DAYS_AFTER);
-  const now = await setClock(end, '12:00');
-  await comeToRest(harness);
-  await bank.act(now, random, { isEnd: true });
-  await setClock(addDays(end, DAYS_AFTER_RETURNS), '12:00');
-  await comeToRest(harness);
-  return {
-    made,
-    planted: disturbances.planted + bank.planted + answers.planted,
-    returns: bank.done.length,
-    refused: disturbances.refused,
-    repeatedAnswers: answers.delivered,
-  };
-}
-
-interface Wanted {
-  order: Order;
-  wish: Wish | null;
+function missingOf(wishes: readonly Wish[], periods: readonly PeriodReport[]): string[] {
+  const done = new Set(periods.flatMap(({ returns }) => returns.map(describeWish)));
+  return wishes.map(describeWish).filter((wish) => !done.has(wish));
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
@@ -252,37 +124,6 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .map((item) => ({ item, at: random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item);
-}
-
-/** Where there are few payments there are few hours as well: each of them takes its time. */
-function hoursOf(random: () => number, paymentsPerDay: number): string[] {
-  const chosen = HOURS.filter((hour) => random() < (NIGHTS.includes(hour) ? 0.6 : 0.3)).slice(
-    0,
-    Math.ceil(paymentsPerDay / PAYMENTS_PER_HOUR_MIN),
-  );
-  return chosen.length > 0 ? chosen : ['12:00'];
-}
-
-async function waitUntil(isTrue: () => Promise<boolean>, msMax: number): Promise<boolean> {
-  const end = performance.now() + msMax;
-  while (!(await isTrue())) {
-    if (performance.now() > end) return false;
-    await sleep(POLL_MS);
-  }
-  return true;
-}
-
-/** Waits until no job is due or under way: then what the clock made due has happened. */
-async function comeToRest({ database, errors }: Harness): Promise<void> {
-  const isResting = async () => {
-    const { rows } = await database.query<{ busy: boolean }>(
-      `select exists (select from jobs where failed_at is null and (attempts > 0 or ready_at <= clock_timestamp()))
-         as busy`,
-    );
-    return rows[0]?.busy === false;
-  };
-  if (!(await waitUntil(isResting, REST_MS_MAX)))
-    throw new Error(`the workers do not come to rest: ${errors.slice(0, 3).join('; ')}`);
 }
 
 async function openPayments(database: Database): Promise<number> {
@@ -316,9 +157,7 @@ function lossesOf(made: readonly CrowdPayment[]): Map<string, Loss> {
 
 /** Every day on which anything may have left. */
 function allDays(): CivilDate[] {
-  const months = PERIODS.flatMap((period) =>
-    daysOf({ ...period, days: period.days + DAYS_AFTER + DAYS_AFTER_RETURNS + 1 }),
-  );
+  const months = PERIODS.flatMap((period) => daysOf({ ...period, days: period.days + DAYS_TO_END }));
   const crowd = daysOf({ name: 'crowd', from: CROWD_DAY, days: CROWD_DAYS });
   return [...new Set([...crowd, ...months])].sort();
 }
