@@ -68,7 +68,14 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
         { since: new Date(createdAt.getTime() - HOUR_MS), tokensMax: MAILS_PER_HOUR_MAX },
       );
     });
-    if (isWithinLimit) await options.mailer.send(mailOf(kind, { id, to: person.email, token }, words));
+    if (!isWithinLimit) return;
+    try {
+      await options.mailer.send(mailOf(kind, { id, to: person.email, token }, words));
+    } catch (error) {
+      // What did not leave filled nobody's mailbox: it must not use up the tries of a server that is away.
+      await store.remove(database, { personId, id });
+      throw error;
+    }
   }
 
   return {

@@ -5,6 +5,8 @@ import type { PersonColumn } from './person.ts';
 export interface MailTokensStore {
   /** With the person's row locked. False when the person was sent the most of this kind that the time since allows. */
   insert(tx: Queryable, token: MailToken, limit: { since: Date; tokensMax: number }): Promise<boolean>;
+  /** Of a mail that did not leave. */
+  remove(db: Queryable, token: { personId: string; id: string }): Promise<void>;
   /** Whose token it is, if it still works; from here on it does not. */
   spend(
     tx: Queryable,
@@ -34,6 +36,10 @@ export function createMailTokensStore(person: PersonColumn): MailTokensStore {
         ],
       );
       return rowCount === 1;
+    },
+
+    async remove(db, { personId, id }) {
+      await db.query(`delete from mail_tokens where ${person} = $1 and id = $2`, [personId, id]);
     },
 
     async spend(tx, token) {
