@@ -1,4 +1,5 @@
-// npm run faults: the long form of the tests that kill processes and break receivers; npm test runs a short form.
+// npm run faults [--seed=1]: the long form of the tests that kill processes and break what is around them; npm test runs a
+// short form. A seed repeats a run: the same disturbances in the same order.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
@@ -10,6 +11,8 @@ const tests = [
   'services/toolhub/src/invoices/run-processes.db.test.ts',
 ];
 
+const seed = process.argv.find((argument) => argument.startsWith('--seed='))?.slice('--seed='.length);
+
 ensureInstalled();
 const { status } = spawnSync(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...tests], {
   cwd: root,
@@ -17,6 +20,8 @@ const { status } = spawnSync(node, [join(root, 'node_modules', 'vitest', 'vitest
   env: {
     ...process.env,
     FAULTS_KILLS: '20',
+    FAULTS_ROUNDS: '5',
+    ...(seed === undefined ? {} : { FAULTS_SEED: seed }),
     FAULTS_TIMEOUTS: '1000',
     FAULTS_EVENTS: '10000',
     FAULTS_CUSTOMERS: '1000',

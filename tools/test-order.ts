@@ -10,7 +10,7 @@ export const LONGEST_FIRST = [
   'sdks/python/test/package.db.test.ts',
   'sdks/node/test/package.db.test.ts',
   'tests/month/month.db.test.ts',
-  'tests/faults/payments-kill.db.test.ts',
+  'tests/faults/storm.db.test.ts',
   'tests/contract/toolhub/webhooks-fairness.db.test.ts',
   'tests/contract/toolhub/hostile.db.test.ts',
   'tests/contract/toolhub/kills.db.test.ts',

@@ -31,7 +31,10 @@ export async function disagreements(
         wrong.push(`${day} ${rail.id}: totals differ`);
       for (const { kind, paymentId, reference } of report.differences) {
         if (paymentId && losses.get(paymentId)?.kind === kind) shown.add(paymentId);
-        else wrong.push(`${day} ${rail.id}: ${kind} ${paymentId ?? reference}`);
+        else
+          wrong.push(
+            `${day} ${rail.id}: ${kind} ${paymentId ?? reference} ${await entriesOf(database, paymentId)}`,
+          );
       }
     }
   }
@@ -52,11 +55,18 @@ async function eventfulDays(database: Database): Promise<ReadonlySet<string>> {
 }
 
 async function notShown(database: Database, id: string, kind: string | undefined): Promise<string> {
+  return `a loss is not shown: ${kind} ${id} ${await entriesOf(database, id)}`;
+}
+
+/** What became of each entry of a payment, and what its bank said of the file. */
+async function entriesOf(database: Database, paymentId: string | null): Promise<string> {
   const { rows } = await database.query<{ entry: string }>(
-    `select leg || ' ' || state as entry from ach_entries where payment_id = $1 order by attempt_id, due_at`,
-    [id],
+    `select concat_ws(' ', e.leg, e.state, e.return_code, f.name, f.refusal) as entry
+     from ach_entries e left join ach_files f on f.id = e.file_id where e.payment_id = $1
+     order by e.attempt_id, e.due_at`,
+    [paymentId],
   );
-  return `a loss is not shown: ${kind} ${id} (${rows.map(({ entry }) => entry).join(', ')})`;
+  return `(${rows.map(({ entry }) => entry).join(', ')})`;
 }
 
 interface Sides {
