@@ -1,5 +1,12 @@
 import type { SkippableAnswer } from '@libs/egress';
-import type { FetchMessageObject, ImapFlow, ImapFlowError, MailboxObject, SearchObject } from 'imapflow';
+import type {
+  FetchMessageObject,
+  FetchQueryObject,
+  ImapFlow,
+  ImapFlowError,
+  MailboxObject,
+  SearchObject,
+} from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
 import { FOLDER_LENGTH_MAX, isInbox, listAllFolders } from './folders.ts';
@@ -73,11 +80,24 @@ export function wasSkipped(client: ImapFlow, kind: SkippableAnswer): boolean {
  * What a server can say of any message in a few words. One message that says more of itself than is read does not hide
  * the others, nor is it hidden itself.
  */
-export async function fetchBare(client: ImapFlow, uids: readonly number[]): Promise<FetchMessageObject[]> {
+async function fetchBare(client: ImapFlow, uids: readonly number[]): Promise<FetchMessageObject[]> {
   if (uids.length === 0) return [];
   const query = { uid: true, flags: true, internalDate: true, size: true };
   const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
   return fetched.filter(({ uid }) => uids.includes(uid));
+}
+
+/** Messages by their numbers, each read by `read`; of one that says too much of itself, what a few words tell. */
+export async function fetchEach<Read>(
+  client: ImapFlow,
+  { uids, query }: { uids: readonly number[]; query: FetchQueryObject },
+  read: (message: FetchMessageObject) => Read,
+): Promise<Map<number, Read>> {
+  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
+  const found = new Map(fetched.map((message) => [message.uid, read(message)]));
+  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !found.has(uid)) : [];
+  for (const message of await fetchBare(client, missing)) found.set(message.uid, read(message));
+  return found;
 }
 
 /** Null where more were found than one answer may name. */

@@ -5,7 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { fetchBare, openFolder, searchWindow, uidSet, wasSkipped } from './mailbox.ts';
+import { fetchEach, openFolder, searchWindow } from './mailbox.ts';
 import { type MessageSummary, readHead } from './message.ts';
 import { readMimeTree } from './mime-tree.ts';
 
@@ -140,7 +140,7 @@ async function takeMatches(
   return looked;
 }
 
-async function fetchSummaries(
+function fetchSummaries(
   client: ImapFlow,
   uids: readonly number[],
   folder: string,
@@ -153,13 +153,7 @@ async function fetchSummaries(
     internalDate: true,
     size: true,
   };
-  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
-  const summaries = new Map(fetched.map((message) => [message.uid, toSummary(message, folder)]));
-  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !summaries.has(uid)) : [];
-  for (const message of await fetchBare(client, missing)) {
-    summaries.set(message.uid, toSummary(message, folder));
-  }
-  return summaries;
+  return fetchEach(client, { uids, query }, (message) => toSummary(message, folder));
 }
 
 function toSummary(message: FetchMessageObject, folder: string): MessageSummary {

@@ -5,7 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { fetchBare, openFolder, searchWindow, uidSet, wasSkipped } from './mailbox.ts';
+import { fetchEach, openFolder, searchWindow } from './mailbox.ts';
 import { type Flag, type MessageHead, readHead } from './message.ts';
 import { MESSAGE_ID, unfold } from './reply.ts';
 import { criteriaOf, type SearchArguments } from './search.ts';
@@ -114,7 +114,7 @@ interface LinkedMessage {
   ids: string[];
 }
 
-async function fetchLinked(
+function fetchLinked(
   client: ImapFlow,
   uids: readonly number[],
   folder: string,
@@ -127,11 +127,7 @@ async function fetchLinked(
     threadId: true,
     headers: ['references', 'in-reply-to'],
   };
-  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
-  const linked = new Map(fetched.map((message) => [message.uid, toLinked(message, folder)]));
-  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !linked.has(uid)) : [];
-  for (const message of await fetchBare(client, missing)) linked.set(message.uid, toLinked(message, folder));
-  return linked;
+  return fetchEach(client, { uids, query }, (message) => toLinked(message, folder));
 }
 
 function toLinked(message: FetchMessageObject, folder: string): LinkedMessage {

@@ -1,27 +1,20 @@
-import { ConnectorError, type ToolContext } from '../connector.ts';
-import { createGraphApi } from '../vendor-api/graph.ts';
-import type { OAuthCredential } from '../vendor-api/oauth-credential.ts';
+import { ConnectorError } from '../connector.ts';
+import { createMetaApi, type MetaContext } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
-import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 
 export const TITLE = 'Facebook';
 export const FACEBOOK_URL = 'https://graph.facebook.com/v24.0';
-export const shape = shapeOf(TITLE);
 
-export type FacebookContext = ToolContext<OAuthCredential>;
-
-export const callFacebook = createGraphApi<OAuthCredential>({
-  title: TITLE,
-  url: FACEBOOK_URL,
-  token: ({ access_token }) => access_token,
-});
+export const facebook = createMetaApi({ title: TITLE, url: FACEBOOK_URL });
+const { shape, call: callFacebook } = facebook;
 
 /** Beyond this nobody runs pages by one account, and each may cost a request. */
 const PAGES_MAX = 100;
 const PAGES_TRIED_MAX = 25;
 
 /** A page acts by a token of its own, which Facebook shows to those who run it; it is kept nowhere. */
-export async function asPage(context: FacebookContext, pageId: string): Promise<FacebookContext> {
+export async function asPage(context: MetaContext, pageId: string): Promise<MetaContext> {
   const { body } = await callFacebook(context, { path: path`/${pageId}`, query: { fields: 'access_token' } });
   const token = textOrNull(shape.object(body).access_token);
   if (token === null)
@@ -32,7 +25,7 @@ export async function asPage(context: FacebookContext, pageId: string): Promise<
 }
 
 /** The page that a post or comment is on: the one of its id, else the first that may see it. */
-export async function asPageOf(context: FacebookContext, objectId: string): Promise<FacebookContext> {
+export async function asPageOf(context: MetaContext, objectId: string): Promise<MetaContext> {
   const { body } = await callFacebook(context, {
     path: '/me/accounts',
     query: { fields: 'id,access_token', limit: PAGES_MAX },
@@ -49,7 +42,7 @@ export async function asPageOf(context: FacebookContext, objectId: string): Prom
   });
 }
 
-async function canSee(page: FacebookContext, objectId: string): Promise<boolean> {
+async function canSee(page: MetaContext, objectId: string): Promise<boolean> {
   try {
     await callFacebook(page, { path: path`/${objectId}`, query: { fields: 'id' } });
     return true;
@@ -59,6 +52,6 @@ async function canSee(page: FacebookContext, objectId: string): Promise<boolean>
   }
 }
 
-function withToken(context: FacebookContext, token: string): FacebookContext {
+function withToken(context: MetaContext, token: string): MetaContext {
   return { ...context, credential: { access_token: token } };
 }

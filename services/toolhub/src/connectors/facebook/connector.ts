@@ -1,22 +1,9 @@
-import {
-  type Connector,
-  defineConnector,
-  type GuardedFetch,
-  type OAuthClient,
-  type OAuthProvider,
-  type RefreshOutcome,
-} from '../connector.ts';
-import { exchangeGraphToken, GRAPH_RENEW_AHEAD_MS, hasEnd } from '../vendor-api/graph-tokens.ts';
-import {
-  credentialOf,
-  expiresAt,
-  type OAuthCredential,
-  oauthCredentialSchema,
-  oauthSecretFields,
-} from '../vendor-api/oauth-credential.ts';
-import { probeBy, verifyBy } from '../vendor-api/probe.ts';
+import type { Connector, GuardedFetch, OAuthClient, OAuthProvider, RefreshOutcome } from '../connector.ts';
+import { exchangeGraphToken } from '../vendor-api/graph-tokens.ts';
+import { defineMetaConnector, type MetaContext } from '../vendor-api/meta.ts';
+import { credentialOf, type OAuthCredential } from '../vendor-api/oauth-credential.ts';
 import { textOrNull } from '../vendor-api/shape.ts';
-import { callFacebook, FACEBOOK_URL, type FacebookContext, shape, TITLE } from './api.ts';
+import { FACEBOOK_URL, facebook, TITLE } from './api.ts';
 import { facebookTools } from './tools.ts';
 
 const TOKEN_PATH = '/oauth/access_token';
@@ -63,7 +50,7 @@ function exchange(
   return exchangeGraphToken({ title: TITLE, url, parameters, fetch, now });
 }
 
-async function renew(context: FacebookContext): Promise<RefreshOutcome<OAuthCredential>> {
+async function renew(context: MetaContext): Promise<RefreshOutcome<OAuthCredential>> {
   const { credential, fetch, baseUrl } = context;
   const client = context.oauthClient(login.id);
   if (client === null) return { kind: 'refused', reason: `${TITLE} is not set up on this server` };
@@ -72,29 +59,14 @@ async function renew(context: FacebookContext): Promise<RefreshOutcome<OAuthCred
 }
 
 export function createFacebookConnector(): Connector {
-  return defineConnector<OAuthCredential>({
-    id: 'facebook',
-    title: TITLE,
-    apiUrl: FACEBOOK_URL,
-    auth: {
-      kind: 'oauth',
-      credentialSchema: oauthCredentialSchema,
-      secretFields: oauthSecretFields,
-      accountLabel: () => 'a Facebook account',
-      providers: [login],
-    },
-    expiresAt,
-    isRefreshable: hasEnd,
-    refresh: renew,
-    renewAheadMs: GRAPH_RENEW_AHEAD_MS,
-    verify: (context) => verifyBy(() => readOwnName(context)),
-    health: (context) => probeBy(() => readOwnName(context)),
-    tools: facebookTools(),
+  return defineMetaConnector({
+    ...{ id: 'facebook', title: TITLE, url: FACEBOOK_URL, accountLabel: 'a Facebook account' },
+    ...{ login, refresh: renew, readOwnName, tools: facebookTools() },
   });
 }
 
-async function readOwnName(context: FacebookContext): Promise<string> {
-  const { body } = await callFacebook(context, { path: '/me', query: { fields: 'id,name' } });
-  const { id, name } = shape.object(body);
-  return textOrNull(name) ?? shape.text(id);
+async function readOwnName(context: MetaContext): Promise<string> {
+  const { body } = await facebook.call(context, { path: '/me', query: { fields: 'id,name' } });
+  const { id, name } = facebook.shape.object(body);
+  return textOrNull(name) ?? facebook.shape.text(id);
 }

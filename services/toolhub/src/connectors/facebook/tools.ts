@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
-import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
-import { readGraphPage } from '../vendor-api/graph-page.ts';
+import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
+import { graphId, type MetaContext, madeSchema, sentSchema } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
-import type { VendorRequest } from '../vendor-api/request.ts';
 import { countOrNull, fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import {
   closed,
@@ -13,7 +12,9 @@ import {
   nullableText,
   vendorId,
 } from '../vendor-api/tool-schemas.ts';
-import { asPage, asPageOf, callFacebook, type FacebookContext, shape } from './api.ts';
+import { asPage, asPageOf, facebook } from './api.ts';
+
+const { shape, readPage, make } = facebook;
 
 const POST_LENGTH_MAX = 63_206;
 const COMMENT_LENGTH_MAX = 8_000;
@@ -22,19 +23,12 @@ const MINUTE_MS = 60_000;
 const SCHEDULE_MIN_MS = 10 * MINUTE_MS;
 const SCHEDULE_MAX_MS = 30 * 24 * 60 * MINUTE_MS;
 
-const numericId = (description: string) => vendorId(description, '^[0-9]{1,25}$');
 const objectId = (description: string) => vendorId(description, '^[0-9]{1,25}(_[0-9]{1,25}){0,2}$');
-const pageId = numericId('Id of the page; facebook_list_pages gives it.');
+const pageId = graphId('Id of the page; facebook_list_pages gives it.');
 
 export function facebookTools(): ToolDefinition[] {
   return [listPages, listPosts, listComments, createPost, replyComment, sendMessage, deletePost];
 }
-
-const readPage = <Item>(
-  context: FacebookContext,
-  request: VendorRequest,
-  page: PageArguments & { read: (value: unknown) => Item },
-) => readGraphPage(callFacebook, context, request, { ...page, shape });
 
 const listPages = defineTool({
   name: 'facebook_list_pages',
@@ -53,7 +47,7 @@ const listPages = defineTool({
       followers: nullableCount,
     }),
   ),
-  run(page, context: FacebookContext) {
+  run(page, context: MetaContext) {
     const request = { path: '/me/accounts', query: { fields: 'id,name,category,link,followers_count' } };
     return readPage(context, request, {
       ...page,
@@ -82,7 +76,7 @@ const listPosts = defineTool({
   outputSchema: pageOf(
     closed({ id: Type.String(), message: nullableText, created_at: nullableText, url: nullableText }),
   ),
-  async run({ page_id: id, ...page }, context: FacebookContext) {
+  async run({ page_id: id, ...page }, context: MetaContext) {
     const request = { path: path`/${id}/posts`, query: { fields: 'id,message,created_time,permalink_url' } };
     return readPage(await asPage(context, id), request, {
       ...page,
@@ -117,7 +111,7 @@ const listComments = defineTool({
       replies: nullableCount,
     }),
   ),
-  async run({ object_id: id, ...page }, context: FacebookContext) {
+  async run({ object_id: id, ...page }, context: MetaContext) {
     const request = {
       path: path`/${id}/comments`,
       query: { fields: 'id,message,from,created_time,comment_count' },
@@ -140,16 +134,6 @@ const listComments = defineTool({
   },
 });
 
-const madeSchema = closed({ id: Type.String() });
-
-async function make(
-  context: FacebookContext,
-  request: { path: string; json: unknown },
-): Promise<{ id: string }> {
-  const { body } = await callFacebook(context, { method: 'POST', ...request });
-  return { id: shape.text(shape.object(body).id) };
-}
-
 const createPost = defineTool({
   name: 'facebook_create_post',
   title: 'Publish a post',
@@ -162,7 +146,7 @@ const createPost = defineTool({
     scheduled_at: Type.Optional(moment('When it is published: 10 minutes to 30 days from now.')),
   }),
   outputSchema: madeSchema,
-  async run({ page_id: id, message: text, link, scheduled_at }, context: FacebookContext) {
+  async run({ page_id: id, message: text, link, scheduled_at }, context: MetaContext) {
     const schedule = scheduled_at === undefined ? {} : scheduleOf(new Date(scheduled_at), context.now());
     const page = await asPage(context, id);
     return make(page, { path: path`/${id}/feed`, json: { message: text, link, ...schedule } });
@@ -186,7 +170,7 @@ const replyComment = defineTool({
     message: message(COMMENT_LENGTH_MAX, 'The text.'),
   }),
   outputSchema: madeSchema,
-  async run({ comment_id: id, message: text }, context: FacebookContext) {
+  async run({ comment_id: id, message: text }, context: MetaContext) {
     return make(await asPageOf(context, id), { path: path`/${id}/comments`, json: { message: text } });
   },
 });
@@ -198,18 +182,15 @@ const sendMessage = defineTool({
   class: 'W',
   inputSchema: closed({
     page_id: pageId,
-    recipient_id: numericId('Id of the person, as the page sees it.'),
+    recipient_id: graphId('Id of the person, as the page sees it.'),
     text: message(MESSAGE_LENGTH_MAX, 'The text.'),
   }),
-  outputSchema: closed({ message_id: Type.String(), recipient_id: nullableText }),
-  async run({ page_id: id, recipient_id, text }, context: FacebookContext) {
-    const { body } = await callFacebook(await asPage(context, id), {
-      method: 'POST',
+  outputSchema: sentSchema,
+  async run({ page_id: id, recipient_id, text }, context: MetaContext) {
+    return facebook.sendMessage(await asPage(context, id), {
       path: path`/${id}/messages`,
       json: { recipient: { id: recipient_id }, messaging_type: 'RESPONSE', message: { text } },
     });
-    const sent = shape.object(body);
-    return { message_id: shape.text(sent.message_id), recipient_id: textOrNull(sent.recipient_id) };
   },
 });
 
@@ -220,8 +201,8 @@ const deletePost = defineTool({
   class: 'D',
   inputSchema: closed({ post_id: objectId('Id of the post.') }),
   outputSchema: closed({ id: Type.String(), deleted: Type.Boolean() }),
-  async run({ post_id: id }, context: FacebookContext) {
-    const { body } = await callFacebook(await asPageOf(context, id), {
+  async run({ post_id: id }, context: MetaContext) {
+    const { body } = await facebook.call(await asPageOf(context, id), {
       method: 'DELETE',
       path: path`/${id}`,
     });

@@ -1,22 +1,15 @@
 import {
   type Connector,
   ConnectorError,
-  defineConnector,
   type OAuthGrant,
   type OAuthProvider,
   type RefreshOutcome,
 } from '../connector.ts';
-import { exchangeGraphToken, GRAPH_RENEW_AHEAD_MS, hasEnd } from '../vendor-api/graph-tokens.ts';
-import {
-  credentialOf,
-  expiresAt,
-  type OAuthCredential,
-  oauthCredentialSchema,
-  oauthSecretFields,
-} from '../vendor-api/oauth-credential.ts';
-import { probeBy, verifyBy } from '../vendor-api/probe.ts';
+import { exchangeGraphToken } from '../vendor-api/graph-tokens.ts';
+import { defineMetaConnector, type MetaContext } from '../vendor-api/meta.ts';
+import { credentialOf, type OAuthCredential } from '../vendor-api/oauth-credential.ts';
 import { fieldsOf, listOf } from '../vendor-api/shape.ts';
-import { callInstagram, INSTAGRAM_URL, type InstagramContext, shape, TITLE } from './api.ts';
+import { INSTAGRAM_URL, instagram, TITLE } from './api.ts';
 import { instagramTools } from './tools.ts';
 
 /** Tokens are exchanged at addresses without a version. */
@@ -56,12 +49,7 @@ async function toCredential({ answer, client, fetch, now }: OAuthGrant): Promise
 }
 
 /** Only a token that still works, and is a day old, can be exchanged; no registration is needed for it. */
-function renew({
-  credential,
-  baseUrl,
-  fetch,
-  now,
-}: InstagramContext): Promise<RefreshOutcome<OAuthCredential>> {
+function renew({ credential, baseUrl, fetch, now }: MetaContext): Promise<RefreshOutcome<OAuthCredential>> {
   return exchangeGraphToken({
     ...{ title: TITLE, fetch, now: now() },
     url: `${baseUrl ?? TOKENS_URL}/refresh_access_token`,
@@ -70,28 +58,13 @@ function renew({
 }
 
 export function createInstagramConnector(): Connector {
-  return defineConnector<OAuthCredential>({
-    id: 'instagram',
-    title: TITLE,
-    apiUrl: INSTAGRAM_URL,
-    auth: {
-      kind: 'oauth',
-      credentialSchema: oauthCredentialSchema,
-      secretFields: oauthSecretFields,
-      accountLabel: () => 'an Instagram account',
-      providers: [login],
-    },
-    expiresAt,
-    isRefreshable: hasEnd,
-    refresh: renew,
-    renewAheadMs: GRAPH_RENEW_AHEAD_MS,
-    verify: (context) => verifyBy(() => readOwnName(context)),
-    health: (context) => probeBy(() => readOwnName(context)),
-    tools: instagramTools(),
+  return defineMetaConnector({
+    ...{ id: 'instagram', title: TITLE, url: INSTAGRAM_URL, accountLabel: 'an Instagram account' },
+    ...{ login, refresh: renew, readOwnName, tools: instagramTools() },
   });
 }
 
-async function readOwnName(context: InstagramContext): Promise<string> {
-  const { body } = await callInstagram(context, { path: '/me', query: { fields: 'id,username' } });
-  return `@${shape.text(shape.object(body).username)}`;
+async function readOwnName(context: MetaContext): Promise<string> {
+  const { body } = await instagram.call(context, { path: '/me', query: { fields: 'id,username' } });
+  return `@${instagram.shape.text(instagram.shape.object(body).username)}`;
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectorError } from '../connector.ts';
+import type { MetaContext } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
-import { callInstagram, type InstagramContext, readOwnId, shape, TITLE } from './api.ts';
+import { instagram, readOwnId, TITLE } from './api.ts';
 
 export const KINDS = ['image', 'video', 'story_image', 'story_video', 'carousel'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -12,29 +13,23 @@ const POLLS_MAX = 20;
 
 /** Instagram fetches the files into containers first; a container that is ready is then published, which is what counts. */
 export async function publish(
-  context: InstagramContext,
+  context: MetaContext,
   { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
 ): Promise<string> {
   const owner = await readOwnId(context);
   const container = await makeContainer(context, owner, { kind, urls, caption });
   await waitUntilReady(context, container);
-  const { body } = await callInstagram(context, {
-    method: 'POST',
-    path: path`/${owner}/media_publish`,
-    json: { creation_id: container },
-  });
-  return shape.text(shape.object(body).id);
+  const request = { path: path`/${owner}/media_publish`, json: { creation_id: container } };
+  return (await instagram.make(context, request)).id;
 }
 
 async function makeContainer(
-  context: InstagramContext,
+  context: MetaContext,
   owner: string,
   { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
 ): Promise<string> {
-  const create = async (json: Record<string, unknown>): Promise<string> => {
-    const { body } = await callInstagram(context, { method: 'POST', path: path`/${owner}/media`, json });
-    return shape.text(shape.object(body).id);
-  };
+  const create = async (json: Record<string, unknown>): Promise<string> =>
+    (await instagram.make(context, { path: path`/${owner}/media`, json })).id;
   const [url = ''] = urls;
   if (kind === 'image') return create({ image_url: url, caption });
   if (kind === 'video') return create({ media_type: 'REELS', video_url: url, caption });
@@ -45,9 +40,9 @@ async function makeContainer(
   return create({ media_type: 'CAROUSEL', children: children.join(','), caption });
 }
 
-async function waitUntilReady(context: InstagramContext, container: string): Promise<void> {
+async function waitUntilReady(context: MetaContext, container: string): Promise<void> {
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
-    const { body } = await callInstagram(context, {
+    const { body } = await instagram.call(context, {
       path: path`/${container}`,
       query: { fields: 'status_code,status' },
     });

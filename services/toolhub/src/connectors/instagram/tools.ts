@@ -1,36 +1,22 @@
 import { Type } from 'typebox';
-import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
-import { readGraphPage } from '../vendor-api/graph-page.ts';
+import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
+import { graphId, type MetaContext, madeSchema, sentSchema } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
-import type { VendorRequest } from '../vendor-api/request.ts';
 import { countOrNull, idOrNull, textOrNull } from '../vendor-api/shape.ts';
-import {
-  closed,
-  mediaUrl,
-  message,
-  nullableCount,
-  nullableText,
-  vendorId,
-} from '../vendor-api/tool-schemas.ts';
-import { callInstagram, type InstagramContext, readOwnId, shape } from './api.ts';
+import { closed, mediaUrl, message, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
+import { instagram, readOwnId } from './api.ts';
 import { KINDS, type Kind, publish } from './publish.ts';
+
+const { shape, readPage } = instagram;
 
 const CAPTION_LENGTH_MAX = 2_200;
 const COMMENT_LENGTH_MAX = 2_200;
 const MESSAGE_LENGTH_MAX = 1_000;
 const CAROUSEL_MAX = 10;
 
-const numericId = (description: string) => vendorId(description, '^[0-9]{1,25}$');
-
 export function instagramTools(): ToolDefinition[] {
   return [getProfile, listMedia, listComments, publishMedia, replyComment, sendMessage];
 }
-
-const readPage = <Item>(
-  context: InstagramContext,
-  request: VendorRequest,
-  page: PageArguments & { read: (value: unknown) => Item },
-) => readGraphPage(callInstagram, context, request, { ...page, shape });
 
 const getProfile = defineTool({
   name: 'instagram_get_profile',
@@ -49,8 +35,8 @@ const getProfile = defineTool({
     following: nullableCount,
     media: nullableCount,
   }),
-  async run(_args, context: InstagramContext) {
-    const { body } = await callInstagram(context, {
+  async run(_args, context: MetaContext) {
+    const { body } = await instagram.call(context, {
       path: '/me',
       query: {
         fields: 'id,user_id,username,name,account_type,biography,followers_count,follows_count,media_count',
@@ -90,7 +76,7 @@ const listMedia = defineTool({
       comments: nullableCount,
     }),
   ),
-  run(page, context: InstagramContext) {
+  run(page, context: MetaContext) {
     const fields = 'id,caption,media_type,media_url,permalink,timestamp,like_count,comments_count';
     return readPage(
       context,
@@ -122,7 +108,7 @@ const listComments = defineTool({
   class: 'R',
   list: true,
   untrusted: true,
-  inputSchema: closed({ media_id: numericId('Id of the post.') }),
+  inputSchema: closed({ media_id: graphId('Id of the post.') }),
   outputSchema: pageOf(
     closed({
       id: Type.String(),
@@ -132,7 +118,7 @@ const listComments = defineTool({
       likes: nullableCount,
     }),
   ),
-  run({ media_id: id, ...page }, context: InstagramContext) {
+  run({ media_id: id, ...page }, context: MetaContext) {
     const request = {
       path: path`/${id}/comments`,
       query: { fields: 'id,text,username,timestamp,like_count' },
@@ -168,8 +154,8 @@ const publishMedia = defineTool({
     }),
     caption: Type.Optional(message(CAPTION_LENGTH_MAX, 'The text; stories have none.')),
   }),
-  outputSchema: closed({ id: Type.String() }),
-  async run({ kind, media_urls: urls, caption }, context: InstagramContext) {
+  outputSchema: madeSchema,
+  async run({ kind, media_urls: urls, caption }, context: MetaContext) {
     if ((kind === 'carousel') !== urls.length > 1)
       throw new ConnectorError('invalid_arguments', 'a carousel has 2 to 10 files, everything else one');
     if (caption !== undefined && kind.startsWith('story'))
@@ -184,15 +170,12 @@ const replyComment = defineTool({
   description: 'Answers a comment on a post of the account.',
   class: 'W',
   inputSchema: closed({
-    comment_id: numericId('Id of the comment.'),
+    comment_id: graphId('Id of the comment.'),
     message: message(COMMENT_LENGTH_MAX, 'The text.'),
   }),
-  outputSchema: closed({ id: Type.String() }),
-  async run({ comment_id: id, message: text }, context: InstagramContext) {
-    const request = { method: 'POST', path: path`/${id}/replies`, json: { message: text } } as const;
-    const { body } = await callInstagram(context, request);
-    return { id: shape.text(shape.object(body).id) };
-  },
+  outputSchema: madeSchema,
+  run: ({ comment_id: id, message: text }, context: MetaContext) =>
+    instagram.make(context, { path: path`/${id}/replies`, json: { message: text } }),
 });
 
 const sendMessage = defineTool({
@@ -201,17 +184,14 @@ const sendMessage = defineTool({
   description: 'Answers a person who wrote to the account within the last 24 hours.',
   class: 'W',
   inputSchema: closed({
-    recipient_id: numericId('Id of the person, as the account sees it.'),
+    recipient_id: graphId('Id of the person, as the account sees it.'),
     text: message(MESSAGE_LENGTH_MAX, 'The text.'),
   }),
-  outputSchema: closed({ message_id: Type.String(), recipient_id: nullableText }),
-  async run({ recipient_id, text }, context: InstagramContext) {
-    const { body } = await callInstagram(context, {
-      method: 'POST',
+  outputSchema: sentSchema,
+  async run({ recipient_id, text }, context: MetaContext) {
+    return instagram.sendMessage(context, {
       path: path`/${await readOwnId(context)}/messages`,
       json: { recipient: { id: recipient_id }, message: { text } },
     });
-    const sent = shape.object(body);
-    return { message_id: shape.text(sent.message_id), recipient_id: idOrNull(sent.recipient_id) };
   },
 });

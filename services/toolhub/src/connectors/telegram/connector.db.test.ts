@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { tryIds } from '../../../../../tests/vendors/connector-faults.ts';
 import { migrationSource } from '../../schema.ts';
 import type { ToolContext } from '../connector.ts';
 import { closeTestContexts, runTool, type TestContextInput, testContext } from '../test/tool-runner.ts';
@@ -320,6 +321,18 @@ describe('updates by webhook', () => {
     });
     expect(told).toEqual([]);
   });
+});
+
+tryIds({
+  ...{ connector, context: () => context(), asked: () => api.calls.length },
+  samples: {
+    telegram_get_chat: () => ({ chat_id: 77 }),
+    telegram_list_messages: () => ({ chat_id: 77 }),
+    telegram_send_message: () => ({ chat_id: 77, text: 'x', reply_to_message_id: 1 }),
+    telegram_send_media: () => ({ chat_id: 77, kind: 'photo', url: 'https://example.com/a.png' }),
+    telegram_edit_message: () => ({ chat_id: 77, message_id: 1, text: 'x' }),
+    telegram_delete_message: () => ({ chat_id: 77, message_id: 1 }),
+  },
 });
 
 describe('on a bad day', () => {
