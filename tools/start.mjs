@@ -6,6 +6,8 @@ import { ensureInstalled, fail, node, root } from './install.mjs';
 
 const products = ['payments', 'toolhub'];
 const PARENT_POLL_MS = 250;
+// Node lets what is young grow to 128 MB before it looks what of it is garbage; a tenth of it costs no more CPU here.
+const memoryFlags = ['--max-semi-space-size=8'];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !products.includes(name));
 if (unknown.length > 0) fail(`Unknown product ${unknown.join(', ')}: choose from ${products.join(', ')}.`);
@@ -23,7 +25,7 @@ function stopAll(signal) {
 
 for (const name of names) {
   const main = join(root, 'services', name, 'src', 'main.ts');
-  const child = spawn(node, ['--disable-warning=ExperimentalWarning', main], {
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', ...memoryFlags, main], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // What Node compiled stays for the next start, which is a third quicker by it.
     env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'), ...process.env },

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BenchDatabase, freePort, startDatabase } from '../environment.ts';
+import { type BenchDatabase, freePort, memoryFlags, startDatabase } from '../environment.ts';
 import { type Load, sendLoad } from '../load.ts';
 import { median } from '../result.ts';
 import { CALL_ARGUMENTS, CALLED_TOOL } from './platform.ts';
@@ -20,6 +20,7 @@ function forkHere(file: string, env: Record<string, string> = {}): ChildProcess 
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, ...env },
+    execArgv: memoryFlags,
   });
 }
 

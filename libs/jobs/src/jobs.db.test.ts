@@ -72,6 +72,19 @@ test('what waits in another lane of a handler is not behind what waits in this o
   expect(await waiting()).toBe(0);
 });
 
+test('a batch takes fewer jobs where each holds many items', async () => {
+  await add(...Array.from({ length: 20 }, () => Array.from({ length: 30 }, (_, n) => n)));
+  const batches: number[] = [];
+  await work(
+    async (jobs) => {
+      batches.push(jobs.length);
+    },
+    { batchMax: 10, items: { max: 60, of: ({ payload }: Job) => (payload as unknown[]).length } },
+  );
+  await expect.poll(waiting, { timeout: 20_000 }).toBe(0);
+  expect(batches).toEqual([10, 2, 2, 2, 2, 2]);
+});
+
 test('a job exists exactly when its transaction commits, and starts at once', async () => {
   const done: unknown[] = [];
   await work(async (jobs) => {

@@ -29,6 +29,11 @@ export interface Handler {
    */
   handle(jobs: readonly Job[], context: { signal: AbortSignal }): Promise<void>;
   batchMax?: number;
+  /**
+   * For jobs that hold many items each: a batch has about as many jobs as make `max` items, by the size of those before,
+   * and at least one. Without it the memory that a batch takes would grow with whoever makes the jobs.
+   */
+  items?: { max: number; of(job: Job): number };
   /** How many batches of this name one process works on at once. */
   concurrency?: number;
   leaseMs?: number;
@@ -105,6 +110,30 @@ async function plantCron({ database, cron = [], now }: WorkerOptions): Promise<v
   await enqueueJobs(database, database.schema, due);
 }
 
+/** How many jobs a batch takes, so that its items stay about within what the handler wants. */
+class Shares {
+  readonly #items: Handler['items'];
+  readonly #limit: number;
+  #itemsPerJob = 1;
+
+  constructor({ items }: Pick<Handler, 'items'>, limit: number) {
+    this.#items = items;
+    this.#limit = limit;
+  }
+
+  get jobsMax(): number {
+    if (this.#items === undefined) return this.#limit;
+    return Math.min(this.#limit, Math.max(1, Math.floor(this.#items.max / this.#itemsPerJob)));
+  }
+
+  note(jobs: readonly Job[]): void {
+    const items = this.#items;
+    if (items === undefined || jobs.length === 0) return;
+    const count = jobs.reduce((sum, job) => sum + items.of(job), 0);
+    this.#itemsPerJob = Math.max(1, count / jobs.length);
+  }
+}
+
 interface Lane {
   wake(): void;
   drain(timeoutMs: number): Promise<void>;
@@ -115,6 +144,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   const leaseMs = handler.leaseMs ?? LEASE_MS;
   const limit = handler.batchMax ?? BATCH_MAX;
   const concurrency = handler.concurrency ?? 1;
+  const shares = new Shares(handler, limit);
   const cron = options.cron?.find((entry) => entry.name === handler.name);
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
@@ -136,12 +166,14 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     try {
       while (lookAgain && !stopped && running.size < concurrency) {
         lookAgain = false;
-        const jobs = await claimJobs(database, { name: handler.name, limit, leaseMs });
+        const wanted = shares.jobsMax;
+        const jobs = await claimJobs(database, { name: handler.name, limit: wanted, leaseMs });
+        shares.note(jobs);
         if (jobs.length > 0) {
           options.metrics?.batch(handler.name, jobs.length);
           start(jobs);
         }
-        if (jobs.length === limit) lookAgain = true;
+        if (jobs.length === wanted) lookAgain = true;
       }
       if (!stopped && running.size < concurrency) {
         const due = await nextDueInMs(database, handler.name);

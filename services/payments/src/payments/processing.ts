@@ -34,6 +34,10 @@ export interface ProcessingDependencies {
   ) => Promise<void>;
 }
 
+/** Far below this a transaction costs more than its payments; far above it the batch is a burden on memory. */
+const PAYMENTS_AT_ONCE = 200;
+const JOBS_AT_ONCE = 50;
+
 /** What happens to payments after they were accepted: handed to their rails, and moved by what the rails answer. */
 export interface Processing {
   applyOutcomes: ApplyOutcomes;
@@ -103,7 +107,8 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
     lockPayments,
     submitHandler: {
       ...lanesOf(SUBMIT_JOB),
-      batchMax: 20,
+      batchMax: JOBS_AT_ONCE,
+      items: { max: PAYMENTS_AT_ONCE, of: (job) => keysIn(job).length },
       concurrency: 1,
       // These jobs hold payments: they are tried until they succeed, and every failure is reported on the way.
       attemptsMax: Number.MAX_SAFE_INTEGER,

@@ -21,11 +21,12 @@ import {
   type Transition,
 } from '../submissions/submission.ts';
 import { ATTEMPTS_WITHOUT_END, type RtpWorkerDependencies, retryDelayMs } from '../work/context.ts';
-import { READ_JOB, type ReadPayload } from '../work/jobs.ts';
+import { MESSAGES_PER_READ_MAX, READ_JOB, type ReadPayload } from '../work/jobs.ts';
 import { faultOf, type Received, type ReceivedReport, readReports } from './reports.ts';
 import { railVerdict } from './sign-off.ts';
 
 const QUARANTINE_ID_DIGITS = 32;
+const JOBS_AT_ONCE = 50;
 
 /**
  * Reads what the network sent. Everything that follows from a batch commits with the batch: messages kept, payments
@@ -34,7 +35,8 @@ const QUARANTINE_ID_DIGITS = 32;
 export function createReadHandler(deps: RtpWorkerDependencies): Handler {
   return {
     ...lanesOf(READ_JOB),
-    batchMax: 4,
+    batchMax: JOBS_AT_ONCE,
+    items: { max: MESSAGES_PER_READ_MAX, of: ({ payload }) => (payload as ReadPayload).messages.length },
     concurrency: 2,
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,

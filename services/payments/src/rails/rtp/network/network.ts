@@ -170,7 +170,7 @@ interface AnswerPayload {
 
 /** So that one job stays small: giving its answers is one transaction, which locks all of their payments. */
 const ANSWERS_PER_JOB_MAX = 250;
-const ANSWER_JOBS_AT_ONCE = 4;
+const ANSWER_JOBS_AT_ONCE = 50;
 
 function answerJobs(answers: ReadonlyMap<number, Answer[]>, now: Date): NewJob[] {
   return [...answers].flatMap(([delayMs, group]) =>
@@ -187,6 +187,7 @@ function answerHandler(deps: SandboxRtpNetworkDependencies, deliver: DeliverAnsw
   return {
     name: ANSWER_JOB,
     batchMax: ANSWER_JOBS_AT_ONCE,
+    items: { max: ANSWERS_PER_JOB_MAX, of: ({ payload }) => (payload as AnswerPayload).answers.length },
     concurrency: 2,
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,

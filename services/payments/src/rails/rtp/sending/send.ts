@@ -38,6 +38,10 @@ import { askJob, readJobs, SEND_JOB, type SendPayload, toPairs } from '../work/j
  */
 const HAND_OVER_MS_MAX = 10_000;
 
+/** Far below this a transaction costs more than its messages; far above it the batch is a burden on memory. */
+const MESSAGES_AT_ONCE = 200;
+const JOBS_AT_ONCE = 50;
+
 interface Waiting extends SubmissionKey {
   clockIsSet: boolean;
 }
@@ -55,7 +59,8 @@ interface Sent extends ChangedSubmission {
 export function createSendHandler(deps: RtpWorkerDependencies): Handler {
   return {
     ...lanesOf(SEND_JOB),
-    batchMax: 20,
+    batchMax: JOBS_AT_ONCE,
+    items: { max: MESSAGES_AT_ONCE, of: ({ payload }) => (payload as SendPayload).messages.length },
     concurrency: 2,
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,

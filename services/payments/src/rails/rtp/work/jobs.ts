@@ -9,7 +9,7 @@ export const READ_JOB = 'rtp.read';
 export const ASK_JOB = 'rtp.ask';
 
 /** So that one job stays small: reading it is one transaction, which locks all of its payments. */
-const MESSAGES_PER_READ_MAX = 250;
+export const MESSAGES_PER_READ_MAX = 250;
 
 export interface SendPayload {
   mode: Mode;
