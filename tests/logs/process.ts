@@ -14,6 +14,8 @@ export interface LoggedService {
   readonly url: string;
   /** Ends it and gives everything that it printed. */
   stop(): Promise<string>;
+  /** At once, as when the machine loses its power. */
+  kill(): Promise<void>;
 }
 
 async function freePort(): Promise<number> {
@@ -29,11 +31,13 @@ async function freePort(): Promise<number> {
 export async function startLogged(
   service: 'payments' | 'toolhub',
   env: Record<string, string>,
+  /** Where the code is, if it is another version's. */
+  folder = root,
 ): Promise<LoggedService> {
   const port = await freePort();
   const prefix = service.toUpperCase();
   const child = spawn(process.execPath, [`services/${service}/src/main.ts`], {
-    cwd: root,
+    cwd: folder,
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -72,6 +76,11 @@ export async function startLogged(
       await closed;
       process.off('exit', endWithTests);
       return printed;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await closed;
+      process.off('exit', endWithTests);
     },
   };
 }

@@ -38,8 +38,9 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 max_client_conn = 1000
-default_pool_size = 12
-server_idle_timeout = 10
+default_pool_size = 6
+server_idle_timeout = 2
+server_login_retry = 1
 `,
   );
   // It refuses to run as root, and whom it becomes must be able to read this.

@@ -1,0 +1,90 @@
+// A rolling upgrade: processes of the version before under load, new ones beside them, the old ones drained one by one.
+// No request may fail and nothing may be lost. `npm run upgrade [commit]` does it with more load, and from any commit.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LoggedService, startLogged } from '../logs/process.ts';
+import { checkOut, type EarlierRelease, earlierCommit } from './earlier-release.ts';
+import { callPayments, fateOf, startLoad } from './load.ts';
+
+const STEP_MS = Number(process.env.UPGRADE_STEP_MS ?? 700);
+const CLIENTS = 4;
+const OLD_PROCESSES = Number(process.env.UPGRADE_PROCESSES ?? 1);
+
+const commit = earlierCommit();
+
+describe.runIf(commit !== undefined)('a rolling upgrade', () => {
+  let database: TestDatabase;
+  let earlier: EarlierRelease;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    earlier = await checkOut(commit as string);
+    dataDir = await mkdtemp(join(tmpdir(), 'upgrade-'));
+  });
+  afterAll(async () => {
+    await database.drop();
+    await earlier.remove();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const start = (folder?: string): Promise<LoggedService> =>
+    startLogged(
+      'payments',
+      {
+        PAYMENTS_DATABASE_URL: database.url,
+        PAYMENTS_ENCRYPTION_KEY: Buffer.alloc(32, 6).toString('base64'),
+        PAYMENTS_RATE_TEST: '0',
+        PAYMENTS_SANDBOX_RTP_MS: '10',
+        PAYMENTS_LOG_LEVEL: 'error',
+        NODE_ENV: 'development',
+        DATA_DIR: dataDir,
+      },
+      folder,
+    );
+
+  async function migrations(): Promise<number> {
+    const { rows } = await database.database.query<{ count: number }>(
+      'select count(*)::int as count from payments.migrations',
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  test('fails no request and loses nothing', { timeout: 180_000 }, async () => {
+    const old: LoggedService[] = [await start(earlier.folder)];
+    while (old.length < OLD_PROCESSES) old.push(await start(earlier.folder));
+    const before = await migrations();
+    let urls = old.map(({ url }) => url);
+    const load = startLoad({ servers: () => urls, clients: CLIENTS });
+    await sleep(STEP_MS);
+    const fresh: LoggedService[] = [];
+    for (const leaving of old) {
+      const coming = await start();
+      fresh.push(coming);
+      // Both versions take requests and jobs for a while.
+      urls = [...urls, coming.url];
+      await sleep(STEP_MS);
+      urls = urls.filter((url) => url !== leaving.url);
+      expect(await leaving.stop()).not.toMatch(/"level":"(error|fatal)"/);
+    }
+    await sleep(STEP_MS);
+    await load.stop();
+    const [first] = fresh as [LoggedService];
+    expect(await migrations()).toBeGreaterThan(before);
+    expect(load.failures).toEqual([]);
+    expect(load.promised.length).toBeGreaterThan(20);
+    const all = { present: load.promised.length, completed: load.promised.length };
+    await expect
+      .poll(() => fateOf(database.database, load.promised), { timeout: 60_000, interval: 250 })
+      .toEqual(all);
+    expect(await callPayments(first.url, 'GET', '/v1/ledger/check')).toMatchObject({ body: { ok: true } });
+    for (const service of fresh) await service.stop();
+    console.log(
+      `upgrade from ${commit?.slice(0, 7)}: ${load.promised.length} payments, none failed, none lost`,
+    );
+  });
+});
