@@ -14,7 +14,7 @@ export const texts = {
   colours: { light: 'Light', dark: 'Dark', auto: 'As the system', label: 'Colours' },
   connectionLost: 'The connection is lost. Trying again by itself …',
   connectionBack: 'The connection is back.',
-  notSent: 'Nothing was sent: there is no connection. Try again when it is back.',
+  notSent: 'No answer came: the connection is lost. Try again when it is back; nothing is done twice.',
   unexpected: 'Something went wrong on this page.',
   unexpectedNext: 'Loading it again usually helps. If it does not, tell us what you did.',
   reload: 'Load the page again',

@@ -51,7 +51,13 @@ export const texts = {
     organisation: 'Organisation',
     reference: 'API reference',
   },
-  account: { label: 'Your account', logOut: 'Log out', switchTo: 'Switch organisation' },
+  account: {
+    label: 'Your account',
+    logOut: 'Log out',
+    switchTo: 'Switch organisation',
+    switched: (name: string) => `You now look at ${name}.`,
+    noOrganisation: 'no organisation',
+  },
   signup: {
     lead: 'Test mode is yours at once; live mode after a look at your organisation.',
     known: 'Already have an account?',

@@ -437,6 +437,10 @@ export const requirements: readonly Requirement[] = [
     id: 'P-9.17',
     text: 'Calls of the last days are found with their bodies, without account numbers, names and secrets; what is left out is counted.',
   },
+  {
+    id: 'P-9.18',
+    text: 'Lost answers, a restart, a role taken away and another tab are said where somebody works; nothing is sent twice or to the wrong organisation.',
+  },
 
   // Details
   {

@@ -160,10 +160,14 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
       .toBe(1);
   });
 
-  test('moves the clock and refunds a payment', async () => {
-    await page.goto('/dashboard/sandbox');
-    await button('+ 1 day').click();
-    await page.getByText('Frozen', { exact: true }).waitFor();
+  test('the walk-through has gone when all of it is done', async () => {
+    await makeKey('Server');
+    await page.goto('/dashboard');
+    await page.getByText('Latest payments').waitFor();
+    await expect.poll(() => page.getByText('Your first payment').count()).toBe(0);
+  });
+
+  test('refunds a payment, no more than is left of it, and sees the refund at the payment', async () => {
     await page.goto('/dashboard/payments?status=completed');
     await page.getByRole('link', { name: /^Payment pay_/ }).click();
     await button('Refund').click();
@@ -181,6 +185,64 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.locator('dd').getByRole('link', { name: /^pay_/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Payment of $1,250.00' }).waitFor();
     await page.getByText('Refunded').waitFor();
+  });
+
+  test('moves the clock to the next window, forces a return, and sees it without a reload', async () => {
+    await page.goto('/dashboard/sandbox');
+    await button('Freeze now').click();
+    await page.getByText('Frozen', { exact: true }).waitFor();
+    await page.goto('/dashboard/payments/new');
+    await page.getByLabel('Amount in USD').fill('40.00');
+    await page.getByLabel('From payment method').fill('pm_alice');
+    await page.getByLabel('To payment method').fill('pm_bob');
+    await page.getByRole('combobox', { name: 'Rail' }).click();
+    await page.getByRole('option', { name: 'ACH' }).click();
+    await button('Send payment').click();
+    await page.waitForURL(/\/payments\/pay_/);
+    const payment = page.url();
+    const timeline = page.locator('.mantine-Timeline-root');
+    await timeline.getByText('Pending').waitFor();
+    // The file leaves at the window, so the clock goes there first.
+    await page.goto('/dashboard/sandbox');
+    await button('+ 1 day').click();
+    await page.getByText('The clock is moved.').waitFor();
+    await page.goto(payment);
+    await timeline.getByText('Processing').waitFor();
+    await page.getByRole('combobox', { name: 'Outcome' }).click();
+    await page.getByRole('option', { name: 'Return' }).click();
+    await page.getByLabel('Network code').fill('R01');
+    await button('Force it').click();
+    await timeline.getByText('Failed').waitFor();
+    await page.getByText(/R01/).first().waitFor();
+    // Nothing more can happen to it, so nothing more is offered.
+    expect(await button('Force it').count()).toBe(0);
+    // What was sent over the rail explains itself, and so does the file.
+    await page.getByRole('button', { name: /nacha/i }).first().click();
+    await page.getByText('Point at a field').first().waitFor();
+    await page.goto('/dashboard/sandbox');
+    await button('Let it run').click();
+    await page.getByText('The clock runs on.').waitFor();
+  });
+
+  test('finds the call in the request log, by the id of its answer', async () => {
+    const key = await makeKey('Log');
+    const refused = await harness.call('GET', '/v1/payments/pay_none', { key });
+    const id = refused.headers.get('x-request-id') as string;
+    await page.goto('/dashboard/logs');
+    await expect
+      .poll(
+        async () => {
+          await page.keyboard.press('Control+k');
+          await page.getByRole('textbox', { name: 'Search pages and actions' }).fill(id);
+          await page.keyboard.press('Enter');
+          await page.waitForURL(/request_id=/);
+          return page.getByRole('link', { name: /GET \/v1\/payments\/pay_none/ }).count();
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe(1);
+    await page.getByRole('link', { name: /GET \/v1\/payments\/pay_none/ }).click();
+    await page.getByText('"code": "not_found"').waitFor();
   });
 
   test('finds a page by the keyboard alone', async () => {

@@ -147,6 +147,8 @@ async function callApi(
 export interface Harness extends Instance {
   testDatabase: TestDatabase & { dataDir: string };
   time: TestTime;
+  /** Ends the process and keeps its database. */
+  stopServing(): Promise<void>;
   /** Another process on the same database; stopped with the harness. */
   another(options?: InstanceOptions): Promise<Instance>;
   /** An organisation with a test and a live key. */
@@ -171,6 +173,7 @@ export async function startHarness(options: InstanceOptions = {}): Promise<Harne
     ...instance,
     testDatabase,
     time,
+    stopServing: () => instance.stop(),
     async another(more) {
       const other = await startInstance(testDatabase, { ...options, time, ...more });
       others.push(other);

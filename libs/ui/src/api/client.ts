@@ -1,5 +1,5 @@
 import { connection } from './connection.ts';
-import { ConnectionLost, readProblem } from './problem.ts';
+import { type ApiError, ConnectionLost, readProblem } from './problem.ts';
 
 export type QueryValue = string | number | boolean | null | undefined;
 export type Query = Record<string, QueryValue>;
@@ -22,10 +22,12 @@ export interface Client {
 }
 
 export interface ClientOptions {
-  /** Sent with every call. */
-  headers: Record<string, string>;
+  /** Sent with every call, as they are at that moment. */
+  headers: () => Record<string, string>;
   /** The session is over; the page leads to the log-in and back to where one was. */
   onUnauthenticated: () => void;
+  /** Told of every refusal, before whoever called hears of it. */
+  onRefused?: (problem: ApiError) => void;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -33,7 +35,7 @@ const TIMEOUT_MS = 30_000;
 const OVER: ReadonlySet<string> = new Set(['unauthorized', 'unauthenticated']);
 
 /** The one way in which pages speak with the server: the same errors, the same headers, the same time-out everywhere. */
-export function createClient({ headers, onUnauthenticated }: ClientOptions): Client {
+export function createClient({ headers, onUnauthenticated, onRefused }: ClientOptions): Client {
   async function call(method: string, path: string, body: unknown, options: CallOptions): Promise<Response> {
     const signal = AbortSignal.any([
       AbortSignal.timeout(TIMEOUT_MS),
@@ -44,7 +46,7 @@ export function createClient({ headers, onUnauthenticated }: ClientOptions): Cli
       method,
       signal,
       headers: {
-        ...headers,
+        ...headers(),
         // An empty object where nothing is said: a state change of a cookie is JSON or it is refused.
         ...(hasBody ? { 'content-type': 'application/json' } : {}),
         ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
@@ -67,6 +69,7 @@ export function createClient({ headers, onUnauthenticated }: ClientOptions): Cli
     if (response.ok) return response;
     const problem = await readProblem(response);
     if (problem.status === 401 && OVER.has(problem.code)) onUnauthenticated();
+    onRefused?.(problem);
     throw problem;
   }
 
@@ -83,7 +86,7 @@ export function createClient({ headers, onUnauthenticated }: ClientOptions): Cli
     },
     open: (path, { headers: more, ...options } = {}) =>
       send(path, options, {
-        headers: { ...headers, ...more },
+        headers: { ...headers(), ...more },
         ...(options.signal ? { signal: options.signal } : {}),
       }),
   };

@@ -26,12 +26,13 @@ export function ChoiceFilter(props: {
   name: string;
   label: string;
   choices: readonly { value: string; label: string }[];
+  width?: number;
 }) {
   const search = useSearchState();
   return (
     <Select
       label={props.label}
-      w={170}
+      w={props.width ?? 170}
       data={[{ value: ALL, label: texts.noFilter }, ...props.choices]}
       value={search.values[props.name] ?? ALL}
       onChange={(value) => search.set({ [props.name]: value === ALL ? undefined : (value ?? undefined) })}
@@ -95,7 +96,7 @@ function DayInput(props: {
     <TextInput
       type="date"
       label={props.label}
-      w={150}
+      w={140}
       value={props.value === undefined ? '' : dayOf(props.value, -props.shiftDays)}
       onChange={({ currentTarget }) =>
         props.onChange(currentTarget.value === '' ? undefined : startOf(currentTarget.value, props.shiftDays))

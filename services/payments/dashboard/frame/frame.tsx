@@ -6,6 +6,7 @@ import { mode } from '../api/mode.ts';
 import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { useRights, useSession } from '../session/session.ts';
+import { useSwitchedElsewhere } from '../session/switched-elsewhere.ts';
 import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
 import { texts } from '../texts.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -62,6 +63,7 @@ export function Frame() {
   const session = useSession();
   const rights = useRights();
   const navigate = useNavigate();
+  useSwitchedElsewhere(session.data);
   if (session.data === undefined) {
     return (
       <Container size="sm" py="xl" component="main">

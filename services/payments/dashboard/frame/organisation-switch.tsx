@@ -20,8 +20,8 @@ export function OrganisationSwitch({ session }: { session: Session }) {
   const change = async (organisation_id: string) => {
     try {
       const next = await client.post<Session>('/v1/session/organisation', { organisation_id });
-      await navigate({ to: '/' });
       enterSession(next);
+      await navigate({ to: '/' });
     } catch (error) {
       toast.problem(error);
     }

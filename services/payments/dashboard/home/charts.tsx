@@ -74,12 +74,15 @@ function Shares({ rows }: { rows: readonly { label: string; count: number; color
   );
 }
 
+const LABELS_MAX = 6;
+
 /** Drawn by hand: the library of charts alone is a third of what the first page may load. */
 function Bars({ rows, currency }: { rows: readonly { label: string; amount: number }[]; currency: string }) {
   const highest = Math.max(1, ...rows.map(({ amount }) => amount));
+  const labelEvery = Math.ceil(rows.length / LABELS_MAX);
   return (
     <Group align="flex-end" gap={4} wrap="nowrap" h={CHART_HEIGHT}>
-      {rows.map(({ label, amount }) => (
+      {rows.map(({ label, amount }, index) => (
         <Stack
           key={label}
           gap={4}
@@ -87,11 +90,12 @@ function Bars({ rows, currency }: { rows: readonly { label: string; amount: numb
           miw={0}
           h="100%"
           justify="flex-end"
-          title={formatAmount(amount, currency)}
+          title={`${label}: ${formatAmount(amount, currency)}`}
         >
           <Box bg="brand.6" h={`${Math.max(1, (amount / highest) * 85)}%`} bdrs="sm" />
-          <Text size="xs" ta="center" truncate>
-            {label}
+          {/* As many as a phone has room for; the others are told by their bar. */}
+          <Text size="xs" ta="center" className="ui-bar-label" aria-hidden={index % labelEvery !== 0}>
+            {index % labelEvery === 0 ? label : '\u00a0'}
           </Text>
         </Stack>
       ))}

@@ -62,11 +62,11 @@ export function PaymentsPage() {
     >
       <Stack gap="md">
         <FilterBar>
-          <TextFilter name="id_prefix" label={words.search} placeholder={words.searchHint} width={150} />
-          <ChoiceFilter name="status" label={words.status} choices={choicesOf(texts.statuses)} />
-          <ChoiceFilter name="rail" label={words.rail} choices={choicesOf(texts.rails)} />
-          <TextFilter name="payment_method" label={words.method} placeholder="pm_…" width={150} />
-          <TextFilter name="metadata" label={words.metadata} placeholder={words.metadataHint} width={150} />
+          <TextFilter name="id_prefix" label={words.search} placeholder={words.searchHint} width={130} />
+          <ChoiceFilter name="status" label={words.status} choices={choicesOf(texts.statuses)} width={130} />
+          <ChoiceFilter name="rail" label={words.rail} choices={choicesOf(texts.rails)} width={105} />
+          <TextFilter name="payment_method" label={words.method} placeholder="pm_…" width={140} />
+          <TextFilter name="metadata" label={words.metadata} placeholder={words.metadataHint} width={130} />
           <DateRangeFilter after="created_after" before="created_before" />
         </FilterBar>
         <Paper p={0} className="ui-panel">

@@ -1,14 +1,34 @@
 import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
 import { Select, TextInput } from '@mantine/core';
 import { client, refresh } from '../api/client.ts';
+import type { Payment, PaymentStatus } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.sandbox;
 
+type Outcome = keyof typeof words.outcomes;
+
+/** What a network can still do to a payment in this state. */
+const possible: Record<PaymentStatus, readonly Outcome[]> = {
+  pending: ['settle', 'reject', 'return', 'notify_of_change'],
+  processing: ['settle', 'reject', 'return', 'notify_of_change'],
+  completed: ['return', 'notify_of_change'],
+  failed: [],
+  canceled: [],
+  returned: [],
+};
+
 /** Plays the network for one payment: of this page, or of the id that is typed. */
-export function ForcePanel({ paymentId }: { paymentId?: string }) {
+export function ForcePanel({ payment }: { payment?: Pick<Payment, 'id' | 'status'> }) {
+  const outcomes = possible[payment?.status ?? 'pending'];
+  if (outcomes.length === 0) return null;
+  // Anew when the state changes: what was chosen may not be possible any more.
+  return <ForceForm key={payment?.status} outcomes={outcomes} {...(payment && { paymentId: payment.id })} />;
+}
+
+function ForceForm({ paymentId, outcomes }: { paymentId?: string; outcomes: readonly Outcome[] }) {
   const api = useApiForm({
-    initialValues: { id: paymentId ?? '', outcome: 'settle', code: '' },
+    initialValues: { id: paymentId ?? '', outcome: outcomes[0] as string, code: '' },
     send: async ({ id, outcome, code }, idempotencyKey) => {
       const body = code.trim() === '' ? {} : { code: code.trim() };
       const path = `/v1/sandbox/payments/${encodeURIComponent(id.trim())}/${outcome}`;
@@ -25,7 +45,7 @@ export function ForcePanel({ paymentId }: { paymentId?: string }) {
         ) : null}
         <Select
           label={words.outcome}
-          data={Object.entries(words.outcomes).map(([value, label]) => ({ value, label }))}
+          data={outcomes.map((value) => ({ value, label: words.outcomes[value] }))}
           {...api.form.getInputProps('outcome')}
         />
         <TextInput label={words.code} placeholder={words.codeHint} {...api.form.getInputProps('code')} />

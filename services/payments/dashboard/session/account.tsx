@@ -1,7 +1,7 @@
 import type { Account } from '@libs/ui/account';
 import { client, refresh, useList } from '../api/client.ts';
+import { SESSION_PATH } from '../api/shown-session.ts';
 import { Brand } from './brand.tsx';
-import { SESSION_PATH } from './session.ts';
 
 export const account: Account = {
   client,

@@ -1,7 +1,6 @@
 import { queryClient, useObject } from '../api/client.ts';
+import { SESSION_PATH } from '../api/shown-session.ts';
 import type { Role, Session } from '../api/types.ts';
-
-export const SESSION_PATH = '/v1/session';
 
 export function useSession() {
   return useObject<Session>(SESSION_PATH);
@@ -9,8 +8,14 @@ export function useSession() {
 
 /** After log-in, sign-up and a change of the organisation: whatever was read before belongs to somebody else. */
 export function enterSession(session: Session): void {
-  queryClient.clear();
+  const others = {
+    predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== SESSION_PATH,
+  };
+  void queryClient.cancelQueries();
+  // Not emptied as a whole: what is on the page listens to the session that was there, and would not hear of this one.
   queryClient.setQueryData([SESSION_PATH, {}], session);
+  queryClient.removeQueries({ ...others, type: 'inactive' });
+  void queryClient.resetQueries(others);
 }
 
 const writers: readonly Role[] = ['owner', 'developer'];

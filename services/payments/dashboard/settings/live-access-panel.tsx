@@ -1,8 +1,9 @@
 import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { client, refresh } from '../api/client.ts';
+import { SESSION_PATH } from '../api/shown-session.ts';
 import type { LiveAccess } from '../api/types.ts';
-import { SESSION_PATH, useRights, useSession } from '../session/session.ts';
+import { useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.settings;

@@ -2,8 +2,9 @@ import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
 import { TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { client, refresh } from '../api/client.ts';
+import { SESSION_PATH } from '../api/shown-session.ts';
 import type { Session } from '../api/types.ts';
-import { enterSession, SESSION_PATH } from '../session/session.ts';
+import { enterSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.settings;

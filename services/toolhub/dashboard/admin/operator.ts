@@ -20,11 +20,7 @@ export const operatorToken = {
     ),
 };
 
-const headers = {
-  get authorization(): string {
-    return `Bearer ${token ?? ''}`;
-  },
-};
+const headers = () => ({ authorization: `Bearer ${token ?? ''}` });
 
 export const operator = createClient({ headers, onUnauthenticated: () => operatorToken.set(undefined) });
 export const { queryClient: operatorQueries, useObject, useList, refresh } = createApi(operator);

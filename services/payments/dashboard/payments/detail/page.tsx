@@ -69,7 +69,7 @@ function PaymentView({ payment }: { payment: Payment }) {
         <Grid.Col span={{ base: 12, md: 4 }}>
           <Stack gap="lg">
             <TimelinePanel payment={payment} />
-            {rights.write && mode === 'test' ? <ForcePanel paymentId={payment.id} /> : null}
+            {rights.write && mode === 'test' ? <ForcePanel payment={payment} /> : null}
           </Stack>
         </Grid.Col>
       </Grid>

@@ -1,0 +1,148 @@
+// What goes wrong while somebody works: it is said at the place, recovered from by itself, and nothing is sent twice.
+import type { Browser as Chromium, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Harness, Instance } from '../../contract/payments/harness.ts';
+import { nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from '../../contract/payments/person.ts';
+import { hasChromium, openPage, startChromium } from '../chromium.ts';
+import { startDashboard } from './rig.ts';
+
+const SLOW_MACHINE_MS = 90_000;
+
+describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_MS }, () => {
+  let dashboard: Harness;
+  let chromium: Chromium;
+  let again: Instance | undefined;
+  let url: string;
+  let owner: Awaited<ReturnType<typeof signUp>>;
+
+  beforeAll(async () => {
+    [dashboard, chromium] = await Promise.all([startDashboard(), startChromium()]);
+    url = dashboard.url.replace('127.0.0.1', 'localhost');
+    owner = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    await verifyAddress(dashboard, owner);
+  }, SLOW_MACHINE_MS);
+  afterAll(async () => {
+    await chromium?.close();
+    await dashboard?.stop();
+  });
+
+  async function openAs(cookie: string | undefined): Promise<Page> {
+    const { page } = await openPage(chromium, url);
+    page.setDefaultTimeout(30_000);
+    const [name = '', value = ''] = (cookie ?? '').split('=');
+    await page.context().addCookies([{ name, value, url }]);
+    return page;
+  }
+
+  async function fillPayment(page: Page, dollars: string): Promise<void> {
+    await page.goto('/dashboard/payments/new');
+    await page.getByLabel('Amount in USD').fill(dollars);
+    await page.getByLabel('From payment method').fill('pm_alice');
+    await page.getByLabel('To payment method').fill('pm_bob');
+    // The quote is asked for when the ids are whole.
+    await page.getByLabel('Description').fill('Mishap');
+  }
+
+  const send = (page: Page) => page.getByRole('button', { name: 'Send payment' }).click();
+
+  async function paymentsOf(amount: number): Promise<number> {
+    const { rows } = await (again ?? dashboard).database.query<{ n: number }>(
+      'select count(*)::int as n from payments where amount = $1',
+      [amount],
+    );
+    return rows[0]?.n ?? 0;
+  }
+
+  test('[P-9.18] an answer that is lost is not mistaken for a refusal: sending again makes no second payment', async () => {
+    const page = await openAs(owner.cookie);
+    await fillPayment(page, '11.11');
+    let lost = 0;
+    await page.route('**/v1/payments', async (route) => {
+      if (route.request().method() !== 'POST' || lost > 0) return route.continue();
+      lost += 1;
+      await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await send(page);
+    await page.getByText('No answer came').waitFor();
+    await expect.poll(() => paymentsOf(1_111)).toBe(1);
+    await send(page);
+    await page.waitForURL(/\/payments\/pay_/);
+    expect(await paymentsOf(1_111)).toBe(1);
+    await page.context().close();
+  });
+
+  test('[P-9.18] a role that is taken away while a form is open is said at the form, and the page follows', async () => {
+    const invited = await owner.call('POST', '/v1/invitations', {
+      email: 'dev@example.com',
+      role: 'developer',
+    });
+    expect(invited.status).toBe(201);
+    const { token } = await nextMail(dashboard, 'dev@example.com', /invite/i);
+    const developer = openBrowser(dashboard);
+    const joined = await developer.call('POST', '/v1/session/signup', {
+      ...{ email: 'dev@example.com', password: PASSWORD, name: 'Dev', invitation: token },
+    });
+    const page = await openAs(developer.cookie);
+    await fillPayment(page, '22.22');
+    await page.getByText('Fee + waiting').first().waitFor();
+    const changed = await owner.call('PATCH', `/v1/members/${joined.body.user.id}`, { role: 'viewer' });
+    expect(changed.status).toBe(200);
+    await send(page);
+    await page.getByRole('alert').filter({ hasText: 'role' }).first().waitFor();
+    expect(await paymentsOf(2_222)).toBe(0);
+    await page.getByRole('link', { name: 'Payments' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'New payment' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('[P-9.18] another tab switches the organisation: this one sends nothing to the wrong one, and follows', async () => {
+    const made = await owner.call('POST', '/v1/session/organisations', { name: 'Looms' });
+    expect(made.status).toBe(201);
+    await owner.call('POST', '/v1/session/organisation', { organisation_id: owner.organisationId });
+    const page = await openAs(owner.cookie);
+    await fillPayment(page, '33.33');
+    await page.getByText('Fee + waiting').first().waitFor();
+    const other = await page.context().newPage();
+    await other.goto('/dashboard');
+    await other.getByRole('button', { name: /Switch organisation: Engines/ }).click();
+    await other.getByRole('menuitem', { name: /Looms/ }).click();
+    await other.getByRole('button', { name: /Switch organisation: Looms/ }).waitFor();
+    await send(page);
+    await page.getByText('Organisation switched').first().waitFor();
+    await page.getByRole('button', { name: /Switch organisation: Looms/ }).waitFor();
+    expect(await paymentsOf(3_333)).toBe(0);
+    // Whoever logs out in one tab is asked to log in in the other, and comes back to where that one was.
+    await other.getByRole('button', { name: 'Your account' }).click();
+    await other.getByRole('menuitem', { name: 'Log out' }).click();
+    await other.waitForURL(/\/login/);
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.waitForURL(/\/dashboard\/login\?next=/);
+    expect(new URL(page.url()).searchParams.get('next')).toBe('/dashboard/events');
+    await page.context().close();
+  });
+
+  test('[P-9.18] the server restarts in the middle: said, waited for, and gone on with by itself', async () => {
+    const back = openBrowser(dashboard);
+    await back.call('POST', '/v1/session/login', { email: owner.email, password: PASSWORD });
+    const page = await openAs(back.cookie);
+    await page.goto('/dashboard/payments');
+    await page.getByText('Updates as they happen').waitFor();
+    await fillPayment(page, '44.44');
+    await page.getByText('Fee + waiting').first().waitFor();
+    await dashboard.stopServing();
+    await send(page);
+    await page.getByText('No answer came').waitFor();
+    await page.getByText('The connection is lost.').first().waitFor();
+    // At the same address as before.
+    again = await dashboard.another();
+    await page.getByText('The connection is lost. Trying').first().waitFor({ state: 'detached' });
+    // What was typed is still there.
+    await send(page);
+    await page.waitForURL(/\/payments\/pay_/);
+    await page.locator('.mantine-Timeline-root').getByText('Completed').waitFor();
+    expect(await paymentsOf(4_444)).toBe(1);
+    await page.context().close();
+  });
+});
