@@ -37,7 +37,9 @@ const UNPROVEN_TARGET: ReadonlySet<number> = new Set([401, 403, 404]);
 
 function targetOf(audit: RouteAudit, request: FastifyRequest, status: number): string | null {
   if (audit.targetParam === undefined || UNPROVEN_TARGET.has(status)) return null;
-  return (request.params as Record<string, string> | null)?.[audit.targetParam] ?? null;
+  // Schemas may have made a number of it.
+  const target = (request.params as Record<string, unknown> | null)?.[audit.targetParam] ?? null;
+  return target === null ? null : String(target);
 }
 
 /** Runs when the answer is known and before it leaves, for refusals too. */

@@ -49,6 +49,8 @@ describe('[TH-13] the admin interface', () => {
       ['PUT', `/api/admin/customers/${ada.id}/plan`],
       ['GET', '/api/admin/jobs'],
       ['GET', '/api/admin/jobs/failed'],
+      ['POST', '/api/admin/jobs/1/retry'],
+      ['GET', '/api/admin/webhooks/dlq'],
       ['POST', '/api/admin/invoices/run'],
       ['POST', '/api/admin/invoices/inv_1/mark-paid'],
       ['POST', '/api/admin/invoices/inv_1/void'],
@@ -152,6 +154,10 @@ describe('[TH-13] the admin interface', () => {
     const failed = await admin('GET', '/api/admin/jobs/failed?limit=1');
     expect(failed.body.data).toMatchObject([{ name: 'broken.job', attempts: 25 }]);
     expect(JSON.stringify([body, failed.body])).not.toContain('s3cret');
+    const [{ id }] = failed.body.data;
+    expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(202);
+    expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(404);
+    expect((await admin('GET', '/api/admin/jobs/failed')).body.data).toEqual([]);
   });
 
   test('[TH-12.1] everything that was done is in the audit log of the customer', async () => {

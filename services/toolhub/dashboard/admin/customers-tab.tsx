@@ -14,9 +14,11 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Group, Modal, NumberInput, Paper, Stack } from '@mantine/core';
+import { Badge, Button, Group, Modal, NativeSelect, NumberInput, Paper, Stack } from '@mantine/core';
 import { useState } from 'react';
+import type { Plan } from '../billing/invoice.ts';
 import { texts } from '../texts.ts';
+import { CustomerInvoices } from './customer-invoices.tsx';
 import { operator, refresh, useList, useObject } from './operator.ts';
 
 const words = texts.admin;
@@ -58,7 +60,7 @@ export function CustomersTab() {
         opened={shown !== undefined}
         onClose={() => setShown(undefined)}
         title={words.customer}
-        size="lg"
+        size="xl"
       >
         {shown === undefined ? null : <CustomerDetails id={shown} />}
       </Modal>
@@ -113,6 +115,8 @@ function CustomerDetails({ id }: { id: string }) {
             path={path}
             limit={customer.plan_state.monthly_calls}
           />
+          <PlanForm key={customer.plan} path={path} plan={customer.plan} />
+          <CustomerInvoices path={path} />
           <Group justify="flex-end">
             {customer.status === 'active' ? (
               <ConfirmButton
@@ -149,6 +153,27 @@ function LimitForm({ path, limit }: { path: string; limit: number | null }) {
         min={0}
         hideControls
         {...api.form.getInputProps('monthly_calls')}
+      />
+    </ApiFormView>
+  );
+}
+
+function PlanForm({ path, plan }: { path: string; plan: string }) {
+  const plans = useList<Plan>('/api/plans');
+  const api = useApiForm({
+    initialValues: { plan },
+    send: async (values) => {
+      await operator.put(`${path}/plan`, values);
+      await refresh(CUSTOMERS_PATH);
+      toast.done(words.saved);
+    },
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.savePlan} inline>
+      <NativeSelect
+        label={words.plan}
+        data={(plans.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        {...api.form.getInputProps('plan')}
       />
     </ApiFormView>
   );

@@ -1,9 +1,10 @@
-import { type Column, Empty, Panel, QueryTable, When } from '@libs/ui';
+import { ActionButton, type Column, Empty, Panel, QueryTable, toast, When } from '@libs/ui';
 import { Stack } from '@mantine/core';
 import { texts } from '../texts.ts';
-import { useList } from './operator.ts';
+import { operator, refresh, useList } from './operator.ts';
 
 const words = texts.admin;
+const JOBS_PATH = '/api/admin/jobs';
 
 interface Job {
   name: string;
@@ -36,10 +37,24 @@ const failedColumns: readonly Column<FailedJob>[] = [
   { header: words.attempts, align: 'right', render: ({ attempts }) => attempts },
   { header: words.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
   { header: words.lastError, render: ({ last_error: error }) => error ?? '' },
+  {
+    header: texts.common.actions,
+    render: ({ id }) => (
+      <ActionButton
+        onAct={async () => {
+          await operator.post(`${JOBS_PATH}/${id}/retry`);
+          await refresh(JOBS_PATH);
+          toast.done(words.retried);
+        }}
+      >
+        {words.retry}
+      </ActionButton>
+    ),
+  },
 ];
 
 export function JobsTab() {
-  const jobs = useList<Job>('/api/admin/jobs');
+  const jobs = useList<Job>(JOBS_PATH);
   const failed = useList<FailedJob>('/api/admin/jobs/failed');
   return (
     <Stack gap="lg">

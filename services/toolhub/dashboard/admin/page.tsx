@@ -4,12 +4,15 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { Brand } from '../session/brand.tsx';
 import { texts } from '../texts.ts';
 import { CustomersTab } from './customers-tab.tsx';
+import { DeadLettersTab } from './dead-letters-tab.tsx';
+import { HealthTab } from './health-tab.tsx';
 import { InvoicesTab } from './invoices-tab.tsx';
 import { JobsTab } from './jobs-tab.tsx';
 import { operator, operatorQueries, operatorToken } from './operator.ts';
+import { PlansTab } from './plans-tab.tsx';
 
 const words = texts.admin;
-const TABS = ['customers', 'invoices', 'jobs'] as const;
+const TABS = ['customers', 'plans', 'invoices', 'deadLetters', 'jobs', 'health'] as const;
 
 export function AdminPage() {
   const token = operatorToken.use();
@@ -42,6 +45,15 @@ function AdminTabs() {
             </Tabs.Tab>
           ))}
         </Tabs.List>
+        <Tabs.Panel value="plans">
+          <PlansTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="deadLetters">
+          <DeadLettersTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="health">
+          <HealthTab />
+        </Tabs.Panel>
         <Tabs.Panel value="customers">
           <CustomersTab />
         </Tabs.Panel>

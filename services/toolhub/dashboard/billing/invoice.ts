@@ -38,4 +38,12 @@ export interface PlanPreview {
   changed: PricedMonth;
 }
 
+export const INVOICE_COLORS: Record<string, string> = {
+  paid: 'teal',
+  sent: 'blue',
+  open: 'gray',
+  failed_to_send: 'orange',
+  void: 'gray',
+};
+
 export const DETAILS_PATH = '/api/billing-details';

@@ -17,7 +17,7 @@ import { usePlan } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
 import { CapForm } from './cap-form.tsx';
 import { DetailsPanel } from './details-panel.tsx';
-import type { Invoice, Plan } from './invoice.ts';
+import { INVOICE_COLORS, type Invoice, type Plan } from './invoice.ts';
 import { PaymentPanel } from './payment-panel.tsx';
 import { PlanChoice } from './plan-choice.tsx';
 
@@ -54,21 +54,13 @@ export function BillingPage() {
   );
 }
 
-const colors: Record<string, string> = {
-  paid: 'teal',
-  sent: 'blue',
-  open: 'gray',
-  failed_to_send: 'orange',
-  void: 'gray',
-};
-
 const columns: readonly Column<Invoice>[] = [
   { header: words.number, render: ({ number }) => <strong>{number}</strong> },
   { header: words.period, render: ({ period }) => period },
   {
     header: words.status,
     render: ({ status }) => (
-      <Badge color={colors[status] ?? 'gray'}>{words.statuses[status] ?? status}</Badge>
+      <Badge color={INVOICE_COLORS[status] ?? 'gray'}>{words.statuses[status] ?? status}</Badge>
     ),
   },
   { header: words.issued, align: 'right', render: ({ issued_at: at }) => <When at={at} dayOnly /> },

@@ -5,6 +5,7 @@ import { account } from '../session/account.tsx';
 import { useMe } from '../session/me.ts';
 import { texts } from '../texts.ts';
 import { DeletePanel } from './delete-panel.tsx';
+import { ExportPanel } from './export-panel.tsx';
 
 const words = texts.settings;
 
@@ -20,6 +21,7 @@ export function SettingsPage() {
           </SimpleGrid>
           <PasskeysPanel account={account} />
           <SessionsPanel account={account} />
+          <ExportPanel />
           <DeletePanel />
         </Stack>
       )}

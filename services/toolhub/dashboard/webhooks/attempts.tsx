@@ -13,6 +13,11 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
       {attempts.map((attempt) => (
         <li key={attempt.at}>
           <When at={attempt.at} />: {attempt.status ?? attempt.error ?? '–'} ({attempt.duration_ms} ms)
+          {attempt.response === undefined ? null : (
+            <Text size="xs" c="dimmed" className="ui-id">
+              {attempt.response}
+            </Text>
+          )}
         </li>
       ))}
     </ol>

@@ -1,9 +1,20 @@
-import { type Column, type ListPage, ListView, Panel, useSearchState, When } from '@libs/ui';
-import { Badge, Text } from '@mantine/core';
+import {
+  type Column,
+  Facts,
+  JsonBlock,
+  type ListPage,
+  ListView,
+  Panel,
+  QueryView,
+  useSearchState,
+  When,
+} from '@libs/ui';
+import { Badge, Button, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { Attempts } from './attempts.tsx';
-import { DELIVERIES_PATH, type Delivery } from './webhook.ts';
+import { DELIVERIES_PATH, type Delivery, type DeliveryDetails } from './webhook.ts';
 
 const words = texts.webhooks;
 const REFETCH_MS = 3_000;
@@ -14,7 +25,7 @@ const colors: Record<Delivery['status'], string> = {
   dead: 'red',
 };
 
-const columns: readonly Column<Delivery>[] = [
+const columnsWith = (show: (id: string) => void): Column<Delivery>[] => [
   { header: words.event, render: ({ event_type: type }) => <strong>{type}</strong> },
   {
     header: words.status,
@@ -22,10 +33,19 @@ const columns: readonly Column<Delivery>[] = [
   },
   { header: words.attempts, render: ({ attempts }) => <Attempts attempts={attempts} /> },
   { header: words.next, align: 'right', render: ({ next_attempt_at: at }) => <When at={at} /> },
+  {
+    header: texts.common.actions,
+    render: ({ id, event_type: type }) => (
+      <Button size="xs" variant="default" onClick={() => show(id)} aria-label={`${words.show} ${type}`}>
+        {words.show}
+      </Button>
+    ),
+  },
 ];
 
 export function DeliveriesPanel() {
   const { values } = useSearchState();
+  const [shown, setShown] = useState<string>();
   // Tries go on while somebody looks.
   const query = useObject<ListPage<Delivery>>(DELIVERIES_PATH, {
     query: { cursor: values.cursor },
@@ -36,7 +56,7 @@ export function DeliveriesPanel() {
       <ListView
         label={words.deliveries}
         query={query}
-        columns={columns}
+        columns={columnsWith(setShown)}
         keyOf={({ id }) => id}
         empty={
           <Text size="sm" c="dimmed" px="lg" pb="lg">
@@ -44,6 +64,42 @@ export function DeliveriesPanel() {
           </Text>
         }
       />
+      <Modal
+        opened={shown !== undefined}
+        onClose={() => setShown(undefined)}
+        title={words.delivery}
+        size="lg"
+      >
+        {shown === undefined ? null : <Details id={shown} />}
+      </Modal>
     </Panel>
+  );
+}
+
+function Details({ id }: { id: string }) {
+  const query = useObject<DeliveryDetails>(`${DELIVERIES_PATH}/${id}`, { refetchMs: REFETCH_MS });
+  return (
+    <QueryView query={query}>
+      {(delivery) => (
+        <Stack>
+          <Facts
+            facts={[
+              [words.event, delivery.event_type],
+              [
+                words.status,
+                <Badge key="status" color={colors[delivery.status]}>
+                  {words.statuses[delivery.status]}
+                </Badge>,
+              ],
+              [words.address, delivery.request.url],
+              [words.messageId, delivery.event_id],
+            ]}
+          />
+          <Text fw={600}>{words.answers}</Text>
+          <Attempts attempts={delivery.attempts} />
+          <JsonBlock value={delivery.request.body} label={words.payload} />
+        </Stack>
+      )}
+    </QueryView>
   );
 }

@@ -7,6 +7,12 @@ export interface Attempt {
   status: number | null;
   error: string | null;
   duration_ms: number;
+  /** How the answer to a try that failed begins. */
+  response?: string;
+}
+
+export interface DeliveryDetails extends Delivery {
+  request: { url: string | null; body: unknown };
 }
 
 export interface Delivery {

@@ -319,6 +319,29 @@ function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies)
       return { ...page, data: page.data.map(toApiFailedJob) };
     },
   );
+  routes.post(
+    '/api/admin/jobs/:id/retry',
+    {
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'job.retried', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'admin.retry_job',
+        tags: ['Admin'],
+        summary: 'Try a job again that was given up',
+        description: 'It begins anew at once, with all its tries.',
+        params: Type.Object({
+          id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [17] }),
+        }),
+        response: { 202: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await admin.retryJob(request.params.id);
+      return reply.code(202).send(null);
+    },
+  );
 }
 
 function toApiCustomer(customer: AdminCustomer): Static<typeof CustomerSchema> {

@@ -9,6 +9,7 @@ import {
   findListedCustomer,
   listCustomers,
   listFailedJobs,
+  retryJob,
   summarizeJobs,
 } from './store.ts';
 import type { Suspensions } from './suspensions.ts';
@@ -33,6 +34,8 @@ export interface AdminService {
   changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
   jobs(): Promise<JobSummary[]>;
   failedJobs(query: { before: number | undefined; limit: number }): Promise<FailedJob[]>;
+  /** Begins a job anew that was given up. */
+  retryJob(id: number): Promise<void>;
 }
 
 export interface AdminDependencies {
@@ -84,5 +87,9 @@ export function createAdminService(deps: AdminDependencies): AdminService {
     // Both are reports over a whole table.
     jobs: () => database.transaction((tx) => summarizeJobs(tx), { readOnly: true, report: true }),
     failedJobs: (query) => listFailedJobs(database, query),
+    async retryJob(id) {
+      if (!(await database.transaction((tx) => retryJob(tx, id))))
+        throw baseErrors.not_found({ detail: 'No job of this id was given up.' });
+    },
   };
 }

@@ -87,6 +87,18 @@ export async function summarizeJobs(db: Queryable): Promise<JobSummary[]> {
   }));
 }
 
+/** Lets a job that was given up begin anew; false where there is none. */
+export async function retryJob(tx: Queryable, id: number): Promise<boolean> {
+  const { rows } = await tx.query<{ name: string }>(
+    `with failed as (delete from jobs where id = $1 and failed_at is not null returning name, payload, key)
+     insert into jobs (name, payload, key, ready_at) select name, payload, key, now() from failed
+     on conflict (name, key) where key is not null and attempts = 0 do update set ready_at = excluded.ready_at
+     returning name, pg_notify(current_schema() || '_jobs', name)`,
+    [id],
+  );
+  return rows.length === 1;
+}
+
 /** Newest first. */
 export async function listFailedJobs(
   db: Queryable,

@@ -53,6 +53,7 @@ const Attempts = Type.Array(
       status: nullable(Type.Integer({ description: 'The HTTP status, where there was an answer.' })),
       error: nullable(Type.String()),
       duration_ms: Type.Integer(),
+      response: Type.Optional(Type.String({ description: 'How the answer to a try that failed begins.' })),
     },
     { title: 'DeliveryAttempt' },
   ),
@@ -87,6 +88,30 @@ const DeliverySchema = Type.Object(
   { title: 'Delivery', description: 'The way of one event to the webhook.', examples: [deliveryExample] },
 );
 
+const DeliveryDetails = Type.Object(
+  {
+    ...DeliverySchema.properties,
+    request: Type.Object({
+      url: nullable(Type.String({ description: 'Where the last try went; null before the first.' })),
+      body: Type.Unknown({
+        description: 'What is sent, the same at every try; null once it is kept no longer.',
+      }),
+    }),
+  },
+  {
+    title: 'DeliveryDetails',
+    examples: [
+      {
+        ...deliveryExample,
+        request: {
+          url: configExample.webhook_url,
+          body: { type: 'webhook.test', timestamp: '2026-11-16T15:04:05.000Z', data: {} },
+        },
+      },
+    ],
+  },
+);
+
 const DeadLetterSchema = Type.Object(
   {
     id: Type.String(),
@@ -113,6 +138,18 @@ const DeadLetterSchema = Type.Object(
         attempts: [{ at: '2026-11-16T15:04:06.000Z', status: 500, error: null, duration_ms: 84 }],
         failed_at: '2026-11-16T15:04:30.000Z',
         expires_at: '2026-11-23T15:04:30.000Z',
+      },
+    ],
+  },
+);
+const DeadLetterCustomer = Type.Object(
+  { customer_id: Type.String(), count: Type.Integer(), newest_at: Timestamp },
+  {
+    title: 'DeadLetterCustomer',
+    examples: [
+      {
+        ...{ customer_id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze', count: 3 },
+        newest_at: '2026-11-16T15:04:30.000Z',
       },
     ],
   },
@@ -290,6 +327,31 @@ function registerLists(
   }
 
   routes.get(
+    '/api/webhooks/deliveries/:id',
+    {
+      access: 'account:read',
+      rate: 'api',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'webhook.get_delivery',
+        tags,
+        summary: 'One delivery',
+        description: 'With what is sent, and what came back at each try.',
+        params: idParams('dlv'),
+        response: { 200: DeliveryDetails },
+      },
+    },
+    async (request) => {
+      const { customerId } = access.sessionOf(request);
+      const found = await webhooks.findDelivery(customerId, request.params.id);
+      if (found === undefined) throw errors.not_found({ detail: 'There is no such delivery.' });
+      const { delivery, body } = found;
+      return { ...deliveryToApi(delivery), request: { url: delivery.url, body } };
+    },
+  );
+
+  routes.get(
     '/api/webhooks/dlq',
     {
       access: 'account:read',
@@ -306,6 +368,30 @@ function registerLists(
       },
     },
     (request) => listDeadLetters(access.sessionOf(request).customerId, request.query),
+  );
+
+  routes.get(
+    '/api/admin/webhooks/dlq',
+    {
+      access: 'admin',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'admin.list_dead_letter_customers',
+        tags: ['Admin'],
+        summary: 'Customers with dead letters',
+        description: 'The hundred whose deliveries were given up last, with how many.',
+        response: {
+          200: Type.Object({ data: Type.Array(DeadLetterCustomer) }, { title: 'DeadLetterCustomerList' }),
+        },
+      },
+    },
+    async () => ({
+      data: (await webhooks.customersWithDeadLetters()).map(({ customerId, count, newestAt }) => ({
+        ...{ customer_id: customerId, count, newest_at: newestAt.toISOString() },
+      })),
+    }),
   );
 
   routes.get(

@@ -10,8 +10,15 @@ import { createEventLog } from '../events/service.ts';
 import { createWebhookDispatcher, type WebhookDispatcher } from './dispatcher.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, deliveryRules, ENDPOINT_ID } from './rules.ts';
 import { createSecretVault } from './secrets.ts';
-import { deleteConfig, findConfig, lockConfig, putConfig } from './store.ts';
-import { type DeadLetter, deliveryId, subscribesTo, toDeadLetter, type WebhookConfig } from './webhook.ts';
+import { deleteConfig, findConfig, listCustomersWithDeadLetters, lockConfig, putConfig } from './store.ts';
+import {
+  type DeadLetter,
+  deliveryId,
+  subscribesTo,
+  toDeadLetter,
+  type WebhookConfig,
+  webhookBody,
+} from './webhook.ts';
 
 export interface WebhooksDependencies {
   database: Database;
@@ -46,7 +53,11 @@ export interface Webhooks {
   /** Sends `webhook.test`, whatever the webhook subscribes to. */
   sendTest(customerId: string): Promise<Delivery>;
   listDeliveries(customerId: string, page: DeliveryPage): Promise<Delivery[]>;
+  /** One delivery with the body that is sent; null for an event that is kept no longer. */
+  findDelivery(customerId: string, id: string): Promise<{ delivery: Delivery; body: unknown } | undefined>;
   listDeadLetters(customerId: string, page: DeliveryPage): Promise<DeadLetter[]>;
+  /** For the operator: whose deliveries were given up. */
+  customersWithDeadLetters(): Promise<{ customerId: string; count: number; newestAt: Date }[]>;
   /** Starts over with a dead letter, under the same event id. Undefined when there is none of this id. */
   replay(customerId: string, deadLetterId: string): Promise<Delivery | undefined>;
   readonly deliver: DeliverEvent;
@@ -54,6 +65,8 @@ export interface Webhooks {
   readonly dispatcher: WebhookDispatcher;
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
+
+const CUSTOMERS_SHOWN_MAX = 100;
 
 export function createWebhooks(deps: WebhooksDependencies): Webhooks {
   const { database, now, newId } = deps;
@@ -125,12 +138,24 @@ export function createWebhooks(deps: WebhooksDependencies): Webhooks {
 
     listDeliveries: (customerId, page) => queue.list(database, filterOf(customerId, page)),
 
+    async findDelivery(customerId, id) {
+      const delivery = await queue.find(database, { tenantId: customerId, id });
+      if (delivery === undefined) return undefined;
+      const [event] = await log.find([{ customerId, id: delivery.eventId }]);
+      return { delivery, body: event === undefined ? null : JSON.parse(webhookBody(event)) };
+    },
+
     async listDeadLetters(customerId, page) {
       const dead = await queue.listDead(database, filterOf(customerId, page));
       const events = await log.find(dead.map(({ eventId }) => ({ customerId, id: eventId })));
       const byId = new Map(events.map((event) => [event.id, event]));
       return dead.map((delivery) => toDeadLetter(delivery, byId.get(delivery.eventId)));
     },
+
+    customersWithDeadLetters: () =>
+      database.transaction((tx) => listCustomersWithDeadLetters(tx, CUSTOMERS_SHOWN_MAX), {
+        ...{ readOnly: true, report: true },
+      }),
 
     replay: (customerId, deadLetterId) =>
       database.transaction((tx) => revive(tx, queue, { tenantId: customerId, id: deliveryId(deadLetterId) })),

@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
 import type { EventType } from '../events/event.ts';
+import { DELIVERY_SCHEMA } from './rules.ts';
 import type { WebhookConfig } from './webhook.ts';
 
 interface ConfigRow {
@@ -75,4 +76,17 @@ export async function resealSecret(db: Queryable, config: StoredConfig, secretSe
     'update webhook_configs set secret_sealed = $3 where customer_id = $1 and secret_sealed = $2',
     [config.customerId, config.secretSealed, secretSealed],
   );
+}
+
+/** Whose deliveries were given up, those with the newest first. */
+export async function listCustomersWithDeadLetters(
+  db: Queryable,
+  limit: number,
+): Promise<{ customerId: string; count: number; newestAt: Date }[]> {
+  const { rows } = await db.query<{ customer_id: string; count: number; newest_at: Date }>(
+    `select tenant_id as customer_id, count(*) as count, max(finished_at) as newest_at
+     from ${DELIVERY_SCHEMA}.deliveries where status = 'dead' group by tenant_id order by max(id) desc limit $1`,
+    [limit],
+  );
+  return rows.map((row) => ({ customerId: row.customer_id, count: row.count, newestAt: row.newest_at }));
 }

@@ -1,0 +1,84 @@
+import { type Column, Empty, JsonBlock, Panel, QueryTable, When } from '@libs/ui';
+import { Anchor, Button, Modal, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { texts } from '../texts.ts';
+import { Attempts } from '../webhooks/attempts.tsx';
+import type { DeadLetter } from '../webhooks/webhook.ts';
+import { useList } from './operator.ts';
+
+const words = texts.admin;
+const PATH = '/api/admin/webhooks/dlq';
+const LETTERS_SHOWN = 20;
+
+interface Sufferer {
+  customer_id: string;
+  count: number;
+  newest_at: string;
+}
+
+/** Whose webhooks do not answer, and what they missed. */
+export function DeadLettersTab() {
+  const query = useList<Sufferer>(PATH);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Sufferer>[] = [
+    {
+      header: words.customer,
+      render: ({ customer_id: id }) => (
+        <Anchor component="button" type="button" onClick={() => setShown(id)}>
+          {id}
+        </Anchor>
+      ),
+    },
+    { header: words.deadCount, align: 'right', render: ({ count }) => count },
+    { header: words.newestDead, align: 'right', render: ({ newest_at: at }) => <When at={at} /> },
+  ];
+  return (
+    <Panel title={words.tabs.deadLetters} lead={words.deadLettersLead} flush>
+      <QueryTable
+        label={words.tabs.deadLetters}
+        query={query}
+        columns={columns}
+        keyOf={({ customer_id: id }) => id}
+        empty={<Empty icon="check" title={words.noDeadLetters} next={words.noDeadLettersNext} />}
+      />
+      <Modal
+        opened={shown !== undefined}
+        onClose={() => setShown(undefined)}
+        title={texts.webhooks.deadLetters}
+        size="xl"
+      >
+        {shown === undefined ? null : <Letters customerId={shown} />}
+      </Modal>
+    </Panel>
+  );
+}
+
+function Letters({ customerId }: { customerId: string }) {
+  const query = useList<DeadLetter>(`${PATH}/${customerId}`, { limit: LETTERS_SHOWN });
+  const [opened, setOpened] = useState<DeadLetter>();
+  const columns: readonly Column<DeadLetter>[] = [
+    { header: texts.webhooks.event, render: ({ event_type: type }) => <strong>{type}</strong> },
+    { header: texts.webhooks.address, render: ({ webhook_url: url }) => url },
+    { header: texts.webhooks.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
+    { header: texts.webhooks.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
+    {
+      header: texts.common.actions,
+      render: (letter) => (
+        <Button size="xs" variant="default" onClick={() => setOpened(letter)}>
+          {texts.webhooks.show}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Stack>
+      <QueryTable label={texts.webhooks.deadLetters} query={query} columns={columns} keyOf={({ id }) => id} />
+      {opened === undefined ? null : (
+        <>
+          <Attempts attempts={opened.attempts} />
+          <JsonBlock value={opened.payload} label={texts.webhooks.payload} />
+        </>
+      )}
+    </Stack>
+  );
+}
