@@ -1,7 +1,7 @@
 // Pictures of pages, on a desktop and a phone, light and dark.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 export const folder = fileURLToPath(new URL('../../.shots/', import.meta.url));
 const SETTLED_MS = 600;
@@ -25,6 +25,8 @@ export async function picture(
     pages: Record<string, string>;
     cookie: string | undefined;
     prefix: string;
+    /** What has to be typed before a page shows what it is for. */
+    enter?: (page: Page) => Promise<void>;
   },
 ): Promise<void> {
   const { wanted } = options;
@@ -41,6 +43,7 @@ export async function picture(
       if (wanted.length > 0 && !wanted.some((part) => file.includes(part))) continue;
       await page.goto(path);
       await page.waitForSelector('h1');
+      await options.enter?.(page);
       await page.waitForTimeout(SETTLED_MS);
       await page.screenshot({ path: `${folder}${file}.png`, fullPage: true });
     }

@@ -2,6 +2,7 @@
 import { startTestServer } from '@libs/db/testing';
 import type { Browser } from 'playwright-core';
 import { signUp as signUpToToolhub } from '../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../services/toolhub/test/instance.ts';
 import { signUp, verifyAddress } from '../contract/payments/person.ts';
 import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
@@ -61,6 +62,17 @@ async function ofToolhub(chromium: Browser): Promise<void> {
       prefix: 'toolhub-',
     });
     await picture(chromium, hub.url, { wanted: pagesWanted, pages, cookie: full.cookie, prefix: 'toolhub-' });
+    await picture(chromium, hub.url, {
+      wanted: pagesWanted,
+      pages: toolhubPages.operatorPages,
+      cookie: undefined,
+      prefix: 'toolhub-',
+      async enter(page) {
+        await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+        await page.getByRole('button', { name: 'Enter' }).click();
+        await page.getByRole('tab').first().waitFor();
+      },
+    });
     await picture(chromium, hub.url, {
       wanted: pagesWanted,
       pages,

@@ -212,8 +212,6 @@ export const texts = {
     stored: 'Connected.',
     notStored: 'Nothing was stored',
     notReached: 'The service could not be reached. Nothing was sent; try again when the connection is back.',
-    addressSetting:
-      'Whoever runs this service can allow addresses of its own network with the setting TOOLHUB_EGRESS_ALLOW.',
     nowConnected: 'Connected. Your assistants can use it now.',
     notConnected: 'Not connected',
     errors: connectErrors,

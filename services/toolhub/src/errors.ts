@@ -82,7 +82,7 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Address refused',
     detail: 'This address is not one that the service connects to.',
-    help: 'Private, local and reserved addresses are refused unless the operator allows them.',
+    help: 'Private, local and reserved addresses are refused unless the operator allows them with `TOOLHUB_EGRESS_ALLOW`.',
   },
 
   // Connecting in the browser.

@@ -311,6 +311,27 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-11.31',
     text: 'A person gets everything of the account in one file, without a secret, in memory that does not grow with it.',
   },
+  {
+    id: 'TH-11.32',
+    text: 'A refused address, a wrong password and a vendor that is down are said where one connects, with what to do.',
+  },
+  {
+    id: 'TH-11.33',
+    text: 'A delivery and a dead letter show what was sent and what came back; a dead letter goes out again.',
+  },
+  {
+    id: 'TH-11.34',
+    text: 'A change of plan says what it will cost; the PDF of an invoice names both parties and how to pay.',
+  },
+  { id: 'TH-11.35', text: 'No page shows anything of another customer.' },
+  {
+    id: 'TH-11.36',
+    text: 'The operator’s pages have customers, plans, invoices, dead letters, jobs and platforms, behind the admin token.',
+  },
+  {
+    id: 'TH-11.37',
+    text: 'What could not be sent is said at the place, and sent once when it is pressed again; everything can be downloaded.',
+  },
   { id: 'TH-11.22', text: 'A connection is made by a form that tries it at the platform first.' },
   { id: 'TH-11.23', text: 'A tool is tried on its page; the call is real, counted and in the overview.' },
   { id: 'TH-11.24', text: 'The secret of a webhook is shown once, with a copy button.' },

@@ -1,7 +1,14 @@
 // A person's way through Toolhub's dashboard, in a real browser.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPdf } from '../../../services/toolhub/src/invoices/test/pdf-text.ts';
 import { call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
+import { answer } from '../../contract/toolhub/receiver.ts';
 import { seriousViolations } from '../axe.ts';
 import { hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
 import { customerPages, publicPages } from './pages.ts';
@@ -40,6 +47,8 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   });
 
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const panel = (title: string) =>
+    page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
   const go = async (link: string, title = link) => {
     await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click();
     await heading(title);
@@ -79,6 +88,47 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByText('@ada@social.test').waitFor();
   });
 
+  test('[TH-11.32] a mailbox is connected: what is wrong is said at its place, and nothing is stored until it works', {
+    timeout: 60_000,
+  }, async () => {
+    const { address, password, imapPort, smtpPort } = hub.mailbox;
+    await go('Connections');
+    await page.getByRole('link', { name: 'Connect: E-mail' }).click();
+    await heading('E-mail');
+    const side = (name: string) => page.getByRole('group', { name });
+    const fill = async (name: string, host: string, port: number) => {
+      await side(name).getByLabel('Server').fill(host);
+      await side(name).getByLabel('Port').fill(String(port));
+      await side(name).getByLabel('Encrypted from the start').setChecked(false);
+    };
+    await page.getByLabel('Your address').fill(address);
+    await side('Reading (IMAP)').getByLabel('User name').fill(address);
+    await side('Reading (IMAP)').getByRole('textbox', { name: 'Password' }).fill('wrong');
+    await fill('Reading (IMAP)', '10.0.0.7', 143);
+    await fill('Sending (SMTP)', '10.0.0.7', 587);
+    const connect = page.getByRole('button', { name: 'Test and connect' });
+    await connect.click();
+    await page.getByText('TOOLHUB_EGRESS_ALLOW').first().waitFor();
+    await fill('Reading (IMAP)', '127.0.0.1', imapPort);
+    await fill('Sending (SMTP)', '127.0.0.1', smtpPort);
+    await connect.click();
+    expect(await page.getByRole('alert').first().textContent()).toMatch(/password|log ?in|accept|refuse/i);
+    expect(await page.getByText('What the last check said').count()).toBe(0);
+    await side('Reading (IMAP)').getByRole('textbox', { name: 'Password' }).fill(password);
+    await connect.click();
+    await page.getByRole('heading', { name: 'Connection', exact: true }).waitFor();
+    await page.getByText('OK', { exact: true }).waitFor();
+  });
+
+  test('[TH-11.32] a vendor that is down is said so where one connects', { timeout: 60_000 }, async () => {
+    await page.goto('/connections/bluesky');
+    await page.getByLabel('Identifier').fill('ada.bsky.social');
+    await page.getByLabel('App password').fill('abcd-efgh-ijkl-mnop');
+    await page.getByRole('button', { name: 'Test and connect' }).click();
+    expect(await page.getByRole('alert').first().textContent()).toMatch(/not answer|unavailable|reach/i);
+    expect(await page.getByRole('button', { name: 'Disconnect' }).count()).toBe(0);
+  });
+
   test('[TH-11.23] a tool is tried, counted, and seen in the overview', { timeout: 60_000 }, async () => {
     await go('Tools');
     await page.getByLabel('Search', { exact: true }).fill('mastodon_list_notif');
@@ -89,8 +139,13 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await go('Overview');
     await page.getByText('1 of 1,000 calls').waitFor();
     await page.getByText('mastodon_list_notifications').waitFor();
+    await page.goto('/tools/email_list_folders');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Done.').waitFor();
+    await go('Overview');
+    await page.getByText('2 of 1,000 calls').waitFor();
     await page.reload();
-    await page.getByText('1 of 1,000 calls').waitFor();
+    await page.getByText('2 of 1,000 calls').waitFor();
   });
 
   test('[TH-11.24] the secret of a webhook is shown once', { timeout: 60_000 }, async () => {
@@ -104,6 +159,10 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page.getByText('Delivered', { exact: true }).waitFor();
     expect(hub.receiver.at('/hooks').map(({ body }) => body.type)).toContain('webhook.test');
+    // The retries of this one go on while other things are looked at.
+    hub.receiver.on('/hooks', (response) => response.writeHead(500).end('no room'));
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('On its way', { exact: true }).first().waitFor();
     await page.reload();
     await page.getByText('Shown once, when it was made.').waitFor();
     expect(await page.getByText(secret).count()).toBe(0);
@@ -112,10 +171,16 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   test('[TH-11.25] an expired credential has an amber badge, and a new one makes it green', {
     timeout: 60_000,
   }, async () => {
-    await hub.database.database.query(`update credentials set status = 'expired'`);
+    await hub.database.database.query(
+      `update credentials set expires_at = now() - interval '1 hour' where platform = 'mastodon'`,
+    );
+    await page.goto('/tools/mastodon_list_notifications');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('token_expired').first().waitFor();
+    await page.getByRole('alert').getByRole('link').click();
+    await heading('Mastodon');
     await go('Connections');
-    await page.reload();
-    await page.getByText('Token expired').waitFor();
+    await page.getByRole('region', { name: 'Mastodon' }).getByText('Token expired').waitFor();
     await page.getByRole('link', { name: 'Reconnect: Mastodon' }).click();
     await page.getByLabel('Instance url').fill('https://social.test');
     await page.getByLabel('Access token').fill(VENDOR_TOKEN);
@@ -130,6 +195,13 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByRole('link', { name: 'Make snippets' }).click();
     await page.getByRole('button', { name: /allow/i }).click();
     await page.getByText('claude mcp add').first().waitFor();
+    await page.getByRole('button', { name: 'Copy terminal command with browser login' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `claude mcp add --transport http toolhub ${hub.url}/mcp`,
+    );
+    await page.reload();
+    await page.getByRole('heading', { name: 'The snippets were shown once' }).waitFor();
+    await page.getByRole('link', { name: 'Make new snippets' }).waitFor();
     await page.goto('/tokens');
     await page.getByText('AI client, connected').waitFor();
   });
@@ -153,6 +225,155 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     const before = hub.vendor.statuses.size;
     expect((await post({ approval_id: waiting.error?.approval_id })).error).toBeUndefined();
     expect(hub.vendor.statuses.size).toBe(before + 1);
+  });
+
+  test('[TH-11.33] a dead letter shows what was sent and what came back, and goes out again', {
+    timeout: 60_000,
+  }, async () => {
+    await go('Webhooks');
+    const letters = page.getByRole('table', { name: 'Dead letters' });
+    await letters.getByText('webhook.test').waitFor({ timeout: 40_000 });
+    await letters.getByRole('button', { name: 'Show' }).first().click();
+    await page.getByRole('dialog').getByText('no room').first().waitFor();
+    await page.getByRole('dialog').getByText('This is a test of the webhook.').waitFor();
+    await page.keyboard.press('Escape');
+    hub.receiver.on('/hooks', answer(204));
+    const before = hub.receiver.at('/hooks').length;
+    await letters.getByRole('button', { name: 'Send again' }).first().click();
+    await page.getByText('On its way again.').waitFor();
+    await page.getByText('There are none.').waitFor();
+    await expect.poll(() => hub.receiver.at('/hooks').length).toBeGreaterThan(before);
+  });
+
+  test('[TH-11.34] a plan says what it will cost, and the invoice names both parties and how to pay', {
+    timeout: 60_000,
+  }, async () => {
+    await go('Billing');
+    await page.getByLabel('Company').fill('Analytical Engines Ltd');
+    await page.getByRole('textbox', { name: 'Address' }).fill('12 St James Square\nLondon');
+    await page.getByLabel('Tax id').fill('GB123456789');
+    await panel('On your invoices').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').first().waitFor();
+    await page.getByRole('button', { name: 'Change to Starter' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('This month after the change').waitFor();
+    await dialog.getByRole('button', { name: 'Change to Starter' }).click();
+    await page.getByText('Changed.').waitFor();
+    // As if that had been long ago.
+    const { database } = hub.database;
+    await database.query(`update customers set created_at = created_at - interval '100 days'`);
+    await database.query(`update plan_changes set at = at - interval '90 days'`);
+    const month = new Date();
+    month.setUTCDate(0);
+    const run = await call(`${hub.url}/api/admin/invoices/run`, {
+      token: ADMIN_TOKEN,
+      body: { period: month.toISOString().slice(0, 7) },
+    });
+    expect(run.body).toMatchObject({ created: 1 });
+    await page.reload();
+    await page.getByRole('link', { name: /^Pay INV-/ }).waitFor();
+    await page.getByText('IBAN DE02 1203 0000 0000 2020 51').waitFor();
+    const href = await page.getByRole('link', { name: /^PDF INV-/ }).getAttribute('href');
+    const pdf = await (await page.request.get(href ?? '')).body();
+    const said = readPdf(pdf).texts.map(({ text }) => text.trim());
+    for (const text of [
+      'Toolhub Ltd',
+      'Tax id XX999999999',
+      'Analytical Engines Ltd',
+      'Tax id GB123456789',
+      'How to pay',
+    ])
+      expect(said).toContain(text);
+    await lookAt(pdf);
+  });
+
+  test('[TH-11.35] somebody else sees none of it', { timeout: 60_000 }, async () => {
+    const { cookie } = await signUp(hub.url);
+    const [name = '', value = ''] = cookie.split('=');
+    const { page: other } = await openPage(chromium, hub.url);
+    await other.context().addCookies([{ name, value, url: hub.url }]);
+    const { rows } = await hub.database.database.query<{ id: string }>(`select id from approvals limit 1`);
+    for (const [path, empty] of [
+      ['/', '0 of 1,000 calls'],
+      ['/connections', 'Not connected yet.'],
+      ['/webhooks', 'Set up the webhook'],
+      ['/billing', 'No invoices yet'],
+      ['/tokens', 'No tokens yet'],
+      ['/assistants', 'No client is connected yet'],
+      [`/approvals?id=${rows[0]?.id}`, 'Not found'],
+    ] as const) {
+      await other.goto(path);
+      await other.getByText(empty).first().waitFor();
+      const text = (await other.locator('body').textContent()) ?? '';
+      for (const theirs of [EMAIL, 'Analytical Engines', '@ada@social.test', '/hooks', 'INV-', 'Robot'])
+        expect(text, `${path} shows ${theirs}`).not.toContain(theirs);
+    }
+    await other.context().close();
+  });
+
+  test('[TH-11.36] the operator finds a customer, its invoices, plans, dead letters, jobs and platforms', {
+    timeout: 60_000,
+  }, async () => {
+    const operator = await openPage(chromium, hub.url);
+    const { page: shown } = operator;
+    shown.setDefaultTimeout(STEP_MS);
+    await shown.goto('/admin');
+    await shown.getByLabel('Admin token').fill('wrong');
+    await shown.getByRole('button', { name: 'Enter' }).click();
+    await shown.getByRole('alert').waitFor();
+    await shown.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await shown.getByRole('button', { name: 'Enter' }).click();
+    await shown.getByRole('button', { name: `Open ${EMAIL}` }).click();
+    await shown.getByRole('dialog').getByText('INV-').first().waitFor();
+    await shown.getByRole('dialog').getByRole('button', { name: 'Mark as paid' }).click();
+    await shown.getByRole('dialog').last().getByRole('button', { name: 'Mark as paid' }).click();
+    await shown.getByText('Paid', { exact: true }).first().waitFor();
+    await shown.keyboard.press('Escape');
+    for (const [tab, text] of [
+      ['Plans', 'Starter (starter)'],
+      ['Invoices', 'Invoice run'],
+      ['Dead letters', 'every event was delivered'],
+      ['Jobs', 'invoices.monthly'],
+      ['Platforms', 'Mastodon'],
+    ] as const) {
+      await shown.getByRole('tab', { name: tab }).click();
+      await shown.getByText(text).first().waitFor();
+      expect(await seriousViolations(shown), tab).toEqual([]);
+    }
+    await shown.getByRole('tab', { name: 'Invoices' }).click();
+    await shown.getByRole('button', { name: 'Run' }).click();
+    await shown.getByText('Would create').waitFor();
+    expect(operator.faults).toEqual([]);
+    await shown.context().close();
+  });
+
+  test('[TH-11.37] what is lost on the way is said at the place, and sent once when it is pressed again', {
+    timeout: 60_000,
+  }, async () => {
+    await page.goto('/settings');
+    await page.getByLabel('Name').first().fill('Ada Lovelace');
+    const save = panel('Profile').getByRole('button', { name: 'Save' });
+    await page.context().setOffline(true);
+    try {
+      await save.click();
+      await page.getByText('Nothing was sent: there is no connection.').waitFor();
+    } finally {
+      await page.context().setOffline(false);
+    }
+    await save.click();
+    await page.getByText('Saved.').first().waitFor();
+    const me = await call<{ customer: { name: string } }>(`${hub.url}/api/me`, {
+      cookie: await cookieOf(page),
+    });
+    expect(me.body.customer.name).toBe('Ada Lovelace');
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download everything' }).click();
+    expect((await download).suggestedFilename()).toMatch(/^toolhub-.*\.json$/);
+    for (const path of ['/verify?token=none', '/reset?token=none']) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    }
+    watched.faults.length = 0;
   });
 
   test('[TH-11.27] no page has a serious fault, for a full account and for a new one', {
@@ -222,6 +443,36 @@ async function callAs(url: string, token: string, name: string, args: object): P
     body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
   });
   return answer.body.result.structuredContent;
+}
+
+const run = promisify(execFile);
+const PDFTOPPM = '/usr/bin/pdftoppm';
+const DOTS_PER_INCH = 40;
+const DARK = 128;
+
+/** As it is printed: there is ink in the corners where the parties, the total and the way to pay stand. */
+async function lookAt(pdf: Buffer): Promise<void> {
+  if (!existsSync(PDFTOPPM)) return;
+  const child = run(PDFTOPPM, ['-gray', '-r', String(DOTS_PER_INCH), '-singlefile', '-'], {
+    encoding: 'buffer',
+    maxBuffer: 1_000_000,
+  });
+  child.child.stdin?.end(pdf);
+  const { stdout } = await child;
+  const [head = '', width = 0, height = 0] = /^P5\s(\d+) (\d+)\s255\s/.exec(stdout.toString('latin1')) ?? [];
+  const pixels = stdout.subarray(head.length);
+  const ink = (left: number, top: number, right: number, bottom: number) => {
+    let dark = 0;
+    for (let y = Math.floor(top * Number(height)); y < bottom * Number(height); y += 1)
+      for (let x = Math.floor(left * Number(width)); x < right * Number(width); x += 1)
+        if ((pixels[y * Number(width) + x] ?? 255) < DARK) dark += 1;
+    return dark;
+  };
+  expect(ink(0, 0, 0.5, 0.15), 'the seller').toBeGreaterThan(20);
+  expect(ink(0, 0.15, 0.5, 0.35), 'the customer').toBeGreaterThan(20);
+  expect(ink(0.5, 0.3, 1, 0.6), 'the total').toBeGreaterThan(20);
+  expect(ink(0, 0.4, 0.6, 0.75), 'how to pay').toBeGreaterThan(20);
+  expect(ink(0, 0, 0.05, 1) + ink(0.95, 0, 1, 1), 'the margins').toBe(0);
 }
 
 async function cookieOf(page: Page): Promise<string> {

@@ -9,6 +9,16 @@ export const publicPages: Record<string, string> = {
   admin: '/admin',
 };
 
+/** Behind the admin token, which is typed on each of them. */
+export const operatorPages: Record<string, string> = {
+  'admin-customers': '/admin',
+  'admin-plans': '/admin?tab=plans',
+  'admin-invoices': '/admin?tab=invoices',
+  'admin-dead-letters': '/admin?tab=deadLetters',
+  'admin-jobs': '/admin?tab=jobs',
+  'admin-health': '/admin?tab=health',
+};
+
 export const customerPages: Record<string, string> = {
   overview: '/',
   connections: '/connections',

@@ -12,8 +12,11 @@ import {
 } from '../../../services/toolhub/test/instance.ts';
 import { type Receiver, startReceiver } from '../../contract/toolhub/receiver.ts';
 import { type MastodonServer, startMastodon } from '../../vendors/mastodon/server.ts';
+import { type Mailbox, startMailbox } from './mailbox.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const NOBODY = '127.0.0.1:9';
 
 export const VENDOR_TOKEN = 'token-of-ada';
 
@@ -22,6 +25,7 @@ export interface Dashboard {
   database: TestDatabase;
   vendor: MastodonServer;
   receiver: Receiver;
+  mailbox: Mailbox;
   /** The address that the newest mail to somebody leads to. */
   linkInMail(email: string): Promise<string>;
   stop(): Promise<void>;
@@ -40,11 +44,19 @@ export async function startDashboard(): Promise<Dashboard> {
   vendor.addAccount('ada', VENDOR_TOKEN);
   vendor.addStatus('ada', 'A first note on the engine');
   const receiver = await startReceiver();
+  const mailbox = await startMailbox();
   const instance: Instance = await spawnInstance(database.url, {
     env: {
       DATA_DIR: folder,
       TOOLHUB_CONNECTOR_MASTODON_URL: vendor.url,
-      TOOLHUB_EGRESS_ALLOW: `${new URL(vendor.url).host},${receiver.place}`,
+      // Nobody is there.
+      TOOLHUB_CONNECTOR_BLUESKY_URL: `http://${NOBODY}`,
+      TOOLHUB_EGRESS_ALLOW: [new URL(vendor.url).host, receiver.place, ...mailbox.places, NOBODY].join(','),
+      TOOLHUB_SELLER_NAME: 'Toolhub Ltd',
+      TOOLHUB_SELLER_ADDRESS: '1 Main Street; 10115 Springfield',
+      TOOLHUB_SELLER_TAX_ID: 'XX999999999',
+      TOOLHUB_PAYMENT_DETAILS: 'Bank of Springfield; IBAN DE02 1203 0000 0000 2020 51; BIC BYLADEM1001',
+      TOOLHUB_PAYMENT_URL: 'https://pay.example/{number}?cents={amount_cents}',
     },
   });
   return {
@@ -52,10 +64,12 @@ export async function startDashboard(): Promise<Dashboard> {
     database,
     vendor,
     receiver,
+    mailbox,
     linkInMail: (email) => linkInMail(join(folder, 'mail'), email, instance.url),
     async stop() {
       await instance.stop();
       await receiver.stop();
+      await mailbox.stop();
       await vendor.stop();
       await database.drop();
       await rm(folder, { recursive: true, force: true });

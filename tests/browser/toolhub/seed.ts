@@ -1,9 +1,15 @@
 // A customer who has used the service for a while.
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import type { Dashboard } from './rig.ts';
 import { VENDOR_TOKEN } from './rig.ts';
 
 const DAYS = 30;
+const otherCredentials = {
+  slack: { access_token: 'xoxb-of-ada' },
+  telegram: { bot_token: '777:AAE_abcdefghijklmnopqrstuvwxyz012345' },
+};
 
 export async function seed(hub: Dashboard): Promise<Account> {
   const { url, receiver } = hub;
@@ -14,12 +20,21 @@ export async function seed(hub: Dashboard): Promise<Account> {
     cookie,
     body: { instance_url: 'https://social.test', access_token: VENDOR_TOKEN },
   });
-  await makeToken(url, account);
+  for (const [platform, body] of Object.entries(otherCredentials))
+    await call(`${url}/api/credentials/${platform}?verify=false`, { method: 'PUT', cookie, body });
+  const { database } = hub.database;
+  await database.query(`update credentials set status = 'expired' where platform = 'slack'`);
+  await database.query('update customers set email_verified_at = now() where id = $1', [account.id]);
+  const { token } = await makeToken(url, account);
+  await obtainTokens(url, account, await registerClient(url, { client_name: 'Desktop assistant' }));
   await call(`${url}/api/webhooks/config`, { cookie, body: { webhook_url: `${receiver.url}/hooks` } });
   await call(`${url}/api/webhooks/test`, { cookie, body: {} });
   for (const name of ['mastodon_get_timeline', 'mastodon_list_notifications', 'mastodon_search'])
     await call(`${url}/api/tools/${name}/call`, { cookie, body: { arguments: {} } });
   await addUsage(hub, account.id);
+  await waitForApproval(url, account, token);
+  await addInvoices(hub, account);
+  await addDeadLetter(hub, account.id);
   return account;
 }
 
@@ -31,5 +46,76 @@ async function addUsage({ database }: Dashboard, customerId: string): Promise<vo
      from generate_series(1, $2::int) day, unnest(array['email','mastodon','slack','telegram']) platform
      on conflict do nothing`,
     [customerId, DAYS],
+  );
+}
+
+/** Two posts wait for a person. */
+async function waitForApproval(url: string, { cookie }: Account, token: string): Promise<void> {
+  await call(`${url}/api/approvals/rules`, {
+    ...{ method: 'PUT', cookie, body: { send: true, delete: true, tools: { slack_send_message: false } } },
+  });
+  for (const text of ['The engine weaves algebraic patterns.', 'Shall this go out?'])
+    await call(`${url}/mcp`, {
+      token,
+      headers: { accept: 'application/json, text/event-stream' },
+      body: {
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'mastodon_create_status', arguments: { text, visibility: 'unlisted' } },
+      },
+    });
+}
+
+/** One that is paid and one that is owed. */
+async function addInvoices(
+  { url, database: { database } }: Dashboard,
+  { id, cookie }: Account,
+): Promise<void> {
+  await call(`${url}/api/billing-details`, {
+    method: 'PUT',
+    cookie,
+    body: {
+      company: 'Analytical Engines Ltd',
+      address: '12 St James Square\nLondon SW1Y 4LB\nUnited Kingdom',
+      tax_id: 'GB123456789',
+    },
+  });
+  await call(`${url}/api/plan`, { method: 'PUT', cookie, body: { plan: 'starter' } });
+  await database.query(`update customers set created_at = created_at - interval '100 days' where id = $1`, [
+    id,
+  ]);
+  await database.query(`update plan_changes set at = at - interval '90 days' where customer_id = $1`, [id]);
+  const token = ADMIN_TOKEN;
+  for (const months of [2, 1]) {
+    const month = new Date();
+    month.setUTCMonth(month.getUTCMonth() - months, 1);
+    const period = month.toISOString().slice(0, 7);
+    await call(`${url}/api/admin/invoices/run`, { token, body: { period } });
+    const { body } = await call<{ data: { id: string }[] }>(`${url}/api/invoices`, { cookie });
+    if (months === 2)
+      await call(`${url}/api/admin/invoices/${body.data[0]?.id}/mark-paid`, { token, body: {} });
+  }
+}
+
+/** An event that nobody took. */
+async function addDeadLetter(
+  { database: { database }, receiver }: Dashboard,
+  customerId: string,
+): Promise<void> {
+  await database.query(
+    `insert into toolhub_webhooks.deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, tries, attempts, url,
+       created_at, finished_at, expires_at)
+     select tenant_id, 'dlv_00000000000000000000000001', endpoint_id, event_id, event_type, 'dead', 4, $2::jsonb, $3,
+       created_at, now(), now() + interval '7 days'
+     from toolhub_webhooks.deliveries where tenant_id = $1 limit 1`,
+    [
+      customerId,
+      JSON.stringify(
+        [1, 4, 16].map((seconds) => ({
+          ...{ at: new Date(Date.now() - seconds * 1_000).toISOString(), status: 500, error: null },
+          ...{ duration_ms: 12 * seconds, response: 'no room' },
+        })),
+      ),
+      `${receiver.url}/hooks`,
+    ],
   );
 }

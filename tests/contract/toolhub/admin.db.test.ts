@@ -155,7 +155,7 @@ describe('[TH-13] the admin interface', () => {
     expect(failed.body.data).toMatchObject([{ name: 'broken.job', attempts: 25 }]);
     expect(JSON.stringify([body, failed.body])).not.toContain('s3cret');
     const [{ id }] = failed.body.data;
-    expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(202);
+    expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(204);
     expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(404);
     expect((await admin('GET', '/api/admin/jobs/failed')).body.data).toEqual([]);
   });

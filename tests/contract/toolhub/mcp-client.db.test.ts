@@ -10,6 +10,9 @@ import {
   UnauthorizedError,
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
+import type { OAuthClientProvider as FormerProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
@@ -130,12 +133,7 @@ describe.each(modes)('mode %j', (mode, version) => {
 
     // An access token that has run out is replaced without anybody noticing.
     const first = { ...provider.stored };
-    await database.database.query(`update oauth_tokens set expires_at = now() where kind = 'access'`);
-    await database.database.query(`select pg_notify('toolhub_changes', 'revocation ' || jsonb_build_object('family', grant_id)::text)
-      from oauth_tokens`);
-    await expect
-      .poll(async () => (await call(`${url}/api/me`, { token: first.access_token ?? '' })).status)
-      .toBe(401);
+    await endAccessToken(first.access_token ?? '');
     expect((await client.callTool({ name: 'accounts_list' })).isError).toBeUndefined();
     expect(provider.stored?.access_token).not.toBe(first.access_token);
     expect(provider.stored?.refresh_token).not.toBe(first.refresh_token);
@@ -147,6 +145,34 @@ describe.each(modes)('mode %j', (mode, version) => {
     await expect(client.callTool({ name: 'accounts_list' })).rejects.toThrow();
     await client.close();
   });
+});
+
+/** As when its hour is over, in every process. */
+async function endAccessToken(token: string): Promise<void> {
+  await database.database.query(`update oauth_tokens set expires_at = now() where kind = 'access'`);
+  await database.database.query(`select pg_notify('toolhub_changes', 'revocation ' || jsonb_build_object('family', grant_id)::text)
+    from oauth_tokens`);
+  await expect.poll(async () => (await call(`${url}/api/me`, { token })).status).toBe(401);
+}
+
+test('[TH-4.15] the client of the 1.x SDK, which asks for no offline_access by itself, stays logged in', async () => {
+  const provider = new MemoryProvider();
+  const newTransport = () =>
+    new FormerTransport(new URL(`${url}/mcp`), { authProvider: provider as unknown as FormerProvider });
+  const newClient = () => new FormerClient({ name: 'test', version: '1' });
+  const transport = newTransport();
+  await expect(newClient().connect(transport as never)).rejects.toThrow();
+  const answer = await logInAndAllow(provider.asked as URL);
+  await transport.finishAuth(answer.get('code') ?? '');
+  expect(provider.stored?.refresh_token).toMatch(/^thr_/);
+  const client = newClient();
+  await client.connect(newTransport() as never);
+  expect((await client.listTools()).tools.length).toBeGreaterThan(1);
+  const first = { ...provider.stored };
+  await endAccessToken(first.access_token ?? '');
+  expect((await client.callTool({ name: 'accounts_list' })).isError).toBeFalsy();
+  expect(provider.stored?.access_token).not.toBe(first.access_token);
+  await client.close();
 });
 
 describe('who may use /mcp', () => {

@@ -8,7 +8,7 @@ import { DeadLettersTab } from './dead-letters-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { InvoicesTab } from './invoices-tab.tsx';
 import { JobsTab } from './jobs-tab.tsx';
-import { operator, operatorQueries, operatorToken } from './operator.ts';
+import { operatorQueries, operatorToken, tryToken } from './operator.ts';
 import { PlansTab } from './plans-tab.tsx';
 
 const words = texts.admin;
@@ -72,14 +72,10 @@ function TokenForm() {
   const api = useApiForm({
     initialValues: { token: '' },
     send: async ({ token }) => {
+      // Tried before it is kept, so that a refusal is said here.
+      await tryToken(token.trim());
       operatorQueries.clear();
       operatorToken.set(token.trim());
-      try {
-        await operator.get('/api/admin/jobs');
-      } catch (error) {
-        operatorToken.set(undefined);
-        throw error;
-      }
     },
   });
   return (

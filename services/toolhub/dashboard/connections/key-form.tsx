@@ -1,4 +1,4 @@
-import { ApiError, Icon, isApiError } from '@libs/ui';
+import { ApiError, Icon } from '@libs/ui';
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { texts } from '../texts.ts';
@@ -58,11 +58,9 @@ export function KeyForm({ platform }: { platform: Platform }) {
 }
 
 function Refusal({ error }: { error: unknown }) {
-  const isRefusedAddress = isApiError(error, 'address_refused');
   return (
     <Alert color="red" role="alert" title={error instanceof ApiError ? error.title : words.notStored}>
       {error instanceof ApiError ? error.message : words.notReached}
-      {isRefusedAddress ? ` ${words.addressSetting}` : ''}
     </Alert>
   );
 }

@@ -1,12 +1,22 @@
-import { ActionButton, type Column, JsonBlock, Panel, QueryTable, toast, When } from '@libs/ui';
+import {
+  ActionButton,
+  type Column,
+  JsonBlock,
+  type ListPage,
+  Panel,
+  QueryTable,
+  toast,
+  When,
+} from '@libs/ui';
 import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { client, refresh, useList } from '../api/client.ts';
+import { client, refresh, useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { Attempts } from './attempts.tsx';
 import { DEAD_LETTERS_PATH, type DeadLetter } from './webhook.ts';
 
 const words = texts.webhooks;
+const REFETCH_MS = 3_000;
 
 function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
   return [
@@ -36,7 +46,8 @@ function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
 }
 
 export function DeadLettersPanel() {
-  const query = useList<DeadLetter>(DEAD_LETTERS_PATH);
+  // Deliveries are given up while somebody looks.
+  const query = useObject<ListPage<DeadLetter>>(DEAD_LETTERS_PATH, { refetchMs: REFETCH_MS });
   const [shown, setShown] = useState<DeadLetter>();
   return (
     <Panel title={words.deadLetters} lead={words.deadLettersLead} flush>

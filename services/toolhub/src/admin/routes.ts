@@ -334,12 +334,12 @@ function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies)
         params: Type.Object({
           id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [17] }),
         }),
-        response: { 202: Type.Null() },
+        response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       await admin.retryJob(request.params.id);
-      return reply.code(202).send(null);
+      return reply.code(204).send(null);
     },
   );
 }

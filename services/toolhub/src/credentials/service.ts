@@ -195,7 +195,11 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     const refused = await connectors.refusedAddresses(platform, credential);
     if (refused.length === 0) return;
     throw errors.address_refused({
-      errors: refused.map(({ pointer, detail }) => ({ pointer, code: 'address_refused', detail })),
+      errors: refused.map(({ pointer, detail }) => ({
+        pointer,
+        code: 'address_refused',
+        detail: withAllowHint(detail),
+      })),
     });
   }
 
@@ -214,7 +218,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       const isRefused = error instanceof ConnectorError && error.code === 'address_refused';
       const detail = error instanceof ConnectorError ? error.message : 'The platform did not answer in time.';
       throw isRefused
-        ? errors.address_refused({ detail, cause: error })
+        ? errors.address_refused({ detail: withAllowHint(detail), cause: error })
         : errors.platform_unreachable({ detail, cause: error });
     }
     if (outcome.kind === 'rejected') throw errors.credential_rejected({ detail: outcome.reason });
@@ -307,4 +311,9 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       return { kind: 'token_expired' };
     },
   };
+}
+
+/** Mail servers of the operator's own network are the usual case: whoever reads this learns what to set. */
+function withAllowHint(detail: string): string {
+  return `${detail} Whoever runs this service can allow it with TOOLHUB_EGRESS_ALLOW.`;
 }

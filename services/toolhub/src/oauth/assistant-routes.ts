@@ -1,4 +1,5 @@
-import { type App, noteAudit } from '@libs/http';
+import { hash } from 'node:crypto';
+import { type App, noteAudit, parseCookies, serializeCookie } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../customers/access.ts';
@@ -26,6 +27,8 @@ export interface AssistantRoutesDependencies {
 const CONNECT = '/oauth/connect-mcp';
 const CALLBACK = '/oauth/mcp-callback';
 const TOKEN_DAYS = 90;
+const SHOWN_COOKIE = 'toolhub_snippets';
+const SHOWN_SECONDS = 24 * 60 * 60;
 
 interface Answer {
   state?: string;
@@ -36,7 +39,12 @@ interface Answer {
 
 /** Why the flow ended without a page of snippets, in words for the person who sees it. */
 class ConnectFailure extends Error {
-  override readonly name = 'ConnectFailure';
+  override readonly name: string = 'ConnectFailure';
+}
+
+/** A reload, or a way back: what was shown is shown once. */
+class ShownBefore extends ConnectFailure {
+  override readonly name = 'ShownBefore';
 }
 
 /** The way from the dashboard to a client's configuration: the platform's own client, run on the server side. */
@@ -51,7 +59,13 @@ export function registerAssistantRoutes(app: App, deps: AssistantRoutesDependenc
       return await showSnippets(app, deps, request, reply);
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
-      const page = problemPage({ title: 'Not connected', detail: error.message, retryLink: CONNECT });
+      const wasShown = error instanceof ShownBefore;
+      const page = problemPage({
+        title: wasShown ? 'The snippets were shown once' : 'Not connected',
+        detail: error.message,
+        retryLink: CONNECT,
+        retryText: wasShown ? 'Make new snippets' : 'Try again',
+      });
       return sendPage(reply, page, 400);
     }
   });
@@ -63,15 +77,30 @@ async function showSnippets(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const code = await checkAnswer(deps, answerOf(request));
+  const code = await checkAnswer(deps, request, answerOf(request));
   const customerId = await redeem(app, deps, code, request);
   const customer = await deps.customers.find(customerId);
   if (customer === undefined) throw new ConnectFailure('The account does not exist any more.');
   const token = await makeToken(deps, customerId, request);
   return sendPage(
-    reply,
+    reply.header('set-cookie', rememberShown(deps, request)),
     snippetsPage({ mcpUrl: `${deps.publicUrl}/mcp`, token, tokenDays: TOKEN_DAYS, email: customer.email }),
   );
+}
+
+/** A browser that has seen the page is told so when it asks again; anybody else learns nothing of the state. */
+function rememberShown({ access }: AssistantRoutesDependencies, request: FastifyRequest): string {
+  return serializeCookie(SHOWN_COOKIE, shownMark(answerOf(request).state ?? ''), {
+    ...{ secure: access.secureCookies, sameSite: 'Lax', path: CALLBACK, maxAgeSeconds: SHOWN_SECONDS },
+  });
+}
+
+function wasShownTo(request: FastifyRequest, state: string): boolean {
+  return parseCookies(request.headers.cookie).get(SHOWN_COOKIE) === shownMark(state);
+}
+
+function shownMark(state: string): string {
+  return hash('sha256', state, 'base64url');
 }
 
 /** A parameter that comes twice counts as none. */
@@ -85,6 +114,7 @@ function answerOf(request: FastifyRequest): Answer {
 
 async function checkAnswer(
   deps: AssistantRoutesDependencies,
+  request: FastifyRequest,
   answer: Answer,
 ): Promise<Record<string, string>> {
   const { state = '', code, error, iss } = answer;
@@ -97,8 +127,8 @@ async function checkAnswer(
   }
   const form = await deps.oauth.finishConnect({ state, code });
   if (form === undefined)
-    throw new ConnectFailure(
-      'This page was opened a second time, or too much time has passed since the start. What it showed the first time still works; connect again to see it anew.',
+    throw new (wasShownTo(request, state) ? ShownBefore : ConnectFailure)(
+      'This page was opened a second time, or too much time has passed since the start. What it showed the first time still works: its token is listed under Tokens in the dashboard, where you can revoke it. To see snippets again, make new ones.',
     );
   return form;
 }

@@ -118,12 +118,17 @@ and know the address above.</p>
 }
 
 /** For the end of a flow that cannot go on. */
-export function problemPage(view: { title: string; detail: string; retryLink?: string }): Page {
+export function problemPage(view: {
+  title: string;
+  detail: string;
+  retryLink?: string;
+  retryText?: string;
+}): Page {
   return layOut({
     title: view.title,
     body: html`<h1>${view.title}</h1>
 <p>${view.detail}</p>
-${view.retryLink && html`<p><a href="${view.retryLink}">Try again</a></p>`}`,
+${view.retryLink && html`<p><a href="${view.retryLink}">${view.retryText ?? 'Try again'}</a></p>`}`,
   });
 }
 
@@ -137,13 +142,22 @@ export interface SnippetsView {
 /** A name that both clients accept in their configuration. */
 const SERVER_NAME = 'toolhub';
 
+/**
+ * Its configuration file knows programs alone, so a small one (`mcp-remote`) stands between. A space in an argument is
+ * lost on some systems, hence the variable for the header.
+ */
 function desktopConfig(mcpUrl: string, token?: string): string {
-  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
-  return JSON.stringify(
-    { mcpServers: { [SERVER_NAME]: { type: 'http', url: mcpUrl, ...headers } } },
-    null,
-    2,
-  );
+  const isPlain = mcpUrl.startsWith('http:') && !/^http:\/\/(localhost|127\.0\.0\.1)[:/]/.test(mcpUrl);
+  const args = ['-y', 'mcp-remote', mcpUrl, ...(isPlain ? ['--allow-http'] : [])];
+  const server =
+    token === undefined
+      ? { command: 'npx', args }
+      : {
+          command: 'npx',
+          args: [...args, '--header', `Authorization:\${AUTH_HEADER}`],
+          env: { AUTH_HEADER: `Bearer ${token}` },
+        };
+  return JSON.stringify({ mcpServers: { [SERVER_NAME]: server } }, null, 2);
 }
 
 function terminalCommand(mcpUrl: string, token?: string): string {
@@ -165,7 +179,8 @@ export function snippetsPage(view: SnippetsView): Page {
     body: html`<h1>Your account is ready to connect</h1>
 <p class="muted">Logged in as ${view.email}. Choose your client, and one of the two ways to log in.</p>
 <h2>Desktop assistant</h2>
-<p class="muted">Put this into its configuration file and start it again.</p>
+<p class="muted">It has a page for connectors? Add a custom connector there with the address
+<code>${mcpUrl}</code>, and log in. Otherwise put this into its configuration file and start it again; it needs Node.js.</p>
 <h3>Log in with the browser (recommended)</h3>
 ${snippet('desktop-oauth', 'desktop configuration with browser login', desktopConfig(mcpUrl))}
 <h3>With a token</h3>

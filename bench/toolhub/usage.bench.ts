@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { type Database, openDatabase } from '@libs/db';
+import { createRollups } from '../../services/toolhub/src/billing/rollups.ts';
+import { startDatabase, startService } from '../environment.ts';
+import { type Benchmark, median, type Result } from '../result.ts';
+
+const MANY = Number(process.env.BENCH_CALLS ?? 10_000_000);
+const FEW = 1_000;
+const DAYS = 365;
+const TOOLS = 100;
+const PLATFORMS = 11;
+/** Classes of duration that calls of a tool fall into: from some 10 ms to some seconds. */
+const CLASSES = 45;
+/** The log is read by its key from the newest on, so that its length beyond this says nothing more. */
+const LOG_ROWS_MAX = 200_000;
+const WARM_UP = 5;
+const ROUNDS = 31;
+const CHART_MS_MAX = 100;
+const RATIO_MAX = 3;
+
+interface Customer {
+  id: string;
+  call(path: string): Promise<number>;
+}
+
+async function join(url: string): Promise<Customer> {
+  const signup = await fetch(`${url}/api/auth/signup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: `${randomUUID()}@example.com`, password: 'a long password', name: 'A' }),
+  });
+  if (signup.status !== 201) throw new Error(`signing up answered ${signup.status} ${await signup.text()}`);
+  const { customer } = (await signup.json()) as { customer: { id: string } };
+  const cookie = signup.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+  return {
+    id: customer.id,
+    async call(path) {
+      const startedAt = performance.now();
+      const answer = await fetch(`${url}${path}`, { headers: { cookie } });
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+      return performance.now() - startedAt;
+    },
+  };
+}
+
+/** A year of calls as the meter counts them: by day, tool and class of duration, all of which many calls fill. */
+async function fill(database: Database, customerId: string, calls: number): Promise<void> {
+  const cells = DAYS * TOOLS * CLASSES;
+  await database.session(async (session) => {
+    await session.query('set synchronous_commit = off');
+    await session.query('set statement_timeout = 0');
+    await session.query(
+      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
+       select $1, current_date - (cell / ${TOOLS * CLASSES})::int, 'tool_' || lpad((cell % ${TOOLS})::text, 3, '0'),
+         20 + (cell / ${TOOLS} % ${CLASSES})::int, 'platform_' || lpad((cell % ${TOOLS} % ${PLATFORMS})::text, 2, '0'),
+         sum(share)::bigint, (sum(share) / 50)::bigint, 0
+       from (
+         select (i::bigint * ${Math.max(1, Math.floor(cells / Math.min(calls, cells)))}) % ${cells} as cell,
+           ${Math.max(1, Math.round(calls / cells))} as share
+         from generate_series(0, ${Math.min(calls, cells) - 1}) as i
+       ) spread group by cell`,
+      [customerId],
+    );
+    await session.query(
+      `insert into audit_entries (customer_id, id, at, actor_type, actor_id, action, target, outcome, ip, request_id)
+       select $1, 'aud_' || lpad(i::text, 26, '0'), now() - i * interval '3 seconds', 'token', 'tok_1', 'tool.call',
+         'tool_' || i % ${TOOLS}, 'success', '127.0.0.1', 'req_' || i
+       from generate_series(1, ${Math.min(calls, LOG_ROWS_MAX)}) as i`,
+      [customerId],
+    );
+    for (const table of ['usage_daily', 'audit_entries']) await session.query(`vacuum analyze ${table}`);
+  });
+}
+
+/** What the overview asks for, for every range that it offers. */
+function charts(): Record<string, string> {
+  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+  const usage = (days: number, group: string) =>
+    `/api/usage?${new URLSearchParams({ from: day(days - 1), to: day(-1), group })}`;
+  return {
+    'usage by platform, 7 days': usage(7, 'platform'),
+    'usage by platform, 30 days': usage(30, 'platform'),
+    'usage by platform, 90 days': usage(90, 'platform'),
+    'usage by platform, a year': usage(365, 'platform'),
+    'daily activity, 30 days': usage(30, 'day'),
+    'daily activity, a year': usage(365, 'day'),
+    'usage by tool, a year': usage(365, 'tool'),
+    'the quota': '/api/plan',
+    'the latest calls': '/api/audit?action=tool.call&limit=8',
+  };
+}
+
+async function timeOf(customer: Customer, path: string): Promise<number> {
+  const times: number[] = [];
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    const ms = await customer.call(path);
+    if (round >= 0) times.push(ms);
+  }
+  return median(times);
+}
+
+/** D1, D2: the charts of a year of ten million calls, against those of a thousand. */
+export const benchmark: Benchmark = {
+  name: 'toolhub usage',
+  async run() {
+    const server = await startDatabase();
+    const service = await startService('toolhub', { DATABASE_URL: server.url, TOOLHUB_RATE_API: '0' });
+    const database = await openDatabase({ url: server.url, schema: 'toolhub' });
+    try {
+      const [few, many] = [await join(service.url), await join(service.url)];
+      await fill(database, few.id, FEW);
+      await fill(database, many.id, MANY);
+      await database.query(`update customers set created_at = now() - interval '${DAYS + 1} days'`);
+      // As the nights of the year would have done it.
+      const rollups = createRollups({ database, now: () => new Date() });
+      const startedAt = performance.now();
+      await rollups.roll(new AbortController().signal);
+      console.log(`     a year was added up in ${Math.round(performance.now() - startedAt)} ms`);
+      await database.session((session) => session.query('vacuum analyze usage_rollups'));
+      const results: Result[] = [];
+      for (const [what, path] of Object.entries(charts())) {
+        const other = await timeOf(few, path);
+        const ours = await timeOf(many, path);
+        const result = { what, ours, unit: 'ms' };
+        results.push(
+          { ...result, id: 'D1', other, bar: { kind: 'at most', value: RATIO_MAX } },
+          { ...result, id: 'D2', other: null, bar: { kind: 'at most', value: CHART_MS_MAX } },
+        );
+      }
+      return results;
+    } finally {
+      await database.close();
+      await service.stop();
+      await server.stop();
+    }
+  },
+};
