@@ -2,6 +2,7 @@
 export const texts = {
   copy: 'Copy',
   copied: 'Copied',
+  closeMessage: 'Close this message',
   loading: 'Loading',
   retry: 'Try again',
   requestId: 'Request id',

@@ -3,15 +3,16 @@ import { ApiError, ConnectionLost } from '../api/problem.ts';
 import { texts } from '../texts.ts';
 
 const SHOWN_MS = 5_000;
+const closeButtonProps = { 'aria-label': texts.closeMessage };
 
 export const toast = {
   done(message: string): void {
-    notifications.show({ message, color: 'brand', autoClose: SHOWN_MS });
+    notifications.show({ message, color: 'brand', closeButtonProps, autoClose: SHOWN_MS });
   },
   /** For what has no field to stand at. */
   problem(error: unknown): void {
     const [title, message] = wordsOf(error);
-    notifications.show({ title, message, color: 'red', autoClose: 2 * SHOWN_MS });
+    notifications.show({ title, message, color: 'red', closeButtonProps, autoClose: 2 * SHOWN_MS });
   },
 };
 

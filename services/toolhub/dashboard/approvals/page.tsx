@@ -133,7 +133,11 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             </ActionButton>
           </Group>
         ) : null}
-        {status === 'allowed' ? <Alert color="teal">{words.allowedHint}</Alert> : null}
+        {status === 'allowed' ? (
+          <Alert color="teal" role="note">
+            {words.allowedHint}
+          </Alert>
+        ) : null}
       </Stack>
     </Paper>
   );

@@ -50,7 +50,7 @@ export function AssistantsPage() {
                 <List.Item key={hint}>{hint}</List.Item>
               ))}
             </List>
-            <Alert color="gray" title={words.withToken}>
+            <Alert color="gray" role="note" title={words.withToken}>
               <Group justify="space-between">
                 <Text size="sm">{words.withTokenHint}</Text>
                 <Button component="a" href="/oauth/connect-mcp" leftSection={<Icon name="key" size={16} />}>

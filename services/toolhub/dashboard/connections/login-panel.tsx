@@ -25,7 +25,9 @@ export function LoginPanel({ platform }: { platform: Platform }) {
           )}
         </Group>
         {closed.length === 0 ? null : (
-          <Alert color="gray">{words.notRegistered(closed.map(({ title }) => title).join(', '))}</Alert>
+          <Alert color="gray" role="note">
+            {words.notRegistered(closed.map(({ title }) => title).join(', '))}
+          </Alert>
         )}
       </Stack>
     </Panel>

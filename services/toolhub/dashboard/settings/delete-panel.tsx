@@ -17,7 +17,9 @@ export function DeletePanel() {
   return (
     <Panel title={words.delete}>
       <ApiFormView api={api} submitLabel={words.deleteNow}>
-        <Alert color="red">{words.deleteHint}</Alert>
+        <Alert color="red" role="note">
+          {words.deleteHint}
+        </Alert>
         <PasswordInput
           label={texts.fields.password}
           description={words.deletePassword}

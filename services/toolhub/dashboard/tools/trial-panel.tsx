@@ -89,7 +89,11 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
         </Stack>
       </form>
       <Stack mt="lg" aria-live="polite">
-        {tool.enabled ? null : <Alert color="gray">{words.switchedOff}</Alert>}
+        {tool.enabled ? null : (
+          <Alert color="gray" role="note">
+            {words.switchedOff}
+          </Alert>
+        )}
         {problem === undefined ? null : <ProblemView error={problem} />}
         {answer === undefined ? null : <Answer answer={answer} />}
       </Stack>
