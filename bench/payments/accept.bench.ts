@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort, type RunningService, startDatabase, startService } from '../environment.ts';
+import { warmUp } from '../load.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 import { acceptLoad, apiOnly, type Cost, costOf } from './accept-load.ts';
 import { acceptOneByOne } from './one-by-one.ts';
@@ -70,6 +71,8 @@ async function measure(opened: AsyncDisposableStack): Promise<Measured> {
   const shares = all.map(({ url }) =>
     acceptLoad(url, { connections: CONNECTIONS / PROCESSES, warmupSeconds: 1 }),
   );
+  // Those that are new have never served a request; what compiling costs them is no part of the figure.
+  await Promise.all(shares.map((load) => warmUp({ ...load, warmupSeconds: SECONDS })));
   for (let round = 0; round < ROUNDS; round += 1) {
     measured.byFour.push(await costOf(shares, [database.pid, ...all.map(({ pid }) => pid)]));
   }

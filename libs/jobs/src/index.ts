@@ -4,6 +4,6 @@ export type { Schedule } from './schedule.ts';
 export { dailyAt, everyMinutes, monthlyAt } from './schedule.ts';
 
 export type { Job, NewJob } from './store.ts';
-export { completeJobs, enqueueJobs } from './store.ts';
+export { completeJobs, enqueueJobs, enqueueWithin } from './store.ts';
 export type { CronEntry, Handler, Worker, WorkerOptions } from './worker.ts';
 export { startWorker } from './worker.ts';

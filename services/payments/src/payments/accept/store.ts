@@ -7,6 +7,7 @@ import {
   textArray,
   timestamptzArray,
 } from '@libs/db';
+import { enqueueWithin } from '@libs/jobs';
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { Transfer } from '../../ledger/transfer.ts';
 import type { Payment } from '../payment.ts';
@@ -209,11 +210,9 @@ with stale as materialized (
 ), held as (
   insert into ledger_transfers (tenant_id, id, payment_id, kind, debit_account, credit_account, amount, created_at)
   select tenant_id, hold_id, id, 'hold', debit_account, credit_account, amount, created_at from ${acceptedOf(keys)}
-), queued as materialized (
-  select enqueue_job(case when is_live then '${LIVE_SUBMIT_JOB}' else '${SUBMIT_JOB}' end,
-    jsonb_agg(jsonb_build_array(tenant_id, id)), now())
-  from ${acceptedOf(keys)}, lateral (select right(tenant_id, 5) = '.live' as is_live) as mode group by is_live
-)${
+), ${enqueueWithin(`select case when is_live then '${LIVE_SUBMIT_JOB}' else '${SUBMIT_JOB}' end,
+    jsonb_agg(jsonb_build_array(tenant_id, id))
+    from ${acceptedOf(keys)}, lateral (select right(tenant_id, 5) = '.live' as is_live) as mode group by is_live`)}${
   keys === 'new'
     ? ''
     : `, counted as (
@@ -221,7 +220,7 @@ with stale as materialized (
 )`
 }
 select ${keys === 'new' ? 'true as all_claimed' : 'all_claimed, case when not all_claimed then ids end as claimed'},
-  (select string_agg(tenant_id, ' ') from stale) as stale, (select count(*) from queued)
+  (select string_agg(tenant_id, ' ') from stale) as stale, (select count(*) from woken)
 ${keys === 'new' ? '' : 'from counted'}`;
 
 function acceptedOf(keys: Keys): string {

@@ -14,12 +14,18 @@ const HOUR_MS = 3_600_000;
 const INSTANT_MS_MIN = 0;
 const INSTANT_MS_MAX = Date.UTC(9999, 11, 31);
 
+/** The last one that was written: all messages of a batch are written at one time. */
+let lastWritten = { instantMs: Number.NaN, text: '' };
+
 export function networkDateTime(instant: Date): NetworkDateTime {
   const instantMs = instant.getTime();
+  if (instantMs === lastWritten.instantMs) return lastWritten.text;
   if (!(instantMs >= INSTANT_MS_MIN && instantMs < INSTANT_MS_MAX)) {
     throw new MessageFieldError('instant', 'a date from 1970 to 9999');
   }
-  return new Date(instantMs + newYorkOffsetMs(instantMs)).toISOString().slice(0, 19);
+  const text = new Date(instantMs + newYorkOffsetMs(instantMs)).toISOString().slice(0, 19);
+  lastWritten = { instantMs, text };
+  return text;
 }
 
 export function networkDate(instant: Date): NetworkDate {
@@ -53,8 +59,14 @@ export function isDate(text: string): boolean {
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 }
 
+/** The last time that was found right, for the same reason. */
+let lastRight = '';
+
 export function isDateTime(text: string): boolean {
-  return DATE_TIME.test(text) && isDate(text.slice(0, 10));
+  if (text === lastRight) return true;
+  const isRight = DATE_TIME.test(text) && isDate(text.slice(0, 10));
+  if (isRight) lastRight = text;
+  return isRight;
 }
 
 function daysInMonth(year: number, month: number): number {
