@@ -19,12 +19,14 @@ export { type PagesOptions, registerPages } from './pages.ts';
 export {
   type CursorCodec,
   cursorCodec,
+  listPage,
   listQuery,
   listSchema,
+  objectListPage,
   objectListSchema,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
-  toPage,
+  type PageQuery,
 } from './pagination.ts';
 export type { RateDecision } from './rate-bucket.ts';
 export {

@@ -2,7 +2,7 @@ import type { AppError } from '@libs/runtime';
 import Type from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { createTestApp } from '../test/test-app.ts';
-import { cursorCodec, listQuery, listSchema, objectListSchema, toPage } from './index.ts';
+import { cursorCodec, listPage, listQuery, listSchema, objectListPage, objectListSchema } from './index.ts';
 
 const Position = Type.Object(
   { id: Type.String({ pattern: '^thing_' }), at: Type.Integer() },
@@ -40,12 +40,23 @@ describe('cursors', () => {
 });
 
 describe('pages', () => {
-  const cursorOf = (row: number) => `after-${row}`;
+  const cursor = cursorCodec(Type.Tuple([Type.Integer()]));
+  const upTo =
+    (last: number) =>
+    async ({ from, limit }: { from: [number] | undefined; limit: number }) => {
+      const start = (from?.[0] ?? 0) + 1;
+      return Array.from({ length: limit }, (_, index) => start + index).filter((n) => n <= last);
+    };
+  const pageOf = (last: number, query: { limit: number; cursor?: string }) =>
+    listPage(query, { cursor, read: upTo(last), positionOf: (n) => [n], show: (n) => `n${n}` });
 
-  test('the extra row only tells that there is more', () => {
-    expect(toPage([1, 2, 3], { limit: 2, cursorOf })).toEqual({ data: [1, 2], next_cursor: 'after-2' });
-    expect(toPage([1, 2], { limit: 2, cursorOf })).toEqual({ data: [1, 2], next_cursor: null });
-    expect(toPage([], { limit: 2, cursorOf })).toEqual({ data: [], next_cursor: null });
+  test('the extra row only tells that there is more', async () => {
+    const first = await pageOf(3, { limit: 2 });
+    expect(first).toEqual({ data: ['n1', 'n2'], next_cursor: cursor.encode([2]) });
+    const second = await pageOf(3, { limit: 2, cursor: first.next_cursor ?? '' });
+    expect(second).toEqual({ data: ['n3'], next_cursor: null });
+    expect(await pageOf(2, { limit: 2 })).toEqual({ data: ['n1', 'n2'], next_cursor: null });
+    expect(await pageOf(0, { limit: 2 })).toEqual({ data: [], next_cursor: null });
   });
 
   test('through a route', async () => {
@@ -54,15 +65,9 @@ describe('pages', () => {
       querystring: listQuery({ status: Type.Optional(Type.String()) }),
       response: { 200: objectListSchema(Type.Object({ n: Type.Integer() })) },
     };
-    app.get('/numbers', { schema }, async (request) => {
-      const { limit, cursor, status } = request.query;
-      const after = cursorCodec(Type.Integer()).decode(cursor) ?? 0;
-      const rows = Array.from({ length: limit + 1 }, (_, index) => ({ n: after + index + 1 })).filter(
-        (row) => row.n <= 25,
-      );
-      expect(status).toBeUndefined();
-      const page = toPage(rows, { limit, cursorOf: (last) => cursorCodec(Type.Integer()).encode(last.n) });
-      return { object: 'list' as const, ...page };
+    app.get('/numbers', { schema }, ({ query }) => {
+      expect(query.status).toBeUndefined();
+      return objectListPage(query, { cursor, read: upTo(25), positionOf: (n) => [n], show: (n) => ({ n }) });
     });
     const first = (await app.inject('/numbers')).json();
     expect(first).toMatchObject({ object: 'list', data: expect.objectContaining({ length: 20 }) });

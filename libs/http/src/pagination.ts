@@ -94,13 +94,42 @@ function badCursor(): AppError {
   });
 }
 
-/** One page of rows that were fetched with `limit + 1`: the extra row only tells that there is more. */
-export function toPage<Row>(
-  rows: readonly Row[],
-  options: { limit: number; cursorOf: (last: Row) => string },
-): { data: Row[]; next_cursor: string | null } {
-  const data = rows.slice(0, options.limit);
-  const last = data.at(-1);
-  const more = rows.length > options.limit && last !== undefined;
-  return { data, next_cursor: more ? options.cursorOf(last) : null };
+/** A tuple is taken as one, and not as an array of any length. */
+type CursorPosition = [unknown, ...unknown[]] | object;
+
+/** How one page of a list comes about. */
+export interface PageSource<Position extends CursorPosition, Row, Item> {
+  readonly cursor: CursorCodec<Position>;
+  /** Rows behind `from`, or the first ones; one more is asked for than is shown, which tells whether there are more. */
+  read(page: { from: Position | undefined; limit: number }): Promise<readonly Row[]>;
+  /** Where the next page begins when this row is the last of one. */
+  positionOf(row: Row): Position;
+  show(row: Row): Item;
+}
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** `{data, next_cursor}`, as `listSchema` has it. */
+export async function listPage<Position extends CursorPosition, Row, Item>(
+  { limit, cursor }: PageQuery,
+  source: PageSource<Position, Row, Item>,
+): Promise<{ data: Item[]; next_cursor: string | null }> {
+  const rows = await source.read({ from: source.cursor.decode(cursor), limit: limit + 1 });
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    data: shown.map((row) => source.show(row)),
+    next_cursor: last === undefined ? null : source.cursor.encode(source.positionOf(last)),
+  };
+}
+
+/** `{object: "list", data, next_cursor}`, as `objectListSchema` has it. */
+export async function objectListPage<Position extends CursorPosition, Row, Item>(
+  query: PageQuery,
+  source: PageSource<Position, Row, Item>,
+): Promise<{ object: 'list'; data: Item[]; next_cursor: string | null }> {
+  return { object: 'list', ...(await listPage(query, source)) };
 }

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -56,15 +56,13 @@ export function registerAuditRoutes(
         response: { 200: objectListSchema(EntrySchema) },
       },
     },
-    async ({ query, caller }) => {
-      const { organisationId } = caller.tenant;
-      const before = cursor.decode(query.cursor)?.[0] ?? null;
-      const found = await audit.list({ organisationId, before, limit: query.limit + 1 });
-      const page = toPage(found.map(entryToApi), {
-        limit: query.limit,
-        cursorOf: ({ id }) => cursor.encode([id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query, caller: { tenant } }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          audit.list({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: entryToApi,
+      }),
   );
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, objectListSchema } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ID_LENGTH_MAX, idParams, sendJsonText } from '../api-schema.ts';
@@ -51,15 +51,18 @@ export function registerEventRoutes(
     },
     async (request, reply) => {
       const { query } = request;
-      const rows = await events.list(request.caller.tenant, {
-        type: query.type ?? null,
-        subjectId: query.object_id ?? null,
-        beforeId: cursor.decode(query.cursor)?.[0] ?? null,
-        limit: query.limit + 1,
+      const page = await listPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          events.list(request.caller.tenant, {
+            ...{ type: query.type ?? null, subjectId: query.object_id ?? null },
+            ...{ beforeId: from?.[0] ?? null, limit },
+          }),
+        positionOf: ({ id }) => [id],
+        show: eventToJson,
       });
-      const page = toPage(rows, { limit: query.limit, cursorOf: (last) => cursor.encode([last.id]) });
       const next = JSON.stringify(page.next_cursor);
-      const data = page.data.map(eventToJson).join(',');
+      const data = page.data.join(',');
       return sendJsonText(reply, `{"object":"list","data":[${data}],"next_cursor":${next}}`);
     },
   );

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { closed } from '../api-schema.ts';
@@ -56,13 +56,13 @@ export function registerOwnKeyRoutes(routes: PaymentsRoutes, { keys, now }: OwnK
         response: { 200: objectListSchema(KeySchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const before = cursor.decode(request.query.cursor)?.[0] ?? null;
-      const found = await keys.listKeysOf(ownerOf(request), { before, limit: limit + 1 });
-      const page = toPage(found.map(keyToApi), { limit, cursorOf: ({ id }) => cursor.encode([id]) });
-      return { object: 'list' as const, ...page };
-    },
+    (request) =>
+      objectListPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => keys.listKeysOf(ownerOf(request), { before: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: keyToApi,
+      }),
   );
 
   routes.post(

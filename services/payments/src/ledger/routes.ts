@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { ID_LENGTH_MAX, nullable, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -160,16 +160,14 @@ export function registerLedgerRoutes(
         response: { 200: objectListSchema(Account) },
       },
     },
-    async ({ query, caller }) => {
-      const afterId = accountCursor.decode(query.cursor)?.[0] ?? null;
-      const rows = await accountsOf(databases[caller.tenant.mode], caller.tenant, {
-        afterId,
-        limit: query.limit + 1,
-        now: now(),
-      });
-      const page = toPage(rows, { limit: query.limit, cursorOf: (last) => accountCursor.encode([last.id]) });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query, caller: { tenant } }) =>
+      objectListPage(query, {
+        cursor: accountCursor,
+        read: ({ from, limit }) =>
+          accountsOf(databases[tenant.mode], tenant, { afterId: from?.[0] ?? null, limit, now: now() }),
+        positionOf: ({ id }) => [id],
+        show: (account) => account,
+      }),
   );
 
   routes.get(
@@ -195,19 +193,17 @@ export function registerLedgerRoutes(
         response: { 200: objectListSchema(Entry) },
       },
     },
-    async ({ query, caller }) => {
-      const rows = await entriesOf(databases[caller.tenant.mode], caller.tenant, {
-        paymentId: query.payment_id ?? null,
-        accountId: query.account_id ?? null,
-        before: entryCursor.decode(query.cursor) ?? null,
-        limit: query.limit + 1,
-      });
-      const page = toPage(rows, {
-        limit: query.limit,
-        cursorOf: (last) => entryCursor.encode([last.transaction_id, last.id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query, caller: { tenant } }) =>
+      objectListPage(query, {
+        cursor: entryCursor,
+        read: ({ from = null, limit }) =>
+          entriesOf(databases[tenant.mode], tenant, {
+            ...{ paymentId: query.payment_id ?? null, accountId: query.account_id ?? null },
+            ...{ before: from, limit },
+          }),
+        positionOf: ({ transaction_id, id }) => [transaction_id, id],
+        show: (entry) => entry,
+      }),
   );
 
   routes.get(

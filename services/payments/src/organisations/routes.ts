@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { closed, idParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
@@ -219,18 +219,16 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
         response: { 200: objectListSchema(ListedOrganisation) },
       },
     },
-    async ({ query }) => {
-      const found = await organisations.list({
-        liveAccess: query.live_access ?? null,
-        before: cursor.decode(query.cursor)?.[0] ?? null,
-        limit: query.limit + 1,
-      });
-      const page = toPage(found.map(listedToApi), {
-        limit: query.limit,
-        cursorOf: ({ id }) => cursor.encode([id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          organisations.list({
+            ...{ liveAccess: query.live_access ?? null, before: from?.[0] ?? null, limit },
+          }),
+        positionOf: ({ id }) => [id],
+        show: listedToApi,
+      }),
   );
 
   routes.post(

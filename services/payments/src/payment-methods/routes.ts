@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import Type, { type Static } from 'typebox';
 import { ID_LENGTH_MAX, idParams, oneOfStrings } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -86,17 +86,17 @@ export function registerPaymentMethodRoutes(
         response: { 200: objectListSchema(MethodSchema) },
       },
     },
-    async (request) => {
-      const { query } = request;
-      const rows = await methods.list(request.caller.tenant, {
-        type: query.type ?? null,
-        fingerprint: query.fingerprint ?? null,
-        beforeSortId: cursor.decode(query.cursor)?.[0] ?? null,
-        limit: query.limit + 1,
-      });
-      const page = toPage(rows, { limit: query.limit, cursorOf: (last) => cursor.encode([last.sortId]) });
-      return { object: 'list' as const, data: page.data.map(toApi), next_cursor: page.next_cursor };
-    },
+    ({ query, caller }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          methods.list(caller.tenant, {
+            ...{ type: query.type ?? null, fingerprint: query.fingerprint ?? null },
+            ...{ beforeSortId: from?.[0] ?? null, limit },
+          }),
+        positionOf: ({ sortId }) => [sortId],
+        show: toApi,
+      }),
   );
 
   routes.get(

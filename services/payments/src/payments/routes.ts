@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type App, cursorCodec, listQuery, toPage } from '@libs/http';
+import { type App, cursorCodec, listQuery, objectListPage } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { idParams } from '../api-schema.ts';
@@ -175,16 +175,15 @@ export function registerPaymentRoutes(
     },
     async (request, reply) => {
       const { query } = request;
-      const rows = await payments.list(request.caller.tenant, {
-        ...filterOf(query, request.metadataFilter),
-        beforeId: cursor.decode(query.cursor)?.[0] ?? null,
-        limit: query.limit + 1,
+      const filter = filterOf(query, request.metadataFilter);
+      const page = await objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          payments.list(request.caller.tenant, { ...filter, beforeId: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: toApi,
       });
-      const page = toPage(rows, { limit: query.limit, cursorOf: (last) => cursor.encode([last.id]) });
-      return sendText(
-        reply,
-        JSON.stringify({ object: 'list', data: page.data.map(toApi), next_cursor: page.next_cursor }),
-      );
+      return sendText(reply, JSON.stringify(page));
     },
   );
 

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { Login, Session } from '@libs/login';
 import Type from 'typebox';
 import { closed, ID_LENGTH_MAX, idParams, nullable, Timestamp } from '../api-schema.ts';
@@ -67,16 +67,14 @@ function registerSessionList(routes: PaymentsRoutes, { sessions }: AccountRouteD
         response: { 200: objectListSchema(ListedSession) },
       },
     },
-    async (request) => {
+    (request) => {
       const { userId: personId, sessionId } = personOf(request);
-      const { limit } = request.query;
-      const before = cursor.decode(request.query.cursor)?.[0];
-      const found = await sessions.list({ personId, before, limit: limit + 1 });
-      const page = toPage(
-        found.map((session) => listedToApi(session, sessionId)),
-        { limit, cursorOf: ({ id }) => cursor.encode([id]) },
-      );
-      return { object: 'list' as const, ...page };
+      return objectListPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => sessions.list({ personId, before: from?.[0], limit }),
+        positionOf: ({ id }) => [id],
+        show: (session) => listedToApi(session, sessionId),
+      });
     },
   );
 

@@ -1,4 +1,11 @@
-import { cursorCodec, listQuery, noteAudit, objectListSchema, type RateLimit, toPage } from '@libs/http';
+import {
+  cursorCodec,
+  listQuery,
+  noteAudit,
+  objectListPage,
+  objectListSchema,
+  type RateLimit,
+} from '@libs/http';
 import { emailKey } from '@libs/login';
 import Type from 'typebox';
 import { closed, idParams, Timestamp } from '../api-schema.ts';
@@ -85,16 +92,14 @@ function registerMembers(routes: PaymentsRoutes, { members }: TeamRouteDependenc
         response: { 200: objectListSchema(MemberSchema) },
       },
     },
-    async ({ query, caller }) => {
-      const { organisationId } = caller.tenant;
-      const before = cursor.decode(query.cursor)?.[0] ?? null;
-      const found = await members.list({ organisationId, before, limit: query.limit + 1 });
-      const page = toPage(found.map(memberToApi), {
-        limit: query.limit,
-        cursorOf: ({ id }) => cursor.encode([id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query, caller: { tenant } }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          members.list({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: memberToApi,
+      }),
   );
 
   routes.patch(
@@ -208,16 +213,14 @@ function registerInvitations(routes: PaymentsRoutes, { invitations, limits }: Te
         response: { 200: objectListSchema(InvitationSchema) },
       },
     },
-    async ({ query, caller }) => {
-      const { organisationId } = caller.tenant;
-      const before = cursor.decode(query.cursor)?.[0] ?? null;
-      const found = await invitations.list({ organisationId, before, limit: query.limit + 1 });
-      const page = toPage(found.map(invitationToApi), {
-        limit: query.limit,
-        cursorOf: ({ id }) => cursor.encode([id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query, caller: { tenant } }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          invitations.list({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: invitationToApi,
+      }),
   );
 
   routes.delete(

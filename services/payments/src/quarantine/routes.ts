@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import {
   closed,
@@ -83,20 +83,19 @@ export function registerQuarantineRoutes(
         response: { 200: objectListSchema(Item) },
       },
     },
-    async ({ query }) => {
-      const last = cursor.decode(query.cursor);
-      const found = await quarantine.list({
-        rail: query.rail ?? null,
-        status: query.status ?? null,
-        before: last ? { receivedAt: new Date(last[0]), id: last[1] } : null,
-        limit: query.limit + 1,
-      });
-      const page = toPage(found.map(toApi), {
-        limit: query.limit,
-        cursorOf: ({ received_at, id }) => cursor.encode([received_at, id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query }) =>
+      objectListPage(query, {
+        cursor,
+        async read({ from, limit }) {
+          const found = await quarantine.list({
+            ...{ rail: query.rail ?? null, status: query.status ?? null, limit },
+            before: from ? { receivedAt: new Date(from[0]), id: from[1] } : null,
+          });
+          return found.map(toApi);
+        },
+        positionOf: ({ received_at, id }) => [received_at, id],
+        show: (item) => item,
+      }),
   );
 
   routes.get(

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { idParams, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -69,11 +69,15 @@ export function registerRailRoutes(
     },
     async ({ params, query, caller }) => {
       await getPayment(caller.tenant, params.id);
-      const all = (await messages.list(caller.tenant, params.id)).map(toApi);
-      const last = cursor.decode(query.cursor)?.[0];
-      const rest = last === undefined ? all : all.slice(all.findIndex(({ id }) => id === last) + 1);
-      const page = toPage(rest, { limit: query.limit, cursorOf: ({ id }) => cursor.encode([id]) });
-      return { object: 'list' as const, ...page };
+      return objectListPage(query, {
+        cursor,
+        async read({ from }) {
+          const all = await messages.list(caller.tenant, params.id);
+          return from === undefined ? all : all.slice(all.findIndex(({ id }) => id === from[0]) + 1);
+        },
+        positionOf: ({ id }) => [id],
+        show: toApi,
+      });
     },
   );
 }

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage } from '@libs/http';
 import Type, { type Static } from 'typebox';
 import { ModeSchema, nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
@@ -116,7 +116,7 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
       },
     },
     async ({ query }) => {
-      if (query.day === undefined) return listStored(reconciliation, query);
+      if (query.day === undefined) return await listStored(reconciliation, query);
       refuseBesideDay(query);
       const reports = await reconciliation.reportsOf(query.day);
       return { object: 'list' as const, data: reports.map(toApi), next_cursor: null };
@@ -124,18 +124,16 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
   );
 }
 
-async function listStored(reconciliation: Reconciliation, query: Static<typeof Query>) {
-  const last = cursor.decode(query.cursor);
-  const found = await reconciliation.list({
-    status: query.status ?? null,
-    after: last ? { isOpen: last[0], id: last[1] } : null,
-    limit: query.limit + 1,
+function listStored(reconciliation: Reconciliation, query: Static<typeof Query>) {
+  return objectListPage(query, {
+    cursor,
+    async read({ from, limit }) {
+      const after = from ? { isOpen: from[0], id: from[1] } : null;
+      return (await reconciliation.list({ status: query.status ?? null, after, limit })).map(storedToApi);
+    },
+    positionOf: ({ status, id }) => [status === 'open', id],
+    show: (item) => item,
   });
-  const page = toPage(found.map(storedToApi), {
-    limit: query.limit,
-    cursorOf: ({ status, id }) => cursor.encode([status === 'open', id]),
-  });
-  return { object: 'list' as const, ...page };
 }
 
 /** The answer for a day is whole: neither filter nor page applies to it. */

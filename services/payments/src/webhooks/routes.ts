@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, noteAudit, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
 import { idParams } from '../api-schema.ts';
@@ -85,13 +85,13 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
         response: { 200: objectListSchema(EndpointSchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const beforeId = cursor.decode(request.query.cursor)?.[0] ?? null;
-      const rows = await webhooks.list(request.caller.tenant, { beforeId, limit: limit + 1 });
-      const page = toPage(rows, { limit, cursorOf: (last) => cursor.encode([last.id]) });
-      return { object: 'list' as const, data: page.data.map(endpointToApi), next_cursor: page.next_cursor };
-    },
+    ({ query, caller }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) => webhooks.list(caller.tenant, { beforeId: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: endpointToApi,
+      }),
   );
 
   routes.get(
@@ -232,16 +232,14 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
         response: { 200: objectListSchema(DeliverySchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const beforeId = cursor.decode(request.query.cursor)?.[0] ?? null;
-      const rows = await webhooks.listDeliveries(request.caller.tenant, request.params.id, {
-        beforeId,
-        limit: limit + 1,
-      });
-      const page = toPage(rows, { limit, cursorOf: (last) => cursor.encode([last.id]) });
-      return { object: 'list' as const, data: page.data.map(deliveryToApi), next_cursor: page.next_cursor };
-    },
+    ({ query, params, caller }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          webhooks.listDeliveries(caller.tenant, params.id, { beforeId: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: deliveryToApi,
+      }),
   );
 
   routes.post(

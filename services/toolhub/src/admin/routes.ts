@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
 import { EMAIL_CHARACTERS_MAX } from '@libs/login';
 import Type, { type Static } from 'typebox';
 import {
@@ -155,13 +155,13 @@ function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies)
         response: { 200: listSchema(CustomerSchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const before = customerCursor.decode(request.query.cursor)?.id;
-      const rows = await admin.customers({ email: request.query.email, before, limit: limit + 1 });
-      const page = toPage(rows, { limit, cursorOf: ({ id }) => customerCursor.encode({ id }) });
-      return { ...page, data: page.data.map(toApiCustomer) };
-    },
+    ({ query }) =>
+      listPage(query, {
+        cursor: customerCursor,
+        read: ({ from, limit }) => admin.customers({ email: query.email, before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: toApiCustomer,
+      }),
   );
   routes.get(
     '/api/admin/customers/:id',
@@ -311,13 +311,13 @@ function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies)
         response: { 200: listSchema(FailedJobSchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const before = jobCursor.decode(request.query.cursor)?.id;
-      const rows = await admin.failedJobs({ before, limit: limit + 1 });
-      const page = toPage(rows, { limit, cursorOf: ({ id }) => jobCursor.encode({ id }) });
-      return { ...page, data: page.data.map(toApiFailedJob) };
-    },
+    ({ query }) =>
+      listPage(query, {
+        cursor: jobCursor,
+        read: ({ from, limit }) => admin.failedJobs({ before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: toApiFailedJob,
+      }),
   );
   routes.post(
     '/api/admin/jobs/:id/retry',

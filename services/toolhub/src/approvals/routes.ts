@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
 import { baseErrors, type FieldError } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
@@ -193,18 +193,15 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
         response: { 200: listSchema(ApprovalSchema) },
       },
     },
-    async (request) => {
-      const { limit, status } = request.query;
+    (request) => {
+      const { status } = request.query;
       const { customerId } = access.sessionOf(request);
-      const before = cursor.decode(request.query.cursor)?.id;
-      const found = await approvals.list({ customerId, status, before, limit: limit + 1 });
-      const page = toPage(found, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
-      return {
-        ...page,
-        data: page.data.map((approval) =>
-          toApi(approval, abridge(vault.open(approval, approval.sealedArguments)), now()),
-        ),
-      };
+      return listPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => approvals.list({ customerId, status, before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: (approval) => toApi(approval, abridge(vault.open(approval, approval.sealedArguments)), now()),
+      });
     },
   );
 

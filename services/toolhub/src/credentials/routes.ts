@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import Type from 'typebox';
 import type { Connector } from '../connectors/connector.ts';
@@ -89,13 +89,14 @@ function registerReading(routes: ToolhubRoutes, { credentials, access }: Credent
         response: { 200: listSchema(Record) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
+    (request) => {
       const { customerId } = access.sessionOf(request);
-      const after = cursor.decode(request.query.cursor)?.platform ?? '';
-      const records = await credentials.list({ customerId, after, limit: limit + 1 });
-      const page = toPage(records, { limit, cursorOf: ({ platform }) => cursor.encode({ platform }) });
-      return { ...page, data: page.data.map(toApi) };
+      return listPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => credentials.list({ customerId, after: from?.platform ?? '', limit }),
+        positionOf: ({ platform }) => ({ platform }),
+        show: toApi,
+      });
     },
   );
   routes.get(

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
 import { EMAIL_CHARACTERS_MAX, type Login, type Session as LoginSession } from '@libs/login';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
@@ -211,13 +211,14 @@ function registerSessionList(routes: ToolhubRoutes, { sessions, access }: Securi
         response: { 200: listSchema(SessionSchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
+    (request) => {
       const { customerId: personId, sessionId } = access.sessionOf(request);
-      const before = cursor.decode(request.query.cursor)?.id;
-      const rows = await sessions.list({ personId, before, limit: limit + 1 });
-      const page = toPage(rows, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
-      return { ...page, data: page.data.map((session) => toApi(session, sessionId)) };
+      return listPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => sessions.list({ personId, before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: (session) => toApi(session, sessionId),
+      });
     },
   );
 

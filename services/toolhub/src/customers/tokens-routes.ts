@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
 import Type from 'typebox';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
@@ -121,19 +121,14 @@ export function registerTokenRoutes(
         response: { 200: listSchema(ListedToken) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const rows = await tokens.list({
-        customerId: access.sessionOf(request).customerId,
-        before: cursor.decode(request.query.cursor)?.id,
-        limit: limit + 1,
+    (request) => {
+      const { customerId } = access.sessionOf(request);
+      return listPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => tokens.list({ customerId, before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: (token) => ({ ...toApi(token), last_used_at: token.lastUsedAt?.toISOString() ?? null }),
       });
-      const page = toPage(rows, { limit, cursorOf: (last) => cursor.encode({ id: last.id }) });
-      const data = page.data.map((token) => ({
-        ...toApi(token),
-        last_used_at: token.lastUsedAt?.toISOString() ?? null,
-      }));
-      return { ...page, data };
     },
   );
 

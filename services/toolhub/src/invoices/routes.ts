@@ -1,5 +1,5 @@
 import type { HeldLease } from '@libs/db';
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit, type PageQuery } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
@@ -170,13 +170,13 @@ export function registerInvoiceRoutes(routes: ToolhubRoutes, deps: InvoiceRoutes
 }
 
 function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRoutesDependencies): void {
-  async function list(customerId: string, query: { limit: number; cursor?: string }) {
-    const { limit } = query;
-    const before = cursor.decode(query.cursor)?.id;
-    const rows = await invoices.list({ customerId, before, limit: limit + 1 });
-    const page = toPage(rows, { limit, cursorOf: ({ id }) => cursor.encode({ id }) });
-    return { ...page, data: page.data.map((invoice) => invoiceToApi(invoice, invoices.seller)) };
-  }
+  const list = (customerId: string, query: PageQuery) =>
+    listPage(query, {
+      cursor,
+      read: ({ from, limit }) => invoices.list({ customerId, before: from?.id, limit }),
+      positionOf: ({ id }) => ({ id }),
+      show: (invoice) => invoiceToApi(invoice, invoices.seller),
+    });
   routes.get(
     '/api/invoices',
     {

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, listSchema, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
 import { errors } from '../errors.ts';
@@ -65,15 +65,14 @@ export function registerGrantRoutes(
         response: { 200: listSchema(ClientSchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const rows = await oauth.listClients({
-        customerId: access.sessionOf(request).customerId,
-        before: cursor.decode(request.query.cursor)?.id,
-        limit: limit + 1,
+    (request) => {
+      const { customerId } = access.sessionOf(request);
+      return listPage(request.query, {
+        cursor,
+        read: ({ from, limit }) => oauth.listClients({ customerId, before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: toApi,
       });
-      const page = toPage(rows, { limit, cursorOf: (last) => cursor.encode({ id: last.id }) });
-      return { ...page, data: page.data.map(toApi) };
     },
   );
   routes.delete(

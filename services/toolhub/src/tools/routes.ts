@@ -1,4 +1,4 @@
-import { cursorCodec, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, noteAudit } from '@libs/http';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
@@ -137,14 +137,21 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       const { customerId } = access.sessionOf(request);
       const states = await tools.states(customerId);
       const { switches } = await tools.selectionOf(customerId);
-      const { after } = cursor.decode(request.query.cursor) ?? {};
-      const start = after === undefined ? 0 : states.findIndex(({ tool }) => tool.name === after) + 1;
-      const page = toPage(states.slice(start), {
-        limit: request.query.limit ?? states.length,
-        cursorOf: (last) => cursor.encode({ after: last.tool.name }),
-      });
+      const { limit = states.length, cursor: position } = request.query;
+      const page = await listPage(
+        { limit, cursor: position },
+        {
+          cursor,
+          async read({ from }) {
+            const last = states.findIndex(({ tool }) => tool.name === from?.after);
+            return from === undefined ? states : states.slice(last + 1);
+          },
+          positionOf: ({ tool }) => ({ after: tool.name }),
+          show: toApi,
+        },
+      );
       return {
-        data: page.data.map(toApi),
+        data: page.data,
         platforms: tools.catalogue.platforms.map(({ id, title }) => ({
           platform: id,
           title,

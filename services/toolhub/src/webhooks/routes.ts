@@ -1,11 +1,11 @@
-import { cursorCodec, listQuery, listSchema, noteAudit, toPage } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit, type PageQuery } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
 import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
 import { EVENT_TYPES } from '../events/event.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
-import type { DeliveryPage, Webhooks } from './service.ts';
+import type { Webhooks } from './service.ts';
 import { configToApi, DELIVERY_STATUSES, deadLetterToApi, deliveryId, deliveryToApi } from './webhook.ts';
 
 export interface WebhookRoutesDependencies {
@@ -307,24 +307,25 @@ function registerLists(
         response: { 200: listSchema(DeliverySchema) },
       },
     },
-    async (request) => {
-      const { limit } = request.query;
-      const beforeId = deliveryCursor.decode(request.query.cursor)?.id;
+    (request) => {
       const { customerId } = access.sessionOf(request);
-      const rows = await webhooks.listDeliveries(customerId, { beforeId, limit: limit + 1 });
-      const page = toPage(rows, { limit, cursorOf: ({ id }) => deliveryCursor.encode({ id }) });
-      return { ...page, data: page.data.map(deliveryToApi) };
+      return listPage(request.query, {
+        cursor: deliveryCursor,
+        read: ({ from, limit }) => webhooks.listDeliveries(customerId, { beforeId: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: deliveryToApi,
+      });
     },
   );
 
-  async function listDeadLetters(customerId: string, query: { limit: number; cursor?: string }) {
-    const { limit } = query;
-    const last = deadLetterCursor.decode(query.cursor)?.id;
-    const page: DeliveryPage = { beforeId: last && deliveryId(last), limit: limit + 1 };
-    const letters = await webhooks.listDeadLetters(customerId, page);
-    const shown = toPage(letters, { limit, cursorOf: ({ id }) => deadLetterCursor.encode({ id }) });
-    return { ...shown, data: shown.data.map(deadLetterToApi) };
-  }
+  const listDeadLetters = (customerId: string, query: PageQuery) =>
+    listPage(query, {
+      cursor: deadLetterCursor,
+      read: ({ from, limit }) =>
+        webhooks.listDeadLetters(customerId, { beforeId: from && deliveryId(from.id), limit }),
+      positionOf: ({ id }) => ({ id }),
+      show: deadLetterToApi,
+    });
 
   routes.get(
     '/api/webhooks/deliveries/:id',

@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, objectListSchema, toPage } from '@libs/http';
+import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../../api-schema.ts';
 import type { PaymentsRoutes } from '../../route-rules.ts';
@@ -75,19 +75,17 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
         response: { 200: objectListSchema(File) },
       },
     },
-    async ({ query }) => {
-      const found = await files.list({
-        status: query.status ?? null,
-        date: query.date ?? null,
-        beforeId: cursor.decode(query.cursor)?.[0] ?? null,
-        limit: query.limit + 1,
-      });
-      const page = toPage(found.map(toApi), {
-        limit: query.limit,
-        cursorOf: ({ id }) => cursor.encode([id]),
-      });
-      return { object: 'list' as const, ...page };
-    },
+    ({ query }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) =>
+          files.list({
+            ...{ status: query.status ?? null, date: query.date ?? null },
+            ...{ beforeId: from?.[0] ?? null, limit },
+          }),
+        positionOf: ({ id }) => [id],
+        show: toApi,
+      }),
   );
 
   routes.post(
