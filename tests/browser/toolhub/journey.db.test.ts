@@ -347,7 +347,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
       ['Invoices', 'Invoice run'],
       ['Dead letters', 'Customers whose webhooks did not answer'],
       ['Jobs', 'invoices.monthly'],
-      ['Platforms', 'Mastodon'],
+      ['Platforms', 'Whether the platforms answer'],
     ] as const) {
       await shown.getByRole('tab', { name: tab }).click();
       await shown.getByText(text).first().waitFor();
