@@ -117,6 +117,7 @@ export const texts = {
     ranges: { '7': '7 days', '30': '30 days', '90': '90 days', '365': '1 year' },
     daily: 'Daily activity',
     perPlatform: 'Usage per platform',
+    speed: 'Calls, failures and how long they took',
     succeeded: 'Succeeded',
     failed: 'Failed',
     calls: 'Calls',
@@ -206,7 +207,7 @@ export const texts = {
     logInThere: 'Log in there',
     server: 'Your server',
     notRegistered: (titles: string) =>
-      `The operator has not registered this service at ${titles} yet. A pasted token works all the same.`,
+      `The operator has not registered this service at ${titles} yet. The form below works all the same.`,
     test: 'Test and connect',
     sealed: 'Sealed when stored, and never shown again.',
     stored: 'Connected.',

@@ -24,7 +24,10 @@ const headers = () => ({ authorization: `Bearer ${token ?? ''}` });
 
 /** Rejects with the words of the server where it is not the operator's. */
 export function tryToken(tried: string): Promise<unknown> {
-  const client = createClient({ headers: { authorization: `Bearer ${tried}` }, onUnauthenticated: () => {} });
+  const client = createClient({
+    headers: () => ({ authorization: `Bearer ${tried}` }),
+    onUnauthenticated: () => {},
+  });
   return client.get('/api/admin/jobs');
 }
 

@@ -55,36 +55,40 @@ function Charts({ days }: { days: RangeDays }) {
     />
   );
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-      <Panel title={words.daily}>
-        <QueryView query={byDay}>
-          {(usage) =>
-            usage.total === 0 ? (
-              nothing
-            ) : (
-              <Suspense>
-                <DailyChart usage={usage} />
-              </Suspense>
-            )
-          }
-        </QueryView>
-      </Panel>
-      <Panel title={words.perPlatform}>
-        <QueryView query={byPlatform}>
-          {(usage) =>
-            usage.total === 0 ? (
-              nothing
-            ) : (
-              <>
+    <>
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+        <Panel title={words.daily}>
+          <QueryView query={byDay}>
+            {(usage) =>
+              usage.total === 0 ? (
+                nothing
+              ) : (
+                <Suspense>
+                  <DailyChart usage={usage} />
+                </Suspense>
+              )
+            }
+          </QueryView>
+        </Panel>
+        <Panel title={words.perPlatform}>
+          <QueryView query={byPlatform}>
+            {(usage) =>
+              usage.total === 0 ? (
+                nothing
+              ) : (
                 <Suspense>
                   <PlatformChart usage={usage} />
                 </Suspense>
-                <PlatformTable usage={usage} />
-              </>
-            )
-          }
-        </QueryView>
-      </Panel>
-    </SimpleGrid>
+              )
+            }
+          </QueryView>
+        </Panel>
+      </SimpleGrid>
+      {byPlatform.data === undefined || byPlatform.data.total === 0 ? null : (
+        <Panel title={words.speed} flush>
+          <PlatformTable usage={byPlatform.data} />
+        </Panel>
+      )}
+    </>
   );
 }
