@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { leaveTrace } from '@libs/runtime';
 
 /** One outcome per item: a batch never lets one bad item spoil its neighbours. */
 export type Outcome<Value> = { ok: true; value: Value } | { ok: false; error: unknown };
@@ -85,7 +86,8 @@ export function createBatcher<Item, Value, Prepared = readonly Item[]>(
     // Requests that were parsed in this turn of the event loop go together.
     setImmediate(() => {
       isScheduled = false;
-      if (!isPreparing && !ready) void formNext();
+      // A batch serves many requests, and belongs to the trace of none of them.
+      if (!isPreparing && !ready) void leaveTrace(formNext);
     });
   }
 

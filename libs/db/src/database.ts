@@ -1,3 +1,4 @@
+import { currentTrace, formatTraceparent } from '@libs/runtime';
 import pg from 'pg';
 import {
   type ConnectionOptions,
@@ -126,7 +127,14 @@ async function withClient<T>(
 
 function beginStatement(wanted: TransactionOptions, options: DatabaseOptions): string {
   const begin = `begin isolation level ${wanted.isolation ?? 'read committed'}${wanted.readOnly ? ' read only' : ''}`;
-  return wanted.report ? `${begin}; ${reportSettings(options)}` : begin;
+  const trace = currentTrace();
+  if (!wanted.report && trace === undefined) return begin;
+  return [
+    begin,
+    ...(wanted.report ? [reportSettings(options)] : []),
+    // Jobs and deliveries that are added here keep it: their columns take it as their default.
+    ...(trace === undefined ? [] : [`set local trace.parent = '${formatTraceparent(trace)}'`]),
+  ].join('; ');
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {

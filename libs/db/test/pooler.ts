@@ -38,7 +38,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 max_client_conn = 1000
-default_pool_size = 6
+default_pool_size = 20
 server_idle_timeout = 2
 server_login_retry = 1
 `,

@@ -1,5 +1,13 @@
 import type { Readable } from 'node:stream';
-import { type JsonFault, type JsonLimits, JsonRefused, measureJson, parseInSlices } from '@libs/runtime';
+import {
+  currentTrace,
+  type JsonFault,
+  type JsonLimits,
+  JsonRefused,
+  measureJson,
+  nextTraceparent,
+  parseInSlices,
+} from '@libs/runtime';
 import { createGuardedAgent, type Dispatcher } from './agent.ts';
 import type { EgressPolicy } from './policy.ts';
 
@@ -56,7 +64,7 @@ export function createHttpClient(policy: EgressPolicy, options: HttpClientOption
         origin: target.origin,
         path: `${target.pathname}${target.search}`,
         method: (request.method ?? 'GET') as 'GET',
-        headers: { 'accept-encoding': 'identity', ...request.headers },
+        headers: { 'accept-encoding': 'identity', ...traceHeader(), ...request.headers },
         body: request.body ?? null,
         signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
       });
@@ -70,6 +78,12 @@ export function createHttpClient(policy: EgressPolicy, options: HttpClientOption
     },
     close: () => agent.close(),
   };
+}
+
+/** Whoever is called on behalf of a traced request can find it again. */
+function traceHeader(): Record<string, string> {
+  const trace = currentTrace();
+  return trace === undefined ? {} : { traceparent: nextTraceparent(trace) };
 }
 
 /** undici tells a request's handler when it has a connection and is about to write to it. */

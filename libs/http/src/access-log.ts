@@ -1,5 +1,4 @@
-import type { LogDestination } from '@libs/runtime';
-import type { Trace } from './request-id.ts';
+import type { LogDestination, Trace } from '@libs/runtime';
 
 export type AccessLine = {
   requestId: string;

@@ -12,6 +12,8 @@ import {
   type LogLevel,
   logDestination,
   type Metrics,
+  parseTraceparent,
+  runInTrace,
 } from '@libs/runtime';
 import { type FastifyServerOptions, fastify, LogController } from 'fastify';
 import { AccessLog } from './access-log.ts';
@@ -119,6 +121,13 @@ export async function createApp(options: AppOptions): Promise<App> {
       isHost: options.checkHosts === true ? createHostCheck(publicUrl) : undefined,
     }),
   );
+
+  // Once the body is read, which happens outside of any context: all that the handler calls belongs to the trace.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { traceparent } = request.headers;
+    if (traceparent === undefined) done();
+    else runInTrace(parseTraceparent(traceparent), () => done());
+  });
 
   registerHealth(app, {
     ...{ drain, metrics },

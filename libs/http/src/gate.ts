@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Drain } from '@libs/runtime';
-import { type AppError, baseErrors } from '@libs/runtime';
+import { type AppError, baseErrors, parseTraceparent } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessLog } from './access-log.ts';
 import type { AllowedMethods } from './allowed-methods.ts';
 import type { DurationHistogram } from './durations.ts';
-import { parseTraceparent } from './request-id.ts';
 import { RequestLogger } from './request-logger.ts';
 import type { HostCheck } from './same-origin.ts';
 import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';

@@ -1,10 +1,9 @@
 // Lines are JSON, carry the ids, and never a secret.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { AppError, createLogger, scrubText } from '@libs/runtime';
+import { AppError, createLogger, parseTraceparent, scrubText } from '@libs/runtime';
 import { describe, expect, test } from 'vitest';
 import { createTestApp } from '../test/test-app.ts';
-import { parseTraceparent } from './request-id.ts';
 
 function memory(): { lines: Record<string, unknown>[]; text: () => string; write: (line: string) => void } {
   const written: string[] = [];

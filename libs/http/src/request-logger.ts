@@ -1,5 +1,5 @@
+import { parseTraceparent } from '@libs/runtime';
 import type { FastifyBaseLogger } from 'fastify';
-import { parseTraceparent } from './request-id.ts';
 
 type LogFn = FastifyBaseLogger['info'];
 type LogArguments = Parameters<LogFn>;

@@ -1,9 +1,8 @@
-import { baseErrors } from '@libs/runtime';
+import { baseErrors, parseTraceparent } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { AccessLog } from './access-log.ts';
 import type { DurationHistogram } from './durations.ts';
-import { parseTraceparent } from './request-id.ts';
 import { takesEmptyBody } from './validation.ts';
 
 /** Per route: its series in the metrics and its line in the log are prepared once. */

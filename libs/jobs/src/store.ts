@@ -16,6 +16,8 @@ export interface Job<Payload = unknown> {
   key: string | null;
   /** Which try this is, from 1; with the id it proves that the lease is still ours. */
   attempt: number;
+  /** Whose request it follows from, where somebody said so. */
+  traceparent?: string | null;
 }
 
 /** One channel per schema, so that two services on one database do not wake each other. */
@@ -100,7 +102,7 @@ where id in (
   select id from jobs where name = $1 and failed_at is null and ready_at <= clock_timestamp()
   order by ready_at, id limit $2 for update skip locked
 )
-returning id, name, payload, key, attempts as attempt`;
+returning id, name, payload, key, attempts as attempt, traceparent`;
 
 /**
  * Marks jobs done. Called inside the transaction that holds their effect, it makes the effect happen once: a worker

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Subscription } from '@libs/db';
+import { leaveTrace, parseTraceparent, runInTrace } from '@libs/runtime';
 import type { JobMetrics } from './metrics.ts';
 import type { Schedule } from './schedule.ts';
 import {
@@ -156,7 +157,8 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   function wake(): void {
     if (stopped) return;
     lookAgain = true;
-    if (!looking) void look();
+    // Whoever wakes it may be in a trace; what it finds is not of it.
+    if (!looking) void leaveTrace(look);
   }
 
   async function look(): Promise<void> {
@@ -171,7 +173,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
         shares.note(jobs);
         if (jobs.length > 0) {
           options.metrics?.batch(handler.name, jobs.length);
-          start(jobs);
+          startByTrace(jobs);
         }
         if (jobs.length === wanted) lookAgain = true;
       }
@@ -188,6 +190,16 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     // A wake-up that came while the last query ran must not wait for the timer.
     if (lookAgain && running.size < concurrency) void look();
     else timer = setTimeout(wake, waitMs);
+  }
+
+  /** What follows from a request goes on under its trace, and so for itself; nearly all jobs have none. */
+  function startByTrace(jobs: readonly Job[]): void {
+    if (jobs.every(({ traceparent }) => traceparent == null)) {
+      start(jobs);
+      return;
+    }
+    for (const [traceparent, group] of Map.groupBy(jobs, (job) => job.traceparent ?? undefined))
+      runInTrace(parseTraceparent(traceparent), () => start(group));
   }
 
   function start(jobs: readonly Job[]): void {

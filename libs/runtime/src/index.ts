@@ -40,4 +40,13 @@ export {
 } from './settings.ts';
 export { type JsonFault, JsonRefused, parseInSlices, type SlicedJson } from './sliced-json.ts';
 export { type ListenOptions, listen, type MainOptions, runMain, StartError, startFailure } from './start.ts';
+export {
+  currentTrace,
+  formatTraceparent,
+  leaveTrace,
+  nextTraceparent,
+  parseTraceparent,
+  runInTrace,
+  type Trace,
+} from './trace.ts';
 export { nextTurn } from './turns.ts';

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { currentTrace } from './trace.ts';
 
 export type { DestinationStream as LogDestination, Logger } from 'pino';
 
@@ -117,6 +118,13 @@ export function serializeError(error: unknown, depth = 3): unknown {
   };
 }
 
+/** Lines of work that follows from a request name its trace; those of the request itself do by their own. */
+function traceOf(logger: Logger): object {
+  const trace = currentTrace();
+  if (trace === undefined || 'trace_id' in logger.bindings()) return {};
+  return { trace_id: trace.traceId, parent_id: trace.parentId };
+}
+
 export type LoggerOptions = { name: string; level: LogLevel; destination?: DestinationStream };
 
 const BUFFER_BYTES = 4_096;
@@ -135,6 +143,7 @@ export function createLogger(options: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: (error: unknown) => serializeError(error) },
       formatters: { level: (label) => ({ level: label }), log: redact },
+      mixin: (_fields, _level, logger) => traceOf(logger as Logger),
     },
     options.destination ?? logDestination(),
   );

@@ -51,6 +51,8 @@ export interface DueDelivery extends EndpointRef, EventRef {
   readonly step: number;
   /** Whether the receiver has asked for an earlier try since the last step. */
   readonly early: boolean;
+  /** Whose request the event follows from, where somebody said so. */
+  readonly traceparent?: string | null;
 }
 
 /** What a service knows of an endpoint that is there and switched on. */

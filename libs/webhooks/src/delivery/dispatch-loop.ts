@@ -43,6 +43,7 @@ export interface DispatchLoopOptions extends DeliveryLoaders {
 /** A committed row with the body of its event. */
 export interface OfferedDelivery extends QueuedDelivery {
   readonly body: string;
+  readonly traceparent?: string | null;
 }
 
 type Read = LaneRead<ReadyDelivery>;

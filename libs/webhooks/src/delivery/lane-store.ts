@@ -54,7 +54,7 @@ export function createLaneStore(database: Database, schema: string) {
    * that was taken for dead and does not know it yet.
    */
   const fetchDue = `select due.tenant_id as "tenantId", due.endpoint_id as "endpointId", due.id, due.event_id as "eventId",
-  due.tries, due.step, due.early, due.due_at::text as at
+  due.tries, due.step, due.early, due.traceparent, due.due_at::text as at
 from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::text[])
   as wish (tenant_id, endpoint_id, rows_max, after_at, after_id)
 join ${schema}.lanes using (tenant_id, endpoint_id)

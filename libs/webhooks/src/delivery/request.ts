@@ -1,3 +1,4 @@
+import { nextTraceparent, type Trace } from '@libs/runtime';
 import { createKeyCache, signMessage } from '../signing.ts';
 import type { EndpointTarget } from './delivery.ts';
 import type { PostRequest } from './post.ts';
@@ -24,7 +25,7 @@ function createPlaceCache(): (url: string) => Place {
 
 export type BuildRequest = (
   target: EndpointTarget,
-  event: { id: string; body: string },
+  event: { id: string; body: string; trace?: Trace | undefined },
   at: Date,
 ) => PostRequest;
 
@@ -49,6 +50,7 @@ export function createRequestBuilder(userAgent: string): BuildRequest {
         String(timestampSeconds),
         'webhook-signature',
         signMessage(message, target.secrets.map(keyOf)),
+        ...(event.trace === undefined ? [] : ['traceparent', nextTraceparent(event.trace)]),
       ],
     };
   };

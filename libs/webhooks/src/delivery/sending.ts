@@ -1,4 +1,5 @@
 import type { Dispatcher } from '@libs/egress';
+import { parseTraceparent } from '@libs/runtime';
 import { type Flight, Flights } from './flights.ts';
 import type { Lane, Lanes } from './lanes.ts';
 import type { ReadyDelivery } from './loading.ts';
@@ -82,7 +83,8 @@ export class Sending {
     const flight: LaneFlight = { post, lane, startedAtMs: performance.now(), isSlow: false };
     this.#flights.add(flight);
     try {
-      const event = { id: ready.row.eventId, body: ready.body };
+      const { eventId: id, traceparent } = ready.row;
+      const event = { id, body: ready.body, trace: parseTraceparent(traceparent ?? undefined) };
       post.start(this.#options.agent, this.#options.buildRequest(ready.target, event, startedAt));
     } catch (error) {
       // A stored address or secret that cannot be used fails this delivery, and no other.

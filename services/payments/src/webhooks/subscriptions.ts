@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { currentTrace, formatTraceparent } from '@libs/runtime';
 import type { DeliveryQueue, NewDelivery } from '@libs/webhooks';
 import type { PaymentsEvent } from '../events/event.ts';
 import { webhookBody } from '../events/event-json.ts';
@@ -27,8 +28,15 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
     );
     if (rows.length === 0) return;
     let ids: readonly string[] = [];
+    const trace = currentTrace();
+    const traceparent = trace === undefined ? null : formatTraceparent(trace);
     const isHeld = offers.hold(tx, () =>
-      rows.map(({ event, ...row }, index) => ({ ...row, id: ids[index] ?? '', body: webhookBody(event) })),
+      rows.map(({ event, ...row }, index) => ({
+        ...row,
+        id: ids[index] ?? '',
+        body: webhookBody(event),
+        traceparent,
+      })),
     );
     ids = await queue.enqueue(tx, rows, { notify: !isHeld });
   }

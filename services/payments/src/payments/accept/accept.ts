@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { createBatcher, type Database, type Outcome, type Queryable } from '@libs/db';
+import { currentTrace } from '@libs/runtime';
 import { errors } from '../../errors.ts';
 import { lockForChange } from '../../ledger/service.ts';
 import type { ByMode } from '../../tenant.ts';
@@ -56,7 +57,9 @@ function createLane(deps: DraftDependencies & Omit<WriteDependencies, 'repeats'>
     const atMs = deps.now().getTime();
     const given = recent.get(key, atMs);
     if (given) return replay(given, given.canonicalBody === request.canonicalBody);
-    const response = await accept(request).catch((error: unknown) => acceptMoved(accept, request, error));
+    const trace = currentTrace();
+    const wanted = trace === undefined ? request : { ...request, trace };
+    const response = await accept(wanted).catch((error: unknown) => acceptMoved(accept, wanted, error));
     if (response.replayed) recent.set(key, { ...response, canonicalBody: request.canonicalBody }, atMs);
     return response;
   };

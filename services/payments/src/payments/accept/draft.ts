@@ -1,3 +1,4 @@
+import type { Trace } from '@libs/runtime';
 import { clockNow, realClock } from '../../clock/clock.ts';
 import { isoTime } from '../../clock/iso-time.ts';
 import { errors } from '../../errors.ts';
@@ -37,6 +38,8 @@ export interface AcceptRequest {
   input: PaymentInput;
   /** The payment that this one gives back, as it was when the request came. */
   refundOf: Payment | null;
+  /** Who asked for it, where the caller says so. */
+  trace?: Trace | undefined;
 }
 
 export interface DraftDependencies {
@@ -48,6 +51,7 @@ export interface DraftDependencies {
 
 export interface Draft {
   acceptance: Acceptance;
+  trace?: Trace | undefined;
   newMethods: readonly PaymentMethod[];
 }
 
@@ -84,6 +88,7 @@ export function draftPayment(deps: DraftDependencies, request: AcceptRequest, kn
   });
   const context = { at, realNow, newId: deps.newId };
   return {
+    trace: request.trace,
     newMethods: resolved.created,
     acceptance: {
       path: request.path,

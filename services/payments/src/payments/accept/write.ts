@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
+import { runInTrace } from '@libs/runtime';
 import { errors } from '../../errors.ts';
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { Balance, BalanceKey } from '../../ledger/balance.ts';
@@ -75,7 +76,11 @@ export async function writeDrafts(
     sort({ drafts: plain, claims }, written);
   }
   if (careful.length > 0) {
-    sort(await deps.database.transaction((own) => writeCarefully(deps, own, careful, writing)), written);
+    // Those of a trace for themselves: the job that follows goes on under it.
+    for (const [trace, group] of Map.groupBy(careful, (draft) => draft.trace)) {
+      const write = () => deps.database.transaction((own) => writeCarefully(deps, own, group, writing));
+      sort(await runInTrace(trace, write), written);
+    }
   }
   count(deps, deps.database, drafts, written);
   return written;
@@ -120,10 +125,11 @@ async function insertPlain(
 
 function needsCare(
   deps: WriteDependencies,
-  { acceptance: { payment, event }, newMethods }: Draft,
+  { acceptance: { payment, event }, newMethods, trace }: Draft,
   subscriptions: Subscriptions,
 ): boolean {
   return (
+    trace !== undefined ||
     newMethods.length > 0 ||
     payment.refundOf !== null ||
     isBalanceAccount(payment.debitAccount) ||
