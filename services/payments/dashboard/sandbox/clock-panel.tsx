@@ -41,7 +41,8 @@ function ClockView({ clock }: { clock: SandboxClock }) {
           </ActionButton>
         ))}
         {clock.state === 'frozen' ? null : (
-          <ActionButton onAct={() => move({ now: clock.now })}>{words.freeze}</ActionButton>
+          // Not by the time that the page read a moment ago: that has passed, and the clock never goes back.
+          <ActionButton onAct={() => move({ advance: 'PT0S' })}>{words.freeze}</ActionButton>
         )}
         {clock.state === 'frozen' ? (
           <ActionButton

@@ -83,7 +83,7 @@ function accountType({ id, payment_method_id }: { id: string; payment_method_id:
  */
 const SETTLED_MS = 10 * 60_000;
 /** So many transfers are added up at each question before the sums are brought up to date. */
-const ADDED_UP_MAX = 5_000;
+const ADDED_UP_MAX = 1_000;
 const TRANSFERS_PER_TURN = 100_000;
 const TURNS_MAX = 1_000;
 
