@@ -231,15 +231,17 @@ export async function putIntoOutbox(
   );
 }
 
+/** What lies there at that time: of a later hour, nobody who is still at this one may know. */
 export async function findOutbox(
   db: Queryable,
   mailbox: string,
-  limit: number,
+  { asOf, limit }: { asOf: Date; limit: number },
 ): Promise<{ name: string; content: string }[]> {
   const { rows } = await db.query<{ name: string; content: string }>(
-    `select name, content from sandbox_ach_outbox where mailbox = $1 and fetched_at is null
-     order by created_at, name limit $2`,
-    [mailbox, limit],
+    `select name, content from sandbox_ach_outbox
+     where mailbox = $1 and fetched_at is null and date_trunc('milliseconds', created_at) <= $2
+     order by created_at, name limit $3`,
+    [mailbox, asOf, limit],
   );
   return rows;
 }

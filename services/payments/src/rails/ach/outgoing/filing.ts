@@ -11,7 +11,7 @@ import { dfiOf } from '../../routing-number.ts';
 import { findEntriesOf, findQueued, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, directionOf, methodIdOf, paymentKeyOf, textKeyOf } from '../entries/entry.ts';
 import { refundsFor } from '../entries/refunds.ts';
-import { type AchScope, isCompressed, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
+import { type AchScope, followsClock, isCompressed, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import type { NachaFile } from '../nacha/model.ts';
 import { writeNacha } from '../nacha/write.ts';
 import { fileDatesOf, isWindowMissed, type LegPlan, timesOf } from '../schedule/schedule.ts';
@@ -32,11 +32,15 @@ const FILES_BEFORE_LATE = 24;
  * Puts what is due into one file. The file, its traces and the state of its payments commit together; it is sent
  * afterwards, by whoever finds it unsent. Answers how many entries were dealt with.
  */
-export function fileDue(context: AchContext, scope: AchScope, asOf: Date): Promise<number> {
+export function fileDue(context: AchContext, scope: AchScope, until: Date): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
-    const queued = await findQueued(tx, { scope, asOf, limit: ENTRIES_PER_FILE_MAX });
-    if (queued.length === 0) return 0;
+    const found = await findQueued(tx, { scope, asOf: until, limit: ENTRIES_PER_FILE_MAX });
+    const [first] = found;
+    if (!first) return 0;
+    // What a clock has passed leaves as of its own hour, also where it was queued while a later step was under way.
+    const asOf = followsClock(scope) ? first.dueAt : until;
+    const queued = found.filter(({ dueAt }) => dueAt <= asOf);
     const { files } = await lockCounters(tx, scope, toNewYork(asOf).date);
     const needsMore = queued.length === ENTRIES_PER_FILE_MAX && files >= FILES_BEFORE_LATE;
     const due = takeOneFile(

@@ -242,18 +242,18 @@ test('who was held up catches up in order: a late return never overtakes its pay
   expect(await messages.list(owner, other)).toEqual([]);
 });
 
-describe('answers that cannot be believed', () => {
-  /** The return file that the operator made for a payment, which has not been read. */
-  async function takeReturn(): Promise<{ id: string; file: InboundFile }> {
-    const id = await pay({ amount: 55_55, sourceId: 'pm_test_ach_return_r01' });
-    onLine.collect = async () => [];
-    onLine.nextAnswerAt = async () => null;
-    await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
-    const [file] = await operatorLine().collect(fromNewYork('2083-03-02', '08:30'));
-    if (!file) throw new Error('the operator has no answer');
-    return { id, file };
-  }
+/** The return file that the operator made for a payment, which has not been read. */
+async function takeReturn(): Promise<{ id: string; file: InboundFile }> {
+  const id = await pay({ amount: 55_55, sourceId: 'pm_test_ach_return_r01' });
+  onLine.collect = async () => [];
+  onLine.nextAnswerAt = async () => null;
+  await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
+  const [file] = await operatorLine().collect(fromNewYork('2083-03-02', '08:30'));
+  if (!file) throw new Error('the operator has no answer');
+  return { id, file };
+}
 
+describe('answers that cannot be believed', () => {
   const changed = (file: InboundFile, change: (text: string) => string): InboundFile => ({
     ...file,
     content: change(file.content),
@@ -390,6 +390,38 @@ describe('answers that cannot be believed', () => {
     });
     const message = (await house.messages.list(tenant, id)).find(({ kind }) => kind === 'return');
     expect(message?.content).toMatch(/799r(01|98)/i);
+  });
+});
+
+describe('late', () => {
+  test('an old file among answers: each is read as of its own hour', async () => {
+    const { id, file } = await takeReturn();
+    const [old, hour] = [fromNewYork('2083-01-04', '09:00'), fromNewYork('2083-03-02', '08:30')];
+    await house.database.query(
+      `insert into sandbox_ach_outbox (mailbox, name, content, created_at) values ($1, 'old.ach', '', $2)`,
+      [tenant.id, old],
+    );
+    onLine = {};
+    await house.moveClock(tenant, fromNewYork('2083-03-02', '09:00'));
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
+    expect((await quarantined()).map(({ reason }) => reason)).toEqual([expect.stringMatching(/no entries/)]);
+    const { rows } = await house.database.query('select name, as_of from ach_answers where scope = $1', [
+      tenant.id,
+    ]);
+    expect(rows).toEqual([{ name: file.name, as_of: hour }]);
+  });
+
+  test('an entry that is queued while a later step is under way leaves as of its own hour', async () => {
+    const id = await pay();
+    const [due, later] = [fromNewYork('2083-03-01', '22:30'), fromNewYork('2083-03-03', '10:30')];
+    await fileDue(house.context, tenant.id, later);
+    await sendFiles(house.context, tenant.id);
+    const { rows } = await house.database.query('select as_of, refusal from ach_files where scope = $1', [
+      tenant.id,
+    ]);
+    expect(rows).toEqual([{ as_of: due, refusal: null }]);
+    await house.moveClock(tenant, fromNewYork('2083-03-05', '12:00'));
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');
   });
 });
 
