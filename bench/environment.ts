@@ -46,7 +46,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** As `npm start` and the files in `deploy` start a service. */
 export const memoryFlags = ['--max-semi-space-size=8'];

@@ -53,6 +53,9 @@ export async function wrk(load: Load, seconds: number): Promise<LoadReport> {
       String(load.connections),
       '-d',
       `${Math.ceil(seconds)}s`,
+      // An answer that takes long is slow, not wrong; its time is in the report.
+      '--timeout',
+      '30s',
       '-s',
       file,
       load.url,

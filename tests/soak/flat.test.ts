@@ -22,7 +22,7 @@ describe('a soak', () => {
 
   it.each<[string, (number: number) => Partial<Sample>]>([
     ['residentMb', (number) => ({ residentMb: 300 + number * 30 })],
-    ['p99Ms', (number) => ({ p99Ms: 20 + number * 8 })],
+    ['p99Ms', (number) => ({ p99Ms: 20 + 2 * number ** 2 })],
     ['connections', (number) => ({ connections: 20 + number * 2 })],
     ['waiting', (number) => ({ waiting: number * 1_000 })],
     ['passingBytes', (number) => ({ passingBytes: 50_000_000 * (1 + number) })],
