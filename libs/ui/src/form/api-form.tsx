@@ -30,10 +30,17 @@ export function ApiFormView<Values extends object>(props: {
   fullWidth?: boolean;
   /** The button beside the one field. */
   inline?: boolean;
+  /** For what cannot be taken back. */
+  danger?: boolean;
 }) {
   const { api } = props;
   const button = (
-    <Button type="submit" loading={api.sending} fullWidth={props.fullWidth ?? false}>
+    <Button
+      type="submit"
+      loading={api.sending}
+      fullWidth={props.fullWidth ?? false}
+      color={props.danger === true ? 'red.8' : 'brand'}
+    >
       {props.submitLabel}
     </Button>
   );

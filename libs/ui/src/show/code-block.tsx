@@ -1,9 +1,10 @@
 import { Tabs } from '@mantine/core';
 import { CopyButton } from './copy.tsx';
 
-export function CodeBlock({ text, label }: { text: string; label: string }) {
+/** `wrap`: long lines go on below instead of scrolling, for what somebody has to read to the end. */
+export function CodeBlock({ text, label, wrap }: { text: string; label: string; wrap?: boolean }) {
   return (
-    <section className="ui-code" aria-label={label}>
+    <section className="ui-code" aria-label={label} data-wrap={wrap}>
       {/* Long lines scroll, so the keyboard must be able to get in. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the focus */}
       <pre tabIndex={0}>
@@ -41,5 +42,5 @@ export function CodeTabs({ samples, label }: { samples: readonly CodeSample[]; l
 }
 
 export function JsonBlock({ value, label }: { value: unknown; label: string }) {
-  return <CodeBlock text={JSON.stringify(value, null, 2)} label={label} />;
+  return <CodeBlock text={JSON.stringify(value, null, 2)} label={label} wrap />;
 }

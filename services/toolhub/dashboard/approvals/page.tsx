@@ -103,9 +103,9 @@ function ApprovalCard({ approval }: { approval: Approval }) {
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2} fz="md">
-            <Link to="/tools/$name" params={{ name: tool } as never}>
+            <Anchor component={Link} to="/tools/$name" params={{ name: tool } as never} inherit>
               {tool}
-            </Link>
+            </Anchor>
           </Title>
           <Badge color={colors[status]}>{words.statuses[status]}</Badge>
         </Group>
@@ -128,7 +128,10 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             <ActionButton onAct={() => decide('allow', { remember: 'client' })}>
               {words.allowAlways}
             </ActionButton>
-            <ActionButton color="red" variant="outline" onAct={() => decide('deny', {})}>
+            <ActionButton
+              c="light-dark(var(--mantine-color-red-8), var(--mantine-color-red-3))"
+              onAct={() => decide('deny', {})}
+            >
               {words.deny}
             </ActionButton>
           </Group>

@@ -16,7 +16,7 @@ export function DeletePanel() {
   });
   return (
     <Panel title={words.delete}>
-      <ApiFormView api={api} submitLabel={words.deleteNow}>
+      <ApiFormView api={api} submitLabel={words.deleteNow} danger>
         <Alert color="red" role="note">
           {words.deleteHint}
         </Alert>

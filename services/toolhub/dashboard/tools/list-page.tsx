@@ -11,7 +11,7 @@ import {
   toast,
   useSearchState,
 } from '@libs/ui';
-import { Paper, Switch, Text } from '@mantine/core';
+import { Anchor, Paper, Switch, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { client } from '../api/client.ts';
 import { platformTitle } from '../connections/platforms.ts';
@@ -102,9 +102,9 @@ const columns: readonly Column<Tool>[] = [
     header: words.tool,
     render: ({ name, title }) => (
       <div>
-        <Link to="/tools/$name" params={{ name } as never}>
-          <strong>{title}</strong>
-        </Link>
+        <Anchor component={Link} to="/tools/$name" params={{ name } as never} fw={600}>
+          {title}
+        </Anchor>
         <Text size="xs" c="dimmed" className="ui-id">
           {name}
         </Text>
@@ -120,6 +120,8 @@ const columns: readonly Column<Tool>[] = [
         words.always
       ) : (
         <Switch
+          // Its box is as wide as the cell otherwise, and stands at the left of it.
+          display="inline-block"
           checked={tool.switched_on}
           disabled={!tool.platform_enabled}
           aria-label={`${tool.title}, ${platformTitle(tool.platform)}`}

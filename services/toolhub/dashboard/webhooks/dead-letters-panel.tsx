@@ -27,7 +27,7 @@ function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
       header: texts.common.actions,
       render: (letter) => (
         <>
-          <Button size="xs" variant="subtle" onClick={() => show(letter)}>
+          <Button size="xs" variant="default" onClick={() => show(letter)}>
             {words.show}
           </Button>{' '}
           <ActionButton

@@ -68,12 +68,12 @@ test('[TH-7.19] charts read the same before and after the days are added up, and
   expect(await findRolledBefore(db.database)).toBeNull();
   clock.now = new Date('2026-06-15T01:30:00Z');
   await rollups.roll(never);
-  expect(await findRolledBefore(db.database)).toBe('2026-06-14');
+  expect(await findRolledBefore(db.database)).toBe('2026-06-15');
   await compareAll();
   clock.now = new Date('2026-08-20T01:30:00Z');
   await rollups.roll(never);
   await rollups.roll(never);
-  expect(await findRolledBefore(db.database)).toBe('2026-08-19');
+  expect(await findRolledBefore(db.database)).toBe('2026-08-20');
   await compareAll();
   const { rows } = await db.database.query<{ months: number }>(
     `select count(distinct starts_on)::int as months from usage_rollups where span = 'month' and customer_id = 'cus_1'`,
@@ -81,12 +81,21 @@ test('[TH-7.19] charts read the same before and after the days are added up, and
   expect(rows[0]?.months).toBe(4);
 });
 
+test('[TH-7.19] what was counted late is in the charts after the next night', async () => {
+  await db.database.query(
+    `update usage_daily set calls = calls + 7 where customer_id = 'cus_1' and day in ('2026-08-19', '2026-08-18')`,
+  );
+  clock.now = new Date('2026-08-21T01:30:00Z');
+  await rollups.roll(never);
+  await compareAll();
+});
+
 test('[TH-7.19] a run that is stopped half-way leaves the edge where it was, and the next goes on', async () => {
   clock.now = new Date('2026-10-05T01:30:00Z');
   await expect(rollups.roll(AbortSignal.abort())).rejects.toThrow();
-  expect(await findRolledBefore(db.database)).toBe('2026-08-19');
+  expect(await findRolledBefore(db.database)).toBe('2026-08-21');
   await rollups.roll(never);
-  expect(await findRolledBefore(db.database)).toBe('2026-10-04');
+  expect(await findRolledBefore(db.database)).toBe('2026-10-05');
   await db.database.query(`delete from customers where id = 'cus_2'`);
   const { rows } = await db.database.query(`select 1 from usage_rollups where customer_id = 'cus_2'`);
   expect(rows).toEqual([]);

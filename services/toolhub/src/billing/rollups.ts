@@ -30,8 +30,8 @@ export interface Rollups {
 }
 
 const JOB = 'billing.rollups';
-/** A call that ended yesterday may be counted a moment later; two days later nothing changes any more. */
-const OPEN_DAYS = 1;
+/** A call that ended yesterday may be counted late, by a process that hung: each night looks at these days once more. */
+const DAYS_AGAIN = 2;
 const CUSTOMERS_AT_ONCE = 100;
 /** Parts of a month that one run adds up: more than any database has when it first gets this table. */
 const PARTS_MAX = 240;
@@ -54,8 +54,10 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
 
   /** The edge moves on when all customers have the days before it, so that nobody reads half of them. */
   async function roll(signal: AbortSignal): Promise<void> {
-    const target = addDays(now().toISOString().slice(0, 10), -OPEN_DAYS);
-    let from = (await findRolledBefore(database)) ?? (await findFirstDay(database)) ?? target;
+    const target = now().toISOString().slice(0, 10);
+    const rolledBefore = await findRolledBefore(database);
+    let from =
+      rolledBefore === null ? ((await findFirstDay(database)) ?? target) : addDays(rolledBefore, -DAYS_AGAIN);
     for (let part = 0; from < target && part < PARTS_MAX; part += 1) {
       const monthEnd = nextMonth(from);
       const to = earlier(monthEnd, target);
