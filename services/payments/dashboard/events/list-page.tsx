@@ -1,7 +1,6 @@
 import {
   ChoiceFilter,
   type Column,
-  Empty,
   FilterBar,
   ListView,
   Page,
@@ -12,6 +11,7 @@ import {
 import { Paper } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
+import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
 import { eventChoices } from '../webhooks/event-types.ts';
 import type { PaymentsEvent } from './event.ts';
@@ -50,7 +50,7 @@ export function EventsPage() {
           query={query}
           columns={columns}
           keyOf={({ id }) => id}
-          empty={<Empty icon="bolt" title={words.none} next={words.noneNext} />}
+          empty={<EmptyWithoutPayments icon="bolt" title={words.none} next={words.noneNext} />}
         />
       </Paper>
     </Page>

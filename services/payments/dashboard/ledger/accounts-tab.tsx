@@ -1,8 +1,9 @@
-import { Amount, type Column, Empty, ListView, useSearchState } from '@libs/ui';
+import { Amount, type Column, ListView, useSearchState } from '@libs/ui';
 import { Badge, Paper } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { LedgerAccount } from '../api/types.ts';
+import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
 
 const words = texts.ledger;
@@ -35,7 +36,7 @@ export function AccountsTab() {
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={<Empty icon="book" title={words.none} next={words.noneNext} />}
+        empty={<EmptyWithoutPayments icon="book" title={words.none} next={words.noneNext} />}
       />
     </Paper>
   );

@@ -1,9 +1,10 @@
-import { type Column, Empty, FilterBar, ListView, TextFilter, useSearchState } from '@libs/ui';
+import { type Column, FilterBar, ListView, TextFilter, useSearchState } from '@libs/ui';
 import { Anchor, Paper, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { LedgerEntry } from '../api/types.ts';
 import { entryColumns } from '../payments/detail/entries.tsx';
+import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
 
 const words = texts.ledger;
@@ -38,7 +39,7 @@ export function EntriesTab() {
           query={query}
           columns={columns}
           keyOf={({ id }) => id}
-          empty={<Empty icon="book" title={words.noEntries} />}
+          empty={<EmptyWithoutPayments icon="book" title={words.noEntries} next={words.noneNext} />}
         />
       </Paper>
     </Stack>
