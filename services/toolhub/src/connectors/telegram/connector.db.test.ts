@@ -215,6 +215,22 @@ describe('received messages', () => {
     expect((await call<Page>('telegram_list_messages', {})).items).toHaveLength(3);
   });
 
+  it('are not lost when Telegram numbers anew after a week of silence', async () => {
+    api.renumber(token, 900_000);
+    api.push(token, { message: text(1, 'before') });
+    await call<Page>('telegram_list_messages', {});
+    api.renumber(token, 400);
+    api.push(token, { message: text(2, 'a week later') });
+    api.push(token, { edited_message: text(1, 'edited', { edit_date: 1_793_600_000 }) });
+    const later = context({ now: () => new Date(Date.now() + 8 * 86_400_000) });
+    const page = await call<Page>('telegram_list_messages', {}, later);
+    expect(page.items.map((message) => message.text)).toEqual(['a week later', 'edited']);
+    api.push(token, { message: text(3, 'and on') });
+    const again = context({ now: () => new Date(Date.now() + 8 * 86_400_000 + 60_000) });
+    expect((await call<Page>('telegram_list_messages', {}, again)).items).toHaveLength(3);
+    expect(api.calls.at(-1)?.parameters.offset).toBe(403);
+  });
+
   it('belong to the customer who received them', async () => {
     api.push(token, { message: text(1, 'private') });
     expect(

@@ -30,14 +30,14 @@ const leases = leasesOn({
 export async function claimPolling(
   db: Queryable,
   polling: Polling,
-): Promise<{ nextUpdateId: number } | null> {
+): Promise<{ nextUpdateId: number; movedAt: Date | null } | null> {
   const { customerId, botId, leaseId, leaseMs } = polling;
-  const row = await leases.acquireRow<{ next_update_id: number }>(db, [customerId, botId], {
-    holder: leaseId,
-    ms: leaseMs,
-    columns: 'next_update_id',
-  });
-  return row === undefined ? null : { nextUpdateId: row.next_update_id };
+  const row = await leases.acquireRow<{ next_update_id: number; moved_at: Date | null }>(
+    db,
+    [customerId, botId],
+    { holder: leaseId, ms: leaseMs, columns: 'next_update_id, moved_at' },
+  );
+  return row === undefined ? null : { nextUpdateId: row.next_update_id, movedAt: row.moved_at };
 }
 
 export async function releasePolling(db: Queryable, polling: Polling, polledAt: Date): Promise<void> {
@@ -57,17 +57,20 @@ export async function isPolling(db: Queryable, { customerId, botId }: BotKey): P
 export async function storeUpdates(
   tx: Queryable,
   { customerId, botId, leaseId, leaseMs }: Polling,
-  { received, nextUpdateId }: { received: readonly TelegramUpdate[]; nextUpdateId: number },
+  { received, nextUpdateId, at }: { received: readonly TelegramUpdate[]; nextUpdateId: number; at: Date },
 ): Promise<boolean> {
   await storeReceived(tx, { customerId, botId }, received);
   return leases.extend(tx, [customerId, botId], {
     holder: leaseId,
     ms: leaseMs,
-    set: { sql: 'next_update_id = greatest(held.next_update_id, $1)', values: [nextUpdateId] },
+    set: { sql: 'next_update_id = $1, moved_at = $2', values: [nextUpdateId, at] },
   });
 }
 
-/** A message is there once, as its newest update has it, however often and in which order its updates come. */
+/**
+ * A message is there once, as its newest edit has it, however often and in which order its updates come. Their numbers
+ * tell the order only within days: after a week of silence Telegram begins at any number.
+ */
 export async function storeReceived(
   tx: Queryable,
   { customerId, botId }: BotKey,
@@ -83,7 +86,8 @@ export async function storeReceived(
           as new (chat_id, message_id, update_id, sent_at, chat_username, payload)
         on conflict (customer_id, bot_id, chat_id, message_id) do update
           set update_id = excluded.update_id, payload = excluded.payload
-          where excluded.update_id > kept.update_id`,
+          where (coalesce(excluded.payload ->> 'edited_at', ''), excluded.update_id)
+            > (coalesce(kept.payload ->> 'edited_at', ''), kept.update_id)`,
     },
     [
       customerId,

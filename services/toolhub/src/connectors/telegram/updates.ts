@@ -57,13 +57,23 @@ export async function whileReading(
   const claimed = await claimPolling(database, polling);
   if (claimed === null) return false;
   try {
-    await work(polling, claimed.nextUpdateId);
+    await work(polling, startOf(claimed, now()));
     const before = new Date(now().getTime() - KEPT_DAYS * DAY_MS);
     await deleteOldMessages(database, key, { before, limit: DELETED_AT_ONCE });
   } finally {
     await releasePolling(database, polling, now());
   }
   return true;
+}
+
+/** After a week without updates Telegram goes on at any number: an older position says nothing, and would lose them. */
+const POSITION_BELIEVED_MS = 6 * DAY_MS;
+
+function startOf(
+  { nextUpdateId, movedAt }: { nextUpdateId: number; movedAt: Date | null },
+  now: Date,
+): number {
+  return movedAt !== null && now.getTime() - movedAt.getTime() < POSITION_BELIEVED_MS ? nextUpdateId : 0;
 }
 
 const TOLD_AT_ONCE = 100;
@@ -112,7 +122,7 @@ export async function readStream(context: TelegramContext, polling: Polling, sta
     offset = Math.max(offset, ...ids.map((id) => id + 1));
     const received = readUpdates(answer);
     const isOurs = await context.database.transaction((tx) =>
-      storeUpdates(tx, polling, { received, nextUpdateId: offset }),
+      storeUpdates(tx, polling, { received, nextUpdateId: offset, at: context.now() }),
     );
     if (!isOurs) return;
     context.progress(round + 1, undefined, 'updates');

@@ -29,6 +29,8 @@ export interface BotApiServer {
   /** Queues an update for the bot, as Telegram does when somebody writes. */
   push(token: string, update: Fields): number;
   waiting(token: string): number;
+  /** What Telegram does after a week of silence: the next update has any number. */
+  renumber(token: string, nextUpdateId: number): void;
   /** The address and secret that the bot was told of; undefined while it is asked. */
   webhook(token: string): { url: string; secret: string } | undefined;
   /** Sends what waits to the bot's address, which `origin` stands in for, until it is taken; the statuses. */
@@ -281,6 +283,9 @@ export async function startBotApi(): Promise<BotApiServer> {
     },
     webhook: (token) => bots.get(token)?.webhook,
     send: (token, origin) => send(bots.get(token) as Bot, origin),
+    renumber(token, nextUpdateId) {
+      (bots.get(token) as Bot).nextUpdateId = nextUpdateId;
+    },
     waiting: (token) => bots.get(token)?.updates.length ?? 0,
     failNext(next, method) {
       failure = { failure: next, method };
