@@ -63,13 +63,19 @@ describe('RTP', () => {
     expect(list[0]?.content).toContain('pacs.002.001.10');
   });
 
-  test('what was kept in the clear before can still be read', async () => {
+  test('what was kept in the clear or unpacked before can still be read', async () => {
     const payment = await payByRtp();
     const messages = harness.shown;
     const before = await messages.list(testTenant, payment.id);
     await harness.database.query(
-      `update rail_messages set content = $2, content_sealed = null where payment_id = $1 and kind = 'pacs.008'`,
+      `update rail_messages set content = $2, packed_sealed = null where payment_id = $1 and kind = 'pacs.008'`,
       [payment.id, before[1]?.content],
+    );
+    expect(await messages.list(testTenant, payment.id)).toEqual(before);
+    const sealed = sealer.seal(before[1]?.content ?? '', `rail_message ${testTenant.id} ${before[1]?.id}`);
+    await harness.database.query(
+      `update rail_messages set content = null, content_sealed = $2 where payment_id = $1 and kind = 'pacs.008'`,
+      [payment.id, sealed],
     );
     expect(await messages.list(testTenant, payment.id)).toEqual(before);
     await harness.database.query('delete from rail_messages where payment_id = $1', [payment.id]);
@@ -78,7 +84,7 @@ describe('RTP', () => {
   test('an envelope opens in its own place alone', async () => {
     const [one, other] = [await payByRtp(), await payByRtp()];
     await harness.database.query(
-      `update rail_messages m set content_sealed = o.content_sealed
+      `update rail_messages m set packed_sealed = o.packed_sealed
        from rail_messages o where m.payment_id = $1 and o.payment_id = $2 and m.kind = 'pacs.008' and o.kind = m.kind`,
       [one.id, other.id],
     );
@@ -116,7 +122,7 @@ describe('the vault', () => {
 
   test('seals transfers, and everything that a live network writes', () => {
     const sealed = (tenantId: string, kind: string) =>
-      vault.keep({ ...key, tenantId, kind }, 'text').contentSealed !== null;
+      vault.keep({ ...key, tenantId, kind }, 'text').packedSealed !== null;
     expect([sealed('org_1.test', 'pacs.008'), sealed('org_1.test', 'pacs.002')]).toEqual([true, false]);
     expect([sealed('org_1.live', 'pacs.028'), sealed('org_1.live', 'pacs.002')]).toEqual([true, true]);
     const kept = vault.keep({ ...key, kind: 'pacs.002' }, 'text');

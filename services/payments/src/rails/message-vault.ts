@@ -3,11 +3,13 @@ import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { LRUCache } from 'lru-cache';
 import { parseTenantId } from '../tenant.ts';
+import { packText, unpackText } from './packed-text.ts';
 
-/** A message as it lies in the database: in the clear, or as an envelope. */
+/** A message as it lies in the database: in the clear, or as an envelope, in which it is packed unless it is old. */
 export interface KeptContent {
   content: string | null;
   contentSealed: Buffer | null;
+  packedSealed: Buffer | null;
 }
 
 export interface MessageKey {
@@ -16,6 +18,7 @@ export interface MessageKey {
 }
 
 export interface MessageVault {
+  /** Packs and seals. */
   seal(key: MessageKey, text: string): Buffer;
   /** Seals what may hold account numbers. */
   keep(key: MessageKey & { kind: string }, text: string): KeptContent;
@@ -34,12 +37,14 @@ function contextOf({ tenantId, id }: MessageKey): string {
   return `rail_message ${tenantId} ${id}`;
 }
 
-export const sealedMessages = sealedColumn({
-  table: 'rail_messages',
-  column: 'content_sealed',
-  key: { tenant_id: 'text', payment_id: 'text', id: 'text' },
-  contextOf: (row) => contextOf({ tenantId: row.tenant_id, id: row.id }),
-});
+export const sealedMessages = ['content_sealed', 'packed_sealed'].map((column) =>
+  sealedColumn({
+    table: 'rail_messages',
+    column,
+    key: { tenant_id: 'text', payment_id: 'text', id: 'text' },
+    contextOf: (row) => contextOf({ tenantId: row.tenant_id, id: row.id }),
+  }),
+);
 
 /**
  * A transfer names two accounts. Status reports and requests name none under the network's schemas, so those of the
@@ -49,23 +54,24 @@ function mayHoldAccounts({ tenantId, kind }: { tenantId: string; kind: string })
   return kind === 'pacs.008' || parseTenantId(tenantId).mode === 'live';
 }
 
-export type MessageSealer = Pick<Sealer, 'seal' | 'openText'>;
+export type MessageSealer = Pick<Sealer, 'seal' | 'open' | 'openText'>;
 
 export function createMessageVault(sealer: MessageSealer): MessageVault {
   const remembered = new LRUCache<string, string>({ max: REMEMBERED_MAX });
 
-  const seal = (key: MessageKey, text: string) => sealer.seal(text, contextOf(key));
+  const seal = (key: MessageKey, text: string) => sealer.seal(packText(text), contextOf(key));
 
   return {
     seal,
 
     keep(key, text) {
       return mayHoldAccounts(key)
-        ? { content: null, contentSealed: seal(key, text) }
-        : { content: text, contentSealed: null };
+        ? { content: null, contentSealed: null, packedSealed: seal(key, text) }
+        : { content: text, contentSealed: null, packedSealed: null };
     },
 
-    open(key, { content, contentSealed }) {
+    open(key, { content, contentSealed, packedSealed }) {
+      if (packedSealed) return unpackText(sealer.open(packedSealed, contextOf(key)));
       if (contentSealed) return sealer.openText(contentSealed, contextOf(key));
       assert(content !== null, 'a message is kept in one way or the other');
       return content;

@@ -13,7 +13,7 @@ export function sealedColumns(sealer: Pick<Sealer, 'fingerprint'>): readonly Sea
     sealedAccounts(sealer),
     sealedEndpointSecrets,
     sealedAnswers,
-    sealedMessages,
+    ...sealedMessages,
     sealedQuarantine,
     ...sealedFiles,
   ];

@@ -56,8 +56,8 @@ export async function shownMessages(
   vault: MessageVault,
   key: { tenantId: string; id: string },
 ): Promise<RailMessage[]> {
-  return (await findShown(db, key)).map(({ content, contentSealed, ...message }) => ({
+  return (await findShown(db, key)).map(({ content, contentSealed, packedSealed, ...message }) => ({
     ...message,
-    content: vault.open({ tenantId: key.tenantId, id: message.id }, { content, contentSealed }),
+    content: vault.open({ tenantId: key.tenantId, id: message.id }, { content, contentSealed, packedSealed }),
   }));
 }

@@ -20,11 +20,11 @@ export async function insertMessages(tx: Queryable, messages: readonly KeptMessa
   await tx.query(
     {
       name: 'rtp.keep_messages',
-      text: `insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content, content_sealed, created_at)
-        select tenant_id, id, payment_id, 'rtp', direction, kind, content, content_sealed, created_at
+      text: `insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content, packed_sealed, created_at)
+        select tenant_id, id, payment_id, 'rtp', direction, kind, content, packed_sealed, created_at
         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
             $8::timestamptz[])
-          as new (tenant_id, id, payment_id, direction, kind, content, content_sealed, created_at)`,
+          as new (tenant_id, id, payment_id, direction, kind, content, packed_sealed, created_at)`,
     },
     [
       textArray(messages.map((message) => message.tenantId)),
@@ -33,7 +33,7 @@ export async function insertMessages(tx: Queryable, messages: readonly KeptMessa
       textArray(messages.map((message) => message.direction)),
       textArray(messages.map((message) => message.kind)),
       textArray(messages.map((message) => message.content)),
-      messages.map((message) => message.contentSealed),
+      messages.map((message) => message.packedSealed),
       timestamptzArray(messages.map((message) => message.createdAt)),
     ],
   );
@@ -52,6 +52,7 @@ interface ContentRow {
   id: string;
   content: string | null;
   content_sealed: Buffer | null;
+  packed_sealed: Buffer | null;
 }
 
 function fromRow(row: ContentRow): FoundContent {
@@ -60,6 +61,7 @@ function fromRow(row: ContentRow): FoundContent {
     id: row.id,
     content: row.content,
     contentSealed: row.content_sealed,
+    packedSealed: row.packed_sealed,
   };
 }
 
@@ -68,7 +70,7 @@ export async function findContents(db: Queryable, keys: readonly RtpMessageKey[]
     {
       name: 'rtp.contents',
       text: `select m.* from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, payment_id, id)
-        cross join lateral (select tenant_id, id, content, content_sealed from rail_messages m
+        cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
           where m.tenant_id = wanted.tenant_id and m.payment_id = wanted.payment_id and m.id = wanted.id limit 1) as m`,
     },
     [keys.map((key) => key.tenantId), keys.map((key) => key.paymentId), keys.map((key) => key.id)],
@@ -88,7 +90,7 @@ export async function findReports(
     {
       name: 'rtp.reports',
       text: `select m.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, payment_id)
-        cross join lateral (select tenant_id, id, content, content_sealed from rail_messages m
+        cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
           where m.tenant_id = wanted.tenant_id and m.payment_id = wanted.payment_id and m.kind = 'pacs.002'
           order by m.id desc limit $3) as m`,
     },

@@ -16,15 +16,19 @@ export async function findShown(
     kind: RailMessage['kind'];
     content: string | null;
     content_sealed: Buffer | null;
+    packed_sealed: Buffer | null;
     created_at: Date;
   }>(
-    `select id, rail, direction, kind, content, content_sealed, created_at from rail_messages
+    `select id, rail, direction, kind, content, content_sealed, packed_sealed, created_at from rail_messages
      where tenant_id = $1 and payment_id = $2 and rail = 'rtp' order by id`,
     [key.tenantId, key.id],
   );
-  return rows.map(({ created_at: createdAt, content_sealed: contentSealed, ...row }) => ({
-    ...row,
-    contentSealed,
-    createdAt,
-  }));
+  return rows.map(
+    ({ created_at: createdAt, content_sealed: contentSealed, packed_sealed: packedSealed, ...row }) => ({
+      ...row,
+      contentSealed,
+      packedSealed,
+      createdAt,
+    }),
+  );
 }

@@ -152,7 +152,7 @@ function toRow(
     messageId: transfer.messageId,
     amountCents: transfer.amountCents,
     settlementDate: transfer.settlementDate,
-    contentSealed: vault.seal({ tenantId: submission.payment.tenantId, id: storedMessageId }, xml),
+    packedSealed: vault.seal({ tenantId: submission.payment.tenantId, id: storedMessageId }, xml),
     createdAt: submission.at,
   };
 }

@@ -22,7 +22,7 @@ export interface NewSubmission extends SubmissionKey {
   messageId: string;
   amountCents: number;
   settlementDate: NetworkDate;
-  contentSealed: Buffer;
+  packedSealed: Buffer;
   createdAt: Date;
 }
 
@@ -95,7 +95,7 @@ export async function insertSubmissions(tx: Queryable, submissions: readonly New
     textArray(submissions.map((one) => one.messageId)),
     int8Array(submissions.map((one) => one.amountCents)),
     submissions.map((one) => one.settlementDate),
-    byteaArray(submissions.map((one) => one.contentSealed)),
+    byteaArray(submissions.map((one) => one.packedSealed)),
     timestamptzArray(submissions.map((one) => one.createdAt)),
   ]);
 }
@@ -105,10 +105,10 @@ with input as (
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[],
     $9::bytea[], $10::timestamptz[])
   as input (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount, settlement_date,
-    content_sealed, created_at)
+    packed_sealed, created_at)
 ), kept as (
-  insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content_sealed, created_at)
-  select tenant_id, stored_message_id, payment_id, 'rtp', 'out', 'pacs.008', content_sealed, created_at from input
+  insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, packed_sealed, created_at)
+  select tenant_id, stored_message_id, payment_id, 'rtp', 'out', 'pacs.008', packed_sealed, created_at from input
 ), referenced as (
   insert into rail_references (reference, tenant_id, payment_id, attempt_id)
   select instruction_id, tenant_id, payment_id, attempt_id from input

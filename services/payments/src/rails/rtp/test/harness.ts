@@ -149,15 +149,25 @@ export async function createHarness(options: HarnessOptions = {}) {
       kind: string;
       content: string | null;
       content_sealed: Buffer | null;
+      packed_sealed: Buffer | null;
       created_at: Date;
     }>(
-      `select tenant_id, id, direction, kind, content, content_sealed, created_at from rail_messages ${which}`,
+      `select tenant_id, id, direction, kind, content, content_sealed, packed_sealed, created_at from rail_messages ${which}`,
       [...values],
     );
-    return rows.map(({ tenant_id: tenantId, id, content, content_sealed: contentSealed, ...row }) => ({
-      ...row,
-      content: vault.open({ tenantId, id }, { content, contentSealed }),
-    }));
+    return rows.map(
+      ({
+        tenant_id: tenantId,
+        id,
+        content,
+        content_sealed: contentSealed,
+        packed_sealed: packedSealed,
+        ...row
+      }) => ({
+        ...row,
+        content: vault.open({ tenantId, id }, { content, contentSealed, packedSealed }),
+      }),
+    );
   }
 
   return {

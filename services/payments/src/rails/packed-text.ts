@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+/**
+ * What nearly every transfer says in the same words. It is part of the stored form: a changed text could not read what
+ * was packed by this one, so a better one gets a number of its own.
+ */
+const WORDS = [
+  '<?xml version="1.0" encoding="UTF-8"?>\n<Message xmlns="urn:tch" xmlns:head="urn:iso:std:iso:20022:tech:xsd:head.001.001.01" xmlns:ct="urn:iso:std:iso:20022:tech:xsd:pacs.008.001.08"><AppHdr>',
+  '<head:Fr><head:FIId><head:FinInstnId><head:ClrSysMmbId><head:MmbId></head:MmbId></head:ClrSysMmbId></head:FinInstnId></head:FIId></head:Fr>',
+  '<head:To><head:FIId><head:FinInstnId><head:ClrSysMmbId><head:MmbId></head:MmbId></head:ClrSysMmbId></head:FinInstnId></head:FIId></head:To>',
+  '<head:BizMsgIdr>B20</head:BizMsgIdr><head:MsgDefIdr>pacs.008.001.08</head:MsgDefIdr><head:CreDt>20</head:CreDt>',
+  '</AppHdr><CreditTransfer><ct:FIToFICstmrCdtTrf><ct:GrpHdr><ct:MsgId>M20</ct:MsgId><ct:CreDtTm>20</ct:CreDtTm><ct:NbOfTxs>1</ct:NbOfTxs>',
+  '<ct:TtlIntrBkSttlmAmt Ccy="USD">00</ct:TtlIntrBkSttlmAmt><ct:IntrBkSttlmDt>20</ct:IntrBkSttlmDt><ct:SttlmInf><ct:SttlmMtd>CLRG</ct:SttlmMtd><ct:ClrSys><ct:Cd>TCH</ct:Cd></ct:ClrSys></ct:SttlmInf></ct:GrpHdr>',
+  '<ct:CdtTrfTxInf><ct:PmtId><ct:InstrId>20</ct:InstrId><ct:EndToEndId>pay_0</ct:EndToEndId><ct:TxId>20</ct:TxId></ct:PmtId>',
+  '<ct:PmtTpInf><ct:SvcLvl><ct:Cd>SDVA</ct:Cd></ct:SvcLvl><ct:LclInstrm><ct:Prtry>STANDARD</ct:Prtry></ct:LclInstrm><ct:CtgyPurp><ct:Prtry>CONSUMER</ct:Prtry></ct:CtgyPurp></ct:PmtTpInf>',
+  '<ct:IntrBkSttlmAmt Ccy="USD">00</ct:IntrBkSttlmAmt><ct:ChrgBr>SLEV</ct:ChrgBr>',
+  '<ct:InstgAgt><ct:FinInstnId><ct:ClrSysMmbId><ct:MmbId></ct:MmbId></ct:ClrSysMmbId></ct:FinInstnId></ct:InstgAgt>',
+  '<ct:InstdAgt><ct:FinInstnId><ct:ClrSysMmbId><ct:MmbId></ct:MmbId></ct:ClrSysMmbId></ct:FinInstnId></ct:InstdAgt>',
+  '<ct:Dbtr><ct:Nm></ct:Nm></ct:Dbtr><ct:DbtrAcct><ct:Id><ct:Othr><ct:Id></ct:Id></ct:Othr></ct:Id></ct:DbtrAcct>',
+  '<ct:DbtrAgt><ct:FinInstnId><ct:ClrSysMmbId><ct:MmbId></ct:MmbId></ct:ClrSysMmbId></ct:FinInstnId></ct:DbtrAgt>',
+  '<ct:CdtrAgt><ct:FinInstnId><ct:ClrSysMmbId><ct:MmbId></ct:MmbId></ct:ClrSysMmbId></ct:FinInstnId></ct:CdtrAgt>',
+  '<ct:Cdtr><ct:Nm></ct:Nm></ct:Cdtr><ct:CdtrAcct><ct:Id><ct:Othr><ct:Id></ct:Id></ct:Othr></ct:Id></ct:CdtrAcct>',
+  '<ct:RmtInf><ct:Ustrd></ct:Ustrd></ct:RmtInf></ct:CdtTrfTxInf></ct:FIToFICstmrCdtTrf></CreditTransfer></Message>',
+].join('');
+
+const DICTIONARY = Buffer.from(WORDS);
+const FORM = 1;
+/** Far beyond any message of a network; a stored one that claims to be longer is not opened. */
+const UNPACKED_BYTES_MAX = 16 * 1024 * 1024;
+/** As small as these texts allow: setting up a larger window costs more than the packing. */
+const window = { windowBits: 12, memLevel: 4, dictionary: DICTIONARY } as const;
+
+/** A text in fewer bytes: which form it is packed in, then the packed text. A transfer needs about a fifth. */
+export function packText(text: string): Buffer {
+  return Buffer.concat([Buffer.of(FORM), deflateRawSync(text, { ...window, level: 1 })]);
+}
+
+export function unpackText(packed: Buffer): string {
+  assert(packed[0] === FORM, 'a message is packed in a form that is known');
+  return inflateRawSync(packed.subarray(1), { ...window, maxOutputLength: UNPACKED_BYTES_MAX }).toString(
+    'utf8',
+  );
+}
