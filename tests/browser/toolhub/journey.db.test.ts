@@ -369,7 +369,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.context().setOffline(true);
     try {
       await save.click();
-      await page.getByText('Nothing was sent: there is no connection.').waitFor();
+      await page.getByText('No answer came: the connection is lost.').waitFor();
     } finally {
       await page.context().setOffline(false);
     }
