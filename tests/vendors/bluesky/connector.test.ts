@@ -105,6 +105,27 @@ describe('tools', () => {
     expect(value.langs).toEqual(['de']);
   });
 
+  it('marks the example of the documentation at the same bytes, and writes records with its words', async () => {
+    const text =
+      '✨ example mentioning @atproto.com to share the URL 👨‍❤️‍👨 https://en.wikipedia.org/wiki/CBOR.';
+    expect(facetsOf(text, new Map([['atproto.com', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz']]))).toEqual([
+      {
+        index: { byteStart: 23, byteEnd: 35 },
+        features: [{ $type: 'app.bsky.richtext.facet#mention', did: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz' }],
+      },
+      {
+        index: { byteStart: 74, byteEnd: 108 },
+        features: [{ $type: 'app.bsky.richtext.facet#link', uri: 'https://en.wikipedia.org/wiki/CBOR' }],
+      },
+    ]);
+    const at = context({ now: () => new Date('2026-11-15T12:00:00.000Z') });
+    await call('bluesky_create_post', { text: 'Hello World!', langs: ['en-US'] }, at);
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ method: 'POST', path: '/xrpc/com.atproto.repo.createRecord' },
+      raw: `{"repo":"${adaDid}","collection":"app.bsky.feed.post","record":{"$type":"app.bsky.feed.post","text":"Hello World!","createdAt":"2026-11-15T12:00:00.000Z","langs":["en-US"]}}`,
+    });
+  });
+
   it('marks every facet within the text, whatever the text is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {

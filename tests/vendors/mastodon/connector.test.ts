@@ -112,6 +112,39 @@ describe('tools', () => {
     });
   });
 
+  it('asks with the words of the documentation', async () => {
+    const at = context({ idempotencyKey: 'key-of-the-words' });
+    const args = { text: 'test content', visibility: 'unlisted', reply_to_id: statusId, spoiler_text: 'cw' };
+    await call('mastodon_create_status', args, at);
+    expect(server.received.at(-1)).toMatchObject({
+      ...{ method: 'POST', path: '/api/v1/statuses' },
+      raw: `{"status":"test content","visibility":"unlisted","in_reply_to_id":"${statusId}","spoiler_text":"cw"}`,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json; charset=utf-8',
+        'idempotency-key': 'key-of-the-words',
+      },
+    });
+    const asked = async (name: string, its: Record<string, unknown>) => {
+      await call(name, its);
+      const { method, path, query } = server.received.at(-1) ?? {};
+      return `${method} ${path}?${decodeURIComponent(String(query))}`;
+    };
+    expect(await asked('mastodon_get_timeline', { kind: 'local', limit: 5 })).toBe(
+      'GET /api/v1/timelines/public?local=true&limit=5',
+    );
+    expect(await asked('mastodon_list_notifications', { types: ['mention', 'poll'], limit: 5 })).toBe(
+      'GET /api/v1/notifications?types[]=mention&types[]=poll&limit=5',
+    );
+    expect(await asked('mastodon_search', { query: 'cats', type: 'accounts', limit: 2 })).toBe(
+      'GET /api/v2/search?q=cats&type=accounts&limit=2',
+    );
+    // An address is looked up at its own server, which is asked for.
+    expect(await asked('mastodon_search', { query: '@cat@cats.test', type: 'accounts' })).toBe(
+      'GET /api/v2/search?q=@cat@cats.test&type=accounts&limit=20&resolve=true',
+    );
+  });
+
   it('uses the idempotency of the server: a lost answer is asked for again, and one status is there', async () => {
     const before = server.statuses.size;
     const at = context({ idempotencyKey: 'key-1' });
