@@ -31,7 +31,7 @@ function timesOf(pid: string | number): ProcessTimes | undefined {
  * Seconds of processor time that these processes and all below them have used since they began. Unlike a rate it hardly
  * depends on what else the machine does.
  */
-export function cpuSeconds(roots: readonly number[]): number {
+function cpuSeconds(roots: readonly number[]): number {
   const all = new Map<number, ProcessTimes>();
   for (const entry of readdirSync('/proc')) {
     const times = /^\d+$/.test(entry) ? timesOf(entry) : undefined;
