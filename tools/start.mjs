@@ -1,5 +1,6 @@
-// npm start: both products. `npm run payments` and `npm run toolhub`: one of them.
-import { spawn } from 'node:child_process';
+// npm start: both products. `npm run payments` and `npm run toolhub`: one of them. With `-- spread`, the tables of an empty
+// installation are placed on the servers of a Citus cluster instead.
+import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { buildDashboards } from './dashboards.mjs';
 import { ensureInstalled, fail, node, root } from './install.mjs';
@@ -8,13 +9,22 @@ const products = ['payments', 'toolhub'];
 const PARENT_POLL_MS = 250;
 // Node lets what is young grow to 128 MB before it looks what of it is garbage; a tenth of it costs no more CPU here.
 const memoryFlags = ['--max-semi-space-size=8'];
-const chosen = process.argv.slice(2);
+const spreads = process.argv.at(-1) === 'spread';
+const chosen = process.argv.slice(2, spreads ? -1 : undefined);
 const unknown = chosen.filter((name) => !products.includes(name));
 if (unknown.length > 0) fail(`Unknown product ${unknown.join(', ')}: choose from ${products.join(', ')}.`);
 
 ensureInstalled();
 
 const names = chosen.length > 0 ? chosen : products;
+if (spreads) {
+  for (const name of names) {
+    const main = join(root, 'services', name, 'src', 'spreading', 'main.ts');
+    const { status } = spawnSync(node, ['--disable-warning=ExperimentalWarning', main], { stdio: 'inherit' });
+    if (status !== 0) process.exit(status ?? 1);
+  }
+  process.exit(0);
+}
 const children = new Map();
 let exitCode = 0;
 

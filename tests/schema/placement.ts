@@ -1,23 +1,6 @@
-import type { Queryable } from '@libs/db';
+import type { PlacedTable, PlacedTables, Queryable } from '@libs/db';
 
 import { lines } from './catalogue.ts';
-
-/**
- * Where a table goes when the database is spread over several servers: by its tenant's (or customer's) rows; whole on
- * every server; on the first server but within the transactions of the others; or on the first server, for itself.
- */
-export type Placement = 'by tenant' | 'reference' | 'managed local' | 'local';
-
-export interface PlacedTable {
-  readonly placement: Placement;
-  /** The tenant's column, for tables that are spread by it. */
-  readonly by?: string;
-  /** Why it is not spread by tenant. */
-  readonly why?: string;
-}
-
-/** By name with schema: every table that there is. */
-export type PlacedTables = Readonly<Record<string, PlacedTable>>;
 
 /** What breaks the rules by which the tables can be spread, in words that say how to mend it. */
 export async function findPlacementFaults(

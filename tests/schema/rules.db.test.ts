@@ -15,6 +15,7 @@ import { QUARANTINE_STATUSES } from '../../services/payments/src/quarantine/quar
 import type { AchEntryState, AchLeg } from '../../services/payments/src/rails/ach/entries/entry.ts';
 import type { SubmissionState } from '../../services/payments/src/rails/rtp/submissions/submission.ts';
 import { sealedColumns } from '../../services/payments/src/rotation/columns.ts';
+import { PAYMENTS_SCHEMAS, PAYMENTS_TABLES } from '../../services/payments/src/spreading/tables.ts';
 import type { Mode } from '../../services/payments/src/tenant.ts';
 import type { WebhookEndpoint } from '../../services/payments/src/webhooks/endpoint.ts';
 import { STORED_STATUSES } from '../../services/toolhub/src/approvals/approval.ts';
@@ -23,11 +24,10 @@ import type { CredentialStatus } from '../../services/toolhub/src/credentials/cr
 import { INVOICE_STATUSES } from '../../services/toolhub/src/invoices/states.ts';
 import { sealedColumns as toolhubSealedColumns } from '../../services/toolhub/src/rotation/columns.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
+import { TOOLHUB_SCHEMAS, TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
 import type { SwitchKind } from '../../services/toolhub/src/tools/store.ts';
 import { type ListCheck, readListChecks, readSealedColumns } from './catalogue.ts';
-import { PAYMENTS_SCHEMAS, PAYMENTS_TABLES } from './payments-tables.ts';
 import { findPlacementFaults } from './placement.ts';
-import { TOOLHUB_SCHEMAS, TOOLHUB_TABLES } from './toolhub-tables.ts';
 
 /** The names of a union of the code: the compiler refuses one that is missing and one too many. */
 function namesOf<Name extends string>(names: Record<Name, true>): string[] {

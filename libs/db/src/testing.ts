@@ -6,6 +6,8 @@ import pg from 'pg';
 import { type Database, openDatabase } from './database.ts';
 import { startEmbedded } from './embedded.ts';
 import { type MigrationSource, migrate, readMigrations } from './migrate.ts';
+import type { PlacedTables } from './placement.ts';
+import { spread } from './spread.ts';
 
 export {
   connectionTo,
@@ -29,6 +31,8 @@ export interface TestServer {
 
 /** Where test databases are made: the run's server sets this variable before any test starts. */
 const SERVER_VARIABLE = 'TEST_POSTGRES_URL';
+/** The coordinator of a Citus cluster, where the contract tests are to run on one. */
+const CLUSTER_VARIABLE = 'CITUS_TEST_URL';
 const DROP_ATTEMPTS_MAX = 5;
 
 /** A throw-away server for one run of the tests; durability is off because nothing outlives the run. */
@@ -45,8 +49,18 @@ export async function startTestServer(): Promise<TestServer> {
   };
 }
 
-/** A database of its own for a test file, cloned from a template that has the migrations applied already. */
-export async function createTestDatabase(migrations?: MigrationSource): Promise<TestDatabase> {
+/**
+ * A database of its own for a test file, cloned from a template that has the migrations applied already. Where the run is
+ * for a Citus cluster (`npm run citus`) and the test names where its tables go, it is the cluster's one database instead,
+ * emptied and spread.
+ */
+export async function createTestDatabase(
+  migrations?: MigrationSource,
+  tables?: PlacedTables,
+): Promise<TestDatabase> {
+  const clusterUrl = process.env[CLUSTER_VARIABLE];
+  if (clusterUrl !== undefined && migrations !== undefined && tables !== undefined)
+    return createSpreadDatabase(clusterUrl, migrations, tables);
   const serverUrl = process.env[SERVER_VARIABLE];
   if (serverUrl === undefined)
     throw new Error(`${SERVER_VARIABLE} is not set: run the tests with npm test or vitest`);
@@ -61,6 +75,31 @@ export async function createTestDatabase(migrations?: MigrationSource): Promise<
     async drop() {
       await database.close();
       await withAdmin(serverUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+/** Test files take turns on it: the command gives them one worker. */
+async function createSpreadDatabase(
+  url: string,
+  migrations: MigrationSource,
+  tables: PlacedTables,
+): Promise<TestDatabase> {
+  const schemas = new Set(Object.keys(tables).map((name) => name.split('.')[0] as string));
+  const empty = () =>
+    withAdmin(url, async (admin) => {
+      for (const schema of schemas) await admin.query(`drop schema if exists ${schema} cascade`);
+    });
+  await empty();
+  await migrate(url, migrations);
+  await spread({ url, tables, onPlaced: () => {} });
+  const database = await openDatabase({ url, schema: migrations.schema });
+  return {
+    url,
+    database,
+    async drop() {
+      await database.close();
+      await empty();
     },
   };
 }

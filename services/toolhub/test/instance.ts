@@ -12,6 +12,7 @@ import { createToolhub, type ToolhubDependencies } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { createConnectors } from '../src/connectors/index.ts';
 import { migrationSource, SCHEMA } from '../src/schema.ts';
+import { TOOLHUB_TABLES } from '../src/spreading/tables.ts';
 
 export const ADMIN_TOKEN = 'tha_test-admin-token';
 export const INTERNAL_TOKEN = 'thi_test-internal-token';
@@ -32,7 +33,7 @@ export interface SpawnedInstance extends Instance {
 }
 
 export function createToolhubDatabase(): Promise<TestDatabase> {
-  return createTestDatabase(migrationSource);
+  return createTestDatabase(migrationSource, TOOLHUB_TABLES);
 }
 
 export async function freePort(): Promise<number> {

@@ -15,6 +15,7 @@ import {
 } from '../../../services/payments/src/app.ts';
 import { loadConfig } from '../../../services/payments/src/config.ts';
 import { paymentsMigrations, SCHEMA } from '../../../services/payments/src/migrations.ts';
+import { PAYMENTS_TABLES } from '../../../services/payments/src/spreading/tables.ts';
 
 export const ADMIN_TOKEN = 'admin_token_of_the_tests';
 export const SANDBOX_KEY = 'sk_test_sandbox';
@@ -161,7 +162,7 @@ export interface Harness extends Instance {
 export async function startHarness(options: InstanceOptions = {}): Promise<Harness> {
   const time = options.time ?? createTime();
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-contract-'));
-  const testDatabase = { ...(await createTestDatabase(paymentsMigrations())), dataDir };
+  const testDatabase = { ...(await createTestDatabase(paymentsMigrations(), PAYMENTS_TABLES)), dataDir };
   const instance = await startInstance(testDatabase, { ...options, time });
   const others: Instance[] = [];
   const admin = async (path: string, body: unknown) => {

@@ -6,6 +6,7 @@ import { createToolhub, type ToolhubDependencies } from '../../../services/toolh
 import { loadConfig } from '../../../services/toolhub/src/config.ts';
 import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
 import { migrationSource, SCHEMA } from '../../../services/toolhub/src/schema.ts';
+import { TOOLHUB_TABLES } from '../../../services/toolhub/src/spreading/tables.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { freePort } from '../../../services/toolhub/test/instance.ts';
 
@@ -43,7 +44,7 @@ export type ServiceOptions = Partial<Pick<ToolhubDependencies, 'connectors' | 'w
 };
 
 export function createToolhubDatabase(): Promise<TestDatabase> {
-  return createTestDatabase(migrationSource);
+  return createTestDatabase(migrationSource, TOOLHUB_TABLES);
 }
 
 /** What a process needs beside its port. */

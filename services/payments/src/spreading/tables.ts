@@ -1,7 +1,6 @@
-import { SCHEMA } from '../../services/payments/src/migrations.ts';
-import { DELIVERY_SCHEMA } from '../../services/payments/src/webhooks/rules.ts';
-import { placeLibraryTables } from './library-tables.ts';
-import type { PlacedTable, PlacedTables } from './placement.ts';
+import { type PlacedTable, type PlacedTables, placeLibraryTables } from '@libs/db';
+import { SCHEMA } from '../migrations.ts';
+import { DELIVERY_SCHEMA } from '../webhooks/rules.ts';
 
 export const PAYMENTS_SCHEMAS = [SCHEMA, DELIVERY_SCHEMA] as const;
 

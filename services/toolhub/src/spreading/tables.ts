@@ -1,7 +1,6 @@
-import { SCHEMA } from '../../services/toolhub/src/schema.ts';
-import { DELIVERY_SCHEMA } from '../../services/toolhub/src/webhooks/rules.ts';
-import { placeLibraryTables } from './library-tables.ts';
-import type { PlacedTable, PlacedTables } from './placement.ts';
+import { type PlacedTable, type PlacedTables, placeLibraryTables } from '@libs/db';
+import { SCHEMA } from '../schema.ts';
+import { DELIVERY_SCHEMA } from '../webhooks/rules.ts';
 
 export const TOOLHUB_SCHEMAS = [SCHEMA, DELIVERY_SCHEMA] as const;
 
@@ -69,6 +68,7 @@ const tables = {
   invoice_series: {
     placement: 'managed local',
     why: 'one row; raised with the invoices, so that there is no gap',
+    isSeeded: true,
   },
   invoice_periods: { placement: 'local', why: 'one row for each month' },
   invoices: byCustomer,

@@ -1,0 +1,18 @@
+/**
+ * Where a table goes when the database is spread over several servers: by its tenant's (or customer's) rows; whole on
+ * every server; on the first server but within the transactions of the others; or on the first server, for itself.
+ */
+export type Placement = 'by tenant' | 'reference' | 'managed local' | 'local';
+
+export interface PlacedTable {
+  readonly placement: Placement;
+  /** The tenant's column, for tables that are spread by it. */
+  readonly by?: string;
+  /** Why it is not spread by tenant. */
+  readonly why?: string;
+  /** Its migration writes a row, so that it is never empty. */
+  readonly isSeeded?: true;
+}
+
+/** By name with schema: every table that there is. */
+export type PlacedTables = Readonly<Record<string, PlacedTable>>;

@@ -1,0 +1,140 @@
+// Spreading, as far as a plain Postgres can show it: which statements place the tables, what is refused, and that no
+// transaction writes rows that could commit apart. The functions of Citus are played by ones that write down their calls.
+import { type PlacedTables, type Queryable, spread } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
+import { PAYMENTS_TABLES } from '../../services/payments/src/spreading/tables.ts';
+import { migrationSource } from '../../services/toolhub/src/schema.ts';
+import { TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
+import { type Harness, startHarness } from '../contract/payments/harness.ts';
+import { type Receiver, startReceiver } from '../contract/payments/receiver.ts';
+
+const PLAYED_CITUS = `
+create table public.pg_dist_partition (logicalrelid oid primary key, method text not null, by text, beside text, place serial);
+create function public.create_reference_table(relation regclass) returns void language sql as
+  $$ insert into public.pg_dist_partition (logicalrelid, method) values (relation, 'reference') $$;
+create function public.create_distributed_table(relation regclass, by text, colocate_with text) returns void language sql as
+  $$ insert into public.pg_dist_partition (logicalrelid, method, by, beside) values (relation, 'by tenant', by, colocate_with) $$;
+create function public.citus_add_local_table_to_metadata(relation regclass) returns void language sql as
+  $$ insert into public.pg_dist_partition (logicalrelid, method) values (relation, 'managed local') $$`;
+
+interface Placed {
+  name: string;
+  method: string;
+  by: string | null;
+  beside: string | null;
+}
+
+async function readPlaced(db: Queryable): Promise<Placed[]> {
+  const { rows } = await db.query<Placed>(
+    `select logicalrelid::regclass::text as name, method, by, beside from public.pg_dist_partition order by place`,
+  );
+  return rows;
+}
+
+describe.each([
+  { name: 'payments', source: paymentsMigrations(), tables: PAYMENTS_TABLES as PlacedTables },
+  { name: 'toolhub', source: migrationSource, tables: TOOLHUB_TABLES as PlacedTables },
+])('$name', ({ source, tables }) => {
+  let made: TestDatabase;
+  const run = () => spread({ url: made.url, tables, onPlaced: () => {} });
+
+  beforeAll(async () => {
+    made = await createTestDatabase(source);
+  });
+  afterAll(() => made.drop());
+
+  test('a database without Citus is refused in one line', async () => {
+    await expect(run()).rejects.toThrow(/^this database has no Citus: [^\n]+$/);
+  });
+
+  test('every table goes to its place, what is referred to first, and a repeat changes nothing', async () => {
+    await made.database.query(PLAYED_CITUS);
+    const wanted = Object.values(tables).filter(({ placement }) => placement !== 'local').length;
+    expect(await run()).toBe(wanted);
+    // Without a path every name is written with its schema.
+    const placed = await made.database.transaction(async (tx) => {
+      await tx.query(`set local search_path to ''`);
+      return readPlaced(tx);
+    });
+    for (const { name, method, by } of placed)
+      expect([name, method, by ?? undefined]).toEqual([name, tables[name]?.placement, tables[name]?.by]);
+    const together = placed.filter(({ method }) => method === 'by tenant').map(({ beside }) => beside);
+    expect(together.filter((beside) => beside === 'none')).toHaveLength(1);
+    expect(new Set(together).size).toBe(2);
+    expect(await run()).toBe(0);
+    // A table of a later migration joins the others.
+    const last = placed.findLast(({ method }) => method === 'by tenant')?.name ?? '';
+    await made.database.query(`delete from public.pg_dist_partition where logicalrelid = $1::regclass`, [
+      last,
+    ]);
+    expect(await run()).toBe(1);
+    const again = (await readPlaced(made.database)).at(-1);
+    expect(again?.beside).toBe(placed.find(({ method }) => method === 'by tenant')?.name);
+  });
+
+  test('an installation with rows is refused, with the way to move them', async () => {
+    await made.database.query('truncate public.pg_dist_partition');
+    await made.database.query(`insert into jobs (name, payload, ready_at) values ('a', '{}', now())`);
+    await expect(run()).rejects.toThrow(/has rows \(\w+\.jobs\), and only an empty one is spread: .*pg_dump/);
+    expect(await readPlaced(made.database)).toEqual([]);
+  });
+});
+
+describe('no transaction writes rows that could commit apart', () => {
+  let harness: Harness;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '1', PAYMENTS_SANDBOX_ACH_MS: '1' } });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await receiver.stop();
+  });
+
+  test('payments', async () => {
+    await harness.call('POST', '/v1/webhook_endpoints', { body: { url: `${receiver.url}/hook` } });
+    const pay = (key: string, rail: string, destination: string) =>
+      harness.call('POST', '/v1/payments', {
+        headers: { 'idempotency-key': key },
+        body: {
+          amount: 100,
+          currency: 'USD',
+          source: { payment_method_id: 'pm_alice' },
+          destination: { payment_method_id: destination },
+          rail,
+        },
+      });
+    await Promise.all([
+      pay('1', 'rtp', 'pm_bob'),
+      pay('2', 'ach', 'pm_bob'),
+      pay('3', 'rtp', 'pm_test_rtp_reject_ac04'),
+      pay('4', 'ach', 'pm_test_ach_return_r01'),
+    ]);
+    const isOver = async () =>
+      (await harness.call('GET', '/v1/payments')).body.data.filter(({ status }: { status: string }) =>
+        /completed|failed/.test(status),
+      ).length;
+    await expect.poll(isOver).toBeGreaterThanOrEqual(3);
+    expect(await findMixed(harness.database, PAYMENTS_TABLES)).toEqual([]);
+  });
+});
+
+/** Pairs of a local table and a placed one that one transaction has written, by the rows that are there. */
+async function findMixed(db: Queryable, tables: PlacedTables): Promise<string[]> {
+  const written = async (isLocal: boolean) => {
+    const names = Object.keys(tables).filter(
+      (name) => (tables[name]?.placement === 'local') === isLocal && !name.endsWith('.migrations'),
+    );
+    const looks = names.map((name) => `select distinct '${name}' as name, xmin::text as tx from ${name}`);
+    return (await db.query<{ name: string; tx: string }>(looks.join(' union all '))).rows;
+  };
+  const placed = Map.groupBy(await written(false), ({ tx }) => tx);
+  const pairs = (await written(true)).flatMap(({ name, tx }) =>
+    (placed.get(tx) ?? []).map((other) => `${name} with ${other.name}`),
+  );
+  return [...new Set(pairs)].toSorted();
+}

@@ -1,0 +1,17 @@
+// npm run citus [file …]: the contract tests on the cluster whose coordinator CITUS_TEST_URL names, its tables spread by
+// tenant. The database there is emptied before each file.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { ensureInstalled, fail, node, root } from './install.mjs';
+
+if (!process.env.CITUS_TEST_URL)
+  fail('CITUS_TEST_URL must name a database on the coordinator of a Citus cluster.');
+ensureInstalled();
+const chosen = process.argv.slice(2);
+const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+const tests = chosen.length > 0 ? chosen : ['tests/contract'];
+const { status } = spawnSync(node, [vitest, 'run', '--project=db', '--maxWorkers=1', ...tests], {
+  cwd: root,
+  stdio: 'inherit',
+});
+process.exit(status ?? 1);
