@@ -81,7 +81,7 @@ for (const { source, schemas } of SERVICES) {
       } finally {
         await earlier.drop();
       }
-    });
+    }, 60_000);
 
     test('files after the first release change one thing per ALTER', async () => {
       expect((await readMigrations(source)).flatMap(findBundledAlters)).toEqual([]);

@@ -24,6 +24,8 @@ export interface Everything {
   credentials: Record<string, unknown>;
   /** Platform → the page that shows what arrived there. */
   pages: Record<string, string>;
+  /** The vendors take none of these credentials from here on. */
+  revoke(): void;
   stop(): Promise<void>;
 }
 
@@ -114,6 +116,14 @@ export async function startEverything(): Promise<Everything> {
       instagram: oauth,
       bluesky: { service: bluesky.url, identifier: 'ada.test', app_password: PASSWORD },
       mastodon: { instance_url: mastodon.url, access_token: TOKEN },
+    },
+    revoke() {
+      for (const { tokens } of [slack, discord, x, linkedin, facebook, instagram, whatsapp]) tokens.clear();
+      bluesky.addAccount('ada.test', 'another-password');
+      bluesky.expireAccess();
+      bluesky.expireRefresh();
+      mastodon.tokens.clear();
+      telegram.revoke(BOT_TOKEN);
     },
     async stop() {
       await Promise.all([...Object.values(servers), telegram, mail, page].map((server) => server.stop()));

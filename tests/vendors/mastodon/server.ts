@@ -19,6 +19,7 @@ interface Status {
 }
 
 export interface MastodonServer extends VendorServer {
+  tokens: Map<string, string>;
   addAccount(username: string, token: string): void;
   addStatus(username: string, content: string, more?: Partial<Status>): string;
   notify(type: string, from: string, statusId: string | null): void;
@@ -267,6 +268,7 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
     ...server,
     apps,
     statuses,
+    tokens,
     addAccount: (username, token) => void tokens.set(token, username),
     addStatus(username, content, more = {}) {
       const id = newId();
