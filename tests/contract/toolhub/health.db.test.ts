@@ -9,6 +9,7 @@ import { createPlatform, unavailable } from '../../../services/toolhub/src/healt
 import { makeToken } from '../../../services/toolhub/test/accounts.ts';
 import { startReceiver } from './receiver.ts';
 import {
+  ADMIN_TOKEN,
   apiOf,
   type Customer,
   call,
@@ -280,6 +281,9 @@ describe('without a customer', () => {
     const url = services[0].url + HEALTH;
     expect((await call(url, { token: 'thp_wrong' })).status).toBe(401);
     expect((await call(url, { token: INTERNAL_TOKEN })).status).toBe(403);
+    // The operator sees the platforms as such.
+    const shown = await call<{ platforms: { status: string }[] }>(url, { token: ADMIN_TOKEN });
+    expect([shown.status, shown.body.platforms[0]?.status]).toEqual([200, 'unknown']);
     const customer = await newCustomer(services[0].url);
     const { token } = await makeToken(services[0].url, customer, { scopes: ['tools:read'] });
     expect((await call(url, { token })).status).toBe(403);

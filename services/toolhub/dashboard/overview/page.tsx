@@ -1,5 +1,5 @@
 import { Empty, Page, Panel, QueryView, useSearchState } from '@libs/ui';
-import { Button, SegmentedControl, SimpleGrid } from '@mantine/core';
+import { Button, SegmentedControl, SimpleGrid, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { texts } from '../texts.ts';
@@ -11,6 +11,8 @@ import { QuotaPanel } from './quota.tsx';
 import { RANGES, type RangeDays, useUsage } from './usage.ts';
 
 const words = texts.overview;
+/** What the charts take once their code is there. */
+const CHART_HEIGHT = 220;
 
 const DailyChart = lazy(async () => ({ default: (await import('./charts.tsx')).DailyChart }));
 const PlatformChart = lazy(async () => ({ default: (await import('./charts.tsx')).PlatformChart }));
@@ -63,7 +65,7 @@ function Charts({ days }: { days: RangeDays }) {
               usage.total === 0 ? (
                 nothing
               ) : (
-                <Suspense>
+                <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
                   <DailyChart usage={usage} />
                 </Suspense>
               )
@@ -76,7 +78,7 @@ function Charts({ days }: { days: RangeDays }) {
               usage.total === 0 ? (
                 nothing
               ) : (
-                <Suspense>
+                <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
                   <PlatformChart usage={usage} />
                 </Suspense>
               )

@@ -104,7 +104,8 @@ export function createAccess(deps: AccessDependencies): Access {
   }
 
   async function identifyCaller(request: FastifyRequest, need: RouteAccess): Promise<void> {
-    const caller = need === 'admin' && isAdmin(request) ? 'admin' : await find(request);
+    const isForOperator = (need === 'admin' || need === 'anyone') && isAdmin(request);
+    const caller = isForOperator ? 'admin' : await find(request);
     if (caller !== undefined) callers.set(request, caller);
     else if (need !== 'anyone') throw unauthenticated();
   }
