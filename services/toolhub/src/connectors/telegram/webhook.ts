@@ -106,12 +106,14 @@ export async function leaveTelegram(context: TelegramContext, key: BotKey): Prom
 /** Telegram does what the answer to a message asks for: here to forget an address that nobody is connected by. */
 const FORGET_US = { method: 'deleteWebhook' };
 
-export function receiveUpdate(
+export async function receiveUpdate(
   { database, hookId, headers, payload }: InboundDelivery,
   tell: (tx: Queryable, customerId: string, data: Record<string, unknown>) => Promise<unknown>,
 ): Promise<InboundAnswer> {
+  // A stranger's guess costs the database nothing.
+  if (!HOOK_ID.test(hookId)) return { kind: 'unknown' };
   return database.transaction(async (tx): Promise<InboundAnswer> => {
-    const addressee = HOOK_ID.test(hookId) ? await lockAddressee(tx, hookId) : undefined;
+    const addressee = await lockAddressee(tx, hookId);
     if (addressee === undefined) return { kind: 'unknown' };
     const { customerId, botId, secretHash } = addressee;
     const secret = headers[SECRET_HEADER];
