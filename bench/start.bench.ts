@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { type Benchmark, median, type Result } from './result.ts';
 
 const ROUNDS = 3;
 const START_MS_MAX = 180_000;
+const STOP_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 20;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -38,7 +40,12 @@ async function start(folder: string, dataDir: string): Promise<number> {
   child.kill('SIGTERM');
   await exited;
   // npm is gone before what it started: the next start would find the data folder in use.
-  while (await isListening(payments, toolhub)) await sleep(LOOK_EVERY_MS);
+  const deadline = performance.now() + STOP_MS_MAX;
+  const server = join(dataDir, 'postgres', 'postmaster.pid');
+  while (existsSync(server) || (await isListening(payments, toolhub))) {
+    if (performance.now() > deadline) throw new Error('it did not stop');
+    await sleep(LOOK_EVERY_MS);
+  }
   return seconds;
 }
 
