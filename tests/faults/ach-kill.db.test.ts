@@ -23,7 +23,7 @@ const WORKERS = KILLS_PER_STEP ? 8 : 4;
 const FROM = '2034-03-06';
 /** Debits that are presented three times, late returns and refunds need so long to be seen. */
 const DAYS_MIN = KILLS_PER_STEP ? 20 : 10;
-const DAYS_MAX = 300;
+const DAYS_MAX = 120;
 const DAYS_TO_END = 21;
 const POLL_MS = 50;
 /** Nothing passes for so long: who is not held waits for those who are. */
@@ -194,8 +194,7 @@ test(
       }
       life = await workUntilRest(plan, life);
     };
-    for (; day < DAYS_MIN || (KILLS_PER_STEP && !plan.isDone()); day += 1) {
-      if (day > DAYS_MAX) throw new Error(`too few kills: ${plan.list().join('\n')}`);
+    for (; day < DAYS_MIN || (KILLS_PER_STEP && !plan.isDone() && day < DAYS_MAX); day += 1) {
       // Work for all steps is there after some days; what is missing then has to do with what is under way.
       await turn(day < DAYS_MIN || day % 4 === 0);
     }
@@ -206,6 +205,7 @@ test(
     console.log(`${plan.describe()}; ${made.length} payments over ${day} days; seed ${SEED}`);
     if (KILLS_PER_STEP) console.log(plan.list().join('\n'));
     expect(plan.kills).toBeGreaterThanOrEqual(KILLS_PER_STEP ? KILLS_PER_STEP * 20 : PLAN.all);
+    if (KILLS_PER_STEP) expect(plan.isDone()).toBe(true);
 
     expect(await historiesOf(made)).toEqual(made.map(expectedHistory));
     const losses = new Map(
