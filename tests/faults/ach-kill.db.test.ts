@@ -16,20 +16,20 @@ const KILLS_PER_STEP = Number(process.env.FAULTS_KILLS ?? 0);
 const SEED = Number(process.env.FAULTS_SEED ?? 20_340_306);
 const PLAN = KILLS_PER_STEP
   ? { perStep: KILLS_PER_STEP, all: 10_000, chance: 0.5, heldMax: 12 }
-  : { perStep: 1, all: 30, chance: 0.3, heldMax: 6 };
+  : { perStep: 1, all: 12, chance: 0.3, heldMax: 6 };
 /** Each has a clock and a scope of its own, so that one process stands at many steps at once. */
-const ORGANISATIONS = KILLS_PER_STEP ? 12 : 4;
-const WORKERS = KILLS_PER_STEP ? 8 : 4;
+const ORGANISATIONS = KILLS_PER_STEP ? 12 : 2;
+const WORKERS = KILLS_PER_STEP ? 8 : 3;
 const FROM = '2034-03-06';
 /** Debits that are presented three times, late returns and refunds need so long to be seen. */
-const DAYS_MIN = KILLS_PER_STEP ? 20 : 10;
+const DAYS_MIN = KILLS_PER_STEP ? 20 : 8;
 const DAYS_MAX = 120;
 const DAYS_TO_END = 21;
 const POLL_MS = 50;
 /** Nothing passes for so long: who is not held waits for those who are. */
 const QUIET_MS = 400;
 const REST_MS_MAX = 120_000;
-const TIMEOUT_MS = KILLS_PER_STEP ? 3 * 3_600_000 : 240_000;
+const TIMEOUT_MS = KILLS_PER_STEP ? 3 * 3_600_000 : 420_000;
 
 const worker = fileURLToPath(new URL('./ach-worker.ts', import.meta.url));
 const sides = [
