@@ -16,6 +16,12 @@ const OLD_PROCESSES = Number(process.env.UPGRADE_PROCESSES ?? 1);
 
 const commit = earlierCommit();
 
+/** Processes from before messages were packed leave those of newer ones to them, with a line for each. */
+const LEFT_TO_NEWER = 'a message is kept in one way or the other';
+
+const unexpectedErrors = (log: string): string[] =>
+  log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line) && !line.includes(LEFT_TO_NEWER));
+
 describe.runIf(commit !== undefined)('a rolling upgrade', () => {
   let database: TestDatabase;
   let earlier: EarlierRelease;
@@ -69,7 +75,7 @@ describe.runIf(commit !== undefined)('a rolling upgrade', () => {
       urls = [...urls, coming.url];
       await sleep(STEP_MS);
       urls = urls.filter((url) => url !== leaving.url);
-      expect(await leaving.stop()).not.toMatch(/"level":"(error|fatal)"/);
+      expect(unexpectedErrors(await leaving.stop())).toEqual([]);
     }
     await sleep(STEP_MS);
     await load.stop();

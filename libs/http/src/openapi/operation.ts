@@ -17,13 +17,21 @@ declare module 'fastify' {
     security?: Record<string, string[]>[];
     /** The media type of a body that is not JSON. */
     consumes?: string;
-    /** The media type of an answer that is not JSON; its example says what it looks like. */
-    produces?: { type: string; description: string; example: string };
+    /** An answer that no schema writes; its example says what it looks like. */
+    produces?: Produces;
     /** What a hook takes from the request before the schemas see it. */
     parameters?: readonly Parameter[];
     /** A body that fits this operation, where several share a schema. */
     bodyExample?: unknown;
   }
+}
+
+export interface Produces {
+  type: string;
+  description: string;
+  /** Text, where there is none. */
+  schema?: unknown;
+  example: unknown;
 }
 
 /** A route as it was declared. */
@@ -48,7 +56,7 @@ export type RouteSchema = {
   tags?: readonly string[];
   security?: Record<string, string[]>[];
   consumes?: string;
-  produces?: { type: string; description: string; example: string };
+  produces?: Produces;
   parameters?: readonly Parameter[];
   bodyExample?: unknown;
   params?: unknown;
@@ -179,7 +187,10 @@ function answersOf(route: DescribedRoute, nouns: Nouns): Record<string, Answer> 
   const { produces, response } = route.schema;
   if (produces !== undefined) {
     const { type, description, example } = produces;
-    return { '200': { description, headers, content: { [type]: { schema: { type: 'string' }, example } } } };
+    const schema = produces.schema
+      ? nouns.place(produces.schema as DocumentSchema, 'answer')
+      : { type: 'string' };
+    return { '200': { description, headers, content: { [type]: { schema, example } } } };
   }
   return Object.fromEntries(
     Object.entries((response ?? {}) as Record<string, DocumentSchema>).map(([status, schema]) => {

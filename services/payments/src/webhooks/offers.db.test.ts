@@ -88,6 +88,7 @@ describe('offering deliveries', () => {
         eventType: event.type,
         id: row?.id,
         body: webhookBody(event),
+        traceparent: null,
       },
     ]);
     // A notification of a later commit comes after those of earlier ones, so this one proves that there was none.

@@ -10,6 +10,18 @@ export interface ExportRoutesDependencies {
   now: () => Date;
 }
 
+const accountExport = {
+  title: 'AccountExport',
+  description: 'The file: one field for each kind of thing, a list of records or one record.',
+  type: 'object',
+  additionalProperties: true,
+  required: ['exported_at', 'cut_off'],
+  properties: {
+    exported_at: { type: 'string', format: 'date-time', description: 'When it was written.' },
+    cut_off: { type: 'array', items: { type: 'string' }, description: 'Lists that had more rows.' },
+  },
+} as const;
+
 export function registerExportRoutes(
   routes: ToolhubRoutes,
   { sections, access, now }: ExportRoutesDependencies,
@@ -30,7 +42,13 @@ export function registerExportRoutes(
         produces: {
           type: 'application/json',
           description: 'The file.',
-          example: '{"exported_at":"2026-11-16T15:04:05.000Z","profile":{"email":"ada@example.com"}}',
+          schema: accountExport,
+          example: {
+            exported_at: '2026-11-16T15:04:05.000Z',
+            profile: { email: 'ada@example.com' },
+            tokens: [],
+            cut_off: [],
+          },
         },
       },
     },

@@ -20,6 +20,7 @@ import { createAdapter } from './provider/adapter.ts';
 import { Arrivals } from './provider/arrivals.ts';
 import { shownClient } from './provider/own-client.ts';
 import { checkResource, createProvider, type FetchDocument, oauthPaths } from './provider/provider.ts';
+import { letOthersArrive } from './provider/spending.ts';
 import { registerOAuthRoutes } from './routes.ts';
 import type { OAuthService } from './service.ts';
 
@@ -84,7 +85,6 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
     },
     renderError,
     onExchanged: async ({ req }, spent) => {
-      await deps.oauth.markExchanged(spent);
       const arrival = arrivals.of(req);
       await audit.record([
         {
@@ -97,6 +97,8 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
           requestId: arrival?.requestId ?? null,
         },
       ]);
+      await letOthersArrive();
+      await deps.oauth.markExchanged(spent);
     },
   });
   provider.on('server_error', ({ req }, error) => {

@@ -32,9 +32,9 @@ const expected: Record<string, string> = {
   email:
     'list_folders:R search_messages:R get_message:R get_attachment:R send_message:W reply_message:W update_flags:I move_messages:I create_draft:W list_threads:R delete_messages:D create_folder:I',
   slack:
-    'list_channels:R get_messages:R get_thread:R search_messages:R find_users:R send_message:W add_reaction:I delete_message:D',
+    'list_channels:R get_messages:R get_thread:R search_messages:R find_users:R send_message:W add_reaction:I delete_message:D list_received_messages:R',
   discord:
-    'list_servers:R list_channels:R get_messages:R send_message:W create_thread:W add_reaction:I delete_message:D',
+    'get_profile:R list_servers:R list_channels:R get_messages:R list_received_messages:R send_message:W create_thread:W add_reaction:I delete_message:D',
   telegram: 'get_chat:R list_messages:R send_message:W send_media:W edit_message:U delete_message:D',
   whatsapp:
     'list_conversations:R get_messages:R list_templates:R send_message:W send_template:W send_media:W mark_read:I',
