@@ -10,8 +10,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // What is polled for comes when it comes on a machine with other work; whoever is quick waits no longer by this.
     expect: { poll: { timeout: 15_000 } },
-    // Twice the two cores that a run must do with: many tests wait, for processes, timers, browsers and the database.
-    maxWorkers: 4,
+    // One more than the two cores that a run must do with: many tests wait, for processes, timers and the database. With four
+    // the whole takes as long, and browsers wait for each other.
+    maxWorkers: 3,
     // Files share their worker, which reads the services once: half of the work of a run was reading them again for every
     // file. So a test leaves the process as it found it (environment, time zone, listeners).
     isolate: false,

@@ -218,7 +218,9 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
       body: { name: 'Token of Ada' },
     });
     await go('Approvals');
-    await page.getByRole('switch', { name: 'Everything that sends or publishes' }).click({ force: true });
+    await page
+      .getByRole('switch', { name: 'Everything that sends or publishes', disabled: false })
+      .press('Space');
     await page.getByText('Saved.').waitFor();
     const post = (more: object) =>
       callAs(hub.url, made.body.token, 'mastodon_create_status', { text: 'Shall this go out?', ...more });
@@ -341,6 +343,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await shown.getByRole('button', { name: `Open ${EMAIL}` }).click();
     await shown.getByRole('dialog').getByText('INV-').first().waitFor();
     await shown.getByRole('dialog').getByRole('button', { name: 'Mark as paid' }).click();
+    await shown.getByRole('dialog').nth(1).waitFor();
     await shown.getByRole('dialog').last().getByRole('button', { name: 'Mark as paid' }).click();
     await shown.getByText('Paid', { exact: true }).first().waitFor();
     await shown.keyboard.press('Escape');
