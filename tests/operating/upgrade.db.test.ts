@@ -26,6 +26,7 @@ describe.runIf(commit !== undefined)('a rolling upgrade', () => {
   let database: TestDatabase;
   let earlier: EarlierRelease;
   let dataDir: string;
+  const started: LoggedService[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -33,13 +34,15 @@ describe.runIf(commit !== undefined)('a rolling upgrade', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'upgrade-'));
   });
   afterAll(async () => {
+    // Whatever failed, nothing runs on.
+    await Promise.all(started.map((service) => service.kill()));
     await database.drop();
     await earlier.remove();
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  const start = (folder?: string): Promise<LoggedService> =>
-    startLogged(
+  const start = async (folder?: string): Promise<LoggedService> => {
+    const service = await startLogged(
       'payments',
       {
         PAYMENTS_DATABASE_URL: database.url,
@@ -52,6 +55,9 @@ describe.runIf(commit !== undefined)('a rolling upgrade', () => {
       },
       folder,
     );
+    started.push(service);
+    return service;
+  };
 
   async function migrations(): Promise<number> {
     const { rows } = await database.database.query<{ count: number }>(
