@@ -22,6 +22,12 @@ const forTests = [
     packages: ['prometheus'],
     used: 'the alert rules, checked by promtool',
   },
+  {
+    path: '/usr/bin/pdftoppm',
+    name: 'poppler-utils',
+    packages: ['poppler-utils'],
+    used: 'invoices as a picture',
+  },
   { path: '/usr/bin/chromium', name: 'chromium', packages: ['chromium'], used: 'the pages in a browser' },
 ];
 

@@ -32,7 +32,7 @@ export { toast } from './show/toast.ts';
 export { formatWhen, When } from './show/when.tsx';
 export { type Column, DataTable } from './table/data-table.tsx';
 export { ChoiceFilter, DateRangeFilter, FilterBar, TextFilter } from './table/filters.tsx';
-export { ListView } from './table/list-view.tsx';
+export { ListPanel, ListView } from './table/list-view.tsx';
 export { Pager } from './table/pager.tsx';
 export { type ListPage, QueryTable } from './table/query-table.tsx';
 export { type Search, type SearchState, useSearchState } from './table/search.ts';

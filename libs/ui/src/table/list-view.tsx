@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Paper } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Empty } from '../show/empty.tsx';
@@ -8,15 +8,17 @@ import { Pager } from './pager.tsx';
 import { type ListPage, QueryTable } from './query-table.tsx';
 import { useSearchState } from './search.ts';
 
-/** A list of the API whose filters and place are in the address. */
-export function ListView<Row>(props: {
+interface ListViewProps<Row> {
   label: string;
   query: UseQueryResult<ListPage<Row>>;
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string;
   /** Shown where nothing is there at all; filters that match nothing say so themselves. */
   empty: ReactNode;
-}) {
+}
+
+/** A list of the API whose filters and place are in the address. */
+export function ListView<Row>(props: ListViewProps<Row>) {
   const search = useSearchState();
   const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'tab' && value);
   const nothing = (
@@ -35,5 +37,14 @@ export function ListView<Row>(props: {
       <QueryTable {...props} empty={isFiltered ? nothing : props.empty} />
       <Pager nextCursor={props.query.data?.next_cursor} />
     </>
+  );
+}
+
+/** A list that is a panel by itself, as most pages have one. */
+export function ListPanel<Row>(props: ListViewProps<Row>) {
+  return (
+    <Paper p={0} className="ui-panel">
+      <ListView {...props} />
+    </Paper>
   );
 }

@@ -2,13 +2,12 @@ import {
   ChoiceFilter,
   type Column,
   FilterBar,
-  ListView,
+  ListPanel,
   Page,
   TextFilter,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Paper } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
@@ -44,15 +43,13 @@ export function EventsPage() {
         />
         <TextFilter name="object_id" label={words.objectId} placeholder="pay_…" />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<EmptyWithoutPayments icon="bolt" title={words.none} next={words.noneNext} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<EmptyWithoutPayments icon="bolt" title={words.none} next={words.noneNext} />}
+      />
     </Page>
   );
 }

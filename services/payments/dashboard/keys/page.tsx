@@ -4,7 +4,7 @@ import {
   Empty,
   Facts,
   Icon,
-  ListView,
+  ListPanel,
   Page,
   Panel,
   SecretOnce,
@@ -83,15 +83,13 @@ function KeyList() {
   return (
     <>
       <Group justify="flex-end">{create}</Group>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columnsWith((key) => setDialog({ kind: 'roll', key }))}
-          keyOf={({ id }) => id}
-          empty={<Empty icon="key" title={words.none} next={words.noneNext} action={create} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columnsWith((key) => setDialog({ kind: 'roll', key }))}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="key" title={words.none} next={words.noneNext} action={create} />}
+      />
       <Modal
         opened={dialog !== undefined}
         onClose={() => setDialog(undefined)}

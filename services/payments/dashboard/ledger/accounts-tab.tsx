@@ -1,5 +1,5 @@
-import { Amount, type Column, ListView, useSearchState } from '@libs/ui';
-import { Badge, Paper } from '@mantine/core';
+import { Amount, type Column, ListPanel, useSearchState } from '@libs/ui';
+import { Badge } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { LedgerAccount } from '../api/types.ts';
@@ -30,14 +30,12 @@ export function AccountsTab() {
   const { cursor } = useSearchState().values;
   const query = useList<LedgerAccount>('/v1/ledger/accounts', { cursor });
   return (
-    <Paper p={0} className="ui-panel">
-      <ListView
-        label={words.accounts}
-        query={query}
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={<EmptyWithoutPayments icon="book" title={words.none} next={words.noneNext} />}
-      />
-    </Paper>
+    <ListPanel
+      label={words.accounts}
+      query={query}
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={<EmptyWithoutPayments icon="book" title={words.none} next={words.noneNext} />}
+    />
   );
 }

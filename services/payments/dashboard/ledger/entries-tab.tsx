@@ -1,5 +1,5 @@
-import { type Column, FilterBar, ListView, TextFilter, useSearchState } from '@libs/ui';
-import { Anchor, Paper, Stack } from '@mantine/core';
+import { type Column, FilterBar, ListPanel, TextFilter, useSearchState } from '@libs/ui';
+import { Anchor, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { LedgerEntry } from '../api/types.ts';
@@ -33,15 +33,13 @@ export function EntriesTab() {
         <TextFilter name="account_id" label={words.accountId} />
         <TextFilter name="payment_id" label={words.paymentId} placeholder="pay_…" />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.entries}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<EmptyWithoutPayments icon="book" title={words.noEntries} next={words.noneNext} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.entries}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<EmptyWithoutPayments icon="book" title={words.noEntries} next={words.noneNext} />}
+      />
     </Stack>
   );
 }

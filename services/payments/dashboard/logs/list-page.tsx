@@ -4,7 +4,7 @@ import {
   Empty,
   FilterBar,
   type ListPage,
-  ListView,
+  ListPanel,
   Page,
   TextFilter,
   useSearchState,
@@ -76,26 +76,24 @@ export function LogsPage() {
           {words.kept(data.kept_days)} {data.left_out > 0 ? words.leftOut(data.left_out) : null}
         </Text>
       )}
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty
-              icon="list"
-              title={words.none}
-              next={words.noneNext}
-              action={
-                <Button component={Link} to="/keys">
-                  {texts.keys.create}
-                </Button>
-              }
-            />
-          }
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty
+            icon="list"
+            title={words.none}
+            next={words.noneNext}
+            action={
+              <Button component={Link} to="/keys">
+                {texts.keys.create}
+              </Button>
+            }
+          />
+        }
+      />
     </Page>
   );
 }

@@ -1,5 +1,5 @@
-import { type Column, ConfirmButton, Empty, ListView, toast, useSearchState, When } from '@libs/ui';
-import { Badge, Group, Paper } from '@mantine/core';
+import { type Column, ConfirmButton, Empty, ListPanel, toast, useSearchState, When } from '@libs/ui';
+import { Badge, Group } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
 import type { LiveAccess } from '../api/types.ts';
 import { texts } from '../texts.ts';
@@ -67,14 +67,12 @@ export function OrganisationsTab() {
   const { cursor } = useSearchState().values;
   const query = useList<Organisation>(PATH, { cursor });
   return (
-    <Paper p={0} className="ui-panel">
-      <ListView
-        label={words.organisations}
-        query={query}
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={<Empty icon="people" title={words.noOrganisations} />}
-      />
-    </Paper>
+    <ListPanel
+      label={words.organisations}
+      query={query}
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={<Empty icon="people" title={words.noOrganisations} />}
+    />
   );
 }

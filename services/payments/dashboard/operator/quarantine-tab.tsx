@@ -5,14 +5,14 @@ import {
   type Column,
   Empty,
   FilterBar,
-  ListView,
+  ListPanel,
   QueryView,
   toast,
   useApiForm,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Modal, Paper, Stack, TextInput } from '@mantine/core';
+import { Badge, Button, Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList, useObject } from '../api/client.ts';
 import type { Rail } from '../api/types.ts';
@@ -63,15 +63,13 @@ export function QuarantineTab() {
           choices={['open', 'applied', 'dismissed'].map((value) => ({ value, label: value }))}
         />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.quarantine}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<Empty icon="shield" title={words.noQuarantine} next={words.noQuarantineNext} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.quarantine}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="shield" title={words.noQuarantine} next={words.noQuarantineNext} />}
+      />
       <Modal
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}

@@ -1,5 +1,5 @@
-import { ChoiceFilter, type Column, Empty, FilterBar, ListView, useSearchState, When } from '@libs/ui';
-import { Badge, Paper, Stack } from '@mantine/core';
+import { ChoiceFilter, type Column, Empty, FilterBar, ListPanel, useSearchState, When } from '@libs/ui';
+import { Badge, Stack } from '@mantine/core';
 import { useList } from '../api/client.ts';
 import type { Mode, Rail } from '../api/types.ts';
 import { texts } from '../texts.ts';
@@ -46,15 +46,13 @@ export function ReconciliationTab() {
           choices={['open', 'resolved'].map((value) => ({ value, label: value }))}
         />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.reconciliation}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<Empty icon="check" title={words.noDifferences} next={words.noDifferencesNext} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.reconciliation}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="check" title={words.noDifferences} next={words.noDifferencesNext} />}
+      />
     </Stack>
   );
 }

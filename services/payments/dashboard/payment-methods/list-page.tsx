@@ -5,12 +5,12 @@ import {
   Empty,
   FilterBar,
   Icon,
-  ListView,
+  ListPanel,
   Page,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Modal, Paper } from '@mantine/core';
+import { Badge, Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
@@ -64,22 +64,20 @@ export function PaymentMethodsPage() {
           choices={Object.entries(words.types).map(([value, label]) => ({ value, label }))}
         />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty
-              icon="bank"
-              title={words.none}
-              next={words.noneNext}
-              {...(rights.write ? { action: add } : {})}
-            />
-          }
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty
+            icon="bank"
+            title={words.none}
+            next={words.noneNext}
+            {...(rights.write ? { action: add } : {})}
+          />
+        }
+      />
       <Modal opened={opened} onClose={close} title={words.add}>
         <AddMethodForm onDone={close} />
       </Modal>

@@ -5,13 +5,13 @@ import {
   Empty,
   FilterBar,
   Icon,
-  ListView,
+  ListPanel,
   Page,
   TextFilter,
   toast,
   useSearchState,
 } from '@libs/ui';
-import { Badge, Button, Paper, Stack } from '@mantine/core';
+import { Badge, Button, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { Payment } from '../api/types.ts';
@@ -69,22 +69,20 @@ export function PaymentsPage() {
           <TextFilter name="metadata" label={words.metadata} placeholder={words.metadataHint} width={130} />
           <DateRangeFilter after="created_after" before="created_before" />
         </FilterBar>
-        <Paper p={0} className="ui-panel">
-          <ListView
-            label={words.title}
-            query={query}
-            columns={paymentColumns}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty
-                icon="payments"
-                title={words.none}
-                next={words.noneNext}
-                {...(rights.write ? { action: create } : {})}
-              />
-            }
-          />
-        </Paper>
+        <ListPanel
+          label={words.title}
+          query={query}
+          columns={paymentColumns}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty
+              icon="payments"
+              title={words.none}
+              next={words.noneNext}
+              {...(rights.write ? { action: create } : {})}
+            />
+          }
+        />
       </Stack>
     </Page>
   );

@@ -1,5 +1,5 @@
-import { type Column, Empty, Icon, ListView, Page, SecretOnce, useSearchState, When } from '@libs/ui';
-import { Button, Modal, Paper } from '@mantine/core';
+import { type Column, Empty, Icon, ListPanel, Page, SecretOnce, useSearchState, When } from '@libs/ui';
+import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -40,22 +40,20 @@ export function WebhooksPage() {
   );
   return (
     <Page title={words.title} actions={rights.write ? add : null}>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty
-              icon="webhook"
-              title={words.none}
-              next={words.noneNext}
-              {...(rights.write ? { action: add } : {})}
-            />
-          }
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty
+            icon="webhook"
+            title={words.none}
+            next={words.noneNext}
+            {...(rights.write ? { action: add } : {})}
+          />
+        }
+      />
       <Modal opened={opened} onClose={close} title={words.add}>
         <EndpointForm
           onDone={(endpoint) => {

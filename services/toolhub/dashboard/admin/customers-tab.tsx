@@ -6,7 +6,7 @@ import {
   Empty,
   Facts,
   FilterBar,
-  ListView,
+  ListPanel,
   QueryView,
   TextFilter,
   toast,
@@ -14,7 +14,7 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Group, Modal, NativeSelect, NumberInput, Paper, Stack } from '@mantine/core';
+import { Badge, Button, Group, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Plan } from '../billing/invoice.ts';
 import { texts } from '../texts.ts';
@@ -47,15 +47,13 @@ export function CustomersTab() {
       <FilterBar>
         <TextFilter name="email" label={texts.fields.email} width={260} />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.tabs.customers}
-          query={query}
-          columns={columnsWith(setShown)}
-          keyOf={({ id }) => id}
-          empty={<Empty icon="people" title={words.noCustomers} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.tabs.customers}
+        query={query}
+        columns={columnsWith(setShown)}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="people" title={words.noCustomers} />}
+      />
       <Modal
         opened={shown !== undefined}
         onClose={() => setShown(undefined)}

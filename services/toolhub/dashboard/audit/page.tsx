@@ -5,13 +5,13 @@ import {
   Empty,
   FilterBar,
   Icon,
-  ListView,
+  ListPanel,
   Page,
   TextFilter,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Button, Paper } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { type AuditEntry, OutcomeBadge } from './entry.tsx';
@@ -60,15 +60,13 @@ export function AuditPage() {
         <TextFilter name="from" label={words.fromDay} placeholder="2026-11-01" width={130} />
         <TextFilter name="to" label={words.toDay} placeholder="2026-12-01" width={130} />
       </FilterBar>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<Empty icon="book" title={words.none} next={words.noneNext} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="book" title={words.none} next={words.noneNext} />}
+      />
     </Page>
   );
 }

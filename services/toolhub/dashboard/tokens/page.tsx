@@ -4,7 +4,7 @@ import {
   ConfirmButton,
   Empty,
   Icon,
-  ListView,
+  ListPanel,
   Page,
   SecretOnce,
   toast,
@@ -12,7 +12,7 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Button, Checkbox, Modal, Paper, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
@@ -68,15 +68,13 @@ export function TokensPage() {
   );
   return (
     <Page title={words.title} lead={words.lead} actions={make}>
-      <Paper p={0} className="ui-panel">
-        <ListView
-          label={words.title}
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<Empty icon="key" title={words.none} next={words.noneNext} action={make} />}
-        />
-      </Paper>
+      <ListPanel
+        label={words.title}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="key" title={words.none} next={words.noneNext} action={make} />}
+      />
       <Modal opened={making} onClose={() => setMaking(false)} title={words.make}>
         <TokenForm
           onDone={(token) => {
