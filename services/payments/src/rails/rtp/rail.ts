@@ -12,24 +12,36 @@ import { REJECT_REASONS, rejectReason } from './codes.ts';
 import { shownMessages } from './kept/kept-messages.ts';
 import {
   liveConnection,
+  type RtpConnection,
   type RtpConnections,
   SANDBOX_NETWORK,
   sandboxConnection,
 } from './lines/connection.ts';
 import { createRtpGateway, type RtpGateway } from './lines/gateway.ts';
 import { createSandboxTransport } from './lines/sandbox.ts';
+import type { RtpTransport } from './lines/transport.ts';
 import { readStatusReport } from './messages/read.ts';
 import { accountMarks } from './network/account-marks.ts';
-import { createSandboxRtpNetwork, type SandboxRtpNetwork } from './network/network.ts';
+import { createSandboxRtpNetwork, type DeliverAnswers, type SandboxRtpNetwork } from './network/network.ts';
 import { createRtpCarrier } from './sending/orders.ts';
+import type { InquiryPolicy } from './submissions/submission.ts';
 import { RTP_TERMS } from './terms.ts';
 import { createRtpHandlers } from './work/handlers.ts';
 import { readJobs, receivedText } from './work/jobs.ts';
 
 const REJECT_DEFAULT = 'AC04';
 
+/** What a test puts in the place of our bank, or between us and the sandbox's network. */
+export interface RtpTrial {
+  live?: RtpConnection;
+  wrap?: (transport: RtpTransport) => RtpTransport;
+  policy?: Partial<InquiryPolicy>;
+  /** Takes the sandbox's answers on another way than within the job that makes them. */
+  deliver?: DeliverAnswers;
+}
+
 /** The Clearing House's instant network, and the simulated one of the sandbox. */
-export async function createRail(deps: RailDependencies): Promise<Rail> {
+export async function createRail(deps: RailDependencies, trial: RtpTrial = {}): Promise<Rail> {
   const { config, database, now, newId, log, paymentMethods, clocks, quarantine, health } = deps;
   const vault = createMessageVault(deps.sealer);
   const network = createSandboxRtpNetwork({
@@ -41,10 +53,8 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
   });
   const gateway = await openGateway(config.rails.rtp);
   const connections: RtpConnections = {
-    test: config.sandbox.on
-      ? sandboxConnection(createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log }))
-      : null,
-    live: gateway && deps.bank.rtp ? liveConnection(deps.bank.rtp, gateway) : null,
+    test: config.sandbox.on ? sandboxLine(network, deps, trial) : null,
+    live: trial.live ?? (gateway && deps.bank.rtp ? liveConnection(deps.bank.rtp, gateway) : null),
   };
   const { openAccountNumber } = paymentMethods;
   return {
@@ -59,13 +69,13 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
         ...{ database, connections, applyOutcomes, clocks, health },
         ...{ now, newId, vault, quarantine, log },
       };
-      const answers = network.handlers((tx, messages) =>
+      const readAtOnce: DeliverAnswers = (tx, messages) =>
         readReceived(
           context,
           tx,
           messages.map((xml) => ({ mode: 'test', xml })),
-        ),
-      );
+        );
+      const answers = network.handlers(trial.deliver ?? readAtOnce);
       return {
         handlers: [...createRtpHandlers(context), ...answers],
         cron: [],
@@ -82,6 +92,16 @@ export async function createRail(deps: RailDependencies): Promise<Rail> {
       gateway?.close();
     },
   };
+}
+
+function sandboxLine(
+  network: SandboxRtpNetwork,
+  { config, log }: RailDependencies,
+  { wrap, policy }: RtpTrial,
+): RtpConnection {
+  const transport = createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log });
+  const line = sandboxConnection(wrap?.(transport) ?? transport);
+  return { ...line, policy: { ...line.policy, ...policy } };
 }
 
 /** Live alone: the sandbox's network answers within the house. */

@@ -1,52 +1,36 @@
-/** The rail, the sandbox network, the payments feature and a worker on a real database, as the service wires them. */
+/** The payments service as the product builds it, with this rail on lines that a test can break, and a worker. */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Database, Queryable } from '@libs/db';
+import type { Queryable } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
 import { enqueueJobs, type Handler, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
+import { createPayments } from '../../../app.ts';
 import type { SandboxClock } from '../../../clock/clock.ts';
 import { createClocks } from '../../../clock/service.ts';
-import { insertEvents } from '../../../events/store.ts';
-import { OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
+import { loadConfig } from '../../../config.ts';
+import { recordTransfers } from '../../../ledger/service.ts';
+import { OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../../migrations.ts';
-import type { PaymentMethod } from '../../../payment-methods/method.ts';
-import {
-  accountNumberFor,
-  behaviourOf,
-  TEST_ROUTING_NUMBER,
-} from '../../../payment-methods/test-accounts.ts';
-import { insertAccepted } from '../../../payments/accept/store.ts';
-import { eventOf, transferOf } from '../../../payments/moves.ts';
-import { newAttempt } from '../../../payments/outcomes.ts';
-import { type Payment, type RailChoice, toApi } from '../../../payments/payment.ts';
-import { createProcessing, type Processing } from '../../../payments/processing.ts';
+import type { NewBankAccount } from '../../../payment-methods/service.ts';
+import { behaviourOf, TEST_ROUTING_NUMBER } from '../../../payment-methods/test-accounts.ts';
+import type { Payment, RailChoice } from '../../../payments/payment.ts';
 import { findPayment } from '../../../payments/store.ts';
 import { createQuarantine } from '../../../quarantine/service.ts';
-import { createRouting } from '../../../routing/service.ts';
-import { ROUTING_TERMS } from '../../../routing/terms.ts';
-import { parseTenantId, type Tenant, tenantOf } from '../../../tenant.ts';
+import { type Tenant, tenantOf } from '../../../tenant.ts';
+import { createBookRail } from '../../book/rail.ts';
+import type { RailDependencies } from '../../dependencies.ts';
 import { createMessageVault } from '../../message-vault.ts';
-import { createRailMessages } from '../../messages.ts';
-import type { Carrier } from '../../rail.ts';
-import { shownMessages } from '../kept/kept-messages.ts';
-import { type RtpConnections, SANDBOX_NETWORK, sandboxConnection } from '../lines/connection.ts';
-import { createSandboxTransport } from '../lines/sandbox.ts';
-import type { RtpTransport } from '../lines/transport.ts';
+import type { Rail, RailWork } from '../../rail.ts';
+import { SANDBOX_NETWORK } from '../lines/connection.ts';
 import { accountMarks } from '../network/account-marks.ts';
-import { createSandboxRtpNetwork, type SandboxRtpNetwork } from '../network/network.ts';
-import { createRtpCarrier } from '../sending/orders.ts';
-import type { InquiryPolicy } from '../submissions/submission.ts';
-import { RTP_TERMS } from '../terms.ts';
-import type { RtpWorkerDependencies } from '../work/context.ts';
-import { createRtpHandlers } from '../work/handlers.ts';
+import { createSandboxRtpNetwork } from '../network/network.ts';
+import { createRail, type RtpTrial } from '../rail.ts';
 import { readJobs } from '../work/jobs.ts';
 
-export interface HarnessOptions {
+export interface HarnessOptions extends Pick<RtpTrial, 'live' | 'policy' | 'wrap'> {
   answerMs?: number;
-  policy?: Partial<InquiryPolicy>;
-  live?: RtpConnections['live'];
-  wrapTransport?: (transport: RtpTransport) => RtpTransport;
-  wrapHandler?: (handler: Handler, database: Database) => Handler;
+  wrapHandler?: (handler: Handler) => Handler;
 }
 
 export interface PayInput {
@@ -68,77 +52,151 @@ export interface LogLine {
 export const testTenant = tenantOf('org_1', 'test');
 export const liveTenant = tenantOf('org_1', 'live');
 
+export const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
+const LIVE_BALANCE = 1_000_000_00;
+/** A bank that takes instant payments, as the network lists it. */
+const LIVE_ROUTING_NUMBER = '021000021';
+
+export const someone: NewBankAccount = {
+  routingNumber: TEST_ROUTING_NUMBER,
+  accountNumber: '000111222333',
+  accountType: 'checking',
+  holderName: 'José & Søn 🎉',
+  holderType: 'individual',
+};
+
 export async function createHarness(options: HarnessOptions = {}) {
-  const { database, url, drop } = await createTestDatabase(paymentsMigrations());
+  const testDatabase = await createTestDatabase(paymentsMigrations());
+  const { database, url } = testDatabase;
   const now = () => new Date();
-  const newId = createIdFactory({ now, randomBytes });
+  const ids = createIdFactory({ now, randomBytes });
+  let whenNamed: (paymentId: string) => void = () => {};
+  function newId(prefix: string): string {
+    const id = ids(prefix);
+    if (prefix === 'pay') whenNamed(id);
+    return id;
+  }
   await database.query(
     `insert into organisations (id, name, created_at) values ($1, 'Acme', now()) on conflict do nothing`,
     [testTenant.organisationId],
   );
-  const sealer = createSealer({ keys: [Buffer.alloc(32, 7)] });
-  const vault = createMessageVault(sealer);
   const lines: LogLine[] = [];
   const errors: unknown[] = [];
-  const log = {
-    error: (fields: object, message: string) =>
-      void lines.push({ level: 'error', fields: fields as Record<string, unknown>, message }),
-    warn: (fields: object, message: string) =>
-      void lines.push({ level: 'warn', fields: fields as Record<string, unknown>, message }),
-  };
-  const clocks = new Map<string, SandboxClock>();
-  const network: SandboxRtpNetwork = createSandboxRtpNetwork({
-    database,
-    participant: SANDBOX_NETWORK,
-    behaviourOf,
-    marks: accountMarks(sealer),
-    now,
-  });
-  const transport = createSandboxTransport({ network, answerMs: options.answerMs ?? 0, log });
-  const sandbox = sandboxConnection(options.wrapTransport?.(transport) ?? transport);
-  const connections: RtpConnections = {
-    test: { ...sandbox, policy: { ...sandbox.policy, ...options.policy } },
-    live: options.live ?? null,
-  };
-  const quarantine = createQuarantine({ database, sealer, now: () => new Date() });
-  const rtp = createRtpCarrier({
-    terms: RTP_TERMS,
-    connections,
-    openAccountNumber: (method) => method.bank?.accountSealed.toString() ?? '',
-    newId,
-    vault,
-    log,
-  });
-  const rails = [rtp, achThatTakesEverything()];
-  const processing: Processing = createProcessing({
-    database,
-    rails,
-    routing: createRouting({ rails, terms: ROUTING_TERMS, isUp: () => true }),
-    newId,
-    findMethods: async (_db, keys) => keys.map(({ tenantId, id }) => methodOf(tenantId, id)),
-    clocks: createClocks({ now, find: async () => clocks }),
-    recordEvents: insertEvents,
-  });
   const health = { failures: [] as string[], successes: 0 };
-  const context: RtpWorkerDependencies = {
-    database,
-    connections,
-    applyOutcomes: processing.applyOutcomes,
-    clocks: createClocks({ now, find: async () => clocks }),
-    health: {
-      reportFailure: async (_rail, _mode, failure) => void health.failures.push(failure.cause),
-      reportSuccess: async () => {
-        health.successes += 1;
+  let opened: { rail: Rail; work: RailWork } | undefined;
+
+  async function openRtp(deps: RailDependencies): Promise<Rail> {
+    const { live, policy, wrap } = options;
+    const write = (level: LogLine['level']) => (fields: object, message: string) =>
+      void lines.push({ level, fields: fields as LogLine['fields'], message });
+    const rail = await createRail(
+      {
+        ...deps,
+        log: { error: write('error'), warn: write('warn') },
+        health: {
+          reportFailure: async (_rail, _mode, failure) => void health.failures.push(failure.cause),
+          reportSuccess: async () => {
+            health.successes += 1;
+          },
+        },
       },
-    },
-    now,
-    newId,
-    vault,
-    quarantine,
-    log,
-  };
-  const handlers = createRtpHandlers(context);
+      {
+        ...(live ? { live } : {}),
+        ...(policy ? { policy } : {}),
+        ...(wrap ? { wrap } : {}),
+        // By a job of their own, as a gateway's answers come: so they can be lost, doubled and held up.
+        async deliver(tx, messages) {
+          await enqueueJobs(tx, database.schema, readJobs('test', messages));
+          return async () => {};
+        },
+      },
+    );
+    return {
+      ...rail,
+      work(needs) {
+        const work = rail.work(needs);
+        opened = { rail, work };
+        return work;
+      },
+    };
+  }
+
+  const service = await createPayments({
+    config: loadConfig({
+      PAYMENTS_ROLE: 'worker',
+      PAYMENTS_LOG_LEVEL: 'silent',
+      PAYMENTS_SANDBOX_RTP_MS: String(options.answerMs ?? 0),
+    }),
+    ...{ database, now, newId },
+    secrets: { sealer, adminToken: 'admin_token_of_the_tests' },
+    onError: (error) => errors.push(error),
+    app: { defaultMetrics: false },
+    openRails: async (deps) => [await openRtp(deps), achThatTakesEverything(), createBookRail()],
+  });
+  assert(opened);
+  const { rail: rtp, work: railWork } = opened;
+  const { payments: part, methods } = service.parts;
+  const clocks = createClocks({ now });
+  const vault = createMessageVault(sealer);
+  // The network itself, past what stands on the line.
+  const network = createSandboxRtpNetwork({
+    ...{ database, now, behaviourOf },
+    participant: SANDBOX_NETWORK,
+    marks: accountMarks(sealer),
+  });
+  const quarantined = createQuarantine({ database, sealer, now });
   const workers: Worker[] = [];
+  let keys = 0;
+
+  async function addMethod(tenant: Tenant, bank: NewBankAccount | null): Promise<string> {
+    const { method } = await database.transaction((tx) =>
+      methods.paymentMethods.create(tx, tenant, { bank, metadata: {} }),
+    );
+    return method.id;
+  }
+
+  /** Money that is held here, and somebody to send it to: live, no account comes from its name alone. */
+  async function openLive(): Promise<{ source: string; destination: string }> {
+    const destination = await addMethod(liveTenant, { ...someone, routingNumber: LIVE_ROUTING_NUMBER });
+    const source = await addMethod(liveTenant, null);
+    const fund = { kind: 'fund', rail: null, paymentId: null, amount: LIVE_BALANCE, fee: 0 } as const;
+    await recordTransfers(database, [
+      {
+        ...{ ...fund, tenantId: liveTenant.id, id: newId('lt'), createdAt: now() },
+        ...{ debitAccount: OUTSIDE_SOURCES, creditAccount: source },
+      },
+    ]);
+    return { source, destination };
+  }
+  const live = await openLive();
+
+  async function payment({ tenantId, id }: Pick<Payment, 'tenantId' | 'id'>): Promise<Payment> {
+    const found = await findPayment(database, { tenantId, id });
+    assert(found, 'the payment is not stored');
+    return found;
+  }
+
+  async function payOne(input: PayInput): Promise<Payment> {
+    const tenant = input.tenant ?? testTenant;
+    const ends = tenant.mode === 'live' ? live : { source: 'pm_source', destination: 'pm_destination' };
+    keys += 1;
+    const key = `key ${keys}`;
+    const { body } = await part.payments.create({
+      ...{ tenant, path: '/v1/payments', key, canonicalBody: key, refundOf: null },
+      input: {
+        amount: input.amount ?? 12_345,
+        currency: 'USD',
+        sourceId: input.source ?? ends.source,
+        destinationId: input.destination ?? ends.destination,
+        rail: input.rail ?? 'rtp',
+        prefer: 'speed',
+        fallback: input.fallback ?? false,
+        description: input.description ?? null,
+        metadata: {},
+      },
+    });
+    return payment({ tenantId: tenant.id, id: (JSON.parse(body) as { id: string }).id });
+  }
 
   /** Messages as they were sent and received. */
   async function messages(which: string, values: readonly unknown[] = [], db: Queryable = database) {
@@ -171,87 +229,49 @@ export async function createHarness(options: HarnessOptions = {}) {
   }
 
   return {
-    database,
-    context,
-    quarantined: quarantine,
-    url,
-    network,
-    rtp,
-    processing,
-    handlers,
-    clocks,
-    lines,
-    errors,
-    health,
-    newId,
+    ...{ database, url, network, rtp, railWork, quarantined, lines, errors, health, addMethod, payment },
+    processing: part.processing,
+    messages,
+    /** As the payment's owner reads them. */
+    shown: part.messages,
 
-    async work(): Promise<Worker> {
-      // By a job of their own, as a gateway's answers come: so they can be lost, doubled and held up.
-      const answers = network.handlers(async (tx, messages) => {
-        await enqueueJobs(tx, database.schema, readJobs('test', messages));
-        return async () => {};
-      });
-      const all = [...handlers, ...answers, processing.submitHandler];
+    async work(): Promise<void> {
       const worker = await startWorker({
-        database,
-        handlers: all.map((handler) => options.wrapHandler?.(handler, database) ?? handler),
-        now,
-        onError: (error) => errors.push(error),
+        ...{ database, now, onError: (error: unknown) => errors.push(error) },
+        handlers: part.handlers.map((handler) => options.wrapHandler?.(handler) ?? handler),
       });
       workers.push(worker);
-      return worker;
     },
 
-    async pay(
+    setClock: (clock: SandboxClock) =>
+      database.transaction((tx) => clocks.set(tx, testTenant.organisationId, clock)),
+
+    pay: (inputs: readonly PayInput[]): Promise<Payment[]> => Promise.all(inputs.map(payOne)),
+
+    /** All together, each known by its id before anything of it leaves. */
+    async payNamed(
       inputs: readonly PayInput[],
-      beforeStored: (payments: readonly Payment[]) => void = () => {},
+      named: (id: string, index: number) => void,
     ): Promise<Payment[]> {
-      const at = now();
-      const drafts = inputs.map((input) => draftPayment(input, { at, newId, clocks }));
-      beforeStored(drafts);
-      await insertAccepted(
-        database,
-        drafts.map((payment) => ({
-          path: '/v1/payments',
-          key: payment.id,
-          canonicalBody: payment.id,
-          payment,
-          event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), {
-            at,
-            realNow: at,
-            newId,
-          }),
-          hold: transferOf(payment, 'hold', { at, newId }),
-        })),
-      );
-      return drafts;
+      const given: string[] = [];
+      whenNamed = (id) => named(id, given.push(id) - 1);
+      const paid = await Promise.all(inputs.map(payOne));
+      const ids = paid.map(({ id }) => id);
+      assert.deepEqual(ids, given, 'payments that were asked for together were not named in that order');
+      return paid;
     },
-
-    async payment({ tenantId, id }: Payment): Promise<Payment> {
-      const found = await findPayment(database, { tenantId, id });
-      if (!found) throw new Error('the payment is not stored');
-      return found;
-    },
-
-    messages,
-
-    /** As the payment's owner reads them. */
-    shown: createRailMessages({
-      database,
-      rails: [{ messageKinds: [], messagesOf: (db, key) => shownMessages(db, vault, key) }],
-    }),
 
     messagesOf: ({ tenantId, id }: Payment) =>
       messages('where tenant_id = $1 and payment_id = $2 order by id', [tenantId, id]),
 
     async quarantine() {
-      const items = await quarantine.list({ rail: null, status: null, before: null, limit: 1_000 });
-      const whole = await Promise.all(items.toReversed().map(({ id }) => quarantine.get(id)));
+      const items = await quarantined.list({ rail: null, status: null, before: null, limit: 1_000 });
+      const whole = await Promise.all(items.toReversed().map(({ id }) => quarantined.get(id)));
       return whole.map(({ content, reason }) => ({ content, reason }));
     },
 
-    async read(mode: 'test' | 'live', messages: readonly string[]): Promise<void> {
-      await enqueueJobs(database, database.schema, readJobs(mode, messages));
+    async read(mode: 'test' | 'live', texts: readonly string[]): Promise<void> {
+      await enqueueJobs(database, database.schema, readJobs(mode, texts));
     },
 
     async jobsLeft(): Promise<number> {
@@ -261,46 +281,25 @@ export async function createHarness(options: HarnessOptions = {}) {
 
     async stop(): Promise<void> {
       await Promise.all(workers.map((worker) => worker.drain()));
-      await drop();
+      await service.close();
+      await testDatabase.drop();
     },
   };
 }
 
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-export function methodOf(tenantId: string, id: string): PaymentMethod {
-  const at = new Date(0);
-  const accountNumber = accountNumberFor(id);
-  return {
-    tenantId,
-    id,
-    type: 'bank_account',
-    bank: {
-      routingNumber: TEST_ROUTING_NUMBER,
-      accountSealed: Buffer.from(accountNumber),
-      last4: accountNumber.slice(-4),
-      fingerprint: accountNumber,
-      accountType: 'checking',
-      holderName: 'José & Søn 🎉',
-      holderType: 'individual',
-    },
-    railsSend: ['rtp', 'ach'],
-    railsReceive: ['rtp', 'ach'],
-    metadata: {},
-    createdAt: at,
-    updatedAt: at,
-    deletedAt: null,
-  };
-}
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Stands in for the other rail, so that a reroute is seen in the payment. */
-function achThatTakesEverything(): Carrier {
+function achThatTakesEverything(): Rail {
   return {
+    ...createBookRail(),
     id: 'ach',
     possible: ({ at }) => ({
       rail: 'ach',
       obstacles: [],
-      options: [{ fee: 20, settlesAt: at, sameDay: false }],
+      options: [{ fee: 20, settlesAt: new Date(at.getTime() + DAY_MS), sameDay: false }],
     }),
     submit: async (_tx, submissions) => ({
       outcomes: submissions.map(({ payment, attemptId, at }) => ({
@@ -313,41 +312,5 @@ function achThatTakesEverything(): Carrier {
       })),
       jobs: [],
     }),
-  };
-}
-
-function draftPayment(
-  input: PayInput,
-  context: { at: Date; newId: (prefix: string) => string; clocks: ReadonlyMap<string, SandboxClock> },
-): Payment {
-  const tenant = input.tenant ?? testTenant;
-  const clock = context.clocks.get(tenant.organisationId);
-  const at = clock?.state === 'frozen' && tenant.mode === 'test' ? clock.at : context.at;
-  return {
-    tenantId: tenant.id,
-    mode: parseTenantId(tenant.id).mode,
-    id: context.newId('pay'),
-    status: 'pending',
-    amount: input.amount ?? 12_345,
-    currency: 'USD',
-    sourceId: input.source ?? 'pm_source',
-    destinationId: input.destination ?? 'pm_destination',
-    debitAccount: OUTSIDE_SOURCES,
-    creditAccount: OUTSIDE_DESTINATIONS,
-    rail: input.rail ?? 'rtp',
-    railSelected: 'rtp',
-    fallback: input.fallback ?? false,
-    railDecision: { prefer: 'speed', chosen: 'rtp', candidates: [] },
-    attempts: [newAttempt(context.newId('att'), 'rtp')],
-    timeline: [{ status: 'pending', timestamp: at.toISOString() }],
-    failure: null,
-    feeAmount: 45,
-    refundOf: null,
-    refundedAmount: 0,
-    description: input.description ?? null,
-    metadata: {},
-    estimatedSettlementAt: at,
-    createdAt: at,
-    updatedAt: at,
   };
 }

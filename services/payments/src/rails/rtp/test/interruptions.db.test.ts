@@ -30,7 +30,7 @@ test.each([
   'a process that dies just %s the message has left sends the identical one, marked',
   async (_when, arrives) => {
     let sends = 0;
-    const wrapTransport = (transport: RtpTransport): RtpTransport => ({
+    const wrap = (transport: RtpTransport): RtpTransport => ({
       ...transport,
       async send(messages) {
         sends += 1;
@@ -39,7 +39,7 @@ test.each([
         throw new Error('the process died');
       },
     });
-    const payment = await payOnce({ wrapTransport, answerMs: 300, policy: { inquireAfterMs: 60_000 } });
+    const payment = await payOnce({ wrap, answerMs: 300, policy: { inquireAfterMs: 60_000 } });
     const sent = (await harness.messagesOf(payment)).filter(({ kind }) => kind === 'pacs.008');
     expect(sent).toHaveLength(2);
     expect(sent[1]?.content.replace('<head:CpyDplct>DUPL</head:CpyDplct>', '')).toBe(sent[0]?.content);

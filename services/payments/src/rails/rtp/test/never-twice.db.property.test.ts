@@ -28,8 +28,10 @@ const unreliable = createUnreliable();
 let harness: Harness;
 
 beforeAll(async () => {
-  const { wrapTransport, wrapHandler } = unreliable;
-  harness = await createHarness({ policy, wrapTransport, wrapHandler });
+  harness = await createHarness({
+    ...{ policy, wrap: unreliable.wrap },
+    wrapHandler: (handler) => unreliable.wrapHandler(handler, harness.database),
+  });
   await harness.work();
 });
 afterAll(() => harness.stop());
@@ -46,10 +48,8 @@ async function run(plans: readonly Plan[]): Promise<End[]> {
     const group = plans.slice(start, start + TOGETHER);
     const inputs = group.map(({ destination }) => ({ destination, rail: 'auto', fallback: true }) as const);
     // The plans must be known before the first message leaves, which is after the ids are.
-    const payments = await harness.pay(inputs, (drafts) => {
-      for (const [index, { id }] of drafts.entries()) unreliable.plans.set(id, group[index] as Plan);
-    });
-    paid.push(...payments);
+    const planFor = (id: string, index: number) => unreliable.plans.set(id, group[index] as Plan);
+    paid.push(...(await harness.payNamed(inputs, planFor)));
   }
   await expect.poll(() => harness.jobsLeft(), { interval: 50, timeout: 30_000 }).toBe(0);
   await unreliable.calm();

@@ -35,7 +35,7 @@ function deaf(transport: RtpTransport): RtpTransport {
 }
 
 beforeAll(async () => {
-  harness = await createHarness({ policy, wrapTransport: deaf });
+  harness = await createHarness({ policy, wrap: deaf });
   await harness.work();
 });
 afterAll(() => harness.stop());

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Payment } from '../../../payments/payment.ts';
 import { findPayment } from '../../../payments/store.ts';
 import { createQuarantineResolving } from '../../../quarantine/resolving.ts';
-import { applyReport, lockInstructionsOf } from '../answers/applying.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';
 import { SANDBOX_IDENTITY, SANDBOX_NETWORK } from '../lines/connection.ts';
 import { buildCreditTransfer, type CreditTransfer } from '../messages/credit-transfer.ts';
@@ -229,14 +228,10 @@ describe('what the operator applies', () => {
   const unknownInstruction = { instructionId: '20261115110000026T1BPAY188888888888' };
 
   function resolving() {
-    const { database, context, processing } = harness;
+    const { database, railWork, processing, quarantined } = harness;
     return createQuarantineResolving({
-      ...{ database, quarantine: harness.quarantined, lockPayments: processing.lockPayments, findPayment },
-      rails: {
-        lockFor: async (tx, payment) => void (await lockInstructionsOf(tx, payment)),
-        applyAside: (tx, payment, content) => applyReport(context, tx, payment, content),
-      },
-      now: () => new Date(),
+      ...{ database, quarantine: quarantined, lockPayments: processing.lockPayments, findPayment },
+      ...{ rails: railWork, now: () => new Date() },
     });
   }
 

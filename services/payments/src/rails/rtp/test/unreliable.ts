@@ -87,7 +87,7 @@ export function createUnreliable() {
     return plans.get(payment)?.requests[count(sent, payment)] ?? 'none';
   }
 
-  function wrapTransport(transport: RtpTransport): RtpTransport {
+  function wrap(transport: RtpTransport): RtpTransport {
     const arriveLate = (message: OutgoingMessage) => {
       const arrival = new Promise((done) => setTimeout(done, lateMs())).then(() => transport.send([message]));
       late.add(arrival);
@@ -158,7 +158,7 @@ export function createUnreliable() {
 
   return {
     plans,
-    wrapTransport,
+    wrap,
     wrapHandler,
     async calm(): Promise<void> {
       while (late.size > 0) await Promise.all(late);
