@@ -4,14 +4,8 @@ import type { Approvals, Passage } from '../approvals/service.ts';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter, Reservation } from '../billing/meter.ts';
-import { ConnectorError, type ToolContext } from '../connectors/connector.ts';
-import type { ExchangeWatch } from '../connectors/egress.ts';
-import type { ConnectorService } from '../connectors/service.ts';
-import type { OpenResult } from '../credentials/credential.ts';
-import type { CredentialService } from '../credentials/service.ts';
-import type { InternalSession, Scope, Session } from '../customers/identity.ts';
-import type { Links } from '../links.ts';
-import type { ToolList, ToolLists } from '../tools/lists.ts';
+import type { Scope } from '../customers/identity.ts';
+import type { ToolLists } from '../tools/lists.ts';
 import {
   type AccountTool,
   type CatalogueTool,
@@ -19,15 +13,14 @@ import {
   type PlatformTool,
   takesIdempotencyKey,
 } from '../tools/tool.ts';
+import { type CallRequest, principalOf } from './call.ts';
 import type { CallMetrics } from './call-metrics.ts';
-import { CallTimeout, withDeadline } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import {
   APPROVAL_DENIED,
   approvalRequired,
-  fromConnector,
   KEY_TAKEN,
   MAYBE_DONE,
-  notReady,
   notThatCall,
   OUTCOME_UNKNOWN,
   overLimit,
@@ -36,8 +29,8 @@ import {
   tooFast,
 } from './failures.ts';
 import type { ClaimedKey, Idempotency } from './idempotency.ts';
+import { createPlatformCalls, type PlatformCallsDependencies } from './platform-call.ts';
 import { type Failure, failureResult, invalidArguments, successResult, type ToolResult } from './result.ts';
-import { shareReads } from './shared-reads.ts';
 
 /*
  * The ladder of one tool call. A call that is stopped on one rung goes no further, and none reaches a platform.
@@ -49,30 +42,11 @@ import { shareReads } from './shared-reads.ts';
  *   approval                runCall, where a rule asks for it         result approval_required, approval_denied
  *   idempotency_key         runCall                                   the first result, or why there is none
  *   checkLimit              runCall                                   result limit_exceeded
- *   credential              runMetered: expiry check, refresh         result not_connected, token_expired
- *   connector               runMetered                                result platform_error, platform_unavailable, …
+ *   credential              platform-call.ts: expiry, refresh         result not_connected, token_expired
+ *   connector               platform-call.ts                          result platform_error, platform_unavailable, …
  *   usage recorded, audit   runMetered, runCall                       unit kept, or given back if certainly nothing was done
  *   result
  */
-
-export type CallSession = Session | InternalSession;
-export type Progress = ToolContext['progress'];
-
-export interface CallRequest {
-  session: CallSession;
-  /** What this session sees; a tool that is not in it does not exist for the call. */
-  list: ToolList;
-  name: string;
-  args: Record<string, unknown>;
-  /** Pointers of texts in the arguments that no storage takes; found while the body was parsed. */
-  badText: readonly { pointer: string; code: string; detail: string }[];
-  signal: AbortSignal;
-  progress: Progress;
-  /** What stands for the caller's idempotency_key at the vendor: it tells nothing of customer or key. */
-  vendorKey?: string;
-  ip: string;
-  requestId: string;
-}
 
 export type Admission =
   | { kind: 'admitted'; tool: CatalogueTool }
@@ -80,7 +54,7 @@ export type Admission =
   | { kind: 'unknown_tool' }
   | { kind: 'insufficient_scope'; scope: Scope };
 
-export interface CallToolDependencies {
+export interface CallToolDependencies extends Omit<PlatformCallsDependencies, 'timeoutMs'> {
   lists: Pick<ToolLists, 'checkFor'>;
   findTool(name: string): CatalogueTool | undefined;
   /** Calls per customer. */
@@ -88,14 +62,10 @@ export interface CallToolDependencies {
   meter: Pick<Meter, 'checkLimit' | 'settle' | 'giveBack'>;
   approvals: Pick<Approvals, 'pass'>;
   idempotency: Pick<Idempotency, 'claim'>;
-  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
-  connectors: Pick<ConnectorService, 'context'>;
   audit: Pick<AuditService, 'record'>;
   metrics: CallMetrics;
   /** Tells of a call that failed at its platform, as an event. Never rejects. */
   tellFailure(call: { customerId: string; tool: string; platform: string; failure: Failure }): Promise<void>;
-  links: Links;
-  onError: (error: unknown, context: { tool: string; requestId: string }) => void;
   timeoutMs?: number;
 }
 
@@ -108,23 +78,10 @@ export interface CallTool {
 const CALL_TIMEOUT_MS = 60_000;
 
 type Verdict = { outcome: Outcome; result: ToolResult };
-interface Reached {
-  ran: Ran;
-  /** The request may have left, so that the platform may have acted on it whatever it answered. */
-  mayHaveActed: boolean;
-  /** It left and no answer came: nobody knows what became of it. */
-  isOpen: boolean;
-}
-type Ran = { kind: 'done'; content: Record<string, unknown> } | { kind: 'failed'; failure: Failure };
 
 export function createCallTool(deps: CallToolDependencies): CallTool {
-  // Calls of one customer on one platform that arrive together open the credential once.
-  const share = shareReads<OpenResult>();
-  const openShared: CredentialService['open'] = (input) =>
-    share(JSON.stringify([principalOf(input.session), input.platform, input.account]), () =>
-      deps.credentials.open(input),
-    );
   const { meter, audit, links, timeoutMs = CALL_TIMEOUT_MS } = deps;
+  const platforms = createPlatformCalls({ ...deps, timeoutMs });
 
   async function admitCall(request: CallRequest): Promise<Admission> {
     const { session, name, list } = request;
@@ -256,7 +213,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
       );
       return { outcome: 'success', result: successResult(content, tool.untrusted) };
     } catch (error) {
-      return { outcome: 'failure', result: failureResult(explain(error, request, tool)) };
+      return { outcome: 'failure', result: failureResult(platforms.explain(error, request, tool)) };
     }
   }
 
@@ -267,7 +224,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     const { tool, reservation, key } = run;
     const { platform } = tool;
     const startedMs = performance.now();
-    const { ran, isOpen, mayHaveActed } = await reachPlatform(request, tool);
+    const { ran, isOpen, mayHaveActed } = await platforms.reach(request, tool);
     const failure = ran.kind === 'failed' ? ran.failure : null;
     const result =
       ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
@@ -285,80 +242,6 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
         : undefined,
     ]);
     return { outcome: succeeded ? 'success' : 'failure', result };
-  }
-
-  async function reachPlatform(request: CallRequest, tool: PlatformTool): Promise<Reached> {
-    // A connector that speaks something else than HTTP counts as having sent from the moment it runs.
-    let mayHaveActed = false;
-    let hasLeft = false;
-    const exchange = {
-      running() {
-        mayHaveActed = true;
-      },
-      connecting() {
-        mayHaveActed = hasLeft;
-      },
-      leaving() {
-        hasLeft = true;
-        mayHaveActed = true;
-      },
-    };
-    try {
-      const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
-        callPlatform(request, tool, { signal, exchange }),
-      );
-      return { ran, mayHaveActed, isOpen: false };
-    } catch (error) {
-      const isOpen = error instanceof ConnectorError ? error.outcomeOpen : mayHaveActed;
-      return { ran: { kind: 'failed', failure: explain(error, request, tool) }, mayHaveActed, isOpen };
-    }
-  }
-
-  /** A token that the platform refuses as expired is renewed once; nothing was done under it. */
-  async function callPlatform(
-    request: CallRequest,
-    tool: PlatformTool,
-    { signal, exchange }: { signal: AbortSignal; exchange: ExchangeWatch & { running(): void } },
-  ): Promise<Ran> {
-    const { session } = request;
-    const { account, ...args } = request.args;
-    const choice = session.kind === 'internal' && typeof account === 'string' ? { account } : {};
-    const opened = await openShared({ session, platform: tool.platform, ...choice });
-    if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
-    const { progress, vendorKey: idempotencyKey = null } = request;
-    const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
-      exchange.running();
-      const context = { ...credential, signal, progress, idempotencyKey, watch: exchange };
-      return tool.run(args, deps.connectors.context(context));
-    };
-    try {
-      return { kind: 'done', content: await run(opened) };
-    } catch (error) {
-      if (!(error instanceof ConnectorError) || error.code !== 'token_expired') throw error;
-    }
-    signal.throwIfAborted();
-    const renewed = await deps.credentials.openAfterRefusal(opened.opened);
-    return renewed.kind === 'ok'
-      ? { kind: 'done', content: await run(renewed) }
-      : notOpened(renewed, tool.platform);
-  }
-
-  function notOpened(opened: Exclude<OpenResult, { kind: 'ok' }>, platform: string): Ran {
-    if (opened.kind === 'unavailable') throw opened.error;
-    return { kind: 'failed', failure: notReady(opened.kind, links.connect(platform)) };
-  }
-
-  /** What a caller may read of an exception; anything that is not a connector's own word is logged, not shown. */
-  function explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure {
-    if (error instanceof ConnectorError) return fromConnector(error, tool.platform, links);
-    if (error instanceof CallTimeout) return { code: 'platform_unavailable', message: error.message };
-    if (request.signal.aborted) return { code: 'canceled', message: 'The call was canceled.' };
-    deps.onError(error, { tool: tool.name, requestId: request.requestId });
-    return {
-      code: 'internal_error',
-      message: `Something went wrong here; it is logged under ${request.requestId}.`,
-      details: { request_id: request.requestId },
-    };
   }
 
   function record(
@@ -380,11 +263,6 @@ function asText(value: unknown): string | null {
 
 function refused(failure: Failure): Verdict {
   return { outcome: 'refused', result: failureResult(failure) };
-}
-
-/** Keys of internal sessions must not meet each other's, nor a customer's. */
-function principalOf(session: CallSession): string {
-  return session.kind === 'customer' ? session.customerId : `internal:${session.name}`;
 }
 
 function missingScope(scopes: readonly Scope[], tool: CatalogueTool): Scope | undefined {

@@ -1,6 +1,6 @@
 import { LARGE_JSON_BYTES } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CallRequest, CallSession } from '../calls/call-tool.ts';
+import type { CallRequest, CallSession } from '../calls/call.ts';
 import { untilHangUp } from '../calls/hang-up.ts';
 import type { ToolList, View } from '../tools/lists.ts';
 import type { McpAccess } from './access.ts';

@@ -15,7 +15,8 @@ import {
   type ServerOptions,
   type Tool,
 } from '@modelcontextprotocol/server';
-import type { Admission, CallRequest, CallTool } from '../calls/call-tool.ts';
+import type { CallRequest } from '../calls/call.ts';
+import type { Admission, CallTool } from '../calls/call-tool.ts';
 import { addressRequest } from './elicitation.ts';
 import type { JsonObject } from './message.ts';
 import { INSTRUCTIONS, LEGACY_VERSIONS, type ServerInfo } from './protocol.ts';

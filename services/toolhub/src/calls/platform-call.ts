@@ -1,0 +1,122 @@
+import { ConnectorError } from '../connectors/connector.ts';
+import type { ExchangeWatch } from '../connectors/egress.ts';
+import type { ConnectorService } from '../connectors/service.ts';
+import type { OpenResult } from '../credentials/credential.ts';
+import type { CredentialService } from '../credentials/service.ts';
+import type { Links } from '../links.ts';
+import type { CatalogueTool, PlatformTool } from '../tools/tool.ts';
+import { type CallRequest, principalOf } from './call.ts';
+import { CallTimeout, withDeadline } from './deadline.ts';
+import { fromConnector, notReady } from './failures.ts';
+import type { Failure } from './result.ts';
+import { shareReads } from './shared-reads.ts';
+
+export interface PlatformCallsDependencies {
+  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
+  connectors: Pick<ConnectorService, 'context'>;
+  links: Links;
+  onError: (error: unknown, context: { tool: string; requestId: string }) => void;
+  timeoutMs: number;
+}
+
+export interface Reached {
+  ran: Ran;
+  /** The request may have left, so that the platform may have acted on it whatever it answered. */
+  mayHaveActed: boolean;
+  /** It left and no answer came: nobody knows what became of it. */
+  isOpen: boolean;
+}
+
+type Ran = { kind: 'done'; content: Record<string, unknown> } | { kind: 'failed'; failure: Failure };
+
+export interface PlatformCalls {
+  /** Runs a tool at its platform, under the customer's credential and a deadline. Never rejects. */
+  reach(request: CallRequest, tool: PlatformTool): Promise<Reached>;
+  /** What a caller may read of an exception; anything that is not a connector's own word is logged, not shown. */
+  explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure;
+}
+
+export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCalls {
+  // Calls of one customer on one platform that arrive together open the credential once.
+  const share = shareReads<OpenResult>();
+  const openShared: CredentialService['open'] = (input) =>
+    share(JSON.stringify([principalOf(input.session), input.platform, input.account]), () =>
+      deps.credentials.open(input),
+    );
+  const { links, timeoutMs } = deps;
+
+  async function reach(request: CallRequest, tool: PlatformTool): Promise<Reached> {
+    // A connector that speaks something else than HTTP counts as having sent from the moment it runs.
+    let mayHaveActed = false;
+    let hasLeft = false;
+    const exchange = {
+      running() {
+        mayHaveActed = true;
+      },
+      connecting() {
+        mayHaveActed = hasLeft;
+      },
+      leaving() {
+        hasLeft = true;
+        mayHaveActed = true;
+      },
+    };
+    try {
+      const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
+        callPlatform(request, tool, { signal, exchange }),
+      );
+      return { ran, mayHaveActed, isOpen: false };
+    } catch (error) {
+      const isOpen = error instanceof ConnectorError ? error.outcomeOpen : mayHaveActed;
+      return { ran: { kind: 'failed', failure: explain(error, request, tool) }, mayHaveActed, isOpen };
+    }
+  }
+
+  /** A token that the platform refuses as expired is renewed once; nothing was done under it. */
+  async function callPlatform(
+    request: CallRequest,
+    tool: PlatformTool,
+    { signal, exchange }: { signal: AbortSignal; exchange: ExchangeWatch & { running(): void } },
+  ): Promise<Ran> {
+    const { session } = request;
+    const { account, ...args } = request.args;
+    const choice = session.kind === 'internal' && typeof account === 'string' ? { account } : {};
+    const opened = await openShared({ session, platform: tool.platform, ...choice });
+    if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
+    const { progress, vendorKey: idempotencyKey = null } = request;
+    const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
+      exchange.running();
+      const context = { ...credential, signal, progress, idempotencyKey, watch: exchange };
+      return tool.run(args, deps.connectors.context(context));
+    };
+    try {
+      return { kind: 'done', content: await run(opened) };
+    } catch (error) {
+      if (!(error instanceof ConnectorError) || error.code !== 'token_expired') throw error;
+    }
+    signal.throwIfAborted();
+    const renewed = await deps.credentials.openAfterRefusal(opened.opened);
+    return renewed.kind === 'ok'
+      ? { kind: 'done', content: await run(renewed) }
+      : notOpened(renewed, tool.platform);
+  }
+
+  function notOpened(opened: Exclude<OpenResult, { kind: 'ok' }>, platform: string): Ran {
+    if (opened.kind === 'unavailable') throw opened.error;
+    return { kind: 'failed', failure: notReady(opened.kind, links.connect(platform)) };
+  }
+
+  function explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure {
+    if (error instanceof ConnectorError) return fromConnector(error, tool.platform, links);
+    if (error instanceof CallTimeout) return { code: 'platform_unavailable', message: error.message };
+    if (request.signal.aborted) return { code: 'canceled', message: 'The call was canceled.' };
+    deps.onError(error, { tool: tool.name, requestId: request.requestId });
+    return {
+      code: 'internal_error',
+      message: `Something went wrong here; it is logged under ${request.requestId}.`,
+      details: { request_id: request.requestId },
+    };
+  }
+
+  return { reach, explain };
+}
