@@ -8,6 +8,7 @@ const tests = [
   'tests/faults',
   'services/payments/src/rails/rtp/test/never-twice.db.property.test.ts',
   'tests/contract/toolhub/webhooks-fairness.db.test.ts',
+  'tests/contract/toolhub/kills.db.test.ts',
   'services/toolhub/src/invoices/run-processes.db.test.ts',
 ];
 

@@ -27,12 +27,14 @@ const IS_LONG = process.env.FAULTS_ROUNDS !== undefined;
 const SEED = Number(process.env.FAULTS_SEED ?? 20_261_115);
 const PROCESSES = 2;
 /** Longer than the lease of a job in the long form. */
-const LASTS_MS_MAX = IS_LONG ? 14_000 : 1_200;
-const CALM_MS = IS_LONG ? 1_500 : 300;
+const LASTS_MS_MAX = IS_LONG ? 14_000 : 800;
+const CALM_MS = IS_LONG ? 1_500 : 200;
 const END_MS_MAX = IS_LONG ? 600_000 : 240_000;
 /** After the first failure a delivery is tried again within seconds. */
-const FIRST_TRIES_MS_MAX = 12_000;
+const FIRST_TRIES_MS_MAX = IS_LONG ? 12_000 : 3_000;
 const HOUR_MS = 3_600_000;
+/** Until a process whose clock was moved has looked into its queue. */
+const AN_HOUR_PASSED_MS_MAX = 6_000;
 const KEY = 'sk_test_sandbox';
 
 const random = randomFrom(SEED);
@@ -100,7 +102,7 @@ async function call(method: string, path: string, body?: object) {
 
 /** Waits for what comes by itself; what is still not so is told by what follows. */
 async function eventually(isSo: () => Promise<boolean> | boolean, timeout = END_MS_MAX): Promise<void> {
-  await vi.waitUntil(isSo, { timeout, interval: 500 }).catch(() => {});
+  await vi.waitUntil(isSo, { timeout, interval: 250 }).catch(() => {});
 }
 
 test(
@@ -179,7 +181,7 @@ async function expectPromisesKept({ promised, signedUp, wrong }: CarefulClients)
   // What was refused twice waits for minutes: their clocks let them pass.
   for (let hours = 1; missing() > 0 && hours <= 24; hours += 1) {
     for (const { service } of processes) service.setClock(hours * HOUR_MS);
-    await sleep(6_000);
+    await eventually(() => missing() === 0, AN_HOUR_PASSED_MS_MAX);
   }
   await eventually(() => missing() === 0);
   expect(missing()).toBe(0);

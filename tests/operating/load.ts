@@ -1,5 +1,6 @@
 // Payments as careful clients send them, and what each of them was told.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@libs/db';
 
 const KEY = 'sk_test_sandbox';
@@ -43,8 +44,16 @@ const ORDER = {
   rail: 'rtp',
 };
 
-/** Each client sends one payment after the other, to the servers in turn; `servers` is asked before every request. */
-export function startLoad({ servers, clients }: { servers: () => readonly string[]; clients: number }): Load {
+export interface LoadOptions {
+  /** Asked before every request; they are used in turn. */
+  servers: () => readonly string[];
+  clients: number;
+  /** Between two payments of one client. Everything that is sent has to be completed, too, before a test ends. */
+  pauseMs: number;
+}
+
+/** Each client sends one payment after the other. */
+export function startLoad({ servers, clients, pauseMs }: LoadOptions): Load {
   const promised: Promised[] = [];
   const failures: string[] = [];
   let isStopped = false;
@@ -65,7 +74,10 @@ export function startLoad({ servers, clients }: { servers: () => readonly string
   }
 
   const running = Array.from({ length: clients }, async () => {
-    while (!isStopped) await send();
+    while (!isStopped) {
+      await send();
+      await sleep(pauseMs);
+    }
   });
   return {
     promised,

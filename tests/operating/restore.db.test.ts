@@ -12,6 +12,7 @@ import { callPayments, fateOf, startLoad } from './load.ts';
 
 const LOAD_MS = Number(process.env.RESTORE_LOAD_MS ?? 1_500);
 const CLIENTS = 4;
+const PAUSE_MS = process.env.RESTORE_LOAD_MS === undefined ? 25 : 0;
 const ENCRYPTION_KEY = Buffer.alloc(32, 5).toString('base64');
 const ARCHIVED_WITHIN_MS = 20_000;
 
@@ -113,7 +114,7 @@ test('destroyed, and restored to a second before', { timeout: 180_000 }, async (
   });
   const database = await openServer(live.url);
   const payments = await startPayments(live.url);
-  const load = startLoad({ servers: () => [payments.url], clients: CLIENTS });
+  const load = startLoad({ servers: () => [payments.url], clients: CLIENTS, pauseMs: PAUSE_MS });
   await sleep(LOAD_MS / 2);
   await takeBaseBackup(database);
   await sleep(LOAD_MS / 2);

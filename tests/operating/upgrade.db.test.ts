@@ -12,6 +12,7 @@ import { callPayments, fateOf, startLoad } from './load.ts';
 
 const STEP_MS = Number(process.env.UPGRADE_STEP_MS ?? 700);
 const CLIENTS = 4;
+const PAUSE_MS = process.env.UPGRADE_STEP_MS === undefined ? 25 : 0;
 const OLD_PROCESSES = Number(process.env.UPGRADE_PROCESSES ?? 1);
 
 const commit = earlierCommit();
@@ -71,7 +72,7 @@ describe.runIf(commit !== undefined)('a rolling upgrade', () => {
     while (old.length < OLD_PROCESSES) old.push(await start(earlier.folder));
     const before = await migrations();
     let urls = old.map(({ url }) => url);
-    const load = startLoad({ servers: () => urls, clients: CLIENTS });
+    const load = startLoad({ servers: () => urls, clients: CLIENTS, pauseMs: PAUSE_MS });
     await sleep(STEP_MS);
     const fresh: LoggedService[] = [];
     for (const leaving of old) {
