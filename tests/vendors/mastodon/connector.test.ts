@@ -145,6 +145,44 @@ describe('tools', () => {
     );
   });
 
+  it('takes ids as the server makes them: they are not always numbers', async () => {
+    const uuid = '01a1e199-014e-7a09-98db-01de76c16ded';
+    const account = { id: uuid, username: 'bob', acct: 'bob' };
+    const status = { id: uuid, account, content: '<p>hi</p>', favourited: true };
+    const place = `2026-11-15T10:00:00.000Z/follow/${uuid}`;
+    const link = `<${server.url}/api/v1/notifications?max_id=${encodeURIComponent(place)}>; rel="next"`;
+    const json = [
+      { id: place, type: 'follow', account },
+      { id: '2', type: 'moderation_warning' },
+    ];
+    server.failNext({ kind: 'reply', reply: { json, headers: { link } } });
+    const page = await call<{ items: unknown[]; next_cursor: string }>('mastodon_list_notifications', {});
+    expect(page.items).toMatchObject([
+      { id: place, account: { id: uuid } },
+      { id: '2', account: null, status: null },
+    ]);
+    server.failNext({ kind: 'reply', reply: { json: [] } });
+    await call('mastodon_list_notifications', { cursor: page.next_cursor });
+    expect(server.received.at(-1)?.query.get('max_id')).toBe(place);
+    server.failNext({ kind: 'reply', reply: { json: status } });
+    server.failNext({ kind: 'reply', reply: { json: { ancestors: [], descendants: [] } } });
+    expect(await call('mastodon_get_thread', { status_id: uuid })).toMatchObject({ status: { id: uuid } });
+    expect(server.received.at(-1)?.path).toBe(`/api/v1/statuses/${uuid}/context`);
+    // Where a second favourite is not found, the status itself says whether it is one.
+    const notFound = { kind: 'reply', reply: { status: 404, json: { error: 'Record not found' } } } as const;
+    server.failNext(notFound);
+    server.failNext({ kind: 'reply', reply: { json: status } });
+    expect(await call('mastodon_favourite_status', { status_id: uuid })).toEqual({
+      id: uuid,
+      favourited: true,
+    });
+    server.failNext(notFound);
+    server.failNext({ kind: 'reply', reply: { json: { ...status, favourited: false } } });
+    await expect(call('mastodon_favourite_status', { status_id: uuid })).rejects.toMatchObject({
+      platformCode: '404',
+    });
+  });
+
   it('uses the idempotency of the server: a lost answer is asked for again, and one status is there', async () => {
     const before = server.statuses.size;
     const at = context({ idempotencyKey: 'key-1' });

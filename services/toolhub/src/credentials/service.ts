@@ -315,5 +315,5 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
 
 /** Mail servers of the operator's own network are the usual case: whoever reads this learns what to set. */
 function withAllowHint(detail: string): string {
-  return `${detail} Whoever runs this service can allow it with TOOLHUB_EGRESS_ALLOW.`;
+  return `${detail.replace(/[.]?$/, '.')} Whoever runs this service can allow it with TOOLHUB_EGRESS_ALLOW.`;
 }

@@ -41,6 +41,11 @@ function certificateError(protocol: string, code: string, cause: unknown): Conne
   );
 }
 
+/** What the library says where it does not swallow it. */
+export function connectionLost(): Error {
+  return Object.assign(new Error('the connection ended within a command'), { code: 'NoConnection' });
+}
+
 export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const failure = error as ImapFlowError;

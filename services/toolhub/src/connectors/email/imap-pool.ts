@@ -9,7 +9,7 @@ import {
   type ShareLimits,
 } from './connection-shares.ts';
 import { type EmailCredential, type MailServer, usesOAuth } from './credential.ts';
-import { fromImapError } from './failures.ts';
+import { connectionLost, fromImapError } from './failures.ts';
 import { connectImap } from './imap-connection.ts';
 import { guardOf } from './imap-guard.ts';
 
@@ -245,10 +245,15 @@ export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
       isIntact = true;
       return result;
     } catch (error) {
+      const failure = guardOf(client)?.failure ?? null;
+      if (failure !== null) throw failure;
+      // The library answers some commands with a plain no when it was the connection that ended.
+      if (error instanceof ConnectorError && error.code === 'platform_error' && !client.usable)
+        throw connectionLost();
       // After our own refusals and after a plain NO the conversation goes on; anything else leaves it in doubt.
       isIntact =
         error instanceof ConnectorError || (error as { responseStatus?: string }).responseStatus === 'NO';
-      throw guardOf(client)?.failure ?? error;
+      throw error;
     } finally {
       signal.removeEventListener('abort', abort);
       if (isIntact && client.usable && !isClosed && guardOf(client)?.failure == null) {

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { ConnectorError, type PageArguments, type ToolContext } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
+import { connectionLost } from './failures.ts';
 import { isInbox, type ListedFolder, listAllFolders } from './folders.ts';
 import type { ImapPool } from './imap-pool.ts';
 import {
@@ -64,6 +65,7 @@ function rankOf(path: string): string {
 async function describeFolder(client: ImapFlow, folder: ListedFolder): Promise<Folder> {
   const { path, name, delimiter, use, isSelectable } = folder;
   const status = isSelectable ? await client.status(path, { messages: true, unseen: true }) : false;
+  if (isSelectable && status === false && !client.usable) throw connectionLost();
   return {
     path,
     name,

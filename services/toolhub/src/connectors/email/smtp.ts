@@ -32,9 +32,16 @@ export function sendMail(
   return withConnection(shares, context, async (connection) => {
     const message = new MailComposer(mail).compile();
     const { promise, resolve, reject } = Promise.withResolvers<SentMail>();
-    connection.once('error', reject);
-    connection.send(message.getEnvelope(), message.createReadStream(), (error, info) => {
-      if (error) return reject(error);
+    const content = message.createReadStream();
+    let isGiven = false;
+    content.once('end', () => {
+      isGiven = true;
+    });
+    // The library says of every cut and every silence that the connection failed, whatever had been sent by then.
+    const fail = (error: Error) => reject(isGiven ? Object.assign(error, { command: 'DATA' }) : error);
+    connection.once('error', fail);
+    connection.send(message.getEnvelope(), content, (error, info) => {
+      if (error) return fail(error);
       const addressesOf = (list: unknown) => (Array.isArray(list) ? list.map(String) : []);
       return resolve({
         messageId: message.messageId(),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
-import type { VendorRequest } from '../vendor-api/request.ts';
+import type { VendorAnswer, VendorRequest } from '../vendor-api/request.ts';
 import { fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, message, nullableText, searchQuery, vendorId } from '../vendor-api/tool-schemas.ts';
 import { callMastodon, type MastodonContext, nextMaxId, shape } from './api.ts';
@@ -14,8 +14,13 @@ const PAGE_SIZE_MAX = 40;
 const STATUS_LENGTH_MAX = 100_000;
 const SEARCH_OFFSET_MAX = 10_000;
 
-const statusId = vendorId('Id of the status on this server, as other tools give it.', '^[0-9A-Za-z]{1,64}$');
-const maxIdCursor = Type.Object({ max_id: Type.String({ pattern: '^[0-9A-Za-z]{1,64}$' }) });
+/** "Not guaranteed to be a number": other servers that speak Mastodon's language have UUIDs, ULIDs or moments for ids. */
+const statusId = vendorId(
+  'Id of the status on this server, as other tools give it.',
+  '^[0-9A-Za-z](?:[._-]?[0-9A-Za-z]){0,127}$',
+);
+/** Where a list goes on is the server's affair: some join the moment, the kind and the id. */
+const maxIdCursor = Type.Object({ max_id: Type.String({ pattern: '^[!-~]{1,512}$' }) });
 const offsetCursor = Type.Object({ offset: Type.Integer({ minimum: 1, maximum: SEARCH_OFFSET_MAX }) });
 
 export function mastodonTools(): ToolDefinition[] {
@@ -58,7 +63,10 @@ const getTimeline = defineTool({
   inputSchema: closed({
     kind: Type.Enum(['home', 'local', 'public', 'tag'], { type: 'string', description: 'Which timeline.' }),
     tag: Type.Optional(
-      Type.String({ pattern: '^#?[\\p{L}\\p{N}\\p{M}_·]{1,200}$', description: 'The hashtag, for `tag`.' }),
+      Type.String({
+        pattern: '^#?[\\p{L}\\p{N}\\p{M}_·・\\u200c]{1,200}$',
+        description: 'The hashtag, for `tag`.',
+      }),
     ),
   }),
   outputSchema: pageOf(statusSchema),
@@ -157,6 +165,14 @@ const notificationTypes = [
   'favourite',
   'poll',
   'update',
+  'quote',
+  'quoted_update',
+  'severed_relationships',
+  'moderation_warning',
+  'added_to_collection',
+  'collection_update',
+  'admin.sign_up',
+  'admin.report',
 ];
 
 const listNotifications = defineTool({
@@ -180,7 +196,7 @@ const listNotifications = defineTool({
       id: Type.String(),
       type: Type.String(),
       created_at: nullableText,
-      account: accountSchema,
+      account: Type.Union([accountSchema, Type.Null()]),
       status: Type.Union([statusSchema, Type.Null()]),
     }),
   ),
@@ -190,12 +206,13 @@ const listNotifications = defineTool({
       ...page,
       read(value) {
         const notification = shape.object(value);
-        const { status } = notification;
+        const { account, status } = notification;
         return {
           id: shape.text(notification.id),
           type: shape.text(notification.type),
           created_at: textOrNull(notification.created_at),
-          account: readAccount(notification.account),
+          // What the server itself did has nobody who did it.
+          account: account === null || account === undefined ? null : readAccount(account),
           status: status === null || status === undefined ? null : readStatus(status),
         };
       },
@@ -239,7 +256,7 @@ const createStatus = defineTool({
     const status = shape.object(body);
     return {
       id: shape.text(status.id),
-      url: textOrNull(status.url),
+      url: textOrNull(status.url) ?? textOrNull(status.uri),
       created_at: textOrNull(status.created_at),
       visibility: textOrNull(status.visibility),
     };
@@ -259,10 +276,20 @@ const favouriteStatus = defineTool({
       path: path`/api/v1/statuses/${id}/favourite`,
       repeatable: true,
     } as const;
-    const { body } = await callMastodon(context, request);
+    const { body } = await callMastodon(context, request).catch((error: unknown) =>
+      unlessDoneBefore(context, id, error),
+    );
     return { id, favourited: shape.object(body).favourited !== false };
   },
 });
+
+/** Some servers say of a status that is a favourite already that they do not find it. */
+async function unlessDoneBefore(context: MastodonContext, id: string, error: unknown): Promise<VendorAnswer> {
+  if (!(error instanceof ConnectorError) || error.platformCode !== '404') throw error;
+  const status = await callMastodon(context, { path: path`/api/v1/statuses/${id}` });
+  if (fieldsOf(status.body).favourited !== true) throw error;
+  return status;
+}
 
 const deleteStatus = defineTool({
   name: 'mastodon_delete_status',

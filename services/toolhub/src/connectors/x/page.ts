@@ -9,7 +9,7 @@ import { POST_FIELDS, readPost, type XPost } from './post.ts';
 const PAGE_SIZE_MAX = 100;
 
 const position = Type.Object({
-  token: Type.Union([Type.Null(), Type.String({ pattern: '^[A-Za-z0-9_-]{1,256}$' })]),
+  token: Type.Union([Type.Null(), Type.String({ pattern: '^[!-~]{1,512}$' })]),
   skip: Type.Integer({ minimum: 0, maximum: PAGE_SIZE_MAX }),
 });
 

@@ -17,6 +17,8 @@ export interface ImapIo {
 /** By command (`LIST`, `UID FETCH`, …), and `greeting`. What is not named is answered as an honest server would. */
 export type ImapScript = Readonly<Record<string, ImapReply>>;
 
+export type FaultFor = (command: string) => ImapReply | undefined;
+
 export interface HostileServer {
   port: number;
   connections(): number;
@@ -75,8 +77,14 @@ function isWithin(uid: number, part: string): boolean {
   return uid >= low && uid <= high;
 }
 
-/** A server that follows the protocol up to the point where its script tells it otherwise. */
-export async function startHostileImap(script: ImapScript = {}): Promise<HostileServer> {
+/**
+ * A server that follows the protocol up to the point where its script tells it otherwise. `faultFor` is asked at every
+ * command, for faults that come and go.
+ */
+export async function startHostileImap(
+  script: ImapScript = {},
+  faultFor: FaultFor = () => undefined,
+): Promise<HostileServer> {
   const replies = { ...HONEST, ...script };
   const sockets = new Set<Socket>();
   let accepted = 0;
@@ -86,7 +94,7 @@ export async function startHostileImap(script: ImapScript = {}): Promise<Hostile
     socket.setNoDelay(true);
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
-    serve(socket, replies);
+    serve(socket, replies, faultFor);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -100,7 +108,11 @@ export async function startHostileImap(script: ImapScript = {}): Promise<Hostile
   };
 }
 
-function serve(socket: Socket, replies: Record<string, ImapReply>): void {
+function serve(
+  socket: Socket,
+  replies: Record<string, ImapReply>,
+  faultFor: FaultFor = () => undefined,
+): void {
   const write = (data: string | Buffer) => writeAll(socket, data);
   const answer = async (reply: ImapReply, tag: string, line: string) => {
     try {
@@ -128,7 +140,7 @@ function serve(socket: Socket, replies: Record<string, ImapReply>): void {
         continue;
       }
       const [, tag = '', name = ''] = /^(\S+) ((?:UID )?\S+)/.exec(command) ?? [];
-      void answer(replies[name.toUpperCase()] ?? '', tag, command);
+      void answer(faultFor(name.toUpperCase()) ?? replies[name.toUpperCase()] ?? '', tag, command);
       command = '';
     }
   });
