@@ -92,13 +92,32 @@ function charts(): Record<string, string> {
   };
 }
 
-async function timeOf(customer: Customer, path: string): Promise<number> {
+interface Asked {
+  customer: Customer;
+  path: string;
+  /** Before each round, untimed. */
+  before?: (() => Promise<unknown>) | undefined;
+}
+
+async function timeOf({ customer, path, before }: Asked): Promise<number> {
   const times: number[] = [];
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    await before?.();
     const ms = await customer.call(path);
     if (round >= 0) times.push(ms);
   }
   return median(times);
+}
+
+/** As when a call was counted since somebody last looked: nothing that was remembered is of use. */
+function afterACall(database: Database, { id }: Customer): () => Promise<unknown> {
+  return () =>
+    database.query(
+      `insert into usage_counters as u (customer_id, month, used, settled)
+       values ($1, date_trunc('month', now() at time zone 'UTC'), 0, 1)
+       on conflict (customer_id, month) do update set settled = u.settled + 1`,
+      [id],
+    );
 }
 
 /** D1, D2: the charts of a year of ten million calls, against those of a thousand. */
@@ -120,15 +139,18 @@ export const benchmark: Benchmark = {
       console.log(`     a year was added up in ${Math.round(performance.now() - startedAt)} ms`);
       await database.session((session) => session.query('vacuum analyze usage_rollups'));
       const results: Result[] = [];
-      for (const [what, path] of Object.entries(charts())) {
-        const other = await timeOf(few, path);
-        const ours = await timeOf(many, path);
-        const result = { what, ours, unit: 'ms' };
-        results.push(
-          { ...result, id: 'D1', other, bar: { kind: 'at most', value: RATIO_MAX } },
-          { ...result, id: 'D2', other: null, bar: { kind: 'at most', value: CHART_MS_MAX } },
-        );
-      }
+      for (const [chart, path] of Object.entries(charts()))
+        for (const isAfterACall of path.startsWith('/api/usage') ? [true, false] : [false]) {
+          const time = (customer: Customer) =>
+            timeOf({ customer, path, before: isAfterACall ? afterACall(database, customer) : undefined });
+          const other = await time(few);
+          const ours = await time(many);
+          const result = { what: isAfterACall ? `${chart}, after a call` : chart, ours, unit: 'ms' };
+          results.push(
+            { ...result, id: 'D1', other, bar: { kind: 'at most', value: RATIO_MAX } },
+            { ...result, id: 'D2', other: null, bar: { kind: 'at most', value: CHART_MS_MAX } },
+          );
+        }
       return results;
     } finally {
       await database.close();

@@ -14,19 +14,23 @@ interface Violation {
 }
 
 /** What would keep somebody from using the page, by the rules of WCAG 2.2 A and AA; nothing where all is well. */
-export async function seriousViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
+export async function seriousViolations(
+  page: Page,
+  rules?: readonly string[],
+  within = 'body',
+): Promise<string[]> {
   // Through the debugger: the page's own policy lets no foreign script in.
-  await page.evaluate(source);
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(source);
   const violations = (await page.evaluate(
-    async (only) => {
+    async ({ only, part }) => {
       const { axe: loaded } = globalThis as unknown as {
-        axe: { run(options: object): Promise<{ violations: unknown[] }> };
+        axe: { run(part: string, options: object): Promise<{ violations: unknown[] }> };
       };
       const options = only === null ? {} : { runOnly: { type: 'rule', values: only } };
       // Styles come from our own server and are there: fetching them again, for a rule about turned phones, takes a second.
-      return (await loaded.run({ resultTypes: ['violations'], preload: false, ...options })).violations;
+      return (await loaded.run(part, { resultTypes: ['violations'], preload: false, ...options })).violations;
     },
-    rules === undefined ? null : [...rules],
+    { only: rules === undefined ? null : [...rules], part: within },
   )) as Violation[];
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

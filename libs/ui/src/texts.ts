@@ -20,7 +20,7 @@ export const texts = {
   unexpectedNext: 'Loading it again usually helps. If it does not, tell us what you did.',
   reload: 'Load the page again',
   notFound: 'Not found',
-  notFoundNext: 'There is nothing at this address, or it belongs to another organisation.',
+  notFoundNext: 'There is nothing at this address, or it is not yours to see.',
   toStart: 'To the start',
   forbidden: 'Your role does not allow this',
   firstPage: 'First page',

@@ -192,6 +192,7 @@ export const texts = {
     latency: 'Answer took',
     changed: 'Stored',
     checked: 'Checked',
+    seeTools: 'See its tools',
     disconnect: 'Disconnect',
     disconnectQuestion: (title: string) => `Disconnect ${title}?`,
     disconnectHint:
@@ -268,6 +269,9 @@ export const texts = {
     there: 'Go there',
     result: 'Result',
     notJson: 'This is no JSON.',
+    lost: 'No answer came',
+    lostNext:
+      'Whether it ran is not known. Run it again when the connection is back: the same call is not made twice.',
   },
   webhooks: {
     title: 'Webhooks',
@@ -511,7 +515,16 @@ export const texts = {
     stops: 'Calls stop',
     perThousand: (amount: string) => `${amount} per 1,000`,
     plansLead:
-      'Plans are rows of the table “plans”, changed by SQL. A new price reaches customers with their next month; give one of them another plan under Customers.',
+      'Limits hold at once; a new price reaches customers with their next month. Give one of them another plan under Customers.',
+    newPlan: 'Make a plan',
+    editPlan: 'Change',
+    savePlanTerms: 'Save the plan',
+    planId: 'Id',
+    planIdHint: 'How calls of the API name it. It stays as it is.',
+    planIdWrong: 'Small letters, digits, _ and -, beginning with a letter.',
+    stopsThere: 'Calls stop there',
+    stopsThereHint: 'Otherwise they go on at the price below.',
+    overage: 'Price of 1,000 calls beyond',
     deadLettersLead: 'Customers whose webhooks did not answer, and what they missed. Kept for 7 days.',
     deadCount: 'Letters',
     newestDead: 'Newest',

@@ -134,6 +134,12 @@ export const errors = defineErrors({
     detail: 'There is no plan of this name; GET /api/plans lists them.',
     help: 'Take the `id` of one of them.',
   },
+  too_many_plans: {
+    kind: 'refused',
+    title: 'Too many plans',
+    detail: 'There may be 50 plans.',
+    help: 'Change one that nobody has any more.',
+  },
   overloaded: {
     kind: 'unavailable',
     title: 'Overloaded',

@@ -72,11 +72,13 @@ export interface InstanceOptions {
   connectors?: ToolhubDependencies['connectors'];
   /** Takes jobs, too. */
   jobs?: boolean;
+  /** That of one that was stopped: it comes back at the same address. */
+  port?: number;
 }
 
 /** The whole service in this process, on a port of its own. */
 export async function startInstance(databaseUrl: string, options: InstanceOptions = {}): Promise<Instance> {
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const env = environment(databaseUrl, port, options.env ?? {});
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const connectors = options.connectors ?? createConnectors();

@@ -214,6 +214,10 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-7.19',
     text: 'Usage of days that are over is added up once; charts read the same to the call, in a time that does not grow with the calls.',
   },
+  {
+    id: 'TH-7.20',
+    text: 'An operator makes and changes plans: limits hold at once, prices from the next month on, and it is audited.',
+  },
   { id: 'TH-7.16', text: 'An invoice waits as open until the address is verified.' },
   // Webhooks of customers
   { id: 'TH-8.1', text: 'The secret is shown once; a new configuration makes a new one.' },
@@ -330,7 +334,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'TH-11.37',
-    text: 'What could not be sent is said at the place, and sent once when it is pressed again; everything can be downloaded.',
+    text: 'What goes wrong is said at the place with what to do: a lost answer, a restart, another window, a suspension, a dead link; nothing is sent twice.',
   },
   { id: 'TH-11.22', text: 'A connection is made by a form that tries it at the platform first.' },
   { id: 'TH-11.23', text: 'A tool is tried on its page; the call is real, counted and in the overview.' },

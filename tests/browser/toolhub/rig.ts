@@ -1,15 +1,11 @@
-// Toolhub with its built dashboard, a vendor to connect, and a receiver of webhooks.
+// Toolhub in this process with its built dashboard, a vendor to connect, and a receiver of webhooks.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@libs/db/testing';
 import { buildDashboard } from '@libs/ui/build';
-import {
-  createToolhubDatabase,
-  type Instance,
-  spawnInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { createToolhubDatabase, startInstance } from '../../../services/toolhub/test/instance.ts';
 import { type Receiver, startReceiver } from '../../contract/toolhub/receiver.ts';
 import { type MastodonServer, startMastodon } from '../../vendors/mastodon/server.ts';
 import { type Mailbox, startMailbox } from './mailbox.ts';
@@ -28,37 +24,42 @@ export interface Dashboard {
   mailbox: Mailbox;
   /** The address that the newest mail to somebody leads to. */
   linkInMail(email: string): Promise<string>;
+  /** As when the service is restarted: at the same address, with the same data. */
+  stopServing(): Promise<void>;
+  serveAgain(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startDashboard(): Promise<Dashboard> {
-  await buildDashboard({
-    root,
-    folder: `${root}services/toolhub/dashboard`,
-    libraries: [`${root}libs/ui`],
-    base: '/dashboard/',
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'toolhub-pages-'));
-  const database = await createToolhubDatabase();
-  const vendor = await startMastodon();
+  const [, folder, database, vendor, receiver, mailbox] = await Promise.all([
+    buildDashboard({
+      root,
+      folder: `${root}services/toolhub/dashboard`,
+      libraries: [`${root}libs/ui`],
+      base: '/dashboard/',
+    }),
+    mkdtemp(join(tmpdir(), 'toolhub-pages-')),
+    createToolhubDatabase(),
+    startMastodon(),
+    startReceiver(),
+    startMailbox(),
+  ]);
   vendor.addAccount('ada', VENDOR_TOKEN);
   vendor.addStatus('ada', 'A first note on the engine');
-  const receiver = await startReceiver();
-  const mailbox = await startMailbox();
-  const instance: Instance = await spawnInstance(database.url, {
-    env: {
-      DATA_DIR: folder,
-      TOOLHUB_CONNECTOR_MASTODON_URL: vendor.url,
-      // Nobody is there.
-      TOOLHUB_CONNECTOR_BLUESKY_URL: `http://${NOBODY}`,
-      TOOLHUB_EGRESS_ALLOW: [new URL(vendor.url).host, receiver.place, ...mailbox.places, NOBODY].join(','),
-      TOOLHUB_SELLER_NAME: 'Toolhub Ltd',
-      TOOLHUB_SELLER_ADDRESS: '1 Main Street; 10115 Springfield',
-      TOOLHUB_SELLER_TAX_ID: 'XX999999999',
-      TOOLHUB_PAYMENT_DETAILS: 'Bank of Springfield; IBAN DE02 1203 0000 0000 2020 51; BIC BYLADEM1001',
-      TOOLHUB_PAYMENT_URL: 'https://pay.example/{number}?cents={amount_cents}',
-    },
-  });
+  const env = {
+    DATA_DIR: folder,
+    TOOLHUB_CONNECTOR_MASTODON_URL: vendor.url,
+    // Nobody is there.
+    TOOLHUB_CONNECTOR_BLUESKY_URL: `http://${NOBODY}`,
+    TOOLHUB_EGRESS_ALLOW: [new URL(vendor.url).host, receiver.place, ...mailbox.places, NOBODY].join(','),
+    TOOLHUB_SELLER_NAME: 'Toolhub Ltd',
+    TOOLHUB_SELLER_ADDRESS: '1 Main Street; 10115 Springfield',
+    TOOLHUB_SELLER_TAX_ID: 'XX999999999',
+    TOOLHUB_PAYMENT_DETAILS: 'Bank of Springfield; IBAN DE02 1203 0000 0000 2020 51; BIC BYLADEM1001',
+    TOOLHUB_PAYMENT_URL: 'https://pay.example/{number}?cents={amount_cents}',
+  };
+  let instance = await startInstance(database.url, { env, jobs: true });
+  const port = Number(new URL(instance.url).port);
   return {
     url: instance.url,
     database,
@@ -66,11 +67,13 @@ export async function startDashboard(): Promise<Dashboard> {
     receiver,
     mailbox,
     linkInMail: (email) => linkInMail(join(folder, 'mail'), email, instance.url),
+    stopServing: () => instance.stop(),
+    async serveAgain() {
+      instance = await startInstance(database.url, { env, jobs: true, port });
+    },
     async stop() {
       await instance.stop();
-      await receiver.stop();
-      await mailbox.stop();
-      await vendor.stop();
+      await Promise.all([receiver.stop(), mailbox.stop(), vendor.stop()]);
       await database.drop();
       await rm(folder, { recursive: true, force: true });
     },

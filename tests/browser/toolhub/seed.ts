@@ -97,7 +97,7 @@ async function addInvoices(
 }
 
 /** An event that nobody took. */
-async function addDeadLetter(
+export async function addDeadLetter(
   { database: { database }, receiver }: Dashboard,
   customerId: string,
 ): Promise<void> {

@@ -51,6 +51,8 @@ describe('[TH-13] the admin interface', () => {
       ['GET', '/api/admin/jobs/failed'],
       ['POST', '/api/admin/jobs/1/retry'],
       ['GET', '/api/admin/webhooks/dlq'],
+      ['POST', `/api/admin/webhooks/dlq/${ada.id}/dlq_01kaf3v6w8q2m5x9t7c4b1n0ze/replay`],
+      ['PUT', '/api/admin/plans/starter'],
       ['POST', '/api/admin/invoices/run'],
       ['POST', '/api/admin/invoices/inv_1/mark-paid'],
       ['POST', '/api/admin/invoices/inv_1/void'],
@@ -158,6 +160,29 @@ describe('[TH-13] the admin interface', () => {
     expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(204);
     expect((await admin('POST', `/api/admin/jobs/${id}/retry`)).status).toBe(404);
     expect((await admin('GET', '/api/admin/jobs/failed')).body.data).toEqual([]);
+  });
+
+  test('[TH-7.20] makes a plan and changes it: the limit at once, the price from the next month on', async () => {
+    const terms = {
+      ...{ name: 'Team', price_cents: 9_900, included_calls: 5 },
+      ...{ overage_cents_per_1000: 50, hard_stop: true },
+    };
+    const path = '/api/admin/plans/team';
+    expect((await admin('PUT', path, terms)).body).toEqual({ id: 'team', ...terms });
+    const { body } = await call<{ data: { id: string }[] }>(`${services[1].url}/api/plans`);
+    expect(body.data.map(({ id }) => id)).toEqual(['free', 'starter', 'scale', 'team']);
+    await apiOf(services[0].url, ada.token)('PUT', '/api/plan', { plan: 'team' });
+    await admin('PUT', path, { ...terms, price_cents: 19_900, included_calls: 7 });
+    const state = await apiOf(services[1].url, ada.token)('GET', '/api/plan');
+    expect(state.body).toMatchObject({ plan: 'team', limit: 7 });
+    // This month is priced by the terms under which it was begun.
+    const preview = await apiOf(services[0].url, ada.token)('GET', '/api/plan/preview?plan=team');
+    expect(preview.body.now.total_cents).toBeLessThanOrEqual(9_900);
+    for (const wrong of [{ ...terms, price_cents: -1 }, { ...terms, name: ' ' }, { name: 'Team' }])
+      expect((await admin('PUT', path, wrong)).status).toBe(422);
+    expect((await admin('PUT', '/api/admin/plans/Team%20X', terms)).status).toBe(404);
+    expect(await actionsOf('internal')).toContain('plan.edited');
+    await apiOf(services[0].url, ada.token)('PUT', '/api/plan', { plan: 'free' });
   });
 
   test('[TH-12.1] everything that was done is in the audit log of the customer', async () => {

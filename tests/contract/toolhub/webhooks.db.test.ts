@@ -408,6 +408,22 @@ describe('a dead letter', () => {
     },
   );
 
+  test('goes out again when the operator says so, who finds it at its own customer alone', async () => {
+    const { api, path, customer } = await setUp();
+    const other = await setUp();
+    const { id } = await makeDeadLetter(api, path);
+    const admin = apiOf(service.url, ADMIN_TOKEN);
+    const replay = (customerId: string) =>
+      admin('POST', `/api/admin/webhooks/dlq/${customerId}/${id}/replay`);
+    expect((await replay(other.customer.id)).status).toBe(404);
+    const before = receiver.at(path).length;
+    expect((await replay(customer.id)).status).toBe(202);
+    await expect.poll(() => receiver.at(path).length).toBeGreaterThan(before);
+    expect((await replay(customer.id)).status).toBe(404);
+    const audit = await api('GET', '/api/audit?action=webhook.replayed');
+    expect(audit.body.data).toMatchObject([{ actor: { type: 'admin' }, target: id, outcome: 'success' }]);
+  });
+
   test('is listed page by page', async () => {
     const { api, path, customer } = await setUp();
     for (let nth = 0; nth < 3; nth += 1) await makeDeadLetter(api, path);

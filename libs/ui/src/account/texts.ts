@@ -26,7 +26,12 @@ export const texts = {
     done: 'Your password is set. Log in with it.',
     again: 'The link no longer works? Get another one.',
   },
-  verify: { title: 'Your e-mail address', done: 'Verified. Thank you!', go: 'Go on' },
+  verify: {
+    title: 'Your e-mail address',
+    done: 'Verified. Thank you!',
+    go: 'Go on',
+    again: 'Log in: as long as your address is not verified, a button there sends a new link.',
+  },
   unverified: {
     text: 'Your e-mail address is not verified yet. Follow the link in the mail that we sent to',
     resend: 'Send it again',

@@ -1,4 +1,4 @@
-import { Alert, Button } from '@mantine/core';
+import { Alert, Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { NarrowPage } from '../shell/narrow-page.tsx';
@@ -25,7 +25,12 @@ export function VerifyPage({ account }: { account: Account }) {
   return (
     <NarrowPage brand={account.brand} title={words.title}>
       {verified.isPending ? <Loading /> : null}
-      {verified.isError ? <ProblemView error={verified.error} /> : null}
+      {verified.isError ? (
+        <>
+          <ProblemView error={verified.error} />
+          <Text size="sm">{words.again}</Text>
+        </>
+      ) : null}
       {verified.isSuccess ? (
         <Alert color="brand" role="status">
           {words.done}

@@ -31,5 +31,5 @@ export function ProblemView({ error, retry }: { error: unknown; retry?: () => vo
 
 function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return texts.unexpected;
-  return error.status === 403 ? texts.forbidden : error.title;
+  return error.code === 'insufficient_role' ? texts.forbidden : error.title;
 }

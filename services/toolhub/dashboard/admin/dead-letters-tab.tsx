@@ -1,10 +1,10 @@
-import { type Column, Empty, JsonBlock, Panel, QueryTable, When } from '@libs/ui';
-import { Anchor, Button, Modal, Stack } from '@mantine/core';
+import { ActionButton, type Column, Empty, JsonBlock, Panel, QueryTable, toast, When } from '@libs/ui';
+import { Anchor, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { texts } from '../texts.ts';
 import { Attempts } from '../webhooks/attempts.tsx';
 import type { DeadLetter } from '../webhooks/webhook.ts';
-import { useList } from './operator.ts';
+import { operator, refresh, useList } from './operator.ts';
 
 const words = texts.admin;
 const PATH = '/api/admin/webhooks/dlq';
@@ -64,15 +64,32 @@ function Letters({ customerId }: { customerId: string }) {
     {
       header: texts.common.actions,
       render: (letter) => (
-        <Button size="xs" variant="default" onClick={() => setOpened(letter)}>
-          {texts.webhooks.show}
-        </Button>
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
+          <Button size="xs" variant="default" onClick={() => setOpened(letter)}>
+            {texts.webhooks.show}
+          </Button>
+          <ActionButton
+            onAct={async () => {
+              await operator.post(`${PATH}/${customerId}/${letter.id}/replay`);
+              await refresh(PATH);
+              toast.done(texts.webhooks.replayed);
+            }}
+          >
+            {texts.webhooks.replay}
+          </ActionButton>
+        </Group>
       ),
     },
   ];
   return (
     <Stack>
-      <QueryTable label={texts.webhooks.deadLetters} query={query} columns={columns} keyOf={({ id }) => id} />
+      <QueryTable
+        label={texts.webhooks.deadLetters}
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon="check" title={words.noDeadLetters} />}
+      />
       {opened === undefined ? null : (
         <>
           <Attempts attempts={opened.attempts} />

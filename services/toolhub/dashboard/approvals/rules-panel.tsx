@@ -21,9 +21,11 @@ function Rules({ rules }: { rules: ApprovalRules }) {
   const names = (tools.data?.data ?? [])
     .filter((tool) => tool.platform !== null && tool.class !== 'R' && tool.class !== 'I')
     .map(({ name }) => name);
-  const change = async (changes: Partial<ApprovalRules>) => {
+  const change = async (edit: (current: ApprovalRules) => Partial<ApprovalRules>) => {
     try {
-      await client.put(RULES_PATH, { ...rules, ...changes });
+      // As they are now: another window may have changed the other ones since this one read them.
+      const current = await client.get<ApprovalRules>(RULES_PATH);
+      await client.put(RULES_PATH, { ...current, ...edit(current) });
       toast.done(words.rulesSaved);
     } catch (error) {
       toast.problem(error);
@@ -31,27 +33,26 @@ function Rules({ rules }: { rules: ApprovalRules }) {
     await refresh(RULES_PATH);
   };
   const named = (value: boolean) => Object.keys(rules.tools).filter((name) => rules.tools[name] === value);
-  const withNamed = (value: boolean, chosen: readonly string[]) => {
-    const others = Object.entries(rules.tools).filter(
-      ([name, own]) => own !== value && !chosen.includes(name),
-    );
-    return change({
-      tools: Object.fromEntries([...others, ...chosen.map((name) => [name, value] as const)]),
+  const withNamed = (value: boolean, chosen: readonly string[]) =>
+    change((current) => {
+      const others = Object.entries(current.tools).filter(
+        ([name, own]) => own !== value && !chosen.includes(name),
+      );
+      return { tools: Object.fromEntries([...others, ...chosen.map((name) => [name, value] as const)]) };
     });
-  };
   return (
     <Stack>
       <Switch
         label={words.sends}
         description={words.sendsHint}
         checked={rules.send}
-        onChange={(event) => void change({ send: event.currentTarget.checked })}
+        onChange={({ currentTarget: { checked } }) => void change(() => ({ send: checked }))}
       />
       <Switch
         label={words.deletes}
         description={words.deletesHint}
         checked={rules.delete}
-        onChange={(event) => void change({ delete: event.currentTarget.checked })}
+        onChange={({ currentTarget: { checked } }) => void change(() => ({ delete: checked }))}
       />
       <MultiSelect
         label={words.alwaysAsk}

@@ -15,7 +15,9 @@ export function CapForm({ state }: { state: PlanState }) {
     fieldNames: { spend_cap_cents: 'cap' },
     send: async ({ cap }) => {
       const cents = cap.trim() === '' ? null : parseAmount(cap);
-      await client.put('/api/plan', { plan: state.plan, spend_cap_cents: cents });
+      // The plan of now: another window may have changed it since this one read it.
+      const { plan } = await client.get<PlanState>('/api/plan');
+      await client.put('/api/plan', { plan, spend_cap_cents: cents });
       await refresh('/api/plan');
       toast.done(words.changed);
     },

@@ -11,8 +11,8 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Alert, Stack } from '@mantine/core';
-import { useParams } from '@tanstack/react-router';
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { Link, useParams } from '@tanstack/react-router';
 import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { CredentialForm } from './credential-form.tsx';
@@ -55,17 +55,28 @@ function Connection({ platform }: { platform: Platform }) {
         <Panel
           title={words.connection}
           actions={
-            <ConfirmButton
-              danger
-              label={words.disconnect}
-              question={words.disconnectQuestion(platform.title)}
-              explanation={words.disconnectHint}
-              onConfirm={async () => {
-                await client.delete(`${CREDENTIALS_PATH}/${platform.platform}`);
-                await refresh(CREDENTIALS_PATH, HEALTH_PATH);
-                toast.done(words.disconnected);
-              }}
-            />
+            <Group gap="xs">
+              <Button
+                component={Link}
+                to="/tools"
+                search={{ platform: platform.platform } as never}
+                size="xs"
+                variant="default"
+              >
+                {words.seeTools}
+              </Button>
+              <ConfirmButton
+                danger
+                label={words.disconnect}
+                question={words.disconnectQuestion(platform.title)}
+                explanation={words.disconnectHint}
+                onConfirm={async () => {
+                  await client.delete(`${CREDENTIALS_PATH}/${platform.platform}`);
+                  await refresh(CREDENTIALS_PATH, HEALTH_PATH);
+                  toast.done(words.disconnected);
+                }}
+              />
+            </Group>
           }
         >
           <Facts

@@ -42,7 +42,7 @@ const navigation: readonly NavigationGroup[] = [
 /** Everything behind the log-in. */
 export function Frame() {
   const me = useMe();
-  if (me.data !== undefined) {
+  if (me.data !== undefined && me.data !== null) {
     return (
       <CustomerFrame customer={me.data.customer}>
         <Outlet />

@@ -1,4 +1,4 @@
-import { Loading } from '@libs/ui';
+import { Loading, ProblemView } from '@libs/ui';
 import { Container } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { CustomerFrame } from '../frame/frame.tsx';
@@ -17,7 +17,14 @@ export function StartPage() {
       </Container>
     );
   }
-  if (me.data === undefined) return <FrontDoor />;
+  if (me.data === undefined) {
+    return (
+      <Container size="sm" py="xl" component="main">
+        <ProblemView error={me.error} retry={() => void me.refetch()} />
+      </Container>
+    );
+  }
+  if (me.data === null) return <FrontDoor />;
   return (
     <CustomerFrame customer={me.data.customer}>
       <Suspense fallback={<Loading />}>

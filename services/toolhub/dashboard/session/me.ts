@@ -1,4 +1,6 @@
-import { queryClient, useObject } from '../api/client.ts';
+import { isApiError } from '@libs/ui';
+import { useQuery } from '@tanstack/react-query';
+import { client, queryClient } from '../api/client.ts';
 
 export const ME_PATH = '/api/me';
 
@@ -15,8 +17,19 @@ export interface Me {
   customer: Customer;
 }
 
+/** Null for a visitor, which is no error: the front page must not go blank whenever it is asked for again. */
 export function useMe() {
-  return useObject<Me>(ME_PATH);
+  return useQuery({
+    queryKey: [ME_PATH, {}],
+    queryFn: async ({ signal }): Promise<Me | null> => {
+      try {
+        return await client.get<Me>(ME_PATH, { signal });
+      } catch (error) {
+        if (isApiError(error) && error.status === 401) return null;
+        throw error;
+      }
+    },
+  });
 }
 
 /** After log-in and sign-up: whatever was read before belongs to somebody else. */

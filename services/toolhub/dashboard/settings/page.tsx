@@ -13,7 +13,7 @@ export function SettingsPage() {
   const me = useMe();
   return (
     <Page title={words.title}>
-      {me.data === undefined ? null : (
+      {me.data === undefined || me.data === null ? null : (
         <Stack gap="lg">
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
             <ProfilePanel account={account} person={me.data.customer} />

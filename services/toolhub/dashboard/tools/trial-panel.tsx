@@ -1,4 +1,4 @@
-import { Icon, JsonBlock, newIdempotencyKey, Panel, ProblemView } from '@libs/ui';
+import { ConnectionLost, Icon, JsonBlock, newIdempotencyKey, Panel, ProblemView } from '@libs/ui';
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { client, refresh } from '../api/client.ts';
@@ -94,10 +94,19 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
             {words.switchedOff}
           </Alert>
         )}
-        {problem === undefined ? null : <ProblemView error={problem} />}
+        {problem === undefined ? null : <Refusal error={problem} />}
         {answer === undefined ? null : <Answer answer={answer} />}
       </Stack>
     </Panel>
+  );
+}
+
+function Refusal({ error }: { error: unknown }) {
+  if (!(error instanceof ConnectionLost)) return <ProblemView error={error} />;
+  return (
+    <Alert color="orange" role="alert" title={words.lost}>
+      {words.lostNext}
+    </Alert>
   );
 }
 
@@ -112,13 +121,18 @@ function Answer({ answer }: { answer: Trial }) {
         </Alert>
       ) : (
         <Alert color="orange" role="alert" title={error.code}>
-          {error.message}{' '}
-          {link === undefined ? null : <Anchor href={new URL(link).pathname}>{words.there}</Anchor>}
+          {error.message} {link === undefined ? null : <Anchor href={ownPath(link)}>{words.there}</Anchor>}
         </Alert>
       )}
       <JsonBlock value={answer.content} label={words.result} />
     </>
   );
+}
+
+/** The same page, wherever this service is reached at. */
+function ownPath(link: string): string {
+  const { pathname, search } = new URL(link);
+  return `${pathname}${search}`;
 }
 
 function fieldErrors({ content }: Trial): Record<string, string> {

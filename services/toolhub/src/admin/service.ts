@@ -18,7 +18,7 @@ export interface CustomerDetails {
   customer: AdminCustomer;
   plan: PlanState;
   /** Of the current month. */
-  usage: { from: string; to: string; groups: UsageGroup[]; totalCalls: number };
+  usage: { from: string; to: string; groups: readonly UsageGroup[]; totalCalls: number };
 }
 
 export interface AdminService {

@@ -134,10 +134,11 @@ with input as materialized (
     as s (customer_id, month, holder, kept, returned)
   left join alive a on a.id = s.holder
 ), counted as (
-  insert into usage_counters as u (customer_id, month, used, kept)
-  select customer_id, month, sum(case when alive then -returned else kept end), sum(kept)
+  insert into usage_counters as u (customer_id, month, used, kept, settled)
+  select customer_id, month, sum(case when alive then -returned else kept end), sum(kept), 1
   from settled group by customer_id, month order by customer_id, month
-  on conflict (customer_id, month) do update set used = u.used + excluded.used, kept = u.kept + excluded.kept
+  on conflict (customer_id, month) do update set used = u.used + excluded.used, kept = u.kept + excluded.kept,
+    settled = u.settled + 1
   returning customer_id, month, kept, notified_percent, notified_limit
 ), closed as (
   update usage_reservations r set units = r.units - s.kept - s.returned

@@ -1,7 +1,41 @@
 import Type, { type Static } from 'typebox';
-import type { PlanState } from './plan.ts';
+import type { Plan, PlanState } from './plan.ts';
 
 const CENTS_MAX = 1_000_000_000;
+export const CALLS_MAX = 1_000_000_000_000;
+const NAME_CHARACTERS_MAX = 60;
+
+const planExample = {
+  ...{ id: 'starter', name: 'Starter', price_cents: 2900, included_calls: 50000 },
+  overage_cents_per_1000: 60,
+  hard_stop: false,
+};
+export const PlanSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    price_cents: Type.Integer(),
+    included_calls: Type.Integer(),
+    overage_cents_per_1000: Type.Integer(),
+    hard_stop: Type.Boolean(),
+  },
+  { title: 'Plan', examples: [planExample] },
+);
+
+const { id: _, ...editExample } = planExample;
+export const EditPlan = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' }),
+    price_cents: Type.Integer({ minimum: 0, maximum: CENTS_MAX, description: 'A month.' }),
+    included_calls: Type.Integer({ minimum: 0, maximum: CALLS_MAX }),
+    overage_cents_per_1000: Type.Integer({
+      ...{ minimum: 0, maximum: CENTS_MAX },
+      description: 'For calls beyond those included, where they do not stop.',
+    }),
+    hard_stop: Type.Boolean({ description: 'Whether calls stop at those included.' }),
+  },
+  { additionalProperties: false, title: 'EditPlan', examples: [editExample] },
+);
 
 /** Where a customer stands, as customers and admins see it. */
 const stateFields = {
@@ -77,4 +111,26 @@ export function planChangeFromApi(body: Static<typeof ChangePlan>): {
 } {
   const { plan, spend_cap_cents: spendCapCents } = body;
   return spendCapCents === undefined ? { plan } : { plan, spendCapCents };
+}
+
+export function planToApi(plan: Plan): Static<typeof PlanSchema> {
+  return {
+    id: plan.id,
+    name: plan.name,
+    price_cents: plan.priceCents,
+    included_calls: plan.includedCalls,
+    overage_cents_per_1000: plan.overageCentsPer1000,
+    hard_stop: plan.hardStop,
+  };
+}
+
+export function planFromApi(id: string, body: Static<typeof EditPlan>): Plan {
+  return {
+    id,
+    name: body.name.trim(),
+    priceCents: body.price_cents,
+    includedCalls: body.included_calls,
+    overageCentsPer1000: body.overage_cents_per_1000,
+    hardStop: body.hard_stop,
+  };
 }

@@ -6,20 +6,39 @@ export type RollupSpan = 'day' | 'month';
 
 const PROGRESS = 'usage';
 
-/** The first day that is not in the rollups; null before the first run. */
-export async function findRolledBefore(db: Queryable): Promise<string | null> {
-  const { rows } = await db.query<{ rolled_before: string }>(
-    { name: 'usage.rolled_before', text: 'select rolled_before from usage_rollup_progress where name = $1' },
+export interface RollupProgress {
+  /** The first day that is not in the rollups; null before the first run. */
+  rolledBefore: string | null;
+  /** Rises whenever rows of the rollups may have changed. */
+  runs: number;
+}
+
+export async function findProgress(db: Queryable): Promise<RollupProgress> {
+  const { rows } = await db.query<{ rolled_before: string; runs: number }>(
+    { name: 'usage.progress', text: 'select rolled_before, runs from usage_rollup_progress where name = $1' },
     [PROGRESS],
   );
-  return rows[0]?.rolled_before ?? null;
+  return { rolledBefore: rows[0]?.rolled_before ?? null, runs: rows[0]?.runs ?? 0 };
+}
+
+/** Rises with every write to the customer's days. */
+export async function findTimesCounted(db: Queryable, customerId: string): Promise<number> {
+  const { rows } = await db.query<{ settled: number }>(
+    {
+      name: 'usage.times_counted',
+      text: 'select coalesce(sum(settled), 0)::bigint as settled from usage_counters where customer_id = $1',
+    },
+    [customerId],
+  );
+  return rows[0]?.settled ?? 0;
 }
 
 /** Never back. */
 export async function advanceRolledBefore(db: Queryable, day: string): Promise<void> {
   await db.query(
-    `insert into usage_rollup_progress as p (name, rolled_before) values ($1, $2)
-     on conflict (name) do update set rolled_before = greatest(p.rolled_before, excluded.rolled_before)`,
+    `insert into usage_rollup_progress as p (name, rolled_before, runs) values ($1, $2, 1)
+     on conflict (name) do update set rolled_before = greatest(p.rolled_before, excluded.rolled_before),
+       runs = p.runs + 1`,
     [PROGRESS, day],
   );
 }
@@ -131,20 +150,19 @@ export async function listRolledGroups(
   query: DayRange & { customerId: string; grouping: UsageGrouping; span: RollupSpan },
 ): Promise<RolledGroup[]> {
   if (query.from >= query.to) return [];
-  const { rows } = await db.query<{
-    key: string;
-    errors: number;
-    classes: number[];
-    class_calls: number[];
-  }>(
+  const { rows } = await db.query<{ key: string; errors: number; classes: string; class_calls: string }>(
     {
       name: 'usage.rolled_groups',
-      text: `select key, errors, classes, class_calls::float8[] as class_calls from usage_rollups
+      // As text that one split takes apart: there are tens of thousands of numbers in a year.
+      text: `select key, errors, array_to_string(classes, ' ') as classes,
+               array_to_string(class_calls, ' ') as class_calls
+             from usage_rollups
              where customer_id = $1 and grouping = $2 and span = $3 and starts_on >= $4 and starts_on < $5`,
     },
     [query.customerId, query.grouping, query.span, query.from, query.to],
   );
   return rows.map((row) => ({
-    ...{ key: row.key, errors: row.errors, classes: row.classes, classCalls: row.class_calls },
+    ...{ key: row.key, errors: row.errors },
+    ...{ classes: row.classes.split(' ').map(Number), classCalls: row.class_calls.split(' ').map(Number) },
   }));
 }

@@ -3,9 +3,10 @@ import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolhubDatabase } from '../../test/instance.ts';
 import { percentileMs } from './durations.ts';
+import { settleUnits } from './meter-store.ts';
 import { USAGE_GROUPS, type UsageGroup, type UsageGrouping } from './plan.ts';
 import { createRollups } from './rollups.ts';
-import { findRolledBefore } from './rollups-store.ts';
+import { findProgress } from './rollups-store.ts';
 import { sumUsage } from './store.ts';
 
 const clock = { now: new Date('2026-08-20T01:30:00Z') };
@@ -29,6 +30,8 @@ beforeAll(async () => {
   );
 });
 afterAll(() => db?.drop());
+
+const rolledBefore = async () => (await findProgress(db.database)).rolledBefore;
 
 /** From the days alone. */
 async function counted(query: { customerId: string; from: string; to: string; group: UsageGrouping }) {
@@ -65,15 +68,15 @@ async function compareAll(): Promise<void> {
 
 test('[TH-7.19] charts read the same before and after the days are added up, and after a repeat', async () => {
   await compareAll();
-  expect(await findRolledBefore(db.database)).toBeNull();
+  expect(await rolledBefore()).toBeNull();
   clock.now = new Date('2026-06-15T01:30:00Z');
   await rollups.roll(never);
-  expect(await findRolledBefore(db.database)).toBe('2026-06-15');
+  expect(await rolledBefore()).toBe('2026-06-15');
   await compareAll();
   clock.now = new Date('2026-08-20T01:30:00Z');
   await rollups.roll(never);
   await rollups.roll(never);
-  expect(await findRolledBefore(db.database)).toBe('2026-08-20');
+  expect(await rolledBefore()).toBe('2026-08-20');
   await compareAll();
   const { rows } = await db.database.query<{ months: number }>(
     `select count(distinct starts_on)::int as months from usage_rollups where span = 'month' and customer_id = 'cus_1'`,
@@ -93,10 +96,26 @@ test('[TH-7.19] what was counted late is in the charts after the next night', as
 test('[TH-7.19] a run that is stopped half-way leaves the edge where it was, and the next goes on', async () => {
   clock.now = new Date('2026-10-05T01:30:00Z');
   await expect(rollups.roll(AbortSignal.abort())).rejects.toThrow();
-  expect(await findRolledBefore(db.database)).toBe('2026-08-21');
+  expect(await rolledBefore()).toBe('2026-08-21');
   await rollups.roll(never);
-  expect(await findRolledBefore(db.database)).toBe('2026-10-05');
+  expect(await rolledBefore()).toBe('2026-10-05');
   await db.database.query(`delete from customers where id = 'cus_2'`);
   const { rows } = await db.database.query(`select 1 from usage_rollups where customer_id = 'cus_2'`);
   expect(rows).toEqual([]);
+});
+
+test('[TH-7.19] a chart that was read is read anew as soon as a call is counted', async () => {
+  clock.now = new Date('2026-10-05T12:00:00Z');
+  const query = { customerId: 'cus_1', from: '2026-10-01', to: '2026-10-06', group: 'platform' } as const;
+  const before = await rollups.usage(query);
+  expect(await rollups.usage(query)).toBe(before);
+  const call = { customerId: 'cus_1', day: '2026-10-05', platform: 'platform_1', tool: 'tool_1' };
+  await settleUnits(
+    db.database,
+    [{ customerId: 'cus_1', month: '2026-10-01', holder: 'hld_gone', kept: 1, returned: 0 }],
+    [{ ...call, durationClass: 40, calls: 1, errors: 0, givenBack: 0 }],
+  );
+  const after = await rollups.usage(query);
+  expect(after.totalCalls).toBe(before.totalCalls + 1);
+  expect(after.groups).toEqual(await counted(query));
 });

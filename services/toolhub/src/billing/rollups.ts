@@ -1,15 +1,18 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, dailyAt, type Handler } from '@libs/jobs';
-import { classDurationMs, percentileMs } from './durations.ts';
+import { LRUCache } from 'lru-cache';
+import { classDurationMs, DURATION_CLASS_MAX, percentileMs } from './durations.ts';
 import type { UsageGroup, UsageGrouping } from './plan.ts';
-import { addDays, type DayRange, earlier, nextMonth, sourcesOf } from './rollup-ranges.ts';
+import { addDays, type DayRange, earlier, nextMonth, sourcesOf, type UsageSources } from './rollup-ranges.ts';
 import {
   advanceRolledBefore,
   findFirstDay,
-  findRolledBefore,
+  findProgress,
+  findTimesCounted,
   listCustomerIds,
   listRolledDays,
   listRolledGroups,
+  type RollupProgress,
   rollUp,
 } from './rollups-store.ts';
 import { sumUsage } from './store.ts';
@@ -21,9 +24,14 @@ export interface UsageQuery {
   group: UsageGrouping;
 }
 
+export interface UsageSums {
+  groups: readonly UsageGroup[];
+  totalCalls: number;
+}
+
 /** Usage for the charts, in a time that does not grow with the calls. */
 export interface Rollups {
-  usage(query: UsageQuery): Promise<{ groups: UsageGroup[]; totalCalls: number }>;
+  usage(query: UsageQuery): Promise<UsageSums>;
   /** Adds up the days that are over; a repeat changes nothing. */
   roll(signal: AbortSignal): Promise<void>;
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
@@ -35,9 +43,27 @@ const DAYS_AGAIN = 2;
 const CUSTOMERS_AT_ONCE = 100;
 /** Parts of a month that one run adds up: more than any database has when it first gets this table. */
 const PARTS_MAX = 240;
+/** Charts that are remembered: those of pages that are open, or opened again. */
+const ANSWERS_MAX = 200;
+/** Platforms and tools, each of some kilobyte, whose whole days are remembered. */
+const ROLLED_KEYS_MAX = 4_000;
+const DAYS_AS_LARGE_AS_A_KEY = 10;
+
+/** What whole days come to. */
+interface RolledPart {
+  ready: readonly UsageGroup[];
+  sums: UsageCounts;
+}
 
 export function createRollups(deps: { database: Database; now: () => Date }): Rollups {
   const { database, now } = deps;
+  const answers = new LRUCache<string, { runs: number; timesCounted: number; sums: UsageSums }>({
+    max: ANSWERS_MAX,
+  });
+  const rolledParts = new LRUCache<string, RolledPart>({
+    maxSize: ROLLED_KEYS_MAX,
+    sizeCalculation: ({ ready, sums }) => 1 + sums.size + Math.ceil(ready.length / DAYS_AS_LARGE_AS_A_KEY),
+  });
 
   async function forAllCustomers(
     work: (customerIds: readonly string[]) => Promise<void>,
@@ -55,7 +81,7 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
   /** The edge moves on when all customers have the days before it, so that nobody reads half of them. */
   async function roll(signal: AbortSignal): Promise<void> {
     const target = now().toISOString().slice(0, 10);
-    const rolledBefore = await findRolledBefore(database);
+    const { rolledBefore } = await findProgress(database);
     let from =
       rolledBefore === null ? ((await findFirstDay(database)) ?? target) : addDays(rolledBefore, -DAYS_AGAIN);
     for (let part = 0; from < target && part < PARTS_MAX; part += 1) {
@@ -79,52 +105,77 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
     }
   }
 
-  async function usageOfDays({ customerId }: UsageQuery, rolled: DayRange, live: DayRange) {
-    const [days, rows] = await Promise.all([
-      listRolledDays(database, { customerId, ...rolled }),
-      sumUsage(database, { customerId, ...live, group: 'day' }),
-    ]);
+  /** Chart of days: each of them is ready. */
+  async function readDays(customerId: string, range: DayRange): Promise<RolledPart> {
+    const days = await listRolledDays(database, { customerId, ...range });
     const ready = days.map(({ key, calls, errors, p50Class, p95Class }) => ({
       ...{ key, calls, errors, p50Ms: classDurationMs(p50Class), p95Ms: classDurationMs(p95Class) },
     }));
-    const sums = createSums();
-    for (const { key, durationClass, calls, errors } of rows) {
-      sums.addCalls(key, durationClass, calls);
-      sums.addErrors(key, errors);
-    }
-    return [...ready, ...sums.groups()];
+    return { ready, sums: new UsageCounts() };
   }
 
-  async function usageOfGroups({ customerId, group }: UsageQuery, sources: ReturnType<typeof sourcesOf>) {
+  async function readGroups(query: UsageQuery, sources: UsageSources): Promise<RolledPart> {
+    const { customerId, group: grouping } = query;
     const rolled = (range: DayRange, span: 'day' | 'month') =>
-      listRolledGroups(database, { ...range, customerId, grouping: group, span });
-    const [live, ...parts] = await Promise.all([
-      sumUsage(database, { customerId, ...sources.live, group }),
+      listRolledGroups(database, { ...range, customerId, grouping, span });
+    const parts = await Promise.all([
       rolled(sources.months, 'month'),
       ...sources.days.map((range) => rolled(range, 'day')),
     ]);
-    const sums = createSums();
+    const sums = new UsageCounts();
     for (const { key, errors, classes, classCalls } of parts.flat()) {
       sums.addErrors(key, errors);
       for (const [index, durationClass] of classes.entries())
         sums.addCalls(key, durationClass, classCalls[index] ?? 0);
     }
+    return { ready: [], sums };
+  }
+
+  /** Whole days are the same until the next night. */
+  async function rolledPart(query: UsageQuery, sources: UsageSources, runs: number): Promise<RolledPart> {
+    const { customerId, from, group } = query;
+    const part = [customerId, group, from, sources.live.from, runs].join(' ');
+    const known = rolledParts.get(part);
+    if (known !== undefined) return known;
+    const read =
+      group === 'day'
+        ? await readDays(customerId, { from, to: sources.live.from })
+        : await readGroups(query, sources);
+    rolledParts.set(part, read);
+    return read;
+  }
+
+  async function read(query: UsageQuery, { rolledBefore, runs }: RollupProgress): Promise<UsageSums> {
+    const { customerId, group } = query;
+    const sources = sourcesOf(query, rolledBefore);
+    const [rolled, live] = await Promise.all([
+      rolledPart(query, sources, runs),
+      sumUsage(database, { customerId, ...sources.live, group }),
+    ]);
+    const sums = new UsageCounts(rolled.sums);
     for (const { key, durationClass, calls, errors } of live) {
       sums.addCalls(key, durationClass, calls);
       sums.addErrors(key, errors);
     }
-    return sums.groups();
+    const groups = [...rolled.ready, ...sums.groups()];
+    return { groups, totalCalls: groups.reduce((sum, { calls }) => sum + calls, 0) };
   }
 
   return {
+    /** The numbers are read before the rows, so that what is remembered is never older than they say. */
     async usage(query) {
-      const sources = sourcesOf(query, await findRolledBefore(database));
-      const rolled = { from: query.from, to: sources.live.from };
-      const groups =
-        query.group === 'day'
-          ? await usageOfDays(query, rolled, sources.live)
-          : await usageOfGroups(query, sources);
-      return { groups, totalCalls: groups.reduce((sum, { calls }) => sum + calls, 0) };
+      const { customerId, from, to, group } = query;
+      const [progress, timesCounted] = await Promise.all([
+        findProgress(database),
+        findTimesCounted(database, customerId),
+      ]);
+      const question = [customerId, group, from, to].join(' ');
+      const { runs } = progress;
+      const known = answers.get(question);
+      if (known?.runs === runs && known.timesCounted === timesCounted) return known.sums;
+      const sums = await read(query, progress);
+      answers.set(question, { runs, timesCounted, sums });
+      return sums;
     },
     roll,
     jobs: {
@@ -135,35 +186,49 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
 }
 
 /** Adds up calls by key and class of duration. */
-function createSums() {
-  const byKey = new Map<string, { errors: number; calls: Map<number, number> }>();
-  function sumOf(key: string) {
-    let sum = byKey.get(key);
+class UsageCounts {
+  readonly #byKey: Map<string, { errors: number; calls: Float64Array }>;
+
+  /** Goes on from others, which stay as they are. */
+  constructor(others?: UsageCounts) {
+    const entries = others === undefined ? [] : [...others.#byKey];
+    this.#byKey = new Map(entries.map(([key, { errors, calls }]) => [key, { errors, calls: calls.slice() }]));
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  addErrors(key: string, errors: number): void {
+    this.#of(key).errors += errors;
+  }
+
+  addCalls(key: string, durationClass: number, count: number): void {
+    const { calls } = this.#of(key);
+    calls[durationClass] = (calls[durationClass] ?? 0) + count;
+  }
+
+  /** By key. */
+  groups(): UsageGroup[] {
+    return [...this.#byKey]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, { errors, calls }]) => {
+        const counts = [...calls.entries()].map(([durationClass, number]) => ({
+          ...{ durationClass, calls: number },
+        }));
+        return {
+          ...{ key, errors, calls: counts.reduce((sum, each) => sum + each.calls, 0) },
+          ...{ p50Ms: percentileMs(counts, 0.5), p95Ms: percentileMs(counts, 0.95) },
+        };
+      });
+  }
+
+  #of(key: string): { errors: number; calls: Float64Array } {
+    let sum = this.#byKey.get(key);
     if (sum === undefined) {
-      sum = { errors: 0, calls: new Map() };
-      byKey.set(key, sum);
+      sum = { errors: 0, calls: new Float64Array(DURATION_CLASS_MAX + 1) };
+      this.#byKey.set(key, sum);
     }
     return sum;
   }
-  return {
-    addErrors(key: string, errors: number): void {
-      sumOf(key).errors += errors;
-    },
-    addCalls(key: string, durationClass: number, count: number): void {
-      const { calls } = sumOf(key);
-      calls.set(durationClass, (calls.get(durationClass) ?? 0) + count);
-    },
-    /** By key. */
-    groups(): UsageGroup[] {
-      return [...byKey]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([key, { errors, calls }]) => {
-          const counts = [...calls].map(([durationClass, number]) => ({ durationClass, calls: number }));
-          return {
-            ...{ key, errors, calls: counts.reduce((sum, each) => sum + each.calls, 0) },
-            ...{ p50Ms: percentileMs(counts, 0.5), p95Ms: percentileMs(counts, 0.95) },
-          };
-        });
-    },
-  };
 }

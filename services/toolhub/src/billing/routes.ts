@@ -1,17 +1,22 @@
 import { noteAudit } from '@libs/http';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
 import { badDay, queryDay, readDay } from '../query-day.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { dayOf, monthOf } from './month.ts';
-import { type Plan, USAGE_GROUPS } from './plan.ts';
+import { USAGE_GROUPS } from './plan.ts';
 import {
   adminPlanStateToApi,
+  CALLS_MAX,
   ChangePlan,
   CustomerPlanSchema,
+  EditPlan,
+  PlanSchema,
   PlanStateSchema,
   planChangeFromApi,
+  planFromApi,
   planStateToApi,
+  planToApi,
 } from './plan-api.ts';
 import type { BillingService } from './service.ts';
 
@@ -21,30 +26,8 @@ export interface BillingRoutesDependencies {
   now: () => Date;
 }
 
-const CALLS_MAX = 1_000_000_000_000;
 const USAGE_DAYS_MAX = 400;
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-const PlanSchema = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    price_cents: Type.Integer(),
-    included_calls: Type.Integer(),
-    overage_cents_per_1000: Type.Integer(),
-    hard_stop: Type.Boolean(),
-  },
-  {
-    title: 'Plan',
-    examples: [
-      {
-        ...{ id: 'starter', name: 'Starter', price_cents: 2900, included_calls: 50000 },
-        overage_cents_per_1000: 60,
-        hard_stop: false,
-      },
-    ],
-  },
-);
 
 const ChangeLimit = Type.Object(
   {
@@ -102,6 +85,7 @@ const UsageSchema = Type.Object(
 
 export function registerBillingRoutes(routes: ToolhubRoutes, deps: BillingRoutesDependencies): void {
   registerPlanRoutes(routes, deps);
+  registerPlanEditing(routes, deps);
   registerUsageRoutes(routes, deps);
 }
 
@@ -121,7 +105,7 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
         response: { 200: Type.Object({ data: Type.Array(PlanSchema) }, { title: 'PlanList' }) },
       },
     },
-    async () => ({ data: (await billing.plans()).map(toApiPlan) }),
+    async () => ({ data: (await billing.plans()).map(planToApi) }),
   );
   routes.get(
     '/api/plan',
@@ -194,6 +178,36 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
   );
 }
 
+function registerPlanEditing(routes: ToolhubRoutes, { billing }: BillingRoutesDependencies): void {
+  routes.put(
+    '/api/admin/plans/:id',
+    {
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'plan.edited', targetParam: 'id' },
+      idempotency: 'natural',
+      codes: ['too_many_plans'],
+      schema: {
+        operationId: 'admin.edit_plan',
+        tags: ['Admin'],
+        summary: 'Make a plan, or change one',
+        description:
+          'A plan that is not there yet is added at the end of the list. Limits hold at once; a new price reaches customers of the plan with their next month, and invoices that were made stay as they are.',
+        params: Type.Object({
+          id: Type.String({
+            pattern: '^[a-z][a-z0-9_-]{0,39}$',
+            description: 'How it is named in calls: small letters, digits, `_` and `-`.',
+            examples: ['starter'],
+          }),
+        }),
+        body: EditPlan,
+        response: { 200: PlanSchema },
+      },
+    },
+    async (request) => planToApi(await billing.editPlan(planFromApi(request.params.id, request.body))),
+  );
+}
+
 function registerUsageRoutes(
   routes: ToolhubRoutes,
   { billing, access, now }: BillingRoutesDependencies,
@@ -233,17 +247,6 @@ function registerUsageRoutes(
       };
     },
   );
-}
-
-function toApiPlan(plan: Plan): Static<typeof PlanSchema> {
-  return {
-    id: plan.id,
-    name: plan.name,
-    price_cents: plan.priceCents,
-    included_calls: plan.includedCalls,
-    overage_cents_per_1000: plan.overageCentsPer1000,
-    hard_stop: plan.hardStop,
-  };
 }
 
 function readRange(query: { from?: string; to?: string }, now: Date): { from: string; to: string } {

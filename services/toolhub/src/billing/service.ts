@@ -16,12 +16,16 @@ import {
   findPlanState,
   listPlans,
   lockPlanSettings,
+  lockPlans,
   type PlanSettings,
+  putPlan,
 } from './store.ts';
 
 export interface BillingService {
   readonly meter: Meter;
   plans(): Promise<Plan[]>;
+  /** Makes the plan, or changes it: limits at once, prices from everybody's next month on. */
+  editPlan(plan: Plan): Promise<Plan>;
   planState(customerId: string): Promise<PlanState>;
   /** `undefined` leaves the cap as it is, null takes it away. */
   changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
@@ -51,6 +55,8 @@ const TELL_MINUTES = 10;
 const UNTOLD_MAX = 1_000;
 /** Thresholds of all the limits that a customer has had in one month. */
 const TOLD_PER_MONTH_MAX = 20;
+/** All of them are listed on one page. */
+const PLANS_MAX = 50;
 
 export function createBillingService(deps: BillingDependencies): BillingService {
   const { database, now } = deps;
@@ -130,6 +136,13 @@ export function createBillingService(deps: BillingDependencies): BillingService 
   return {
     meter,
     plans: () => listPlans(database),
+    editPlan: (plan) =>
+      database.transaction(async (tx) => {
+        const known = await lockPlans(tx);
+        if (!known.has(plan.id) && known.size >= PLANS_MAX) throw errors.too_many_plans();
+        await putPlan(tx, plan);
+        return plan;
+      }),
     planState,
     async changePlan(customerId, wanted) {
       const plans = await listPlans(database);

@@ -22,6 +22,24 @@ export async function listPlans(db: Queryable): Promise<Plan[]> {
   }));
 }
 
+/** Only one edit at a time: a new plan takes the next place of the list. */
+export async function lockPlans(tx: Queryable): Promise<Set<string>> {
+  await tx.query('lock table plans in share row exclusive mode');
+  return new Set((await listPlans(tx)).map(({ id }) => id));
+}
+
+/** A trigger keeps the terms that held before. */
+export async function putPlan(tx: Queryable, plan: Plan): Promise<void> {
+  await tx.query(
+    `insert into plans (id, position, name, price_cents, included_calls, overage_cents_per_1000, hard_stop)
+     values ($1, (select coalesce(max(position), 0) + 1 from plans), $2, $3, $4, $5, $6)
+     on conflict (id) do update set name = excluded.name, price_cents = excluded.price_cents,
+       included_calls = excluded.included_calls, overage_cents_per_1000 = excluded.overage_cents_per_1000,
+       hard_stop = excluded.hard_stop`,
+    [plan.id, plan.name, plan.priceCents, plan.includedCalls, plan.overageCentsPer1000, plan.hardStop],
+  );
+}
+
 export interface StoredPlanState {
   plan: string;
   stopAt: number | null;

@@ -23,13 +23,13 @@ export interface WebhookRoutesDependencies {
   customers: Pick<CustomerService, 'find'>;
 }
 
-const idParams = (prefix: string) =>
-  Type.Object({
-    id: Type.String({
-      pattern: `^${prefix}_[0-9a-z]{26}$`,
-      examples: [`${prefix}_01kaf3v6w8q2m5x9t7c4b1n0ze`],
-    }),
+const idParam = (prefix: string) =>
+  Type.String({
+    pattern: `^${prefix}_[0-9a-z]{26}$`,
+    examples: [`${prefix}_01kaf3v6w8q2m5x9t7c4b1n0ze`],
   });
+const idParams = (prefix: string) => Type.Object({ id: idParam(prefix) });
+const customerParam = { customerId: idParam('cus') };
 const deliveryCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlv_[0-9a-z]{26}$' }) }));
 const deadLetterCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlq_[0-9a-z]{26}$' }) }));
 const tags = ['Webhooks'];
@@ -39,6 +39,7 @@ export function registerWebhookRoutes(routes: ToolhubRoutes, deps: WebhookRoutes
   registerTest(routes, deps);
   registerLists(routes, deps);
   registerReplay(routes, deps);
+  registerReplayByAdmin(routes, deps);
 }
 
 function registerConfig(routes: ToolhubRoutes, deps: WebhookRoutesDependencies): void {
@@ -264,12 +265,7 @@ function registerLists(
         tags: ['Admin'],
         summary: "A customer's dead letters",
         description: 'Newest first; kept for 7 days.',
-        params: Type.Object({
-          customerId: Type.String({
-            pattern: '^cus_[0-9a-z]{26}$',
-            examples: ['cus_01kaf3v6w8q2m5x9t7c4b1n0ze'],
-          }),
-        }),
+        params: Type.Object(customerParam),
         querystring: listQuery(),
         response: { 200: listSchema(DeadLetterSchema) },
       },
@@ -307,6 +303,34 @@ function registerReplay(routes: ToolhubRoutes, deps: WebhookRoutesDependencies):
       const { customerId } = access.sessionOf(request);
       const delivery = await webhooks.replay(customerId, id);
       if (delivery === undefined) throw errors.not_found({ detail: 'There is no such dead letter.' });
+      return reply.code(202).send(deliveryToApi(delivery));
+    },
+  );
+}
+
+function registerReplayByAdmin(routes: ToolhubRoutes, { webhooks }: WebhookRoutesDependencies): void {
+  routes.post(
+    '/api/admin/webhooks/dlq/:customerId/:id/replay',
+    {
+      access: 'admin',
+      rate: 'none',
+      audit: { action: 'webhook.replayed', targetParam: 'id' },
+      idempotency: 'repeats',
+      codes: ['webhook_not_configured'],
+      schema: {
+        operationId: 'admin.replay_dead_letter',
+        tags: ['Admin'],
+        summary: "Send a customer's dead letter again",
+        description: 'Starts the retries over, under the same `webhook-id`, to the address of today.',
+        params: Type.Object({ ...customerParam, id: idParam('dlq') }),
+        response: { 202: DeliverySchema },
+      },
+    },
+    async (request, reply) => {
+      const { customerId, id } = request.params;
+      const delivery = await webhooks.replay(customerId, id);
+      if (delivery === undefined) throw errors.not_found({ detail: 'There is no such dead letter.' });
+      noteAudit(request, { subject: customerId });
       return reply.code(202).send(deliveryToApi(delivery));
     },
   );

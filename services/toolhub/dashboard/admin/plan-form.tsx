@@ -1,0 +1,73 @@
+import { ApiFormView, formatAmount, parseAmount, toast, useApiForm } from '@libs/ui';
+import { Checkbox, NumberInput, SimpleGrid, TextInput } from '@mantine/core';
+import type { Plan } from '../billing/invoice.ts';
+import { texts } from '../texts.ts';
+import { operator, refresh } from './operator.ts';
+
+const words = texts.admin;
+
+const isAmount = (text: string) => (parseAmount(text) === undefined ? texts.billing.capWrong : null);
+
+/** Makes a plan where none is given. */
+export function PlanForm({ plan, onDone }: { plan: Plan | undefined; onDone: () => void }) {
+  const api = useApiForm({
+    initialValues: {
+      id: plan?.id ?? '',
+      name: plan?.name ?? '',
+      price: formatAmount(plan?.price_cents ?? 0),
+      included_calls: plan?.included_calls ?? 0,
+      overage: formatAmount(plan?.overage_cents_per_1000 ?? 0),
+      hard_stop: plan?.hard_stop ?? false,
+    },
+    validate: {
+      id: (id: string) => (/^[a-z][a-z0-9_-]{0,39}$/.test(id) ? null : words.planIdWrong),
+      price: isAmount,
+      overage: isAmount,
+    },
+    fieldNames: { price_cents: 'price', overage_cents_per_1000: 'overage' },
+    send: async ({ id, price, overage, ...rest }) => {
+      await operator.put(`/api/admin/plans/${id}`, {
+        ...{ ...rest, included_calls: Number(rest.included_calls) },
+        ...{ price_cents: parseAmount(price), overage_cents_per_1000: parseAmount(overage) },
+      });
+      await refresh('/api/plans');
+      toast.done(words.saved);
+      onDone();
+    },
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.savePlanTerms}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TextInput label={texts.fields.name} required {...api.form.getInputProps('name')} />
+        <TextInput
+          label={words.planId}
+          description={words.planIdHint}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          required
+          disabled={plan !== undefined}
+          {...api.form.getInputProps('id')}
+        />
+        <TextInput label={words.price} inputMode="decimal" required {...api.form.getInputProps('price')} />
+        <NumberInput
+          label={words.includedCalls}
+          min={0}
+          thousandSeparator=","
+          hideControls
+          required
+          {...api.form.getInputProps('included_calls')}
+        />
+      </SimpleGrid>
+      <Checkbox
+        label={words.stopsThere}
+        description={words.stopsThereHint}
+        {...api.form.getInputProps('hard_stop', { type: 'checkbox' })}
+      />
+      <TextInput
+        label={words.overage}
+        inputMode="decimal"
+        disabled={api.form.values.hard_stop}
+        {...api.form.getInputProps('overage')}
+      />
+    </ApiFormView>
+  );
+}

@@ -1,0 +1,191 @@
+// What goes wrong while somebody works: it is said at the place, with what to do, and nothing is sent twice.
+import type { Browser, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
+import { openPage } from '../chromium.ts';
+import { type Dashboard, VENDOR_TOKEN } from './rig.ts';
+
+const STEP_MS = 20_000;
+const SLOW_MACHINE_MS = 60_000;
+
+/** Tests of the file that has the service and the browser running. */
+export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }): void {
+  async function openAs(account: Account | undefined): Promise<Page> {
+    const { hub, chromium } = running();
+    const { page } = await openPage(chromium, hub.url);
+    page.setDefaultTimeout(STEP_MS);
+    const [name = '', value = ''] = (account?.cookie ?? '').split('=');
+    if (account !== undefined) await page.context().addCookies([{ name, value, url: hub.url }]);
+    return page;
+  }
+
+  const shown = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const said = (page: Page, words: RegExp) =>
+    page.getByRole('alert').filter({ hasText: words }).first().waitFor();
+
+  async function logIn(page: Page, account: Account): Promise<void> {
+    await shown(page, 'Log in');
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  }
+
+  test('[TH-11.37] an answer that is lost: the same call again sends nothing twice', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await call(`${hub.url}/api/credentials/mastodon`, {
+      ...{ method: 'PUT', cookie: account.cookie },
+      body: { instance_url: 'https://social.test', access_token: VENDOR_TOKEN },
+    });
+    const page = await openAs(account);
+    await page.goto('/tools/mastodon_create_status');
+    await page.getByLabel('text', { exact: false }).first().fill('Once and no more');
+    const before = hub.vendor.statuses.size;
+    let lost = 0;
+    await page.route('**/call', async (route) => {
+      if (lost > 0) return route.continue();
+      lost += 1;
+      await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await page.getByRole('button', { name: 'Run' }).click();
+    await said(page, /No answer came/);
+    expect(hub.vendor.statuses.size).toBe(before + 1);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Done.').waitFor();
+    expect(hub.vendor.statuses.size).toBe(before + 1);
+    await page.context().close();
+  });
+
+  test('[TH-11.37] two windows: what one changed, the other does not undo, and a session that ended leads back', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const page = await openAs(account);
+    await page.goto('/approvals');
+    const sends = page.getByRole('switch', { name: 'Everything that deletes or overwrites' });
+    await sends.waitFor();
+    // Behind the back of this window, as another would.
+    await call(`${hub.url}/api/approvals/rules`, {
+      ...{ method: 'PUT', cookie, body: { send: true, delete: false, tools: {} } },
+    });
+    await sends.press('Space');
+    await page.getByText('Saved.').waitFor();
+    const rules = await call(`${hub.url}/api/approvals/rules`, { cookie });
+    expect(rules.body).toMatchObject({ send: true, delete: true });
+    await page.goto('/billing');
+    await page.getByLabel('Cap a month').fill('80');
+    await call(`${hub.url}/api/plan`, { method: 'PUT', cookie, body: { plan: 'starter' } });
+    await page
+      .locator('form', { has: page.getByLabel('Cap a month') })
+      .getByRole('button')
+      .click();
+    await page.getByText('Changed.').waitFor();
+    const plan = await call(`${hub.url}/api/plan`, { cookie });
+    expect(plan.body).toMatchObject({ plan: 'starter', spend_cap_cents: 8_000 });
+    await call(`${hub.url}/api/auth/logout`, { cookie, body: {} });
+    await page.getByLabel('Company').fill('Analytical Engines');
+    await page
+      .locator('form', { has: page.getByLabel('Company') })
+      .getByRole('button')
+      .click();
+    await logIn(page, account);
+    await shown(page, 'Billing');
+    await page.context().close();
+  });
+
+  test('[TH-11.37] the service is restarted in the middle: said, waited for, and gone on with', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const page = await openAs(account);
+    await page.goto('/settings');
+    await page.getByLabel('Name').first().fill('Ada after the restart');
+    await hub.stopServing();
+    const save = page
+      .locator('form', { has: page.getByLabel('Name') })
+      .first()
+      .getByRole('button');
+    await save.click();
+    await said(page, /No answer came/);
+    await page.getByText('The connection is lost. Trying again').first().waitFor();
+    await hub.serveAgain();
+    await page.getByText('The connection is lost. Trying again').first().waitFor({ state: 'detached' });
+    // What was typed is still there.
+    await save.click();
+    await page.getByText('Saved.').first().waitFor();
+    const me = await call<{ customer: { name: string } }>(`${hub.url}/api/me`, { cookie: account.cookie });
+    expect(me.body.customer.name).toBe('Ada after the restart');
+    await page.context().close();
+  });
+
+  test('[TH-11.37] an account that is suspended in the middle is told so, and goes on when it is resumed', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const page = await openAs(account);
+    await page.goto('/settings');
+    await page.getByLabel('Name').first().fill('Ada in between');
+    const admin = (verb: string) =>
+      call(`${hub.url}/api/admin/customers/${account.id}/${verb}`, { token: ADMIN_TOKEN, body: {} });
+    await admin('suspend');
+    await page
+      .locator('form', { has: page.getByLabel('Name') })
+      .first()
+      .getByRole('button')
+      .click();
+    await said(page, /suspended/);
+    await page.goto('/');
+    await said(page, /ask the operator/);
+    await admin('resume');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await shown(page, 'Overview');
+    await page.context().close();
+  });
+
+  test('[TH-11.37] wrong passwords, refused addresses, dead links and refused log-ins say what to do', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const visitor = await openAs(undefined);
+    await visitor.goto('/login');
+    await visitor.getByLabel('E-mail').fill(account.email);
+    await visitor.getByRole('textbox', { name: 'Password' }).fill('not the password');
+    await visitor.getByRole('button', { name: 'Log in' }).click();
+    await said(visitor, /address or the password is wrong/);
+    await visitor.goto('/verify?token=none');
+    await said(visitor, /ask for a new one/);
+    await visitor.getByText('a button there sends a new link').waitFor();
+    await visitor.goto('/reset?token=none');
+    await visitor.getByRole('textbox', { name: 'Password' }).fill('a long enough password');
+    await visitor.getByRole('button', { name: 'Set the password' }).click();
+    await said(visitor, /ask for a new one/);
+    await visitor.getByRole('link', { name: /Get another one/ }).click();
+    await shown(visitor, 'Forgot your password?');
+    await visitor.context().close();
+    const page = await openAs(account);
+    await page.goto('/webhooks');
+    await page.getByLabel('Address').fill('http://169.254.169.254/latest');
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    await expect.poll(() => page.getByLabel('Address').getAttribute('aria-invalid')).toBe('true');
+    await page.goto('/connections/mastodon?error=connect_denied');
+    await said(page, /You did not allow the access/);
+    await page.goto('/settings');
+    await page
+      .locator('form', { has: page.getByRole('button', { name: 'Delete my account' }) })
+      .getByLabel('Password', { exact: true })
+      .fill('not the password');
+    await page.getByRole('button', { name: 'Delete my account' }).click();
+    await said(page, /password is wrong/);
+    expect((await call(`${hub.url}/api/me`, { cookie: account.cookie })).status).toBe(200);
+    await page.context().close();
+  });
+}
