@@ -466,11 +466,16 @@ const HEADING = `document.querySelector('h1')?.textContent ?? null`;
 
 /** As a link does it, without loading the program anew; every page has a heading of its own. */
 async function walkTo(page: Page, path: string): Promise<void> {
-  const heading = () => page.evaluate<string | null>(HEADING);
-  const before = await heading();
-  if (page.url() === 'about:blank') await page.goto(path);
-  else await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
-  await expect.poll(async () => [null, before].includes(await heading()), { interval: 50 }).toBe(false);
+  const heading = page.getByRole('heading', { level: 1 });
+  if (page.url() === 'about:blank') {
+    await page.goto(path);
+    return heading.waitFor();
+  }
+  await heading.waitFor();
+  const before = await heading.textContent();
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
+  const isThere = async () => ![null, before].includes(await page.evaluate<string | null>(HEADING));
+  await expect.poll(isThere, { interval: 50 }).toBe(true);
 }
 
 interface CallAnswer {
