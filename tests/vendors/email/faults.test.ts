@@ -160,8 +160,14 @@ describe('every tool', () => {
     if (name !== 'email_send_message')
       for (const [words, expected] of refusals) {
         fault = { at: 'LOGIN', reply: no(words) };
-        expect(await failureOf(call(name))).toMatchObject(expected);
+        // Nothing was asked for yet, so nothing can have been done.
+        expect(await failureOf(call(name))).toMatchObject({ ...expected, outcomeOpen: false });
       }
+    fault = { at: 'LOGIN', reply: ({ socket }) => void socket.destroy() };
+    if (name !== 'email_send_message')
+      expect(await failureOf(call(name))).toMatchObject({
+        ...{ code: 'platform_unavailable', outcomeOpen: false },
+      });
     fault = { at: 'AUTHENTICATE', reply: no('[AUTHENTICATIONFAILED] expired') };
     smtpFault = { at: 'AUTH', reply: '535 5.7.8 refused\r\n' };
     expect(await failureOf(call(name, context({ access_token: TOKEN })))).toMatchObject({

@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { type GuardedPlace, IMAP_LIMITS } from '@libs/egress';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
 import { type AddressGuard, ConnectorError } from '../connector.ts';
-import { isSecure, type MailServer } from './credential.ts';
+import { isSecure, type MailServer, usesOAuth } from './credential.ts';
+import { fromImapError } from './failures.ts';
 import { guardClient } from './imap-guard.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
@@ -68,7 +69,7 @@ export async function connectImap(
   } catch (error) {
     client.close();
     if (isLate) throw new ConnectorError('platform_unavailable', 'the IMAP server took too long to log in');
-    throw imapGuard.failure === null ? error : beforeLogin(imapGuard.failure);
+    throw beforeLogin(imapGuard.failure ?? fromImapError(error, { oauth: usesOAuth(server) }));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
@@ -76,6 +77,11 @@ export async function connectImap(
 }
 
 /** Nothing has been asked for yet, so nothing can have been done. */
-function beforeLogin({ code, message, platformCode }: ConnectorError): ConnectorError {
-  return new ConnectorError(code, message, platformCode === null ? {} : { platformCode });
+function beforeLogin(failure: ConnectorError): ConnectorError {
+  const { code, message, platformCode, retryAfterSeconds } = failure;
+  return new ConnectorError(code, message, {
+    cause: failure.cause,
+    ...(platformCode === null ? {} : { platformCode }),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  });
 }

@@ -100,6 +100,14 @@ export async function fetchEach<Read>(
   return found;
 }
 
+/** The number above that of every message. Servers need not say it when a folder is opened (RFC 3501 6.3.1), and Courier does not. */
+export async function numberAboveAll(client: ImapFlow, mailbox: MailboxObject): Promise<number> {
+  if (mailbox.exists === 0) return 1;
+  if (mailbox.uidNext) return mailbox.uidNext;
+  const newest = await client.fetchOne('*', { uid: true });
+  return newest ? newest.uid + 1 : 1;
+}
+
 /** Null where more were found than one answer may name. */
 export async function searchWindow(client: ImapFlow, query: SearchObject): Promise<number[] | null> {
   const answer = await client.search(query, { uid: true });

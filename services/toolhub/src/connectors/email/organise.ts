@@ -211,7 +211,9 @@ export function createFolder(
     if (name.includes(delimiter) || /[*%]/.test(name) || name !== name.trim()) {
       throw new ConnectorError('invalid_arguments', 'the name is not one that a folder can have here');
     }
-    const path = parent === undefined ? name : `${parent.path}${delimiter}${name}`;
+    // Where folders lie below a prefix (`INBOX.`), the library puts it before the name; it is part of what the list shows.
+    const path =
+      parent === undefined ? `${client.namespace?.prefix ?? ''}${name}` : `${parent.path}${delimiter}${name}`;
     checkFolderName(path);
     // Not every server has a code that tells this refusal from others.
     if (folders.some((folder) => folder.path === path)) return { path, created: false };

@@ -5,7 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { fetchEach, openFolder, searchWindow } from './mailbox.ts';
+import { fetchEach, numberAboveAll, openFolder, searchWindow } from './mailbox.ts';
 import { type MessageSummary, readHead } from './message.ts';
 import { readMimeTree } from './mime-tree.ts';
 
@@ -42,7 +42,6 @@ const LIMITS: ScanLimits = {
   candidatesAtOnce: 100,
 };
 const WINDOW_GROWTH = 4;
-const UID_LIMIT = 2 ** 32;
 
 const cursorSchema = Type.Object(
   { validity: Type.String(), below: Type.Integer({ minimum: 1 }) },
@@ -67,8 +66,8 @@ export function searchMessages(
     const validity = String(mailbox.uidValidity);
     // The server renumbered the folder: positions in the old numbers mean nothing now.
     if (position !== undefined && position.validity !== validity) throw badCursor();
-    const below = Math.min(position?.below ?? Number.POSITIVE_INFINITY, mailbox.uidNext || UID_LIMIT);
-    const scan: Scan = { items: [], below: mailbox.exists === 0 ? 1 : below };
+    const above = await numberAboveAll(client, mailbox);
+    const scan: Scan = { items: [], below: Math.min(position?.below ?? above, above) };
     await scanFolder(client, scan, { args, folder, limits });
     return {
       items: scan.items,

@@ -5,7 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { fetchEach, openFolder, searchWindow } from './mailbox.ts';
+import { fetchEach, numberAboveAll, openFolder, searchWindow } from './mailbox.ts';
 import { type Flag, type MessageHead, readHead } from './message.ts';
 import { MESSAGE_ID, unfold } from './reply.ts';
 import { criteriaOf, type SearchArguments } from './search.ts';
@@ -16,7 +16,6 @@ const BATCH_MESSAGES = 100;
 /** Numbers of messages asked for at once: as many as one answer may name. */
 const WINDOW_UIDS = 5_000;
 const WINDOWS_MAX = 40;
-const UID_LIMIT = 2 ** 32;
 const HEADERS_READ_MAX = 16 * 1024;
 const REFERENCES_MAX = 50;
 const PARTICIPANTS_MAX = 50;
@@ -60,9 +59,10 @@ export function listThreads(
     const mailbox = await openFolder(client, folder, { readOnly: true });
     const validity = String(mailbox.uidValidity);
     if (position !== undefined && position.validity !== validity) throw badCursor();
-    const newest = Math.min(position?.below ?? Number.POSITIVE_INFINITY, mailbox.uidNext || UID_LIMIT);
+    const above = await numberAboveAll(client, mailbox);
+    const newest = Math.min(position?.below ?? above, above);
     const groups = createGroups(args.limit);
-    const below = mailbox.exists === 0 ? 1 : await collect(client, { args, folder, groups, below: newest });
+    const below = await collect(client, { args, folder, groups, below: newest });
     return {
       items: groups.threads(),
       next_cursor: below > 1 ? encodeCursor({ validity, below }) : null,
