@@ -163,3 +163,43 @@ test('a full queue gives up the oldest where that is asked for, and a judge that
   const reasons = results.map((result) => (result.status === 'rejected' ? result.reason.message : 'ok'));
   expect(reasons).toEqual(['full', 'no judge', 'no judge']);
 });
+
+test('where batches may wait for more, the next one leaves when all could be back', async () => {
+  const sizes: number[] = [];
+  const { add: submit } = createBatcher<number, number>({
+    async run(items) {
+      sizes.push(items.length);
+      await new Promise((done) => setTimeout(done, 5));
+      return outcomesOf(items);
+    },
+    batchMax: 100,
+    queueMax: 1_000,
+    onOverflow: refuse,
+    gatherMs: () => 60_000,
+  });
+  const client = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn += 1) await submit(turn);
+  };
+  // Without the wait, those that came first and those that came meanwhile would take turns for ever.
+  const first = [client(4), client(4)];
+  await new Promise((done) => setTimeout(done, 2));
+  await Promise.all([...first, client(3), client(3)]);
+  expect(sizes).toEqual([2, 4, 4, 4]);
+});
+
+test('a batch that has waited long enough leaves with those that are there', async () => {
+  const sizes: number[] = [];
+  const { add: submit } = createBatcher<number, number>({
+    async run(items) {
+      sizes.push(items.length);
+      return outcomesOf(items);
+    },
+    batchMax: 100,
+    queueMax: 1_000,
+    onOverflow: refuse,
+    gatherMs: () => 5,
+  });
+  await Promise.all([submit(1), submit(2)]);
+  await submit(3);
+  expect(sizes).toEqual([2, 1]);
+});

@@ -16,6 +16,11 @@ export interface FailedBatch<Item> {
   readonly attempt: number;
 }
 
+export interface EndedBatch {
+  readonly size: number;
+  readonly tookMs: number;
+}
+
 export interface BatcherOptions<Item, Value, Prepared> {
   /**
    * Does for the items that leave together what needs no turn in the database; the batch before may be under way. With
@@ -32,6 +37,11 @@ export interface BatcherOptions<Item, Value, Prepared> {
   readonly onOverflow: () => unknown;
   /** Unless it says otherwise: in halves when the database refused what it was given, else everyone gets the error. */
   readonly onFailure?: (error: unknown, failed: FailedBatch<Item>) => Verdict | Promise<Verdict>;
+  /**
+   * How long the next batch may wait for more after this one. It leaves earlier when everyone could be back: as many
+   * wait as this one had and were left by it. Unless it says otherwise, nothing waits.
+   */
+  readonly gatherMs?: (last: EndedBatch) => number;
 }
 
 export interface Batcher<Item, Value> {
@@ -58,8 +68,8 @@ interface Formed<Item, Value, Prepared> {
 const SPLIT_MIN = 16;
 
 /**
- * Brings together what waits at the same time, so that one statement and one commit serve many callers. Nothing is
- * delayed to fill a batch: it holds what arrived while the one before was under way.
+ * Brings together what waits at the same time, so that one statement and one commit serve many callers. Unless
+ * `gatherMs` says otherwise nothing is delayed to fill a batch: it holds what arrived while the one before was under way.
  *
  * One batch is under way at a time, the next one is prepared meanwhile and leaves before the callers of the last one
  * hear of theirs: while the database works, this process answers, reads and prepares. Two under way at once shared one
@@ -78,17 +88,32 @@ export function createBatcher<Item, Value, Prepared = readonly Item[]>(
   let isRunning = false;
   let underWay = 0;
   let lastSize = 0;
+  let gathering: { timer: NodeJS.Timeout; enough: number } | undefined;
   const idlers: (() => void)[] = [];
 
   function schedule(): void {
-    if (isScheduled || isPreparing || ready || (isRunning && !isNextComplete())) return;
+    if (gathering && queue.length >= gathering.enough) stopGathering();
+    if (gathering || isScheduled || isPreparing || ready || (isRunning && !isNextComplete())) return;
     isScheduled = true;
     // Requests that were parsed in this turn of the event loop go together.
     setImmediate(() => {
       isScheduled = false;
       // A batch serves many requests, and belongs to the trace of none of them.
-      if (!isPreparing && !ready) void leaveTrace(formNext);
+      if (!isPreparing && !ready && !gathering) void leaveTrace(formNext);
     });
+  }
+
+  function gather(timeMs: number, enough: number): void {
+    const timer = setTimeout(() => {
+      gathering = undefined;
+      if (queue.length > 0) schedule();
+    }, timeMs);
+    gathering = { timer, enough };
+  }
+
+  function stopGathering(): void {
+    clearTimeout(gathering?.timer);
+    gathering = undefined;
   }
 
   /** Whether as many wait as left last time: those will not be back before the batch under way is done. */
@@ -138,9 +163,14 @@ export function createBatcher<Item, Value, Prepared = readonly Item[]>(
   }
 
   async function runNext({ batch, items, prepared }: Formed<Item, Value, Prepared>): Promise<void> {
+    const startedAt = performance.now();
     const outcomes = await settle(items, prepared);
     isRunning = false;
-    startNext();
+    const last = { size: items.length, tookMs: performance.now() - startedAt };
+    const timeMs = ready || isPreparing ? 0 : (options.gatherMs?.(last) ?? 0);
+    const enough = Math.min(queue.length + last.size, batchMax);
+    if (timeMs > 0 && queue.length < enough) leaveTrace(() => gather(timeMs, enough));
+    else startNext();
     underWay -= batch.length;
     batch.forEach((waiting, index) => {
       answer(waiting, outcomes[index]);

@@ -6,7 +6,7 @@ export {
   textArray,
   timestamptzArray,
 } from './arrays.ts';
-export type { Batcher, BatcherOptions, Outcome, Verdict } from './batcher.ts';
+export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './batcher.ts';
 export { createBatcher, isRefusedData, outcomesOf } from './batcher.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
 export {
@@ -34,6 +34,7 @@ export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
 export { observePools, reportSecondConnections } from './monitoring.ts';
 export { SecondConnection } from './one-connection.ts';
+export { patienceAmongProcesses } from './patience.ts';
 export type { PlacedTable, PlacedTables, Placement } from './placement.ts';
 export { SpreadError, spread, spreadSteps } from './spread.ts';
 export type { ListenOptions, Subscription } from './subscription.ts';

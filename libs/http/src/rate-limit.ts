@@ -108,6 +108,11 @@ export class RateLimits {
     this.#timers.push(setInterval(work, milliseconds).unref());
   }
 
+  /** How many processes share the limits, as of the last sync. */
+  get processes(): number {
+    return this.#processes;
+  }
+
   /** Tells the store that this process is there; call it before serving, so that shares are right from the start. */
   async start(): Promise<void> {
     await this.sync();

@@ -44,6 +44,12 @@ export interface RecorderOptions {
 const RESULTS_PER_BATCH_MAX = 1_000;
 /** Never reached: long before, the loop takes no more deliveries. */
 const RESULTS_WAITING_MAX = 100_000;
+/**
+ * Nobody waits for a result to be written, and a batch costs the database a millisecond whatever its size: while results
+ * keep coming, it rests for a few times as long as it writes. What is lost by a kill meanwhile is sent again.
+ */
+const RESTS_PER_WRITE = 4;
+const REST_MS_MAX = 20;
 const RETRY_DELAY_MS = 100;
 const RETRY_DELAY_MS_MAX = 5_000;
 /** How long a delivery waits whose result could not be written though the database answers. */
@@ -76,6 +82,7 @@ export class Recorder {
       queueMax: RESULTS_WAITING_MAX,
       onOverflow: () => new Error('too many results wait to be written'),
       onFailure: (error, { attempt }) => this.#judge(error, attempt),
+      gatherMs: ({ tookMs }) => Math.min(tookMs * RESTS_PER_WRITE, REST_MS_MAX),
     });
   }
 

@@ -69,6 +69,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
     databases: base.databases,
     paymentMethods,
     subscriptions,
+    areSeveral: () => base.rates.processes > 1,
   });
   const refunds = createRefunds({ reading, accept });
   const payments = createPaymentsService({

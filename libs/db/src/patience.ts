@@ -1,0 +1,28 @@
+import type { EndedBatch } from './batcher.ts';
+
+/** From this size on a batch is not much dearer per item than a larger one. */
+const LARGE = 32;
+/** Where batches take this many times what the quickest took, who works on the database keeps each other waiting. */
+const BUSY_FACTOR = 2;
+/** How much the last batch counts in what batches usually take: a single slow one changes nothing. */
+const LAST_COUNTS = 0.1;
+/** The quickest one is forgotten slowly, in case the database or the work has changed. */
+const FORGETTING = 1.01;
+const WAITS_PER_BATCH = 1.5;
+const WAIT_MS_MAX = 15;
+
+/**
+ * How long small batches wait to become larger ones, for work that several processes do on one database. A batch costs
+ * the database a millisecond whatever its size, so where their cores are used up, many small batches of each process
+ * take them away from all. That is seen by how long batches take; where it is not so, nothing waits.
+ */
+export function patienceAmongProcesses(areSeveral: () => boolean): (last: EndedBatch) => number {
+  let quickestMs = Number.POSITIVE_INFINITY;
+  let usualMs = 0;
+  return ({ size, tookMs }) => {
+    quickestMs = Math.min(tookMs, quickestMs * FORGETTING);
+    usualMs += (tookMs - usualMs) * LAST_COUNTS;
+    if (size >= LARGE || usualMs < BUSY_FACTOR * quickestMs || !areSeveral()) return 0;
+    return Math.min(usualMs * WAITS_PER_BATCH, WAIT_MS_MAX);
+  };
+}
