@@ -9,7 +9,7 @@ const STORED = Number(process.env.BENCH_STORED ?? 200_000);
 const FEW = 1_000;
 const WARM_UP = 5;
 const ROUNDS = 31;
-const OVERVIEW_MS_MAX = 100;
+const PAGE_MS_MAX = 100;
 
 interface Member {
   tenantId: string;
@@ -68,46 +68,46 @@ async function fill(database: Database, tenantId: string, count: number): Promis
   const number = `lpad(i::text, 22, '0')`;
   const status = `case when i % 100 = 0 then 'failed' else 'completed' end`;
   const rail = `case when i % 50 = 1 then 'ach' else 'rtp' end`;
-  await database.session(async (session) => {
-    await session.query('set synchronous_commit = off');
-    await session.query(`set statement_timeout = 0`);
-    const series = `generate_series(1, ${count - 1}) as i`;
-    await session.query(
-      `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
+  const series = `generate_series(1, ${count - 1}) as i`;
+  const copies: Record<string, string> = {
+    payments: `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
          rail_selected, fallback, metadata, created_at, document)
        select tenant_id, 'pay_00' || ${number}, ${status}, amount, 'pm_' || i % 1000, 'pm_' || (i + 1) % 1000,
          debit_account, credit_account, ${rail}, fallback, jsonb_build_object('order', i::text),
-         created_at - (i % 720) * interval '1 hour', replace(document, id, 'pay_00' || ${number})
+         created_at - (1 - i::float8 / ${count}) * interval '30 days', replace(document, id, 'pay_00' || ${number})
        from payments, ${series} where tenant_id = $1`,
-      [tenantId],
-    );
-    await session.query(
-      `insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
+    events: `insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
        select tenant_id, 'evt_00' || ${number} || right(id, 2), case when i % 100 = 0 and type = 'payment.completed'
            then 'payment.failed' else type end, 'pay_00' || ${number},
          replace(data, subject_id, 'pay_00' || ${number}), occurred_at, created_at
        from events, ${series} where tenant_id = $1 and subject_id like 'pay\\_%'`,
-      [tenantId],
-    );
-    await session.query(
-      `insert into ledger_transfers (tenant_id, id, payment_id, kind, rail, debit_account, credit_account, amount, fee,
-         created_at)
+    ledger_transfers: `insert into ledger_transfers (tenant_id, id, payment_id, kind, rail, debit_account, credit_account,
+         amount, fee, created_at)
        select tenant_id, 'lt_00' || ${number} || left(kind, 1), 'pay_00' || ${number},
          case when i % 100 = 0 and kind = 'post' then 'release' else kind end, rail, debit_account,
          credit_account, amount, case when i % 100 = 0 then 0 else fee end, created_at
        from ledger_transfers, ${series} where tenant_id = $1 and payment_id is not null`,
-      [tenantId],
-    );
-    for (const table of ['payments', 'events', 'ledger_transfers'])
-      await session.query(`vacuum analyze ${table}`);
-  });
+  };
+  await Promise.all(
+    Object.entries(copies).map(([table, copy]) =>
+      database.session(async (session) => {
+        await session.query('set synchronous_commit = off');
+        await session.query('set statement_timeout = 0');
+        // What is copied was checked when it was made: no row is looked at by a trigger again.
+        await session.query('set session_replication_role = replica');
+        await session.query(copy, [tenantId]);
+        await session.query(`vacuum analyze ${table}`);
+      }),
+    ),
+  );
 }
 
 /** Everything that a page of the dashboard lists, and the filters that people use. */
 function pagesOf(count: number): string[] {
   const middle = String(Math.floor(count / 2) - (Math.floor(count / 2) % 100));
-  const month = 30 * 86_400_000;
-  const span = { from: new Date(Date.now() - month).toISOString(), to: new Date().toISOString() };
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const span = { from: daysAgo(30), to: daysAgo(0) };
+  const payment = `pay_00${middle.padStart(22, '0')}`;
   return [
     `/v1/overview?${new URLSearchParams(span)}`,
     '/v1/payments?limit=20',
@@ -117,7 +117,11 @@ function pagesOf(count: number): string[] {
     '/v1/payments?limit=20&rail=book',
     '/v1/payments?limit=20&payment_method=pm_500',
     `/v1/payments?limit=20&metadata[order]=${middle}`,
-    `/v1/payments?limit=20&id_prefix=pay_00${middle.padStart(22, '0')}`,
+    `/v1/payments?limit=20&id_prefix=${payment}`,
+    `/v1/payments?limit=20&${new URLSearchParams({ created_after: daysAgo(20), created_before: daysAgo(19) })}`,
+    `/v1/payments/${payment}`,
+    `/v1/payments/${payment}/messages?limit=100`,
+    `/v1/events?limit=50&object_id=${payment}`,
     '/v1/events?limit=20',
     '/v1/events?limit=20&type=payment.failed',
     '/v1/events?limit=20&type=payment.returned',
@@ -126,7 +130,16 @@ function pagesOf(count: number): string[] {
     '/v1/ledger/accounts?limit=20',
     `/v1/fees?month=${span.to.slice(0, 7)}`,
     '/v1/ledger/check',
-    `/v1/ledger/entries?limit=20&payment_id=pay_00${middle.padStart(22, '0')}`,
+    `/v1/ledger/entries?limit=20&payment_id=${payment}`,
+    '/v1/ledger/entries?limit=20&account_id=pm_none',
+    '/v1/ledger/entries?limit=20&account_id=owed_pm_none',
+    '/v1/ledger/entries?limit=20&account_id=outside_sources',
+    '/v1/webhook_endpoints?limit=20',
+    '/v1/keys?limit=20',
+    '/v1/request_logs?limit=20',
+    '/v1/request_logs?limit=20&path=/v1/none',
+    '/v1/session',
+    '/v1/members',
   ];
 }
 
@@ -150,12 +163,14 @@ export const benchmark: Benchmark = {
     const database = await openDatabase({ url: server.url, schema: 'payments' });
     try {
       const [few, many] = [await join(service.url), await join(service.url)];
+      const startedAt = performance.now();
       await fill(database, few.tenantId, FEW);
       await fill(database, many.tenantId, STORED);
+      console.log(`filled in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
       // What was there before is counted once, when somebody first asks.
       for (const member of [few, many])
         for (const path of ['/v1/overview', '/v1/ledger/accounts', '/v1/ledger/check'])
-          await member.call(path);
+          console.log(`${path} for the first time: ${Math.round(await member.call(path))} ms`);
       const results: Result[] = [];
       const large = pagesOf(STORED);
       for (const [index, path] of pagesOf(FEW).entries()) {
@@ -169,13 +184,13 @@ export const benchmark: Benchmark = {
           ...{ id: 'D1', what: `${what.slice(0, 44)}`, ours, other, unit: 'ms' },
           bar: { kind: 'at most', value: 1.5 },
         });
-        if (index === 0)
-          results.push({
-            ...{ id: 'D2', what: `overview of ${STORED.toLocaleString('en')} payments`, ours, unit: 'ms' },
-            other: null,
-            bar: { kind: 'at most', value: OVERVIEW_MS_MAX },
-          });
       }
+      const [slowest] = results.toSorted((one, other) => other.ours - one.ours);
+      const what = `slowest of them at ${STORED.toLocaleString('en')} payments: ${slowest?.what}`;
+      results.push({
+        ...{ id: 'D2', what, ours: slowest?.ours ?? 0, unit: 'ms', other: null },
+        bar: { kind: 'at most', value: PAGE_MS_MAX },
+      });
       return results;
     } finally {
       await database.close();

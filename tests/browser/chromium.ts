@@ -48,6 +48,43 @@ export async function openPage(
   return { page, faults };
 }
 
+/**
+ * To another page of the program without loading it anew, as its links do; `page` is at one of its pages already. It is there
+ * when nothing that it asked for is on its way any more; the line of events stays open for good.
+ */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `new Promise((resolve) => {
+      const { history } = __TSR_ROUTER__;
+      if (location.pathname + location.search === ${JSON.stringify(path)}) return resolve();
+      const end = __TSR_ROUTER__.subscribe('onResolved', () => { end(); resolve(); });
+      history.push(${JSON.stringify(path)});
+    })`,
+  );
+  await isWhole(page);
+}
+
+export async function isWhole(page: Page): Promise<void> {
+  await page.waitForSelector('h1');
+  await page.locator('.mantine-Skeleton-root, [aria-busy=true]').first().waitFor({ state: 'detached' });
+}
+
+/** What moves for a moment when the window or the colours change stands still at once. */
+export async function standStill(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('*, *::before, *::after { transition: none !important; animation: none !important; }');
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  }`);
+}
+
+/** Until the browser has drawn what was changed. */
+export async function isDrawn(page: Page): Promise<void> {
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))',
+  );
+}
+
 /** The address must be known before the server starts: it compares the origin of requests with it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

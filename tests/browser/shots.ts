@@ -8,7 +8,7 @@ import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
 import { listPages, objectPages, operatorPages, publicPages } from './payments/pages.ts';
 import { startDashboard } from './payments/rig.ts';
-import { seed } from './payments/seed.ts';
+import { seed, seedForPictures, seedOperator } from './payments/seed.ts';
 import { folder, picture } from './pictures.ts';
 import * as toolhubPages from './toolhub/pages.ts';
 import * as toolhubRig from './toolhub/rig.ts';
@@ -27,7 +27,11 @@ async function ofPayments(chromium: Browser): Promise<void> {
       key: 'admin_token_of_the_tests',
       body: { operator: true },
     });
-    const seeded = await seed(full, receiver.url);
+    const seeded = await seed(full, receiver.url, 24);
+    await seedOperator(harness);
+    receiver.respond = (response, { path }) =>
+      response.writeHead(path === '/failing' ? 500 : 204).end(path === '/failing' ? 'out of stock' : '');
+    await seedForPictures(harness, full, `${receiver.url}/failing`);
     const empty = await signUp(harness, { name: 'Grace Hopper', organisation: 'Empty Hall' });
     await picture(chromium, harness.url, {
       wanted: pagesWanted,

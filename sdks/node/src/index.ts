@@ -23,6 +23,7 @@ export type { EventFilters } from './resources/events.ts';
 export type { LedgerEntryFilters } from './resources/ledger.ts';
 export type { PaymentMethodFilters } from './resources/payment-methods.ts';
 export type { PaymentFilters, WaitOptions } from './resources/payments.ts';
+export type { DeliveryListParams } from './resources/webhook-endpoints.ts';
 export type * from './types.ts';
 export { API_VERSION, VERSION } from './version.ts';
 export { UnexpectedStatusError, WaitTimeoutError } from './wait.ts';

@@ -176,7 +176,7 @@ export const texts = {
     received: 'received',
     tree: 'Tree',
     raw: 'Raw',
-    fieldsHint: 'Point at a field, or move through it with the Tab key, to see what it is.',
+    fieldsHint: 'Point at a field, or move through them with the arrow keys, to see what it is.',
     ledger: 'Ledger entries',
     noEntries: 'No entries yet.',
     events: 'Events and deliveries',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Harness } from '../../contract/payments/harness.ts';
 import { nextMail } from '../../contract/payments/person.ts';
 import { answer, type Receiver, startReceiver } from '../../contract/payments/receiver.ts';
-import { hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
+import { goTo, hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
 import { startDashboard } from './rig.ts';
 
 const SLOW_MACHINE_MS = 90_000;
@@ -90,7 +90,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
   });
 
   test('pays by the form with a quote beside it, and watches it complete without a reload', async () => {
-    await page.goto('/dashboard/payments/new');
+    await goTo(page, '/dashboard/payments/new');
     await page.getByLabel('Amount in USD').fill('1,250.00');
     await page.getByLabel('From payment method').fill('pm_alice');
     await page.getByLabel('To payment method').fill('pm_bob');
@@ -106,6 +106,11 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     expect(loads).toEqual([]);
     await page
       .getByRole('button', { name: /pacs\.008|nacha/ })
+      .first()
+      .waitFor();
+    // Each of its events says what became of it at the endpoint.
+    await page
+      .getByRole('row', { name: /payment\.completed.*Delivered/ })
       .first()
       .waitFor();
     await page.getByRole('link', { name: 'Payments' }).first().click();
@@ -130,8 +135,8 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
   });
 
   test('sees deliveries, one that fails, and tries it again', async () => {
-    receiver.respond = answer(500);
-    await page.goto('/dashboard/webhooks');
+    receiver.respond = (response) => response.writeHead(500).end('the till is closed');
+    await goTo(page, '/dashboard/webhooks');
     await page.getByRole('link', { name: /\/hooks$/ }).click();
     await button('Send a test').click();
     await page.getByText('A test event is on its way.').waitFor();
@@ -144,6 +149,14 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
         { timeout: 20_000, interval: 500 },
       )
       .toBe(1);
+    // What was sent, and what came back, word for word.
+    await button('webhook_endpoint.test').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('the till is closed').waitFor();
+    await dialog.getByText(/webhook-id: evt_/).waitFor();
+    await dialog.getByText('"type": "webhook_endpoint.test"').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     receiver.respond = answer(204);
     await page
       .getByRole('row', { name: /webhook_endpoint\.test/ })
@@ -162,13 +175,13 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
 
   test('the walk-through has gone when all of it is done', async () => {
     await makeKey('Server');
-    await page.goto('/dashboard');
+    await goTo(page, '/dashboard');
     await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
     await expect.poll(() => page.getByText('Your first payment').count()).toBe(0);
   });
 
   test('refunds a payment, no more than is left of it, and sees the refund at the payment', async () => {
-    await page.goto('/dashboard/payments?status=completed');
+    await goTo(page, '/dashboard/payments?status=completed');
     await page.getByRole('link', { name: /^Payment pay_/ }).click();
     await button('Refund').click();
     await page.getByRole('dialog').getByLabel('Amount in USD').fill('2,000.00');
@@ -188,10 +201,10 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
   });
 
   test('moves the clock to the next window, forces a return, and sees it without a reload', async () => {
-    await page.goto('/dashboard/sandbox');
+    await goTo(page, '/dashboard/sandbox');
     await button('Freeze now').click();
     await page.getByText('Frozen', { exact: true }).waitFor();
-    await page.goto('/dashboard/payments/new');
+    await goTo(page, '/dashboard/payments/new');
     await page.getByLabel('Amount in USD').fill('40.00');
     await page.getByLabel('From payment method').fill('pm_alice');
     await page.getByLabel('To payment method').fill('pm_bob');
@@ -199,16 +212,16 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByRole('option', { name: 'ACH' }).click();
     await button('Send payment').click();
     await page.waitForURL(/\/payments\/pay_/);
-    const payment = page.url();
+    const payment = new URL(page.url()).pathname;
     const timeline = page.locator('.mantine-Timeline-root');
     await timeline.getByText('Pending').waitFor();
     // Its file leaves at one of the next windows, so the clock goes to the last of them.
-    await page.goto('/dashboard/sandbox');
+    await goTo(page, '/dashboard/sandbox');
     await button(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
       .last()
       .click();
     await page.getByText('The clock is moved.').waitFor();
-    await page.goto(payment);
+    await goTo(page, payment);
     await timeline.getByText('Processing').waitFor();
     await page.getByRole('combobox', { name: 'Outcome' }).click();
     await page.getByRole('option', { name: 'Return' }).click();
@@ -221,7 +234,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     // What was sent over the rail explains itself, and so does the file.
     await page.getByRole('button', { name: /nacha/i }).first().click();
     await page.getByText('Point at a field').filter({ visible: true }).first().waitFor();
-    await page.goto('/dashboard/sandbox');
+    await goTo(page, '/dashboard/sandbox');
     await button('Let it run').click();
     await page.getByText('The clock runs on.').waitFor();
   });
@@ -237,7 +250,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
       return data.length;
     };
     await expect.poll(isThere, { timeout: 20_000, interval: 250 }).toBe(1);
-    await page.goto('/dashboard/logs');
+    await goTo(page, '/dashboard/logs');
     await page.getByRole('heading', { level: 1, name: 'Request log' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('textbox', { name: 'Search pages and actions' }).fill(id);
@@ -286,7 +299,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
         automaticPresenceSimulation: true,
       },
     });
-    await page.goto('/dashboard/settings');
+    await goTo(page, '/dashboard/settings');
     await page.getByLabel('Name of the passkey').fill('Laptop');
     await button('Add a passkey').click();
     await page.getByText('The passkey is there.').waitFor();
@@ -354,7 +367,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
   });
 
   test('a lost connection is said, and recovered from by itself', async () => {
-    await page.goto('/dashboard/events');
+    await goTo(page, '/dashboard/events');
     await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Payment methods' }).click();

@@ -1,4 +1,7 @@
 // An organisation as it looks after some days: payments in every state, methods, balances, an endpoint with deliveries.
+import { createSealer } from '@libs/seal';
+import { createQuarantine } from '../../../services/payments/src/quarantine/service.ts';
+import { ADMIN_TOKEN, type Harness, SEAL_KEY } from '../../contract/payments/harness.ts';
 import type { Browser } from '../../contract/payments/person.ts';
 
 export interface Seeded {
@@ -18,10 +21,10 @@ const DESTINATIONS = [
   'pm_test_rtp_reject_ac04',
   'pm_dave',
 ];
-const PAYMENTS = 24;
 const WAIT_MS = 20_000;
 
-export async function seed(person: Browser, receiverUrl: string): Promise<Seeded> {
+/** Eight payments have every state between them. */
+export async function seed(person: Browser, receiverUrl: string, payments = 8): Promise<Seeded> {
   const post = async (path: string, body: unknown, key?: string) => {
     const headers = key === undefined ? {} : { 'idempotency-key': key };
     const answer = await person.call('POST', path, body, { headers });
@@ -40,7 +43,7 @@ export async function seed(person: Browser, receiverUrl: string): Promise<Seeded
   });
   await post('/v1/keys', { name: 'Server' }).catch(() => undefined);
   const ids: string[] = [];
-  for (let n = 0; n < PAYMENTS; n++) {
+  for (let n = 0; n < payments; n++) {
     const body = {
       amount: 1_050 + n * n * 3_711,
       currency: 'USD',
@@ -63,6 +66,97 @@ export async function seed(person: Browser, receiverUrl: string): Promise<Seeded
     event: events.body.data[0].id,
     log: await waitForLog(person),
   };
+}
+
+const PUT_ASIDE = [
+  [
+    'ach',
+    'no entry of ours has the trace 091000019999999',
+    '6210210000211234567890       0000125000INV-1042       Grace Hopper            1091000010000042\n799R02091000019999999      02100002                                            021000020000001',
+  ],
+  [
+    'rtp',
+    'the status report names a transfer that was never sent',
+    '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pacs.002.001.10"><FIToFIPmtStsRpt><TxInfAndSts><OrgnlEndToEndId>pay_unknown</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts></FIToFIPmtStsRpt></Document>',
+  ],
+  [
+    'ach',
+    'the totals of the file do not add up',
+    '9000001000001000000020004200004200000012500000000012500                                       ',
+  ],
+] as const;
+
+const DIFFERENCES = [
+  ['ach', 'live', 'amount_differs', '091000010000042', '125000', '215000', null],
+  ['rtp', 'live', 'missing_in_network', '20261113021000021B0042', '4500', null, null],
+  ['ach', 'test', 'state_differs', '091000010000017', 'settled', 'returned', 'now()'],
+] as const;
+
+/** What an operator has to look at: two of three things that were put aside are open, and so are two of three differences. */
+export async function seedOperator(harness: Harness): Promise<void> {
+  const { database } = harness;
+  const sealer = createSealer({ keys: [SEAL_KEY] });
+  const quarantine = createQuarantine({ database, sealer, now: () => new Date() });
+  await quarantine.putAside(
+    database,
+    PUT_ASIDE.map(([rail, reason, content], n) => ({
+      ...{ id: `quarantined_${n}`, rail, reason, content },
+      receivedAt: new Date(Date.now() - n * 3_600_000),
+    })),
+  );
+  await harness.call('POST', '/v1/admin/quarantine/quarantined_2/dismiss', {
+    key: ADMIN_TOKEN,
+    body: { reason: 'The bank sent the right file an hour later.' },
+  });
+  for (const [n, [rail, mode, kind, reference, ours, theirs, resolved]] of DIFFERENCES.entries())
+    await database.query(
+      `insert into reconciliation_differences (id, rail, mode, kind, subject, day, reference, ours, theirs, first_seen_at,
+         last_seen_at, resolved_at)
+       values ($1, $2, $3, $4, $5, current_date - 2, $5, $6, $7, now() - interval '1 day', now(), ${resolved})`,
+      [`rdf_${n}`, rail, mode, kind, reference, ours, theirs],
+    );
+}
+
+/** What only pictures need: colleagues, keys of every kind, an endpoint that fails, and a month of figures. */
+export async function seedForPictures(
+  harness: Harness,
+  person: Browser & { organisationId: string },
+  failingUrl: string,
+): Promise<void> {
+  await person.call('POST', '/v1/webhook_endpoints', {
+    ...{ url: failingUrl, description: 'Warehouse', events: ['payment.completed', 'payment.failed'] },
+  });
+  for (const [email, role] of [
+    ['grace@example.com', 'developer'],
+    ['katherine@example.com', 'viewer'],
+  ])
+    await person.call('POST', '/v1/invitations', { email, role });
+  await person.call('POST', '/v1/keys', {
+    ...{ name: 'Reports', scopes: ['payments:read', 'ledger:read'] },
+    expires_at: new Date(Date.now() + 90 * 86_400_000).toISOString(),
+  });
+  await person.call('GET', '/v1/overview');
+  const tenantId = `${person.organisationId}.test`;
+  await harness.database.query(
+    `insert into payment_figures (tenant_id, hour, rail, status, payments, amount)
+     select $1, date_trunc('hour', now()) - day * interval '1 day', rail, status, n, n * (4200 + day % 7 * 900)
+     from generate_series(1, 29) as day, (values ('rtp', 'completed', 38), ('ach', 'completed', 17), ('book', 'completed', 6),
+       ('rtp', 'failed', 1), ('ach', 'returned', 1)) as usual (rail, status, busy),
+       lateral (select greatest(1, busy * (10 + day * 7 % 11 - day % 7) / 12) as n) as counted
+     on conflict do nothing`,
+    [tenantId],
+  );
+  await harness.database.query(
+    `insert into payment_settle_times (tenant_id, hour, step, payments)
+     select $1, date_trunc('hour', now()) - day * interval '1 day', 8, 30 from generate_series(1, 29) as day
+     on conflict do nothing`,
+    [tenantId],
+  );
+  const body = {
+    ...{ amount: 48_000, currency: 'USD', rail: 'ach', description: 'Rent for December' },
+    ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_landlord' } },
+  };
+  await person.call('POST', '/v1/payments', body, { headers: { 'idempotency-key': 'failing deliveries' } });
 }
 
 /** Calls are written a moment after they were answered. */

@@ -21,7 +21,7 @@ export const ADMIN_TOKEN = 'admin_token_of_the_tests';
 export const SANDBOX_KEY = 'sk_test_sandbox';
 /** As many as test mode has for itself. */
 export const TEST_CONNECTIONS = 5;
-const SEAL_KEY = Buffer.alloc(32, 7);
+export const SEAL_KEY = Buffer.alloc(32, 7);
 
 /** Real time with an offset that tests move. */
 export interface TestTime {

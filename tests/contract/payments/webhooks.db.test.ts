@@ -335,6 +335,9 @@ describe('failures', () => {
     for (const one of tries) expect(verify(one, secret)).toEqual({ ok: true });
     await expect.poll(async () => (await deliveries(id))[0].status).toBe('failed');
     const [delivery] = await deliveries(id);
+    const ofEvent = (eventId: string) => call('GET', `${ENDPOINTS}/${id}/deliveries?event_id=${eventId}`);
+    expect((await ofEvent(delivery.event_id)).body.data).toEqual([delivery]);
+    expect((await ofEvent('evt_none')).body).toMatchObject({ data: [], next_cursor: null });
     expect(delivery).toEqual({
       id: expect.stringMatching(/^dlv_/),
       object: 'webhook_delivery',

@@ -57,6 +57,13 @@ export interface DeliveryFilter {
   readonly limit: number;
 }
 
+/** Which delivery of an event to one endpoint; its id lies between these two, so that few rows are looked at. */
+export interface EventDeliveryFilter extends EndpointRef {
+  readonly eventId: string;
+  readonly fromId: string;
+  readonly beforeId: string;
+}
+
 export type QueueStore = ReturnType<typeof createQueueStore>;
 
 export function createQueueStore(schemaName: string) {
@@ -176,6 +183,20 @@ order by id desc limit $4`,
         [filter.tenantId, filter.endpointId ?? null, filter.beforeId ?? null, filter.limit, at],
       );
       return rows.map(fromRow);
+    },
+
+    /** An event goes to an endpoint once, so the first that is found is the one. */
+    async findOfEvent(db: Queryable, filter: EventDeliveryFilter, at: Date): Promise<Delivery | undefined> {
+      const matches = 'tenant_id = $1 and endpoint_id = $2 and event_id = $3 and id >= $4 and id < $5';
+      const { rows } = await db.query<DeliveryRow>(
+        `(select ${QUEUE_COLUMNS} from ${schema}.queue where ${matches} order by id limit 1)
+union all
+(select ${LOG_COLUMNS} from ${schema}.deliveries
+ where ${matches} and (expires_at is null or expires_at > $6) order by id limit 1)
+limit 1`,
+        [filter.tenantId, filter.endpointId, filter.eventId, filter.fromId, filter.beforeId, at],
+      );
+      return rows[0] && fromRow(rows[0]);
     },
 
     async listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>, at: Date): Promise<Delivery[]> {

@@ -1,7 +1,12 @@
 import type { Queryable } from '@libs/db';
 import { announce } from './announcement.ts';
 import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
-import { createQueueStore, type DeliveryFilter, type UndeliveredFilter } from './queue-store.ts';
+import {
+  createQueueStore,
+  type DeliveryFilter,
+  type EventDeliveryFilter,
+  type UndeliveredFilter,
+} from './queue-store.ts';
 
 export interface DeliveryQueueOptions {
   /** The schema that `deliveryMigrations` was given. */
@@ -31,6 +36,8 @@ export interface DeliveryQueue {
   retry(tx: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   find(db: Queryable, key: { tenantId: string; id: string }): Promise<Delivery | undefined>;
   list(db: Queryable, filter: DeliveryFilter): Promise<Delivery[]>;
+  /** What became of an event at one endpoint. */
+  findOfEvent(db: Queryable, filter: EventDeliveryFilter): Promise<Delivery | undefined>;
   listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>): Promise<Delivery[]>;
   /** How many were given up in a time. */
   countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number>;
@@ -69,6 +76,7 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
 
     find: (db, { tenantId, id }) => store.find(db, tenantId, id, now()),
     list: (db, filter) => store.list(db, filter, now()),
+    findOfEvent: (db, filter) => store.findOfEvent(db, filter, now()),
     listDead: (db, filter) => store.listDead(db, filter, now()),
     countUndelivered: (db, filter) => store.countUndelivered(db, filter),
 

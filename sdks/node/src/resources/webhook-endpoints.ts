@@ -10,6 +10,11 @@ import type {
 
 const PATH = '/v1/webhook_endpoints';
 
+export interface DeliveryListParams extends ListParams {
+  /** What became of one event. */
+  event_id?: string;
+}
+
 export class WebhookEndpointsResource {
   readonly #http: HttpClient;
 
@@ -49,8 +54,8 @@ export class WebhookEndpointsResource {
     return this.#http.send({ method: 'POST', path: `${PATH}/${segment(id)}/test`, options });
   }
 
-  /** What was sent to this endpoint. */
-  deliveries(id: string, params?: ListParams, options?: RequestOptions): List<WebhookDelivery> {
+  /** What was sent to this endpoint, all of it or what became of one event. */
+  deliveries(id: string, params?: DeliveryListParams, options?: RequestOptions): List<WebhookDelivery> {
     return new List(this.#http, {
       method: 'GET',
       path: `${PATH}/${segment(id)}/deliveries`,

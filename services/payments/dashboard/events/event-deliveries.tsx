@@ -5,11 +5,11 @@ import type { WebhookDelivery, WebhookEndpoint } from '../api/types.ts';
 import { texts } from '../texts.ts';
 import { deliveryColors } from '../webhooks/delivery.ts';
 
-const RECENT_MAX = 100;
+const ENDPOINTS_MAX = 100;
 
-/** How an event went to each endpoint, as far as their latest deliveries tell. */
+/** How an event went to each endpoint. */
 export function EventDeliveries({ eventId }: { eventId: string }) {
-  const endpoints = useList<WebhookEndpoint>('/v1/webhook_endpoints', { limit: RECENT_MAX });
+  const endpoints = useList<WebhookEndpoint>('/v1/webhook_endpoints', { limit: ENDPOINTS_MAX });
   return (
     <Group gap={4}>
       {(endpoints.data?.data ?? []).map((endpoint) => (
@@ -21,9 +21,9 @@ export function EventDeliveries({ eventId }: { eventId: string }) {
 
 function EndpointDelivery({ endpoint, eventId }: { endpoint: WebhookEndpoint; eventId: string }) {
   const deliveries = useList<WebhookDelivery>(`/v1/webhook_endpoints/${endpoint.id}/deliveries`, {
-    limit: RECENT_MAX,
+    event_id: eventId,
   });
-  const delivery = deliveries.data?.data.find(({ event_id: id }) => id === eventId);
+  const delivery = deliveries.data?.data[0];
   if (delivery === undefined) return null;
   return (
     <Badge

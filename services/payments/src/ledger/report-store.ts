@@ -1,6 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { COMPUTED, IS_OWED, KEPT_SUMS, POSTED, SIGNED_ENTRIES, SUMS_OF_ENTRIES } from './sums-store.ts';
-import { FEE_REVENUE, FEES_OWED, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
+import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
 
 export interface EntryRow {
   id: string;
@@ -20,19 +20,31 @@ export interface EntryFilter {
   limit: number;
 }
 
+/** Which transfers touch an account, written so that each part finds its index: few of all transfers may touch it. */
+function transfersOf(accountId: string | null): string[] {
+  if (accountId === null) return ['$3::text is null'];
+  if (accountId === FEES_OWED || accountId === FEE_REVENUE) return ['$3::text is not null and fee > 0'];
+  const sides = ['debit_account', 'credit_account'];
+  if (accountId.startsWith('pm_')) return sides.map((side) => `${side} = $3 and ${side} like 'pm\\_%'`);
+  const isEither = '$3 in (debit_account, credit_account)';
+  if (accountId.startsWith(OWED_PREFIX)) return [`kind in ('owe', 'repay') and ${isEither}`];
+  const isOutside = accountId === OUTSIDE_SOURCES || accountId === OUTSIDE_DESTINATIONS;
+  return [isOutside ? isEither : `$3::text is null`];
+}
+
 /**
  * Newest first; the entries of a transaction stand together, in the order of their ids. A page holds at most `limit`
  * entries and each transaction has at least one that is asked for, so that many transactions are enough.
  */
 export async function listEntries(db: Queryable, tenantId: string, filter: EntryFilter): Promise<EntryRow[]> {
+  const transfers = transfersOf(filter.accountId).map(
+    (condition) => `(select * from ledger_transfers
+       where tenant_id = $1 and ($2::text is null or payment_id = $2) and ${condition} and ($4::text is null or id <= $4)
+       order by id desc limit $6 + 1)`,
+  );
   const { rows } = await db.query<EntryRow>(
     `with chosen as (
-       select * from ledger_transfers
-       where tenant_id = $1 and ($2::text is null or payment_id = $2)
-         and ($3::text is null or debit_account = $3 or credit_account = $3
-           or ($3 in ('${FEES_OWED}', '${FEE_REVENUE}') and fee > 0))
-         and ($4::text is null or id <= $4)
-       order by id desc limit $6 + 1
+       select * from (${transfers.join(' union ')}) as touching order by id desc limit $6 + 1
      )
      select 'le_' || substr(chosen.id, 4) || suffix as id, chosen.id as transaction_id, payment_id, side.account as account_id,
        case when (suffix in ('c', 'r')) = (kind <> 'reverse') then 'credit' else 'debit' end as direction, side.amount,
@@ -100,6 +112,15 @@ export async function findProof(db: Queryable, tenantId: string): Promise<Proof 
       rows: row.checks,
     }
   );
+}
+
+/** Whose proofs are older than a moment, the oldest first. */
+export async function findOldProofs(db: Queryable, before: Date, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(
+    'select tenant_id from ledger_proofs where checked_at < $1 order by checked_at limit $2',
+    [before, limit],
+  );
+  return rows.map((row) => row.tenant_id);
 }
 
 export async function keepProof(db: Queryable, tenantId: string, proof: Proof): Promise<void> {

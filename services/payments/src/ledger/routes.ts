@@ -4,7 +4,8 @@ import Type from 'typebox';
 import { ID_LENGTH_MAX, nullable, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
-import { accountsOf, checkLedger, entriesOf, feesOf } from './service.ts';
+import { checkLedger } from './proofs.ts';
+import { accountsOf, entriesOf, feesOf } from './service.ts';
 
 export interface LedgerRouteDependencies {
   databases: ByMode<Database>;
@@ -246,7 +247,7 @@ export function registerLedgerRoutes(
         operationId: 'ledger.check',
         summary: 'Prove the ledger',
         description:
-          'Computes that all sums are zero, that balances match their entries, and that the entries of every payment match its state. For books of more than 100,000 transfers a proof stands for 60 times as long as it took; `checked_at` says when it was made.',
+          'Computes that all sums are zero, that balances match their entries, and that the entries of every payment match its state. For books of more than 10,000 transfers the answer is the last proof, of which a new one is made in the background; `checked_at` says when it was made, a day ago at most.',
         tags: ['Ledger'],
         response: { 200: Check },
       },

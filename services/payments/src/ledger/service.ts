@@ -2,16 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { newId } from '@libs/seal';
 import type { Tenant } from '../tenant.ts';
 import type { Balance, BalanceKey } from './balance.ts';
-import {
-  type CheckRow,
-  countTransfers,
-  type EntryFilter,
-  findProof,
-  keepProof,
-  listEntries,
-  type Proof,
-  runChecks,
-} from './report-store.ts';
+import { type EntryFilter, listEntries } from './report-store.ts';
 import { changeBalances, insertTransfers, lockBalances, openBalance } from './store.ts';
 import { isBehind, listAccounts, lockSumsPlace, sumFees, sumNext } from './sums-store.ts';
 import { balanceChanges, FEE_REVENUE, FEES_OWED, OWED_PREFIX, type Transfer } from './transfer.ts';
@@ -142,49 +133,4 @@ export async function entriesOf(db: Queryable, tenant: Tenant, filter: EntryFilt
     state: row.state,
     created_at: row.created_at.toISOString(),
   }));
-}
-
-/** Smaller books are proved anew at every question. */
-const LARGE_TRANSFERS = 100_000;
-/** The proof of large books stands for this many times as long as it took, so that asking all the time costs little. */
-const STANDS_TIMES = 60;
-
-/** Proves the books from the entries alone: sums, balances, and that each payment's entries fit its state. */
-export async function checkLedger(database: Database, tenant: Tenant, now: Date) {
-  const { rows, checkedAt } = await proofOf(database, tenant, now);
-  const checks = rows.map(({ name, wrong, example }) => ({
-    name,
-    ok: wrong === 0,
-    detail: wrong === 0 ? 'Nothing is wrong.' : `${wrong} wrong, for example ${example}.`,
-  }));
-  return {
-    object: 'ledger_check' as const,
-    ok: checks.every((check) => check.ok),
-    checks,
-    checked_at: checkedAt.toISOString(),
-  };
-}
-
-async function proofOf(
-  database: Database,
-  { id }: Tenant,
-  now: Date,
-): Promise<Pick<Proof, 'rows' | 'checkedAt'>> {
-  const last = await findProof(database, id);
-  if (last !== undefined && stands(last, now)) return last;
-  const startedMs = performance.now();
-  const found = await database.transaction(
-    async (tx) => ({ transfers: await countTransfers(tx, id), rows: await runChecks(tx, id) }),
-    { isolation: 'repeatable read', readOnly: true, report: true },
-  );
-  const proof = { ...found, checkedAt: now, tookMs: performance.now() - startedMs };
-  if (found.transfers >= LARGE_TRANSFERS) await keepProof(database, id, proof);
-  return proof;
-}
-
-/** A proof that found something wrong never stands. */
-function stands({ rows, transfers, checkedAt, tookMs }: Proof, now: Date): boolean {
-  const ageMs = now.getTime() - checkedAt.getTime();
-  const isRight = (row: CheckRow) => row.wrong === 0;
-  return transfers >= LARGE_TRANSFERS && rows.every(isRight) && ageMs >= 0 && ageMs < STANDS_TIMES * tookMs;
 }

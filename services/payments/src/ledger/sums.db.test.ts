@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentsMigrations } from '../migrations.ts';
 import { tenantOf } from '../tenant.ts';
-import { accountsOf, checkLedger, feesOf, keepSums } from './service.ts';
+import { checkLedger, createLedgerProofs } from './proofs.ts';
+import { accountsOf, feesOf, keepSums } from './service.ts';
 
 const MINUTE_MS = 60_000;
 const now = new Date('2026-11-15T12:00:00Z');
@@ -96,22 +97,56 @@ test('what is younger than a transaction can be stays out of the sums, and a wro
   expect([ok, checks.find(({ name }) => name === 'sums_match_entries')?.ok]).toEqual([false, false]);
 });
 
-test('the proof of large books stands for a while, unless it found something', async () => {
+test('large books answer with their last proof, of which a new one is made behind, unless it found something or is old', async () => {
+  const { database } = books;
   const tenant = await bookAll([['fund', 500, 0, 30]]);
-  const right = [{ name: 'entries_sum_to_zero', wrong: 0, example: null }];
+  const right = { name: 'entries_sum_to_zero', wrong: 0, example: null };
   const keep = (checks: object[], transfers: number) =>
-    books.database.query(
+    database.query(
       `insert into ledger_proofs (tenant_id, checked_at, transfers, took_ms, checks) values ($1, $2, $3, 5000, $4)
        on conflict (tenant_id) do update set transfers = excluded.transfers, checks = excluded.checks`,
       [tenant.id, now, transfers, JSON.stringify(checks)],
     );
   const checkedAt = async (afterMs: number) =>
-    (await checkLedger(books.database, tenant, new Date(now.getTime() + afterMs))).checked_at;
-  await keep(right, 2_000_000);
+    (await checkLedger(database, tenant, new Date(now.getTime() + afterMs))).checked_at;
+  const asked = async () => {
+    const { rows } = await database.query(`delete from jobs where name = 'ledger.prove' returning payload`);
+    return rows.map(({ payload }) => payload);
+  };
+  await keep([right], 2_000_000);
   expect(await checkedAt(299_000)).toBe(now.toISOString());
-  expect(await checkedAt(301_000)).not.toBe(now.toISOString());
-  await keep([{ ...right[0], wrong: 1, example: 'x' }], 2_000_000);
+  expect(await asked()).toEqual([]);
+  for (const afterMs of [301_000, 302_000]) expect(await checkedAt(afterMs)).toBe(now.toISOString());
+  expect(await asked()).toEqual([{ tenant_id: tenant.id }]);
+  expect(await checkedAt(24 * 60 * MINUTE_MS)).not.toBe(now.toISOString());
+  await keep([{ ...right, wrong: 1, example: 'x' }], 2_000_000);
   expect(await checkedAt(1_000)).not.toBe(now.toISOString());
-  await keep(right, 99_999);
+  await keep([right], 9_999);
   expect(await checkedAt(1_000)).not.toBe(now.toISOString());
+});
+
+test('proofs of large books are renewed before they are old', async () => {
+  const { database } = books;
+  const [old, young] = [await bookAll([['fund', 500, 0, 30]]), await bookAll([['fund', 500, 0, 30]])];
+  const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 60 * MINUTE_MS);
+  await database.query(`delete from ledger_proofs`);
+  for (const [{ id }, hours] of [
+    [old, 13],
+    [young, 11],
+  ] as const)
+    await database.query(
+      `insert into ledger_proofs (tenant_id, checked_at, transfers, took_ms, checks) values ($1, $2, 10000, 1, '[]')`,
+      [id, hoursAgo(hours)],
+    );
+  const { handlers, cron } = createLedgerProofs({ database, now: () => now });
+  const run = (name: string, payload: unknown) =>
+    handlers
+      .find((handler) => handler.name === name)
+      ?.handle([{ id: 1, name, payload, key: null, attempt: 1 }], { signal: new AbortController().signal });
+  await run(cron.name, null);
+  const { rows } = await database.query<{ name: string; payload: unknown }>(
+    'delete from jobs returning name, payload',
+  );
+  expect(rows).toEqual([{ name: 'ledger.prove', payload: { tenant_id: old.id } }]);
+  await run('ledger.prove', rows[0]?.payload);
 });

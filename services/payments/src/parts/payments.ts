@@ -1,5 +1,6 @@
 import { createClocks } from '../clock/service.ts';
 import { errors } from '../errors.ts';
+import { createLedgerProofs } from '../ledger/proofs.ts';
 import { registerLedgerRoutes } from '../ledger/routes.ts';
 import { methodToApi } from '../payment-methods/method.ts';
 import { createAcceptance } from '../payments/accept/accept.ts';
@@ -58,6 +59,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const quarantine = createQuarantine(base);
   const rails = await createRails({ ...base, paymentMethods, clocks, quarantine }, needs.openRails);
   const reconciliation = createReconciliation({ ...base, rails: withBooks(rails.all) });
+  const proofs = createLedgerProofs(base);
   const carriers = needs.rails ?? rails.all;
   const routing = createRouting({ rails: carriers, terms: ROUTING_TERMS, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
@@ -118,8 +120,8 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
         },
       });
     },
-    handlers: [processing.submitHandler, ...work.handlers, reconciliation.handler],
-    cron: [...work.cron, reconciliation.cron],
+    handlers: [processing.submitHandler, ...work.handlers, reconciliation.handler, ...proofs.handlers],
+    cron: [...work.cron, reconciliation.cron, proofs.cron],
     close: () => rails.close(),
   };
 }

@@ -1,7 +1,7 @@
 import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
-import { idParams } from '../api-schema.ts';
+import { ID_LENGTH_MAX, idParams } from '../api-schema.ts';
 import type { eventTypes } from '../events/event.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { endpointToApi } from './endpoint.ts';
@@ -228,7 +228,11 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
         summary: 'List what was sent to an endpoint',
         description: 'Newest first, with every try and what the endpoint answered.',
         params: IdParams,
-        querystring: listQuery(),
+        querystring: listQuery({
+          event_id: Type.Optional(
+            Type.String({ maxLength: ID_LENGTH_MAX, description: 'What became of one event here.' }),
+          ),
+        }),
         response: { 200: objectListSchema(DeliverySchema) },
       },
     },
@@ -236,7 +240,9 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
       objectListPage(query, {
         cursor,
         read: ({ from, limit }) =>
-          webhooks.listDeliveries(caller.tenant, params.id, { beforeId: from?.[0] ?? null, limit }),
+          webhooks.listDeliveries(caller.tenant, params.id, {
+            ...{ eventId: query.event_id ?? null, beforeId: from?.[0] ?? null, limit },
+          }),
         positionOf: ({ id }) => [id],
         show: deliveryToApi,
       }),

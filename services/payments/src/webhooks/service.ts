@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { checkUrlResolved, type EgressPolicy } from '@libs/egress';
-import type { NewId, RandomBytes } from '@libs/seal';
+import { idTimeMs, type NewId, newId as newIdAt, type RandomBytes } from '@libs/seal';
 import {
   type Delivery,
   type DeliveryQueue,
@@ -201,11 +201,18 @@ export function createWebhooks(deps: WebhooksDependencies) {
     async listDeliveries(
       tenant: Tenant,
       id: string,
-      page: { beforeId: string | null; limit: number },
+      page: { eventId: string | null; beforeId: string | null; limit: number },
     ): Promise<Delivery[]> {
-      const { beforeId, limit } = page;
+      const { eventId, beforeId, limit } = page;
       if ((await findEndpoint(databases[tenant.mode], { tenantId: tenant.id, id })) === undefined)
         throw notFound();
+      if (eventId !== null) {
+        const ids = deliveryIdsOf(eventId);
+        if (ids === undefined || beforeId !== null) return [];
+        const sought = { tenantId: tenant.id, endpointId: id, eventId, ...ids };
+        const delivery = await queue.findOfEvent(databases[tenant.mode], sought);
+        return delivery === undefined ? [] : [delivery];
+      }
       const filter = { tenantId: tenant.id, endpointId: id, limit };
       return queue.list(databases[tenant.mode], beforeId === null ? filter : { ...filter, beforeId });
     },
@@ -268,6 +275,16 @@ function refuseDisabled(endpoint: WebhookEndpoint): void {
   if (endpoint.status === 'disabled') {
     throw errors.state_conflict({ detail: 'The endpoint is disabled; enable it first.' });
   }
+}
+
+/** Deliveries are made in the transaction of their event, which ends within a minute or so; ids ascend with time. */
+const AFTER_EVENT_MS_MAX = 2 * 60_000;
+
+function deliveryIdsOf(eventId: string): { fromId: string; beforeId: string } | undefined {
+  const madeMs = idTimeMs(eventId);
+  if (madeMs === undefined) return undefined;
+  const idAt = (ms: number) => newIdAt('dlv', ms, (bytes) => Buffer.alloc(bytes));
+  return { fromId: idAt(madeMs), beforeId: idAt(madeMs + AFTER_EVENT_MS_MAX) };
 }
 
 function notFound(): Error {

@@ -385,11 +385,17 @@ class AsyncWebhookEndpointsResource(AsyncResource):
         return model_of(WebhookDelivery, await self._post(path, None, idempotency_key, timeout, max_retries))
 
     def deliveries(
-        self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
+        self,
+        id: str,
+        *,
+        event_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
     ) -> AsyncPaged[WebhookDelivery]:
-        """What was sent to this endpoint."""
+        """What was sent to this endpoint, all of it or what became of one event."""
         path = f"/v1/webhook_endpoints/{segment(id)}/deliveries"
-        request = ApiRequest("GET", path, query=given(limit=limit, cursor=cursor))
+        query = given(event_id=event_id, limit=limit, cursor=cursor)
+        request = ApiRequest("GET", path, query=query)
         return AsyncPaged(self._http, request, WebhookDelivery)
 
 

@@ -386,11 +386,17 @@ class WebhookEndpointsResource(Resource):
         return model_of(WebhookDelivery, self._post(path, None, idempotency_key, timeout, max_retries))
 
     def deliveries(
-        self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
+        self,
+        id: str,
+        *,
+        event_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
     ) -> Paged[WebhookDelivery]:
-        """What was sent to this endpoint."""
+        """What was sent to this endpoint, all of it or what became of one event."""
         path = f"/v1/webhook_endpoints/{segment(id)}/deliveries"
-        request = ApiRequest("GET", path, query=given(limit=limit, cursor=cursor))
+        query = given(event_id=event_id, limit=limit, cursor=cursor)
+        request = ApiRequest("GET", path, query=query)
         return Paged(self._http, request, WebhookDelivery)
 
 

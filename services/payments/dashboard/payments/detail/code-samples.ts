@@ -2,32 +2,45 @@ import type { CodeSample } from '@libs/ui';
 import { mode } from '../../api/mode.ts';
 import type { Payment } from '../../api/types.ts';
 
+interface Call {
+  path: string;
+  node: string;
+  python: string;
+  body: Record<string, unknown>;
+}
+
 /** The order as its sender would write it; defaults are left out. */
-export function bodyOf(payment: Payment): Record<string, unknown> {
-  return {
-    amount: payment.amount,
-    currency: payment.currency,
-    source: payment.source,
-    destination: payment.destination,
-    rail: payment.rail,
+function callOf(payment: Payment): Call {
+  const more = {
     ...(payment.description === null ? {} : { description: payment.description }),
     ...(Object.keys(payment.metadata).length === 0 ? {} : { metadata: payment.metadata }),
   };
+  const { amount, currency, source, destination, rail, refund_of: refunded } = payment;
+  if (refunded !== null)
+    return {
+      path: `/v1/payments/${refunded}/refunds`,
+      node: `refund('${refunded}', `,
+      python: `refund("${refunded}", `,
+      body: { amount, ...more },
+    };
+  const body = { amount, currency, source, destination, rail, ...more };
+  return { path: '/v1/payments', node: 'create(', python: 'create(', body };
 }
 
 const KEY = mode === 'test' ? 'sk_test_…' : 'sk_live_…';
 
 /** The same payment by program, ready to be pasted with a key of one's own. */
-export function samplesOf(body: Record<string, unknown>, origin: string): CodeSample[] {
+export function samplesOf(payment: Payment, origin: string): CodeSample[] {
+  const { path, node, python, body } = callOf(payment);
   const json = JSON.stringify(body, null, 2);
   return [
     {
       name: 'curl',
       text: [
-        `curl -sS ${origin}/v1/payments \\`,
+        `curl -sS ${origin}${path} \\`,
         `  -H 'Authorization: Bearer ${KEY}' \\`,
         `  -H 'Content-Type: application/json' \\`,
-        `  -H "Idempotency-Key: $(uuidgen)" \\`,
+        `  -H "Idempotency-Key: $(date +%s%N)" \\`,
         `  -d '${json.replaceAll("'", "'\\''")}'`,
       ].join('\n'),
     },
@@ -37,7 +50,7 @@ export function samplesOf(body: Record<string, unknown>, origin: string): CodeSa
         "import { Payments } from 'payments-api';",
         '',
         `const client = new Payments({ apiKey: '${KEY}', baseUrl: '${origin}' });`,
-        `const payment = await client.payments.create(${json});`,
+        `const payment = await client.payments.${node}${json});`,
         'console.log(payment.id, payment.status);',
       ].join('\n'),
     },
@@ -47,7 +60,7 @@ export function samplesOf(body: Record<string, unknown>, origin: string): CodeSa
         'from payments_api import Payments',
         '',
         `client = Payments("${KEY}", "${origin}")`,
-        `payment = client.payments.create(**${json})`,
+        `payment = client.payments.${python}**${json})`,
         'print(payment.id, payment.status)',
       ].join('\n'),
     },

@@ -11,7 +11,7 @@ import { useLivePayments } from '../live.ts';
 import { MessagesPanel } from '../messages/messages-panel.tsx';
 import { PaymentStatusBadge } from '../status.tsx';
 import { AttemptsPanel } from './attempts.tsx';
-import { bodyOf, samplesOf } from './code-samples.ts';
+import { samplesOf } from './code-samples.ts';
 import { DecisionPanel } from './decision.tsx';
 import { EntriesPanel } from './entries.tsx';
 import { EventsPanel } from './events.tsx';
@@ -78,7 +78,7 @@ function PaymentView({ payment }: { payment: Payment }) {
       <EntriesPanel paymentId={payment.id} />
       <EventsPanel paymentId={payment.id} />
       <Panel title={words.code}>
-        <CodeTabs label={words.code} samples={samplesOf(bodyOf(payment), window.location.origin)} />
+        <CodeTabs label={words.code} samples={samplesOf(payment, window.location.origin)} />
       </Panel>
     </Page>
   );

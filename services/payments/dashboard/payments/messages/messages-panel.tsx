@@ -21,7 +21,7 @@ export function MessagesPanel({ paymentId }: { paymentId: string }) {
               {words.noMessages}
             </Text>
           ) : (
-            <Accordion variant="separated" order={3}>
+            <Accordion variant="separated" order={3} keepMounted={false}>
               {data.map((message) => (
                 <MessageItem key={message.id} message={message} />
               ))}
@@ -51,7 +51,7 @@ function MessageItem({ message }: { message: RailMessage }) {
         </Group>
       </Accordion.Control>
       <Accordion.Panel>
-        {kind.startsWith('pacs') ? (
+        {content.trimStart().startsWith('<') ? (
           <XmlView content={content} label={kind} />
         ) : (
           <NachaView content={content} />
