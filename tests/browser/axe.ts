@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /** The short form: it is read by the browser again for every page. */
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const HTML_LENGTH_MAX = 400;
-
-interface Violation {
-  id: string;
-  impact: string | null;
-  nodes: { html: string }[];
-}
 
 /** Rows of a table are made by the same lines; the first of them have every state that a test brings about. */
 const MORE_OF_THE_SAME = '.ui-table tbody tr:nth-child(n+9)';
@@ -36,7 +31,7 @@ export async function seriousViolations(
         .violations;
     },
     { only: rules === undefined ? null : [...rules], include: within, exclude: MORE_OF_THE_SAME },
-  )) as Violation[];
+  )) as AxeResults['violations'];
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, HTML_LENGTH_MAX)).join(' | ')}`);

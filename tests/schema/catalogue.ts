@@ -53,7 +53,7 @@ export async function readListChecks(db: Queryable, schemas: readonly string[]):
     `select format('%s.%s', t.relname, a.attname) as column, pg_get_constraintdef(c.oid) as definition
      from pg_constraint c join pg_class t on t.oid = c.conrelid join pg_namespace n on n.oid = c.connamespace
      join pg_attribute a on a.attrelid = t.oid and a.attnum = c.conkey[1]
-     where n.nspname = any($1) and c.contype = 'c' and cardinality(c.conkey) = 1
+     where n.nspname = any($1) and c.contype = 'c' and cardinality(c.conkey) = 1 and not t.relispartition
        and pg_get_constraintdef(c.oid) like '%= ANY (%'
      order by 1`,
     [schemas],
@@ -74,7 +74,7 @@ export function readSealedColumns(db: Queryable, schemas: readonly string[]): Pr
        join pg_attribute k on k.attrelid = i.indrelid and k.attnum = part.attnum
        where i.indrelid = t.oid and i.indisprimary)) as line
      from pg_attribute a join pg_class t on t.oid = a.attrelid join pg_namespace n on n.oid = t.relnamespace
-     where n.nspname = any($1) and t.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+     where n.nspname = any($1) and t.relkind in ('r', 'p') and not t.relispartition and a.attnum > 0 and not a.attisdropped
        and a.attname ~ '(^|_)sealed(_|$)' order by 1`,
     schemas,
   );

@@ -92,13 +92,14 @@ async function insertAll(db: Queryable, rows: Map<string, string>): Promise<stri
   return done;
 }
 
-/** A table that is divided by days takes a row once it has the day. */
+/** A table that is divided by days takes a row once it has the day; others have a part for everything. */
 async function makeDays(db: Queryable, schemas: readonly string[]): Promise<string[]> {
   const day = MOMENT.slice(0, 10);
   const { rows } = await db.query<{ statement: string }>(
     `select format('create table %1$s.%2$s_%3$s partition of %1$s.%2$s for values from (%4$L) to (%5$L);', n.nspname, c.relname,
        $2::text, $3::text, ($3::date + 1)::text) as statement
-     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any($1) and c.relkind = 'p'`,
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_partitioned_table p on p.partrelid = c.oid
+     where n.nspname = any($1) and p.partdefid = 0`,
     [schemas, day.replaceAll('-', ''), day],
   );
   for (const { statement } of rows) await db.query(statement);

@@ -30,7 +30,9 @@ function faultsOfEntry(name: string, { placement, by, why }: PlacedTable): strin
   return why === undefined ? [`${name} does not say why it is not spread by tenant`] : [];
 }
 
-const TABLES = `select format('%s.%s', schemaname, tablename) as line from pg_tables where schemaname = any($1)`;
+/** Parts of a table go where it goes. */
+const TABLES = `select format('%s.%s', n.nspname, c.relname) as line from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition`;
 
 async function keyFaults(db: Queryable, schemas: readonly string[], tables: PlacedTables): Promise<string[]> {
   const { rows } = await db.query<{ table: string; key: string; first: string }>(

@@ -27,6 +27,7 @@ import { migrationSource } from '../../services/toolhub/src/schema.ts';
 import { TOOLHUB_SCHEMAS, TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
 import type { SwitchKind } from '../../services/toolhub/src/tools/store.ts';
 import { type ListCheck, readListChecks, readSealedColumns } from './catalogue.ts';
+import { DELETED_IN_STEPS, DIVIDED, findTablesThatExpire } from './expiring.ts';
 import { findPlacementFaults } from './placement.ts';
 
 /** The names of a union of the code: the compiler refuses one that is missing and one too many. */
@@ -226,5 +227,23 @@ describe('every table is in its list, and can be spread as the list says', () =>
       'planted.stray is in no list: place it',
     ]);
     await database.query('drop schema planted cascade');
+  });
+});
+
+describe('what expires', () => {
+  test('goes by whole parts, or the list says why it does not', () => {
+    const divided = new Set(DIVIDED.map((name) => name.split('.')[1]));
+    const found = findTablesThatExpire();
+    expect(found.length).toBeGreaterThan(20);
+    expect(found.filter((name) => !divided.has(name) && !(name in DELETED_IN_STEPS))).toEqual([]);
+  });
+
+  test.each(['payments', 'toolhub'])('%s: the tables of the list are divided', async (product) => {
+    const { database } = product === 'payments' ? payments : toolhub;
+    const { rows } = await database.query<{ name: string }>(
+      `select format('%s.%s', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where c.relkind = 'p' order by 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(DIVIDED.filter((name) => name.startsWith(product)));
   });
 });

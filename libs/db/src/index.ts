@@ -34,6 +34,7 @@ export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
 export { observePools, reportSecondConnections } from './monitoring.ts';
 export { SecondConnection } from './one-connection.ts';
+export { type DividedTable, dayBorders, idBorders, makePart, type PartBorders, renewParts } from './parts.ts';
 export { patienceAmongProcesses } from './patience.ts';
 export type { PlacedTable, PlacedTables, Placement } from './placement.ts';
 export { SpreadError, spread, spreadSteps } from './spread.ts';

@@ -61,7 +61,10 @@ export function newId(prefix: string, nowMs: number, randomBytes: RandomBytes): 
 /** The milliseconds that an id was made at, or undefined for text that is no id of ours. */
 export function idTimeMs(id: string): number | undefined {
   const body = id.slice(id.lastIndexOf('_') + 1);
-  if (body.length !== ID_CHARACTERS) return undefined;
+  return body.length === ID_CHARACTERS ? decodeTime(body) : undefined;
+}
+
+function decodeTime(body: string): number | undefined {
   let timeMs = 0;
   for (const character of body.slice(0, TIME_CHARACTERS)) {
     const digit = BASE32.indexOf(character);
@@ -69,6 +72,18 @@ export function idTimeMs(id: string): number | undefined {
     timeMs = timeMs * 32 + digit;
   }
   return timeMs;
+}
+
+/** Comes after every id that was made before this time, and before every other. */
+export function idBorder(prefix: string, timeMs: number): string {
+  checkPrefix(prefix);
+  return `${prefix}_${encodeNumber(timeMs, TIME_CHARACTERS)}`;
+}
+
+/** The milliseconds of a border, or undefined for text that is none. */
+export function idBorderTimeMs(border: string): number | undefined {
+  const body = border.slice(border.lastIndexOf('_') + 1);
+  return body.length === TIME_CHARACTERS ? decodeTime(body) : undefined;
 }
 
 /** Ids of one factory ascend strictly, also within a millisecond and when the clock is set back. */

@@ -1,5 +1,13 @@
 export { SealError, type SealErrorCode } from './errors.ts';
-export { createIdFactory, type IdFactoryOptions, idTimeMs, type NewId, newId } from './ids.ts';
+export {
+  createIdFactory,
+  type IdFactoryOptions,
+  idBorder,
+  idBorderTimeMs,
+  idTimeMs,
+  type NewId,
+  newId,
+} from './ids.ts';
 export {
   createSealer,
   parseSealKeys,

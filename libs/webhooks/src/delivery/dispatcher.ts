@@ -70,7 +70,7 @@ export interface DeliveryDispatcher {
   offer(deliveries: readonly OfferedDelivery[]): void;
   /** Looks for due rows and lanes of dead processes now, instead of at the next poll. */
   poll(): Promise<void>;
-  /** Deletes rows whose time has run out; done every minute while started. Gives their number. */
+  /** Removes rows and parts of the log whose time has run out; done every minute while started. Gives their number. */
   sweep(): Promise<number>;
   stats(): DispatcherStats;
 }
@@ -182,14 +182,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const stats = () => ({ ...loop.stats, unrecorded: recorder.size });
 
   const look = () => void poll().catch(onError);
-  const sweep = () => {
-    const at = now();
-    const { keepDeliveredMs } = options;
-    return results.expire(
-      at,
-      keepDeliveredMs === undefined ? undefined : new Date(at.getTime() - keepDeliveredMs),
-    );
-  };
+  const sweep = () => results.expire(now(), options.keepDeliveredMs);
 
   return {
     async start() {

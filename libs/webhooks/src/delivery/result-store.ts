@@ -1,9 +1,13 @@
-import { type Database, type Queryable, textArray } from '@libs/db';
+import { type Database, idBorders, type Queryable, renewParts, textArray } from '@libs/db';
 import { type DeliveryResult, type EndpointRef, laneKey } from './delivery.ts';
 import { endpointColumns } from './lane-store.ts';
 
 // SQL of the results: from the queue to the log, retries, failures, expiry.
 
+const DAY_MS = 86_400_000;
+const DAYS_PER_PART = 10;
+/** What was tried again and again is delivered days after it was made, by which it has its part. */
+const DELIVERED_LATE_DAYS = 5;
 const EXPIRED_PER_STATEMENT = 1_000;
 const EXPIRE_STATEMENTS_MAX = 100;
 /** Manual retries may go on for ever; the log of one delivery may not. */
@@ -125,20 +129,34 @@ where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
       );
     },
 
-    /** Deletes what has run out, and what was delivered before a time; gives how many rows that were. */
-    async expire(at: Date, deliveredBefore: Date | undefined): Promise<number> {
-      const dead = await deleteInSteps('expires_at <= $1', at);
-      if (deliveredBefore === undefined) return dead;
-      return dead + (await deleteInSteps("status = 'delivered' and finished_at < $1", deliveredBefore));
+    /**
+     * Deletes what has run out, which is little, row by row. What was delivered goes by whole parts of the table, when they
+     * are past their time. Gives how many rows and parts that were.
+     */
+    async expire(at: Date, keepDeliveredMs: number | undefined): Promise<number> {
+      const dead = await deleteInSteps('deliveries', 'expires_at <= $1', at);
+      const keptDays = keepDeliveredMs === undefined ? Number.POSITIVE_INFINITY : keepDeliveredMs / DAY_MS;
+      const parts = await renewParts(
+        database,
+        {
+          ...{ name: `${schema}.deliveries`, borders: idBorders('dlv'), daysPerPart: DAYS_PER_PART },
+          ...{ keptDays: keptDays + DELIVERED_LATE_DAYS, outliving: "status <> 'delivered'" },
+        },
+        at,
+      );
+      if (keepDeliveredMs === undefined) return dead + parts;
+      const before = new Date(at.getTime() - keepDeliveredMs);
+      const isOld = "status = 'delivered' and finished_at < $1";
+      return dead + parts + (await deleteInSteps('deliveries_default', isOld, before));
     },
   };
 
-  async function deleteInSteps(condition: string, before: Date): Promise<number> {
+  async function deleteInSteps(table: string, condition: string, before: Date): Promise<number> {
     let total = 0;
     for (let turn = 0; turn < EXPIRE_STATEMENTS_MAX; turn += 1) {
       const { rowCount } = await database.query(
-        `delete from ${schema}.deliveries where ctid = any (array(
-  select ctid from ${schema}.deliveries where ${condition} limit ${EXPIRED_PER_STATEMENT} for update skip locked))`,
+        `delete from ${schema}.${table} where (tenant_id, id) in (
+  select tenant_id, id from ${schema}.${table} where ${condition} limit ${EXPIRED_PER_STATEMENT} for update skip locked)`,
         [before],
       );
       total += rowCount;

@@ -1,9 +1,10 @@
-import type { Database, Queryable } from '@libs/db';
+import { type Database, type Queryable, renewParts } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
 import { EVENT_RETENTION_DAYS, type PaymentsEvent, type ToldEvent } from './event.ts';
 import {
-  deleteEventsBefore,
+  deleteStrayEventsBefore,
+  EVENTS_TABLE,
   type EventFilter,
   type EventKey,
   findEvent,
@@ -27,7 +28,7 @@ export interface EventService {
   findTold(keys: readonly EventKey[]): Promise<ToldEvent[]>;
   get(tenant: Tenant, id: string): Promise<PaymentsEvent>;
   list(tenant: Tenant, filter: EventFilter): Promise<PaymentsEvent[]>;
-  /** Removes a bounded number of events that are past their time; answers how many. */
+  /** Drops the parts that are past their time, and removes a bounded number of events that have none; answers how many. */
   sweep(limit: number): Promise<number>;
 }
 
@@ -45,6 +46,9 @@ export function createEventService({
   now,
   deliver,
 }: EventServiceDependencies): EventService {
+  /** What was made before is told of no more, though it goes later, with all of its part. */
+  const since = () => new Date(now().getTime() - EVENT_RETENTION_DAYS * 86_400_000);
+
   return {
     async record(tx, events, stored = []) {
       await insertEvents(tx, events);
@@ -56,14 +60,16 @@ export function createEventService({
     findTold: (keys) => findEvents(database, keys),
 
     async get(tenant, id) {
-      const event = await findEvent(databases[tenant.mode], tenant.id, id);
+      const event = await findEvent(databases[tenant.mode], { tenantId: tenant.id, id }, since());
       if (event === undefined) throw errors.not_found({ detail: 'There is no such event.' });
       return event;
     },
 
-    list: (tenant, filter) => listEvents(databases[tenant.mode], tenant.id, filter),
+    list: (tenant, filter) => listEvents(databases[tenant.mode], tenant.id, filter, since()),
 
-    sweep: (limit) =>
-      deleteEventsBefore(database, new Date(now().getTime() - EVENT_RETENTION_DAYS * 86_400_000), limit),
+    async sweep(limit) {
+      await renewParts(database, EVENTS_TABLE, now());
+      return deleteStrayEventsBefore(database, since(), limit);
+    },
   };
 }

@@ -1,5 +1,5 @@
-import { type Queryable, textArray, timestamptzArray } from '@libs/db';
-import { commonTypes, type PaymentsEvent, type ToldEvent } from './event.ts';
+import { type DividedTable, idBorders, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import { commonTypes, EVENT_RETENTION_DAYS, type PaymentsEvent, type ToldEvent } from './event.ts';
 
 interface EventRow {
   tenant_id: string;
@@ -47,12 +47,12 @@ export async function insertEvents(tx: Queryable, events: readonly PaymentsEvent
 
 export async function findEvent(
   db: Queryable,
-  tenantId: string,
-  id: string,
+  { tenantId, id }: EventKey,
+  since: Date,
 ): Promise<PaymentsEvent | undefined> {
   const { rows } = await db.query<EventRow>(
-    `select ${COLUMNS} from events where tenant_id = $1 and id = $2`,
-    [tenantId, id],
+    `select ${COLUMNS} from events where tenant_id = $1 and id = $2 and created_at >= $3`,
+    [tenantId, id, since],
   );
   return rows[0] && fromRow(rows[0]);
 }
@@ -67,26 +67,36 @@ export interface EventFilter {
   limit: number;
 }
 
+const DAY_MS = 86_400_000;
+/** No event that is told of has a lesser id: so what waits for the end of its part is not read. */
+const leastId = (since: Date) => EVENTS_TABLE.borders.at(new Date(since.getTime() - DAY_MS));
+
 export async function listEvents(
   db: Queryable,
   tenantId: string,
   filter: EventFilter,
+  since: Date,
 ): Promise<PaymentsEvent[]> {
   const isSeldom = filter.type !== null && !commonTypes.includes(filter.type);
   const { rows } = await db.query<EventRow>(
     `select ${COLUMNS} from events
      where tenant_id = $1 and ($2::text is null or type = $2) ${isSeldom ? `and ${SELDOM}` : ''} and ($3::text is null or subject_id = $3)
-       and ($4::text is null or id < $4)
+       and ($4::text is null or id < $4) and id >= $6 and created_at >= $7
      order by id desc limit $5`,
-    [tenantId, filter.type, filter.subjectId, filter.beforeId, filter.limit],
+    [tenantId, filter.type, filter.subjectId, filter.beforeId, filter.limit, leastId(since), since],
   );
   return rows.map(fromRow);
 }
 
-/** Removes a bounded number of events that are past their time; the caller comes again while there are more. */
-export async function deleteEventsBefore(db: Queryable, before: Date, limit: number): Promise<number> {
+export const EVENTS_TABLE: DividedTable = {
+  ...{ name: 'events', borders: idBorders('evt'), daysPerPart: 30, keptDays: EVENT_RETENTION_DAYS },
+};
+
+/** Removes a bounded number of those that have no part of their own; the caller comes again while there are more. */
+export async function deleteStrayEventsBefore(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from events where (tenant_id, id) in (select tenant_id, id from events where created_at < $1 limit $2)`,
+    `delete from events_default where (tenant_id, id) in
+       (select tenant_id, id from events_default where created_at < $1 limit $2)`,
     [before, limit],
   );
   return rowCount;

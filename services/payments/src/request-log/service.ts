@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import { type Database, makePart, renewParts } from '@libs/db';
 import { idTimeMs, type NewId } from '@libs/seal';
 import type { Sweep } from '../retention/service.ts';
 import { redact, redactText } from './redaction.ts';
@@ -14,14 +14,12 @@ import {
 import { Shares } from './shares.ts';
 import {
   addLeftOut,
-  dropDay,
-  ensureDay,
-  findDaysBefore,
   findRequestLog,
   insertRequestLogs,
   type LogFilters,
   type LogPlace,
   listRequestLogs,
+  logsTable,
   removeLeftOutBefore,
   sumLeftOut,
 } from './store.ts';
@@ -109,8 +107,7 @@ export function createRequestLogs(options: RequestLogsDependencies): RequestLogs
 
   async function makeDay(day: string): Promise<void> {
     if (knownDays.has(day)) return;
-    await database.transaction((tx) => ensureDay(tx, day));
-    knownDays.add(day);
+    if (await makePart(database, logsTable(days), new Date(`${day}T00:00:00Z`))) knownDays.add(day);
   }
 
   async function writeLeftOut(): Promise<void> {
@@ -159,10 +156,8 @@ export function createRequestLogs(options: RequestLogsDependencies): RequestLogs
     },
 
     async sweep(limit) {
-      const oldest = dayBefore(now(), days);
-      for (const name of await findDaysBefore(database, oldest))
-        await database.transaction((tx) => dropDay(tx, name));
-      return removeLeftOutBefore(database, oldest, limit);
+      await renewParts(database, logsTable(days), now());
+      return removeLeftOutBefore(database, dayBefore(now(), days), limit);
     },
 
     async close() {

@@ -1,4 +1,11 @@
-import { int8Array, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import {
+  type DividedTable,
+  dayBorders,
+  int8Array,
+  type Queryable,
+  textArray,
+  timestamptzArray,
+} from '@libs/db';
 import type { RequestLog, RequestLogBodies, StoredRequest } from './request-log.ts';
 
 interface LogRow {
@@ -94,32 +101,9 @@ export async function addLeftOut(
   );
 }
 
-/** Makes the part of the table that holds one day, unless it is there. Processes take turns. */
-export async function ensureDay(tx: Queryable, day: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(hashtext('request_logs'))::text`);
-  const next = new Date(`${day}T00:00:00Z`);
-  next.setUTCDate(next.getUTCDate() + 1);
-  await tx.query(
-    `create table if not exists request_logs_${day.replaceAll('-', '')} partition of request_logs
-     for values from ('${day}') to ('${next.toISOString().slice(0, 10)}')`,
-  );
-}
-
-/** Days that are past their time, oldest first. */
-export async function findDaysBefore(db: Queryable, day: string): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = 'request_logs'::regclass and c.relname < $1 order by 1`,
-    [`request_logs_${day.replaceAll('-', '')}`],
-  );
-  return rows.map(({ name }) => name);
-}
-
-/** The name is one that `findDaysBefore` gave. A reader that takes long is not waited for: the next sweep comes. */
-export async function dropDay(tx: Queryable, name: string): Promise<void> {
-  await tx.query(`set local lock_timeout = '2s'`);
-  await tx.query(`drop table if exists ${name}`);
-}
+export const logsTable = (keptDays: number): DividedTable => ({
+  ...{ name: 'request_logs', borders: dayBorders, daysPerPart: 1, keptDays },
+});
 
 export async function removeLeftOutBefore(db: Queryable, day: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(

@@ -45,13 +45,15 @@ export async function deleteAccount(tx: Queryable, customerId: string): Promise<
 export async function deleteRowsOf(db: Queryable, customerId: string, limit: number): Promise<number> {
   for (const table of ERASED_TABLES) {
     const { rowCount } = await db.query(
-      `delete from ${table} where ctid = any (array(select ctid from ${table} where customer_id = $1 limit $2))`,
+      // Rows of different parts of a table can have the same place, so the owner is asked for twice.
+      `delete from ${table} where customer_id = $1
+         and ctid = any (array(select ctid from ${table} where customer_id = $1 limit $2))`,
       [customerId, limit],
     );
     if (rowCount > 0) return rowCount;
   }
   const { rowCount } = await db.query(
-    `delete from toolhub_webhooks.deliveries where ctid = any
+    `delete from toolhub_webhooks.deliveries where tenant_id = $1 and ctid = any
        (array(select ctid from toolhub_webhooks.deliveries where tenant_id = $1 limit $2))`,
     [customerId, limit],
   );

@@ -17,6 +17,9 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** A dead letter may be replayed on its last day and die again: its event is there for that, too. */
+export const EVENTS_KEPT_DAYS = 90;
+
 export interface NewEvent {
   customerId: string;
   type: EventType;

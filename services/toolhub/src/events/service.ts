@@ -1,12 +1,16 @@
-import type { Database } from '@libs/db';
+import { type Database, renewParts } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
-import type { DeliverEvent, EmitEvent, EventKey, RecordedEvent } from './event.ts';
-import { deleteEventsBefore, findEvents, insertEvent } from './store.ts';
+import {
+  type DeliverEvent,
+  type EmitEvent,
+  EVENTS_KEPT_DAYS,
+  type EventKey,
+  type RecordedEvent,
+} from './event.ts';
+import { deleteStrayEventsBefore, EVENTS_TABLE, findEvents, insertEvent } from './store.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A dead letter may be replayed on its last day and die again: its event is there for that, too. */
-const KEPT_MS = 90 * DAY_MS;
 const PURGE_MINUTES = 60;
 const PURGE_ROWS = 1_000;
 const PURGE_TURNS_MAX = 500;
@@ -24,9 +28,10 @@ export function createEventLog(deps: { database: Database; newId: NewId; now: ()
   const purge: Handler = {
     name: 'events.purge',
     async handle(_jobs, { signal }) {
-      const before = new Date(deps.now().getTime() - KEPT_MS);
+      await renewParts(deps.database, EVENTS_TABLE, deps.now());
+      const before = new Date(deps.now().getTime() - EVENTS_KEPT_DAYS * DAY_MS);
       for (let turn = 0; turn < PURGE_TURNS_MAX && !signal.aborted; turn += 1) {
-        if ((await deleteEventsBefore(deps.database, before, PURGE_ROWS)) < PURGE_ROWS) return;
+        if ((await deleteStrayEventsBefore(deps.database, before, PURGE_ROWS)) < PURGE_ROWS) return;
       }
     },
   };

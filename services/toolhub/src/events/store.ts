@@ -1,5 +1,11 @@
-import type { Queryable } from '@libs/db';
-import type { EventKey, EventType, NewEvent, RecordedEvent } from './event.ts';
+import { type DividedTable, idBorders, type Queryable } from '@libs/db';
+import {
+  EVENTS_KEPT_DAYS,
+  type EventKey,
+  type EventType,
+  type NewEvent,
+  type RecordedEvent,
+} from './event.ts';
 
 export async function insertEvent(
   tx: Queryable,
@@ -41,11 +47,15 @@ export async function findEvents(db: Queryable, keys: readonly EventKey[]): Prom
   }));
 }
 
-/** Removes a bounded number of events that are past their time; the caller comes again while there are more. */
-export async function deleteEventsBefore(db: Queryable, before: Date, limit: number): Promise<number> {
+export const EVENTS_TABLE: DividedTable = {
+  ...{ name: 'events', borders: idBorders('evt'), daysPerPart: 30, keptDays: EVENTS_KEPT_DAYS },
+};
+
+/** Removes a bounded number of those that have no part of their own; the caller comes again while there are more. */
+export async function deleteStrayEventsBefore(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from events where (customer_id, id) in
-       (select customer_id, id from events where created_at < $1 limit $2)`,
+    `delete from events_default where (customer_id, id) in
+       (select customer_id, id from events_default where created_at < $1 limit $2)`,
     [before, limit],
   );
   return rowCount;
