@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type ToolContext } from '../connector.ts';
-import { readJsonAnswer } from '../vendor-api/answer.ts';
+import { path } from '../vendor-api/path.ts';
+import { createVendorApi, refusedBy, slowDown } from '../vendor-api/request.ts';
+import { fieldsOf } from '../vendor-api/shape.ts';
 
 /*
  * The Bot API is one POST with JSON per method, so the shared guarded client does. grammY would bring a second HTTP
@@ -27,7 +29,6 @@ export type TelegramCredential = Static<typeof telegramCredentialSchema>;
 export type TelegramContext = ToolContext<TelegramCredential>;
 
 export const TELEGRAM_URL = 'https://api.telegram.org';
-const DESCRIPTION_LENGTH_MAX = 300;
 const RETRY_AFTER_SECONDS = 5;
 
 const OWN_ID_BYTES = 6;
@@ -38,42 +39,57 @@ export function botIdOf({ bot_token }: TelegramCredential): number {
   return id === undefined ? hash('sha256', bot_token, 'buffer').readUIntBE(0, OWN_ID_BYTES) : Number(id);
 }
 
-/** Calls a method and gives its `result`. The token is part of the address, so no address is ever put in a message. */
+const api = createVendorApi<TelegramCredential>({
+  title: 'Telegram',
+  // The token is part of the address, so no address is ever put in a message.
+  baseUrl: ({ baseUrl, credential }) => `${baseUrl ?? TELEGRAM_URL}/bot${credential.bot_token}`,
+  headers: () => ({}),
+  secrets: ({ bot_token }) => [bot_token],
+  isRefusal: ({ body }) => fieldsOf(body).ok !== true,
+  explain({ status, body }, said) {
+    if (status >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
+    const answer = fieldsOf(body);
+    if (status === 200 && answer.ok !== false) return unreadable();
+    return refusalOf(answer, status, said);
+  },
+});
+
+/** Methods that only read: a lost answer may be asked for again. */
+const READS: ReadonlySet<string> = new Set(['getMe', 'getChat', 'getWebhookInfo']);
+
+/** Calls a method and gives its `result`. */
 export async function callTelegram(
   context: TelegramContext,
   method: string,
   parameters: Record<string, unknown> = {},
 ): Promise<unknown> {
-  const url = `${context.baseUrl ?? TELEGRAM_URL}/bot${context.credential.bot_token}/${method}`;
-  const response = await context.fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(parameters),
+  const { body } = await api(context, {
+    ...{ method: 'POST', path: path`/${method}`, json: parameters, repeatable: READS.has(method) },
   });
-  if (response.status >= 500) {
-    throw new ConnectorError('platform_unavailable', `Telegram answered ${response.status}`);
-  }
-  const answer = await readJsonAnswer(response, 'Telegram');
-  if (answer.ok === true) return answer.result;
-  throw asConnectorError(answer, response.status);
+  return fieldsOf(body).result;
 }
 
-function asConnectorError(answer: Record<string, unknown>, status: number): ConnectorError {
+function refusalOf(
+  answer: Record<string, unknown>,
+  status: number,
+  said: (text: unknown) => string,
+): ConnectorError {
   const code = typeof answer.error_code === 'number' ? answer.error_code : status;
-  const description = String(answer.description ?? 'no description').slice(0, DESCRIPTION_LENGTH_MAX);
   // 404 is what a token gets that no bot ever had; methods and chats that do not exist are 400.
   if (code === 401 || code === 404)
     return new ConnectorError('token_expired', 'Telegram does not accept the bot token');
   if (code === 429) {
-    const { retry_after } = (answer.parameters ?? {}) as { retry_after?: unknown };
-    const retryAfterSeconds =
-      typeof retry_after === 'number' && retry_after > 0 ? retry_after : RETRY_AFTER_SECONDS;
-    return new ConnectorError('rate_limited', 'Telegram asks to slow down', { retryAfterSeconds });
+    const { retry_after } = fieldsOf(answer.parameters);
+    const seconds = typeof retry_after === 'number' && retry_after > 0 ? retry_after : RETRY_AFTER_SECONDS;
+    return slowDown('Telegram', seconds);
   }
   if (code >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${code}`);
-  return new ConnectorError('platform_error', `Telegram refused: ${description}`, {
-    platformCode: String(code),
-  });
+  if (code >= 300 && code < 400)
+    return new ConnectorError(
+      'platform_unavailable',
+      'Telegram answered with a redirect, which is not followed',
+    );
+  return refusedBy('Telegram', said(answer.description), String(code));
 }
 
 /** Whether Telegram refused because nothing would change: what was asked for is already so. */
@@ -89,9 +105,15 @@ type Fields = Record<string, unknown>;
 
 export function asObject(value: unknown): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  throw new ConnectorError(
+  throw unreadable();
+}
+
+/** It answered, so it may well have done what it was asked for. */
+function unreadable(): ConnectorError {
+  return new ConnectorError(
     'platform_unavailable',
     'Telegram sent an answer of another shape than it documents',
+    { outcomeOpen: true },
   );
 }
 
@@ -102,8 +124,5 @@ export function textOrNull(value: unknown): string | null {
 
 export function integerOf(value: unknown): number {
   if (Number.isSafeInteger(value)) return value as number;
-  throw new ConnectorError(
-    'platform_unavailable',
-    'Telegram sent an answer of another shape than it documents',
-  );
+  throw unreadable();
 }

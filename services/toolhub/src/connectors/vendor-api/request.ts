@@ -116,7 +116,8 @@ async function readBody(response: Response, title: string): Promise<unknown> {
   } catch (cause) {
     if (!response.ok) return null;
     const message = `${title} sent an answer (HTTP ${response.status}) that cannot be read`;
-    throw new ConnectorError('platform_unavailable', message, { cause });
+    // It answered that all is well, so it may well have done what it was asked for.
+    throw new ConnectorError('platform_unavailable', message, { cause, outcomeOpen: true });
   }
 }
 

@@ -15,6 +15,8 @@ export function shapeOf(title: string): Shape {
     return new ConnectorError(
       'platform_unavailable',
       `${title} sent an answer of another shape than it documents`,
+      // Only a success is looked at so closely: the vendor may well have done what it was asked for.
+      { outcomeOpen: true },
     );
   }
   return {

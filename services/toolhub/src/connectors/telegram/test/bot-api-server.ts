@@ -72,7 +72,7 @@ export async function startBotApi(): Promise<BotApiServer> {
   const bots = new Map<string, Bot>();
   const chats = new Map<string, Fields>();
   const calls: BotApiCall[] = [];
-  let failure: { failure: BotApiFailure; method: string | undefined } | undefined;
+  const failures: { failure: BotApiFailure; method: string | undefined }[] = [];
   let updateDelayMs = 0;
   let nextMessageId = 1_000;
 
@@ -237,9 +237,9 @@ export async function startBotApi(): Promise<BotApiServer> {
     const parameters = await readBody(request);
     calls.push({ method, token, parameters });
     response.setHeader('content-type', 'application/json');
-    if (failure !== undefined && (failure.method ?? method) === method) {
-      const next = failure.failure;
-      failure = undefined;
+    const due = failures.findIndex((one) => (one.method ?? method) === method);
+    if (due >= 0) {
+      const next = (failures.splice(due, 1)[0] as (typeof failures)[number]).failure;
       fail(next, request, response);
       return;
     }
@@ -288,7 +288,7 @@ export async function startBotApi(): Promise<BotApiServer> {
     },
     waiting: (token) => bots.get(token)?.updates.length ?? 0,
     failNext(next, method) {
-      failure = { failure: next, method };
+      failures.push({ failure: next, method });
     },
     setUpdateDelay(delayMs) {
       updateDelayMs = delayMs;

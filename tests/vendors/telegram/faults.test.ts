@@ -1,0 +1,72 @@
+// Telegram's connector under the faults that every platform is tried with; its tools, updates and webhooks are tried beside it
+// (services/toolhub/src/connectors/telegram/connector.db.test.ts).
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTelegramConnector } from '../../../services/toolhub/src/connectors/telegram/connector.ts';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { tryFaults } from '../connector-faults.ts';
+import { platformTrial } from '../platform-trial.ts';
+import { startVendorServer, type VendorServer } from '../vendor-server.ts';
+
+const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
+const chat = { id: 77, type: 'private', first_name: 'Ada' };
+const connector = createTelegramConnector();
+const done = (result: unknown) => () => ({ json: { ok: true, result } });
+const sent = done({ message_id: 5, date: 1_793_600_000, chat });
+let server: VendorServer;
+const { context, call } = platformTrial(
+  connector,
+  () => server,
+  () => ({ bot_token: TOKEN }),
+);
+
+beforeAll(async () => {
+  server = await startVendorServer('Telegram', {
+    'POST /bot*/getChat': done(chat),
+    'POST /bot*/sendMessage': sent,
+    'POST /bot*/sendPhoto': sent,
+    'POST /bot*/editMessageText': sent,
+    'POST /bot*/deleteMessage': done(true),
+  });
+});
+afterAll(async () => {
+  await closeTestContexts();
+  await server.stop();
+});
+
+it('asks with the words of the documentation', async () => {
+  await call('telegram_send_message', { chat_id: '@channel', text: '*hi*', parse_mode: 'MarkdownV2' });
+  expect(server.received.at(-1)).toMatchObject({
+    ...{ method: 'POST', path: `/bot${TOKEN}/sendMessage` },
+    raw: '{"chat_id":"@channel","text":"*hi*","parse_mode":"MarkdownV2"}',
+  });
+  await call('telegram_send_message', { chat_id: 77, text: 'yes', reply_to_message_id: 3 });
+  expect(server.received.at(-1)?.raw).toBe('{"chat_id":77,"text":"yes","reply_parameters":{"message_id":3}}');
+});
+
+tryFaults({
+  ...{ connector, context, server: () => server },
+  samples: {
+    telegram_get_chat: () => ({ chat_id: 77 }),
+    telegram_send_message: () => ({ chat_id: 77, text: 'x', reply_to_message_id: 1 }),
+    telegram_send_media: () => ({ chat_id: 77, kind: 'photo', url: 'https://example.com/a.png' }),
+    telegram_edit_message: () => ({ chat_id: 77, message_id: 1, text: 'x' }),
+    telegram_delete_message: () => ({ chat_id: 77, message_id: 1 }),
+  },
+  local: ['telegram_list_messages'],
+  tokenRefusal: { status: 401, json: { ok: false, error_code: 401, description: 'Unauthorized' } },
+  slowDown: {
+    reply: {
+      status: 429,
+      json: {
+        ...{ ok: false, error_code: 429, description: 'Too Many Requests: retry after 17' },
+        parameters: { retry_after: 17 },
+      },
+    },
+    seconds: 17,
+  },
+  refusal: {
+    reply: { status: 400, json: { ok: false, error_code: 400, description: `Bad Request ${TOKEN}` } },
+    code: '400',
+  },
+  secrets: [TOKEN],
+});
