@@ -17,7 +17,10 @@ create function public.create_reference_table(relation regclass) returns void la
 create function public.create_distributed_table(relation regclass, by text, colocate_with text) returns void language sql as
   $$ insert into public.pg_dist_partition (logicalrelid, method, by, beside) values (relation, 'by tenant', by, colocate_with) $$;
 create function public.citus_add_local_table_to_metadata(relation regclass) returns void language sql as
-  $$ insert into public.pg_dist_partition (logicalrelid, method) values (relation, 'managed local') $$`;
+  $$ insert into public.pg_dist_partition (logicalrelid, method) values (relation, 'managed local') $$;
+create table public.pg_dist_object (classid oid not null, objid oid not null, primary key (classid, objid));
+create function public.create_distributed_function(called regprocedure) returns void language sql as
+  $$ insert into public.pg_dist_object values ('pg_proc'::regclass, called) $$`;
 
 interface Placed {
   name: string;
@@ -31,6 +34,14 @@ async function readPlaced(db: Queryable): Promise<Placed[]> {
     `select logicalrelid::regclass::text as name, method, by, beside from public.pg_dist_partition order by place`,
   );
   return rows;
+}
+
+async function readForeignKeys(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>(
+    `select format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as key
+     from pg_constraint where contype = 'f' order by 1`,
+  );
+  return rows.map(({ key }) => key);
 }
 
 describe.each([
@@ -49,8 +60,9 @@ describe.each([
     await expect(run()).rejects.toThrow(/^this database has no Citus: [^\n]+$/);
   });
 
-  test('every table goes to its place, what is referred to first, and a repeat changes nothing', async () => {
+  test('every table goes to its place with every function, and a repeat changes nothing', async () => {
     await made.database.query(PLAYED_CITUS);
+    const keysBefore = await readForeignKeys(made.database);
     const wanted = Object.values(tables).filter(({ placement }) => placement !== 'local').length;
     expect(await run()).toBe(wanted);
     // Without a path every name is written with its schema.
@@ -63,6 +75,12 @@ describe.each([
     const together = placed.filter(({ method }) => method === 'by tenant').map(({ beside }) => beside);
     expect(together.filter((beside) => beside === 'none')).toHaveLength(1);
     expect(new Set(together).size).toBe(2);
+    expect(await readForeignKeys(made.database)).toEqual(keysBefore);
+    const { rows: missing } = await made.database.query(
+      `select oid::regprocedure from pg_proc where pronamespace = current_schema()::regnamespace
+         and oid not in (select objid from public.pg_dist_object)`,
+    );
+    expect(missing).toEqual([]);
     expect(await run()).toBe(0);
     // A table of a later migration joins the others.
     const last = placed.findLast(({ method }) => method === 'by tenant')?.name ?? '';

@@ -10,6 +10,7 @@ import {
 } from './connection.ts';
 import { OneConnection, type SecondConnection } from './one-connection.ts';
 import { checkPooledPath, settleRole } from './pooled-role.ts';
+import { isSchemaSpread } from './spread.ts';
 import { type ListenOptions, type Subscription, subscribe } from './subscription.ts';
 
 /** Anything that runs SQL: the pool, or one transaction. */
@@ -18,6 +19,8 @@ export interface Queryable {
     statement: string | PreparedStatement,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>>;
+  /** The tables lie on several servers (Citus), which refuse what is written for many tenants by one statement. */
+  readonly isSpread?: boolean;
 }
 
 /** A statement that Postgres parses once per connection. */
@@ -92,8 +95,15 @@ const CONNECTIONS_MAX = 10;
 const SESSIONS_MAX = 8;
 const IDLE_TIMEOUT_MS = 60_000;
 
-function asQueryable(client: pg.Pool | pg.ClientBase, prepares: boolean): Queryable {
+/** How statements reach the database. */
+interface Manner {
+  readonly prepares: boolean;
+  readonly isSpread: boolean;
+}
+
+function asQueryable(client: pg.Pool | pg.ClientBase, { prepares, isSpread }: Manner): Queryable {
   return {
+    isSpread,
     async query<Row extends object>(statement: string | PreparedStatement, values?: readonly unknown[]) {
       const text = typeof statement === 'string' ? statement : statement.text;
       const config =
@@ -108,7 +118,8 @@ function asQueryable(client: pg.Pool | pg.ClientBase, prepares: boolean): Querya
 
 /** Takes a connection for as long as the work runs; one that broke meanwhile is not given back. */
 async function withClient<T>(
-  { pool, prepares }: { pool: pg.Pool; prepares: boolean },
+  pool: pg.Pool,
+  manner: Manner,
   work: (client: Queryable) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
@@ -118,7 +129,7 @@ async function withClient<T>(
   };
   client.on('error', onError);
   try {
-    return await work(asQueryable(client, prepares));
+    return await work(asQueryable(client, manner));
   } finally {
     client.off('error', onError);
     client.release(broken);
@@ -152,8 +163,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   } catch (error) {
     throw explainConnectError(options.url, error);
   }
+  let isSpread: boolean;
   try {
     if (directUrl !== undefined) await checkPooledPath(pool, options);
+    isSpread = await isSchemaSpread(pool, options.schema);
   } catch (error) {
     await pool.end();
     throw error;
@@ -166,7 +179,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const onError = (error: Error) => options.onError?.(error);
   pool.on('error', onError);
   sessions.on('error', onError);
-  const pooled = asQueryable(pool, prepares);
+  const manner = { prepares, isSpread };
+  const pooled = asQueryable(pool, manner);
   const oneConnection = new OneConnection(options.onSecondConnection);
   const subscriptions = new Set<Subscription>();
 
@@ -185,11 +199,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ): Promise<T> {
     oneConnection.check();
     const committed: (() => Promise<void> | void)[] = [];
-    const result = await withClient({ pool, prepares }, async (client) => {
+    const result = await withClient(pool, manner, async (client) => {
       await client.query(beginStatement(wanted, options));
       let result: T;
       try {
-        const tx = { query: client.query, afterCommit: (after: () => void) => void committed.push(after) };
+        const tx = { query: client.query, isSpread, afterCommit: (after: () => void) => void committed.push(after) };
         result = await oneConnection.hold(() => work(tx));
       } catch (error) {
         // The first error is the one to report; a rollback that fails means that the connection is gone.
@@ -214,8 +228,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     url: options.url,
     schema: options.schema,
+    isSpread,
     query,
-    session: (work) => withClient({ pool: sessions, prepares: true }, work),
+    session: (work) => withClient(sessions, { prepares: true, isSpread }, work),
     transaction,
     async listen(channel, onMessage, listenOptions = {}) {
       const subscription = await subscribe(options, checkIdentifier(channel), onMessage, listenOptions);

@@ -8,6 +8,13 @@ export {
 } from './arrays.ts';
 export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './batcher.ts';
 export { createBatcher, isRefusedData, outcomesOf } from './batcher.ts';
+export {
+  groupByTenant,
+  queryByTenant,
+  type TenantStatement,
+  tenantStatement,
+  withinTransaction,
+} from './by-tenant.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
 export {
   type ConnectionOptions,
@@ -37,5 +44,5 @@ export { SecondConnection } from './one-connection.ts';
 export { type DividedTable, dayBorders, idBorders, makePart, type PartBorders, renewParts } from './parts.ts';
 export { patienceAmongProcesses } from './patience.ts';
 export type { PlacedTable, PlacedTables, Placement } from './placement.ts';
-export { SpreadError, spread, spreadSteps } from './spread.ts';
+export { SpreadError, spread } from './spread.ts';
 export type { ListenOptions, Subscription } from './subscription.ts';

@@ -12,6 +12,8 @@ export interface PlacedTable {
   readonly why?: string;
   /** Its migration writes a row, so that it is never empty. */
   readonly isSeeded?: true;
+  /** Triggers that would write on another server, which none may: the code that changes the table does their work. */
+  readonly triggersDropped?: readonly string[];
 }
 
 /** By name with schema: every table that there is. */

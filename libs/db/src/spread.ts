@@ -7,8 +7,20 @@ export class SpreadError extends Error {
   override readonly name = 'SpreadError';
 }
 
+/** Whether tables of the schema were placed on the servers of a cluster; asked once, when a service connects. */
+export async function isSchemaSpread(pool: pg.Pool, schema: string): Promise<boolean> {
+  const known = await pool.query(`select to_regclass('pg_catalog.pg_dist_partition') is not null as present`);
+  if (!(known.rows[0] as { present: boolean }).present) return false;
+  const { rows } = await pool.query(
+    `select from pg_catalog.pg_dist_partition p join pg_catalog.pg_class c on c.oid = p.logicalrelid
+     where c.relnamespace = to_regnamespace($1) limit 1`,
+    [schema],
+  );
+  return rows.length > 0;
+}
+
 /** One table on its way to its place. */
-export interface SpreadStep {
+interface SpreadStep {
   table: string;
   sql: string;
 }
@@ -22,9 +34,9 @@ export interface SpreadOptions {
 }
 
 /**
- * Spreads an empty installation over the servers of a Citus cluster, by the list of its tables. Each table is placed for
- * itself and those that are in their place are left out, so a run that was cut short is simply repeated, and tables of
- * later migrations are placed the same way.
+ * Spreads an empty installation over the servers of a Citus cluster, by the list of its tables: all in one transaction, so
+ * a run that was cut short has done nothing. Tables that are in their place are left out, so a repeat changes nothing, and
+ * tables of later migrations are placed the same way.
  */
 export async function spread({ url, tables, onPlaced }: SpreadOptions): Promise<number> {
   const client = new pg.Client({ connectionString: url, application_name: 'spread' });
@@ -40,16 +52,11 @@ export async function spread({ url, tables, onPlaced }: SpreadOptions): Promise<
       Object.entries(tables).filter(([name, { placement }]) => placement !== 'local' && !placed.has(name)),
     );
     await requireEmpty(client, missing);
-    // Triggers of ours read and write rows of their own tenant alone, which lie on the same server.
-    await client.query('set citus.enable_unsafe_triggers = on');
     const anchor = Object.keys(tables).find(
       (name) => placed.has(name) && tables[name]?.placement === 'by tenant',
     );
-    const steps = spreadSteps(missing, await readReferences(client), anchor);
-    for (const { table, sql } of steps) {
-      await client.query(sql);
-      onPlaced(table);
-    }
+    const steps = spreadSteps(missing, anchor);
+    if (steps.length > 0) await inTransaction(client, () => place(client, tables, steps, onPlaced));
     return steps.length;
   } finally {
     await client.end();
@@ -62,6 +69,70 @@ async function requireCitus(client: pg.Client): Promise<void> {
     throw new SpreadError(
       'this database has no Citus: create extension citus on the coordinator and its workers, add the workers, and try again',
     );
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  await client.query('begin');
+  try {
+    await work();
+    await client.query('commit');
+  } catch (error) {
+    // The first error is the one to report; a rollback that fails means that the connection is gone.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Foreign keys are made anew once both of their tables are in their places: in between they would lead astray. */
+async function place(
+  client: pg.Client,
+  tables: PlacedTables,
+  steps: readonly SpreadStep[],
+  onPlaced: SpreadOptions['onPlaced'],
+): Promise<void> {
+  // Triggers of ours read and write rows of their own tenant alone, which lie on the same server.
+  await client.query('set local citus.enable_unsafe_triggers = on');
+  await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`);
+  const keys = await readForeignKeys(client, schemasOf(tables));
+  for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`);
+  for (const { table, sql } of steps) {
+    for (const trigger of tables[table]?.triggersDropped ?? [])
+      await client.query(`drop trigger if exists ${trigger} on ${table}`);
+    await client.query(sql);
+    onPlaced(table);
+  }
+  await bringFunctions(client, schemasOf(tables));
+  for (const { table, name, definition } of keys)
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+}
+
+function schemasOf(tables: PlacedTables): string[] {
+  return [...new Set(Object.keys(tables).map((name) => name.split('.')[0] as string))];
+}
+
+async function readForeignKeys(
+  client: pg.Client,
+  schemas: readonly string[],
+): Promise<{ table: string; name: string; definition: string }[]> {
+  const { rows } = await client.query(
+    `select format('%s.%s', n.nspname, t.relname) as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
+     from pg_constraint c join pg_class t on t.oid = c.conrelid join pg_namespace n on n.oid = t.relnamespace
+     where c.contype = 'f' and n.nspname = any($1) and c.conparentid = 0 order by 1, 2`,
+    [schemas],
+  );
+  return rows;
+}
+
+/** Statements run where their rows are, and find the functions there that they call. */
+async function bringFunctions(client: pg.Client, schemas: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name
+     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+     where n.nspname = any($1) and not exists (
+       select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)`,
+    [schemas],
+  );
+  for (const { name } of rows) await client.query('select create_distributed_function($1::regprocedure)', [name]);
 }
 
 async function readPlaced(client: pg.Client): Promise<Set<string>> {
@@ -88,28 +159,10 @@ async function requireEmpty(client: pg.Client, tables: PlacedTables): Promise<vo
     );
 }
 
-/** Foreign keys within the schemas, from table to table. */
-async function readReferences(client: pg.Client): Promise<{ from: string; to: string }[]> {
-  const { rows } = await client.query<{ from: string; to: string }>(
-    `select format('%s.%s', fn.nspname, f.relname) as from, format('%s.%s', tn.nspname, t.relname) as to
-     from pg_constraint c join pg_class f on f.oid = c.conrelid join pg_namespace fn on fn.oid = f.relnamespace
-     join pg_class t on t.oid = c.confrelid join pg_namespace tn on tn.oid = t.relnamespace
-     where c.contype = 'f' and c.conrelid <> c.confrelid`,
-  );
-  return rows;
-}
-
-/**
- * The statements in their order: what is referred to comes before what refers to it. All tables of a tenant lie together
- * with `anchor`, or with the first of them, so that joins and foreign keys stay on one server.
- */
-export function spreadSteps(
-  tables: PlacedTables,
-  references: readonly { from: string; to: string }[],
-  anchor?: string,
-): SpreadStep[] {
-  const ordered = inOrder(Object.keys(tables), references);
-  const ofPlacement = (placement: string) => ordered.filter((name) => tables[name]?.placement === placement);
+/** All tables of a tenant lie together with `anchor`, or with the first of them, so that joins stay on one server. */
+function spreadSteps(tables: PlacedTables, anchor?: string): SpreadStep[] {
+  const ofPlacement = (placement: string) =>
+    Object.keys(tables).filter((name) => tables[name]?.placement === placement);
   const byTenant = ofPlacement('by tenant');
   const together = anchor ?? byTenant[0];
   return [
@@ -123,16 +176,4 @@ export function spreadSteps(
       sql: `select citus_add_local_table_to_metadata('${table}')`,
     })),
   ];
-}
-
-function inOrder(names: readonly string[], references: readonly { from: string; to: string }[]): string[] {
-  const placed = new Set<string>();
-  const visit = (name: string, path: readonly string[]): void => {
-    if (placed.has(name) || path.includes(name)) return;
-    for (const { from, to } of references)
-      if (from === name && names.includes(to)) visit(to, [...path, name]);
-    placed.add(name);
-  };
-  for (const name of names) visit(name, []);
-  return [...placed];
 }

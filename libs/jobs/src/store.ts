@@ -29,13 +29,20 @@ export function wakeChannel(schema: string): string {
 export async function enqueueJobs(tx: Queryable, schema: string, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const unique = mergeSameKeys(jobs);
-  await tx.query({ name: 'jobs.enqueue', text: ENQUEUE }, [
+  const columns = [
     textArray(unique.map((job) => job.name)),
     jsonbArray(unique.map((job) => JSON.stringify(job.payload))),
     textArray(unique.map((job) => job.key ?? null)),
     unique.map((job) => job.runAt ?? null),
-    wakeChannel(schema),
-  ]);
+  ];
+  if (!tx.isSpread) {
+    await tx.query({ name: 'jobs.enqueue', text: ENQUEUE }, [...columns, wakeChannel(schema)]);
+    return;
+  }
+  // Part of a statement over tables that are spread may run on any server; those who listen are at the first.
+  await tx.query({ name: 'jobs.add', text: ADD }, columns);
+  for (const name of new Set(unique.map((job) => job.name)))
+    await tx.query({ name: 'jobs.wake', text: 'select pg_notify($1, $2)' }, [wakeChannel(schema), name]);
 }
 
 /**
@@ -69,16 +76,17 @@ function mergeSameKeys(jobs: readonly NewJob[]): NewJob[] {
   return merged;
 }
 
-const ENQUEUE = `
-with added as (
+const ADD = `
   insert into jobs (name, payload, key, ready_at)
   select name, payload, key, coalesce(run_at, now())
   from unnest($1::text[], $2::jsonb[], $3::text[], $4::timestamptz[]) as new (name, payload, key, run_at)
   on conflict (name, key) where key is not null and attempts = 0
   do update set ready_at = least(jobs.ready_at, excluded.ready_at), payload = excluded.payload
-  returning name
+  returning name`;
+const ENQUEUE = `
+with added as (${ADD}
 )
-select pg_notify($5, name) from (select distinct name from added) as names`;
+select pg_notify($5, name)::text from (select distinct name from added) as names`;
 
 /**
  * Takes due jobs on lease: until the lease runs out nobody else takes them, and a process that dies gives them back
@@ -97,9 +105,9 @@ export async function claimJobs(
 }
 
 const CLAIM = `
-update jobs set attempts = attempts + 1, ready_at = clock_timestamp() + $3 * interval '1 millisecond'
+update jobs set attempts = attempts + 1, ready_at = statement_timestamp() + $3 * interval '1 millisecond'
 where id in (
-  select id from jobs where name = $1 and failed_at is null and ready_at <= clock_timestamp()
+  select id from jobs where name = $1 and failed_at is null and ready_at <= statement_timestamp()
   order by ready_at, id limit $2 for update skip locked
 )
 returning id, name, payload, key, attempts as attempt, traceparent`;
@@ -127,7 +135,7 @@ export class LeaseLost extends Error {
 
 export async function extendLeases(db: Queryable, jobs: readonly Job[], leaseMs: number): Promise<void> {
   await db.query(
-    `update jobs set ready_at = clock_timestamp() + $3 * interval '1 millisecond'
+    `update jobs set ready_at = statement_timestamp() + $3 * interval '1 millisecond'
      where id = any($1::bigint[]) and attempts = ($2::int[])[array_position($1::bigint[], id)]`,
     [jobs.map((job) => job.id), jobs.map((job) => job.attempt), leaseMs],
   );
@@ -138,12 +146,12 @@ export async function failJob(
   job: Job,
   outcome: { error: string; retryInMs: number | null },
 ): Promise<void> {
+  const { error, retryInMs } = outcome;
   await db.query(
-    `update jobs set last_error = $3,
-       ready_at = clock_timestamp() + coalesce($4::float8, 0) * interval '1 millisecond',
-       failed_at = case when $4::float8 is null then clock_timestamp() end
+    `update jobs set last_error = $3, ready_at = statement_timestamp() + $4::float8 * interval '1 millisecond',
+       failed_at = ${retryInMs === null ? 'statement_timestamp()' : 'null'}
      where id = $1 and attempts = $2`,
-    [job.id, job.attempt, outcome.error, outcome.retryInMs],
+    [job.id, job.attempt, error, retryInMs ?? 0],
   );
 }
 
@@ -152,7 +160,7 @@ export async function nextDueInMs(db: Queryable, name: string): Promise<number |
   const { rows } = await db.query<{ wait: number | null }>(
     {
       name: 'jobs.next',
-      text: `select extract(epoch from min(ready_at) - clock_timestamp())::float8 * 1000 as wait
+      text: `select extract(epoch from min(ready_at) - statement_timestamp())::float8 * 1000 as wait
              from jobs where name = $1 and failed_at is null`,
     },
     [name],

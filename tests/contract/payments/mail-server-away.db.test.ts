@@ -34,7 +34,7 @@ test('tries in vain use up no mail: the link comes when the mail server is back'
       async () => {
         // As if the wait before the next try had passed.
         const { rows } = await database.query<{ attempts: number }>(
-          `update jobs set ready_at = clock_timestamp() where name = 'mail.account' and last_error is not null
+          `update jobs set ready_at = statement_timestamp() where name = 'mail.account' and last_error is not null
            returning attempts`,
         );
         await database.query(`select pg_notify('payments_jobs', 'mail.account')`);
@@ -59,7 +59,7 @@ test('tries in vain use up no mail: the link comes when the mail server is back'
     },
   });
   server.listen(port, '127.0.0.1');
-  await database.query(`update jobs set ready_at = clock_timestamp() where name = 'mail.account'`);
+  await database.query(`update jobs set ready_at = statement_timestamp() where name = 'mail.account'`);
   await expect.poll(() => received.length, { timeout: 20_000 }).toBe(1);
   expect(received[0]).toEqual({
     to: email,

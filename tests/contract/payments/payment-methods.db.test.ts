@@ -76,11 +76,14 @@ describe('bank accounts', () => {
 
   test('[P-4.20] a sealed number moved to another method does not open', async () => {
     const [one, two] = [(await create()).body.id, (await create()).body.id];
-    await harness.database.query(
-      `update payment_methods set account_sealed = (select account_sealed from payment_methods where id = $1)
-       where id = $2`,
-      [one, two],
+    const { rows } = await harness.database.query<{ sealed: Buffer }>(
+      'select account_sealed as sealed from payment_methods where id = $1',
+      [one],
     );
+    await harness.database.query('update payment_methods set account_sealed = $1 where id = $2', [
+      rows[0]?.sealed,
+      two,
+    ]);
     const [moved] = await harness.parts.methods.paymentMethods.find(harness.database, [
       { tenantId: `${organisation.id}.test`, id: two },
     ]);

@@ -11,7 +11,7 @@ export function createOwnerStore(database: Database, schema: string) {
     /** In a session of its own, which holds the lock until it ends: a killed process loses it at once. */
     async register(session: Queryable, owner: string): Promise<void> {
       await session.query('select pg_advisory_lock(hashtextextended($1, 0))', [owner]);
-      await session.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, clock_timestamp())`, [
+      await session.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, statement_timestamp())`, [
         owner,
       ]);
     },
@@ -19,7 +19,7 @@ export function createOwnerStore(database: Database, schema: string) {
     /** False when this dispatcher was taken for dead. */
     async beat(session: Queryable, owner: string): Promise<boolean> {
       const { rowCount } = await session.query(
-        `update ${schema}.dispatchers set seen_at = clock_timestamp() where id = $1`,
+        `update ${schema}.dispatchers set seen_at = statement_timestamp() where id = $1`,
         [owner],
       );
       return rowCount === 1;
@@ -31,12 +31,14 @@ export function createOwnerStore(database: Database, schema: string) {
      */
     async reap(silenceMs: number): Promise<number> {
       return database.transaction(async (tx) => {
+        const { rows: ended } = await tx.query<{ id: string }>(
+          `select id from ${schema}.dispatchers where pg_try_advisory_xact_lock(hashtextextended(id, 0))`,
+        );
         const { rows } = await tx.query<{ id: string }>(
           `delete from ${schema}.dispatchers
-where seen_at < clock_timestamp() - make_interval(secs => $1::double precision / 1000)
-  or pg_try_advisory_xact_lock(hashtextextended(id, 0))
+where seen_at < statement_timestamp() - $1::double precision * interval '1 millisecond' or id = any ($2)
 returning id`,
-          [silenceMs],
+          [silenceMs, ended.map((row) => row.id)],
         );
         // A statement of its own, because it must see the lanes that were acquired while the first one waited.
         const dead = rows.map((row) => row.id);

@@ -73,16 +73,21 @@ export function createQueueStore(schemaName: string) {
 
 function writeStatements(schema: string) {
   const channel = deliveryChannel(schema);
+  const add = {
+    name: `${schema}.queue.add`,
+    text: `insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, due_at, created_at)
+  select tenant_id, id, endpoint_id, event_id, event_type, $6, $6
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+    as new (tenant_id, id, endpoint_id, event_id, event_type)`,
+  };
   const insert = {
     name: `${schema}.queue.insert`,
     text: `with added as (
-  insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, due_at, created_at)
-  select tenant_id, id, endpoint_id, event_id, event_type, $6, $6
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-    as new (tenant_id, id, endpoint_id, event_id, event_type)
+  ${add.text}
 )
-select pg_notify('${channel}', message) from unnest($7::text[]) as message`,
+select pg_notify('${channel}', message)::text from unnest($7::text[]) as message`,
   };
+  const notifyAll = `select pg_notify('${channel}', message)::text from unnest($1::text[]) as message`;
 
   return {
     async insert(
@@ -91,15 +96,20 @@ select pg_notify('${channel}', message) from unnest($7::text[]) as message`,
       at: Date,
       messages: readonly string[],
     ): Promise<void> {
-      await tx.query(insert, [
+      const columns = [
         rows.map((row) => row.tenantId),
         rows.map((row) => row.id),
         rows.map((row) => row.endpointId),
         rows.map((row) => row.eventId),
         rows.map((row) => row.eventType),
-        at,
-        messages,
-      ]);
+      ];
+      if (!tx.isSpread) {
+        await tx.query(insert, [...columns, at, messages]);
+        return;
+      }
+      // Part of a statement over tables that are spread may run on any server; those who listen are at the first.
+      await tx.query(add, [...columns, at]);
+      await tx.query(notifyAll, [messages]);
     },
 
     /** A row that waits keeps its place in the schedule. */

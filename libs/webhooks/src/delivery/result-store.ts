@@ -156,7 +156,8 @@ where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
     for (let turn = 0; turn < EXPIRE_STATEMENTS_MAX; turn += 1) {
       const { rowCount } = await database.query(
         `delete from ${schema}.${table} where (tenant_id, id) in (
-  select tenant_id, id from ${schema}.${table} where ${condition} limit ${EXPIRED_PER_STATEMENT} for update skip locked)`,
+  select tenant_id, id from ${schema}.${table} where ${condition} limit ${EXPIRED_PER_STATEMENT}
+    ${database.isSpread ? '' : 'for update skip locked'})`,
         [before],
       );
       total += rowCount;

@@ -1,4 +1,6 @@
 import type { Queryable } from '@libs/db';
+import { tenantOf } from '../tenant.ts';
+import { raiseVersion } from '../tenant-version-store.ts';
 import { type SandboxClock, toClock } from './clock.ts';
 
 interface ClockRow {
@@ -34,9 +36,15 @@ export async function lockClock(tx: Queryable, organisationId: string): Promise<
 }
 
 export async function saveClock(tx: Queryable, organisationId: string, clock: SandboxClock): Promise<void> {
-  await tx.query('update organisations set clock_frozen_at = $2, clock_offset_ms = $3 where id = $1', [
-    organisationId,
-    clock.state === 'frozen' ? clock.at : null,
-    clock.state === 'running' ? clock.offsetMs : null,
-  ]);
+  const { rows } = await tx.query<{ test_epoch: number }>(
+    'update organisations set clock_frozen_at = $2, clock_offset_ms = $3 where id = $1 returning test_epoch',
+    [
+      organisationId,
+      clock.state === 'frozen' ? clock.at : null,
+      clock.state === 'running' ? clock.offsetMs : null,
+    ],
+  );
+  // On one server a trigger does it.
+  if (tx.isSpread)
+    for (const row of rows) await raiseVersion(tx, tenantOf(organisationId, 'test', row.test_epoch).id);
 }

@@ -1,5 +1,6 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, tenantStatement } from '@libs/db';
 import type { EventType, PaymentsEvent } from './event.ts';
+import { findHorizon, readHorizon } from './horizon-store.ts';
 
 /** A place in the order of commits: everything up to this event was seen. */
 export interface StreamPlace {
@@ -11,10 +12,7 @@ export interface StreamPlace {
 
 /** Behind the last transaction that has surely ended: what is committed from now on comes after it. */
 export async function currentPlace(db: Queryable): Promise<StreamPlace> {
-  const { rows } = await db.query<{ txid: string }>(
-    'select pg_snapshot_xmin(pg_current_snapshot())::text as txid',
-  );
-  return { txid: rows[0]?.txid ?? '0', eventId: '' };
+  return { txid: await findHorizon(db), eventId: '' };
 }
 
 export async function findPlace(
@@ -54,15 +52,16 @@ export async function listAfter(
   tenantId: string,
   { place, limit }: { place: StreamPlace; limit: number },
 ): Promise<StreamedEvent[]> {
+  const horizon = await readHorizon(db, 4);
   const { rows } = await db.query<StreamRow>(
     {
       name: 'events.stream',
       text: `select tenant_id, id, type, subject_id, data, occurred_at, created_at, txid::text as txid from events
-        where tenant_id = $1 and txid >= $2::xid8 and txid < pg_snapshot_xmin(pg_current_snapshot())
+        where tenant_id = $1 and txid >= $2::xid8 and txid < ${horizon.text}
           and (txid > $2::xid8 or id > $3)
         order by events.txid, id limit $4`,
     },
-    [tenantId, place.txid, place.eventId, limit],
+    [tenantId, place.txid, place.eventId, limit, ...horizon.values],
   );
   return rows.map((row) => ({
     event: {
@@ -83,19 +82,20 @@ export async function findMoved(
   db: Queryable,
   places: ReadonlyMap<string, StreamPlace>,
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ tenant_id: string }>(
-    {
-      name: 'events.moved',
-      text: `select wanted.tenant_id from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, txid, event_id)
-        where exists (select 1 from events e where e.tenant_id = wanted.tenant_id and e.txid >= wanted.txid::xid8
-          and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+  const horizon = await readHorizon(db, 3);
+  const moved = tenantStatement(
+    'events.moved',
+    (tenant) => `select wanted.tenant_id from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, txid, event_id)
+        where exists (select 1 from events e where e.tenant_id = ${tenant} and e.txid >= wanted.txid::xid8
+          and e.txid < ${horizon.text}
           and (e.txid > wanted.txid::xid8 or e.id > wanted.event_id))`,
-    },
-    [
-      [...places.keys()],
-      [...places.values()].map((place) => place.txid),
-      [...places.values()].map((place) => place.eventId),
-    ],
   );
+  const asked = [...places].map(([tenantId, place]) => ({ tenantId, ...place }));
+  const rows = await queryByTenant<{ tenant_id: string }, (typeof asked)[number]>(db, moved, asked, (some) => [
+    some.map(({ tenantId }) => tenantId),
+    some.map(({ txid }) => txid),
+    some.map(({ eventId }) => eventId),
+    ...horizon.values,
+  ]);
   return new Set(rows.map((row) => row.tenant_id));
 }

@@ -51,8 +51,8 @@ export async function insertResponse(
 /** Removes a bounded number of keys that are past their time. */
 export async function deleteKeysBefore(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from idempotency_keys where ctid = any (array(
-       select ctid from idempotency_keys where created_at < $1 limit $2))`,
+    `delete from idempotency_keys where (tenant_id, path, key) in (
+       select tenant_id, path, key from idempotency_keys where created_at < $1 limit $2)`,
     [before, limit],
   );
   return rowCount;

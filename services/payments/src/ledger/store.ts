@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, type TenantStatement, tenantStatement } from '@libs/db';
 import type { Balance, BalanceKey } from './balance.ts';
 import type { BalanceChange, Transfer } from './transfer.ts';
 
@@ -52,42 +52,51 @@ function fromRow(row: BalanceRow): Balance {
 /** Locks balances in one order, whoever asks, so that two transactions never wait for each other. */
 export async function lockBalances(tx: Queryable, keys: readonly BalanceKey[]): Promise<Balance[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<BalanceRow>(
-    {
-      name: 'ledger.lock',
-      text: `select b.* from ledger_balances b
-        where (tenant_id, payment_method_id) in (select * from unnest($1::text[], $2::text[]))
-        order by tenant_id, payment_method_id for update`,
-    },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.paymentMethodId)],
-  );
+  const rows = await queryByTenant<BalanceRow, BalanceKey>(tx, LOCK, keys, (some) => [
+    some.map((key) => key.tenantId),
+    some.map((key) => key.paymentMethodId),
+  ]);
   return rows.map(fromRow);
 }
+
+const LOCK: TenantStatement = {
+  together: {
+    name: 'ledger.lock',
+    text: `select b.* from ledger_balances b
+      where (tenant_id, payment_method_id) in (select * from unnest($1::text[], $2::text[]))
+      order by tenant_id, payment_method_id for update`,
+  },
+  apart: {
+    name: 'ledger.lock.apart',
+    text: `select b.* from ledger_balances b where tenant_id = ($1::text[])[1] and payment_method_id = any($2)
+      order by payment_method_id for update`,
+  },
+};
 
 /** The database itself refuses a change that would overdraw: `never_overdrawn`. */
 export async function changeBalances(tx: Queryable, changes: readonly BalanceChange[]): Promise<void> {
   if (changes.length === 0) return;
-  await tx.query(
-    {
-      name: 'ledger.change',
-      text: `update ledger_balances b set
-          posted = b.posted + c.posted, held = b.held + c.held, incoming = b.incoming + c.incoming,
-          owed = case when c.may_owe then greatest(0, b.held + c.held - b.posted - c.posted)
-                 else least(b.owed, greatest(0, b.held + c.held - b.posted - c.posted)) end
-        from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[])
-          as c (tenant_id, payment_method_id, posted, held, incoming, may_owe)
-        where b.tenant_id = c.tenant_id and b.payment_method_id = c.payment_method_id`,
-    },
-    [
-      changes.map((change) => change.tenantId),
-      changes.map((change) => change.paymentMethodId),
-      changes.map((change) => change.posted),
-      changes.map((change) => change.held),
-      changes.map((change) => change.incoming),
-      changes.map((change) => change.mayOwe),
-    ],
-  );
+  await queryByTenant(tx, CHANGE, changes, (some) => [
+    some.map((change) => change.tenantId),
+    some.map((change) => change.paymentMethodId),
+    some.map((change) => change.posted),
+    some.map((change) => change.held),
+    some.map((change) => change.incoming),
+    some.map((change) => change.mayOwe),
+  ]);
 }
+
+const CHANGE = tenantStatement(
+  'ledger.change',
+  (tenant) => `update ledger_balances b set
+      posted = b.posted + c.posted, held = b.held + c.held, incoming = b.incoming + c.incoming,
+      owed = case when c.may_owe then greatest(0, b.held + c.held - b.posted - c.posted)
+             else least(b.owed, greatest(0, b.held + c.held - b.posted - c.posted)) end
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[])
+      as c (tenant_id, payment_method_id, posted, held, incoming, may_owe)
+    where b.tenant_id = ${tenant} and b.payment_method_id = c.payment_method_id`,
+  'c.tenant_id',
+);
 
 export async function openBalance(tx: Queryable, key: BalanceKey & { currency: string }): Promise<void> {
   await tx.query('insert into ledger_balances (tenant_id, payment_method_id, currency) values ($1, $2, $3)', [

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { readHorizon } from '../events/horizon-store.ts';
 import { type Figure, type SettleTime, type Span, STEPS_PER_DOUBLING } from './overview.ts';
 
 /** A place in the order of transactions: everything up to this event is counted. */
@@ -39,11 +40,12 @@ const changesOf = (which: string) => `
  * those that this snapshot sees are taken out again, because they are counted when their turn comes.
  */
 export async function countAll(tx: Queryable, tenantId: string): Promise<void> {
+  const horizon = await readHorizon(tx, 1);
   await tx.query(
     `with claimed as (
        insert into overview_places (tenant_id, txid, event_id)
-       values ($1, pg_snapshot_xmin(pg_current_snapshot()), '') on conflict do nothing returning txid
-     ), ${changesOf('txid >= pg_snapshot_xmin(pg_current_snapshot())')}, figures as (
+       values ($1, ${horizon.text}, '') on conflict do nothing returning txid
+     ), ${changesOf(`txid >= ${horizon.text}`)}, figures as (
        insert into payment_figures (tenant_id, hour, rail, status, payments, amount)
        select $1, hour, rail, status, sum(n), sum(amount) from (
          select ${HOUR} as hour, rail_selected as rail, status, count(*) as n, sum(amount) as amount
@@ -59,7 +61,7 @@ export async function countAll(tx: Queryable, tenantId: string): Promise<void> {
        where p.tenant_id = $1
        union all select ${HOUR}, ${stepOf('ms')}, -1 from completed
      ) as counted, claimed group by hour, step having sum(n) <> 0`,
-    [tenantId],
+    [tenantId, ...horizon.values],
   );
 }
 
@@ -83,7 +85,8 @@ export async function countNext(
   tenantId: string,
   { place, limit }: { place: OverviewPlace; limit: number },
 ): Promise<number> {
-  const next = `txid >= $2::xid8 and txid < pg_snapshot_xmin(pg_current_snapshot()) and (txid > $2::xid8 or id > $3)
+  const horizon = await readHorizon(tx, 4);
+  const next = `txid >= $2::xid8 and txid < ${horizon.text} and (txid > $2::xid8 or id > $3)
     order by events.txid, id limit $4`;
   const { rows } = await tx.query<{ seen: number }>(
     `with ${changesOf(next)}, figures as (
@@ -100,18 +103,19 @@ export async function countNext(
        where tenant_id = $1 and exists (select from seen)
      )
      select count(*)::int as seen from seen`,
-    [tenantId, place.txid, place.eventId, limit],
+    [tenantId, place.txid, place.eventId, limit, ...horizon.values],
   );
   return rows[0]?.seen ?? 0;
 }
 
 /** Tenants whose figures are behind their events. */
 export async function findBehind(db: Queryable, limit: number): Promise<string[]> {
+  const horizon = await readHorizon(db, 1);
   const { rows } = await db.query<{ tenant_id: string }>(
     `select p.tenant_id from overview_places p where exists (select from events e where e.tenant_id = p.tenant_id
-       and e.txid >= p.txid and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+       and e.txid >= p.txid and e.txid < ${horizon.text}
        and (e.txid > p.txid or e.id > p.event_id)) limit $1`,
-    [limit],
+    [limit, ...horizon.values],
   );
   return rows.map(({ tenant_id }) => tenant_id);
 }
@@ -154,13 +158,13 @@ export async function sumOwed(db: Queryable, tenantId: string): Promise<number> 
 /** Removes at most `limit` hours of figures that are older than that. */
 export async function removeFigures(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount: figures } = await db.query(
-    `delete from payment_figures where ctid = any (array(
-       select ctid from payment_figures where hour < $1 limit $2))`,
+    `delete from payment_figures where (tenant_id, hour, rail, status) in (
+       select tenant_id, hour, rail, status from payment_figures where hour < $1 limit $2)`,
     [before, limit],
   );
   const { rowCount: times } = await db.query(
-    `delete from payment_settle_times where ctid = any (array(
-       select ctid from payment_settle_times where hour < $1 limit $2))`,
+    `delete from payment_settle_times where (tenant_id, hour, step) in (
+       select tenant_id, hour, step from payment_settle_times where hour < $1 limit $2)`,
     [before, limit],
   );
   return Math.max(figures, times);

@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, tenantStatement } from '@libs/db';
 import type { BankAccount, MethodFilter, MethodKey, PaymentMethod, ViewedMethod } from './method.ts';
 
 interface MethodRow {
@@ -54,17 +54,19 @@ function bankFromRow(row: MethodRow): BankAccount {
 /** Methods of any tenants, deleted ones too; those that are not stored are absent. */
 export async function findMethods(db: Queryable, keys: readonly MethodKey[]): Promise<PaymentMethod[]> {
   if (keys.length === 0) return [];
-  const { rows } = await db.query<MethodRow>(
-    {
-      name: 'methods.find',
-      text: `select found.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-        cross join lateral (select ${COLUMNS} from payment_methods m
-          where m.tenant_id = wanted.tenant_id and m.id = wanted.id limit 1) as found`,
-    },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
-  );
+  const rows = await queryByTenant<MethodRow, MethodKey>(db, FIND, keys, (some) => [
+    some.map((key) => key.tenantId),
+    some.map((key) => key.id),
+  ]);
   return rows.map(fromRow);
 }
+
+const FIND = tenantStatement(
+  'methods.find',
+  (tenant) => `select found.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+    cross join lateral (select ${COLUMNS} from payment_methods m
+      where m.tenant_id = ${tenant} and m.id = wanted.id limit 1) as found`,
+);
 
 /** A method with the id that lists go by: test accounts have ids of the callers' own, which tell no time. */
 export interface NewMethod {

@@ -1,8 +1,16 @@
-import { int8Array, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import {
+  int8Array,
+  type Queryable,
+  queryByTenant,
+  tenantStatement,
+  textArray,
+  timestamptzArray,
+} from '@libs/db';
 import type { PaymentsEvent } from '../events/event.ts';
 import type { Transfer } from '../ledger/transfer.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
+import { writeChangesApart } from './spread-store.ts';
 
 interface PaymentRow {
   tenant_id: string;
@@ -23,12 +31,13 @@ function fromRow(row: PaymentRow): Payment {
   });
 }
 
-const REFUNDED = `coalesce((select sum(refund.amount) from payments refund where refund.tenant_id = p.tenant_id
+const refundedOf = (tenant: string) => `coalesce((select sum(refund.amount) from payments refund where refund.tenant_id = ${tenant}
   and refund.refund_of = p.id and refund.status not in (${undoneRefunds.map((status) => `'${status}'`).join(', ')})), 0)::bigint`;
 
-/** Of `payments p`. Nothing that is still under way was refunded, so only what has completed costs a look. */
-const COLUMNS = `tenant_id, debit_account, credit_account, fallback, document,
-  case when p.status in ('completed', 'returned') then ${REFUNDED} else 0 end as refunded`;
+/** Of `payments p` of one tenant. Nothing that is still under way was refunded, so only what has completed costs a look. */
+const columnsOf = (tenant: string) => `tenant_id, debit_account, credit_account, fallback, document,
+  case when p.status in ('completed', 'returned') then ${refundedOf(tenant)} else 0 end as refunded`;
+const COLUMNS = columnsOf('$1');
 
 export interface PaymentKey {
   tenantId: string;
@@ -48,17 +57,19 @@ export async function findPayment(db: Queryable, key: PaymentKey): Promise<Payme
  * each of them a look-up by key, whatever the planner thinks of a table that was small when it was asked.
  */
 export async function lockPayments(tx: Queryable, keys: readonly PaymentKey[]): Promise<Payment[]> {
-  const ordered = keys.toSorted(compareKeys);
-  const { rows } = await tx.query<PaymentRow>(
-    {
-      name: 'payments.lock',
-      text: `select found.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-        cross join lateral (select ${COLUMNS} from payments p
-          where p.tenant_id = wanted.tenant_id and p.id = wanted.id limit 1 for update of p) as found`,
-    },
-    [textArray(ordered.map((key) => key.tenantId)), textArray(ordered.map((key) => key.id))],
-  );
+  const rows = await queryByTenant<PaymentRow, PaymentKey>(tx, LOCK, keys.toSorted(compareKeys), keyColumns);
   return rows.map(fromRow);
+}
+
+const LOCK = tenantStatement(
+  'payments.lock',
+  (tenant) => `select found.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+    cross join lateral (select ${columnsOf(tenant)} from payments p
+      where p.tenant_id = ${tenant} and p.id = wanted.id limit 1 for update of p) as found`,
+);
+
+function keyColumns(keys: readonly PaymentKey[]): Buffer[] {
+  return [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))];
 }
 
 function compareKeys(a: PaymentKey, b: PaymentKey): number {
@@ -72,15 +83,22 @@ export async function refundedAmounts(
   db: Queryable,
   keys: readonly PaymentKey[],
 ): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ tenant_id: string; id: string; refunded: number }>(
-    {
-      name: 'payments.refunded',
-      text: `select p.tenant_id, p.id, ${REFUNDED} as refunded from unnest($1::text[], $2::text[]) as p (tenant_id, id)`,
-    },
-    [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))],
-  );
+  const rows = await queryByTenant<RefundedRow, PaymentKey>(db, REFUNDED_AMOUNTS, keys, keyColumns);
   return new Map(rows.map((row) => [`${row.tenant_id} ${row.id}`, row.refunded]));
 }
+
+interface RefundedRow {
+  tenant_id: string;
+  id: string;
+  refunded: number;
+}
+
+const REFUNDED_AMOUNTS = tenantStatement(
+  'payments.refunded',
+  (tenant) =>
+    `select p.tenant_id, p.id, ${refundedOf(tenant)} as refunded from unnest($1::text[], $2::text[]) as p (tenant_id, id)`,
+  'p.tenant_id',
+);
 
 /** What a change writes: the payment, and the event and the transfer that go with it. */
 export interface ChangedPayment {
@@ -98,6 +116,7 @@ export interface ChangedPayment {
  */
 export async function writeChanges(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
   if (changed.length === 0) return;
+  if (tx.isSpread) return writeChangesApart(tx, changed);
   await tx.query({ name: 'payments.change', text: CHANGE }, [
     textArray(changed.map(({ payment }) => payment.tenantId)),
     textArray(changed.map(({ payment }) => payment.id)),

@@ -107,8 +107,8 @@ export const logsTable = (keptDays: number): DividedTable => ({
 
 export async function removeLeftOutBefore(db: Queryable, day: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from request_logs_left_out where ctid = any (array(
-       select ctid from request_logs_left_out where day < $1 limit $2))`,
+    `delete from request_logs_left_out where (tenant_id, day) in (
+       select tenant_id, day from request_logs_left_out where day < $1 limit $2)`,
     [day, limit],
   );
   return rowCount;

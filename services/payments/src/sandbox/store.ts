@@ -1,15 +1,12 @@
 import type { Queryable } from '@libs/db';
+import { raiseVersion } from '../tenant-version-store.ts';
 
 /**
  * Nothing is accepted for the tenant from the commit on: raising its version waits for the payments that are being
  * accepted, and makes all others look again.
  */
 export async function closeTenant(tx: Queryable, tenantId: string, at: Date): Promise<void> {
-  await tx.query(
-    `insert into tenant_versions as known (tenant_id, version) values ($1, 1)
-     on conflict (tenant_id) do update set version = known.version + 1`,
-    [tenantId],
-  );
+  await raiseVersion(tx, tenantId);
   await tx.query('insert into closed_tenants (tenant_id, closed_at) values ($1, $2) on conflict do nothing', [
     tenantId,
     at,
@@ -73,11 +70,13 @@ export async function removeRows(
   table: TenantTable,
   { tenantId, limit }: { tenantId: string; limit: number },
 ): Promise<number> {
+  // What is closed stays closed.
+  const { rows } = await db.query('select 1 from closed_tenants where tenant_id = $1', [tenantId]);
+  if (rows.length === 0) return 0;
   const { rowCount } = await db.query(
     // Rows of different days of a table that is divided by days can have the same place, so the owner is asked for twice.
     `delete from ${table} where ${ownedBy(tenantTables[table])} and ctid = any (array(
-       select t.ctid from ${table} t where ${ownedBy(tenantTables[table])}
-         and exists (select 1 from closed_tenants where tenant_id = $1) limit $2))`,
+       select t.ctid from ${table} t where ${ownedBy(tenantTables[table])} limit $2))`,
     [tenantId, limit],
   );
   return rowCount;

@@ -19,6 +19,7 @@ const tables = {
   organisations: {
     placement: 'managed local',
     why: 'few; a change of its clock raises the version of its tenant',
+    triggersDropped: ['organisations_clock_changed'],
   },
   api_keys: { placement: 'managed local', why: 'few; looked up by hash, before the tenant is known' },
   users: person,
@@ -35,8 +36,8 @@ const tables = {
   invitations: person,
   tenant_versions: byTenant,
   closed_tenants: {
-    placement: 'managed local',
-    why: 'few; asked by the trigger that lets rows of a closed tenant go',
+    placement: 'reference',
+    why: 'few; asked by the trigger that lets rows of a closed tenant go, wherever those are',
   },
   payment_methods: byTenant,
   payments: byTenant,

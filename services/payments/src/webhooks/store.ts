@@ -131,15 +131,14 @@ export async function lockEndpoints(tx: Queryable, tenantId: string): Promise<We
   return rows.map(fromRow);
 }
 
+/** A row is where its tenant is, so it goes there and comes here. */
 export async function moveEndpoint(
   tx: Queryable,
-  key: EndpointKey,
+  endpoint: WebhookEndpoint,
   to: { tenantId: string; secretsSealed: Buffer },
 ): Promise<void> {
-  await tx.query(
-    'update webhook_endpoints set tenant_id = $3, secrets_sealed = $4 where tenant_id = $1 and id = $2',
-    [key.tenantId, key.id, to.tenantId, to.secretsSealed],
-  );
+  await deleteEndpoint(tx, endpoint);
+  await insertEndpoint(tx, { ...endpoint, ...to });
 }
 
 export async function deleteEndpoint(tx: Queryable, key: EndpointKey): Promise<void> {

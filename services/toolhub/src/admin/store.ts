@@ -93,9 +93,10 @@ export async function retryJob(tx: Queryable, id: number): Promise<boolean> {
     `with failed as (delete from jobs where id = $1 and failed_at is not null returning name, payload, key)
      insert into jobs (name, payload, key, ready_at) select name, payload, key, now() from failed
      on conflict (name, key) where key is not null and attempts = 0 do update set ready_at = excluded.ready_at
-     returning name, pg_notify(current_schema() || '_jobs', name)`,
+     returning name`,
     [id],
   );
+  for (const { name } of rows) await tx.query(`select pg_notify(current_schema() || '_jobs', $1)`, [name]);
   return rows.length === 1;
 }
 

@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { type CounterRow, type CounterState, counterStates, fromCounterRow } from './counter-store.ts';
+import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
 
 /*
  * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then the
@@ -76,6 +77,7 @@ export async function reserveUnits(
   holder: string,
   wanted: readonly WantedUnits[],
 ): Promise<GrantedUnits[] | null> {
+  if (db.isSpread) return reserveUnitsApart(db, holder, wanted);
   const { rows } = await db.query<GrantRow>({ name: 'billing.reserve', text: RESERVE }, [
     holder,
     wanted.map(({ customerId }) => customerId),
@@ -162,6 +164,7 @@ export async function settleUnits(
   settled: readonly SettledUnits[],
   usage: readonly UsageCount[],
 ): Promise<CounterState[]> {
+  if (db.isSpread) return settleUnitsApart(db, settled, usage);
   const { rows } = await db.query<CounterRow>({ name: 'billing.settle', text: SETTLE }, [
     settled.map(({ customerId }) => customerId),
     settled.map(({ month }) => month),
@@ -187,8 +190,8 @@ export async function renewHolder(
   options: { leaseMs: number; create: boolean },
 ): Promise<boolean> {
   const text = options.create
-    ? `insert into call_holders (id, expires_at) values ($1, clock_timestamp() + $2 * interval '1 millisecond')`
-    : `update call_holders set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`;
+    ? `insert into call_holders (id, expires_at) values ($1, statement_timestamp() + $2 * interval '1 millisecond')`
+    : `update call_holders set expires_at = statement_timestamp() + $2 * interval '1 millisecond' where id = $1`;
   const { rowCount } = await db.query(text, [holder, options.leaseMs]);
   return rowCount === 1;
 }
@@ -211,7 +214,7 @@ on conflict (customer_id, month) do update set used = u.used - excluded.used`;
 export async function sweepHolders(tx: Queryable, holdersMax: number): Promise<number> {
   const { rows } = await tx.query<{ id: string }>(
     `delete from call_holders where id in (
-       select id from call_holders where expires_at < clock_timestamp() order by id limit $1 for update skip locked
+       select id from call_holders where expires_at < statement_timestamp() order by id limit $1 for update skip locked
      ) returning id`,
     [holdersMax],
   );

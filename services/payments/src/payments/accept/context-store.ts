@@ -3,6 +3,7 @@ import { toClock } from '../../clock/clock.ts';
 import type { PaymentMethod } from '../../payment-methods/method.ts';
 import type { RailId } from '../../rails/rail-ids.ts';
 import type { ContextQuestion, KnownTenant } from './known-tenant.ts';
+import { lockVersion } from './spread-store.ts';
 
 interface ContextRow {
   tenant_id: string;
@@ -19,6 +20,7 @@ export async function findContexts(
   db: Queryable,
   questions: readonly ContextQuestion[],
 ): Promise<Map<string, KnownTenant>> {
+  if (db.isSpread) return findContextsApart(db, questions);
   const wanted = questions.flatMap(({ tenant, methodIds }) => [...methodIds].map((id) => ({ tenant, id })));
   const { rows } = await db.query<ContextRow>({ name: 'payments.context', text: CONTEXT }, [
     textArray(questions.map(({ tenant }) => tenant.id)),
@@ -30,6 +32,40 @@ export async function findContexts(
   if (unversioned.length > 0) await beginVersions(db, unversioned);
   return new Map(rows.map((row) => [row.tenant_id, toKnown(row)]));
 }
+
+/**
+ * The same for tables that are spread: a statement for each tenant, its version first. What changes between the looks is
+ * then newer than the version that it is remembered with, and found stale when it is used.
+ */
+async function findContextsApart(
+  db: Queryable,
+  questions: readonly ContextQuestion[],
+): Promise<Map<string, KnownTenant>> {
+  const known = new Map<string, KnownTenant>();
+  for (const { tenant, methodIds } of questions) {
+    const versions = await db.query<Pick<ContextRow, 'version'>>(
+      'select version from tenant_versions where tenant_id = $1',
+      [tenant.id],
+    );
+    const version = versions.rows[0]?.version ?? null;
+    if (version === null) await beginVersions(db, [tenant.id]);
+    const clocks = await db.query<Pick<ContextRow, 'test_epoch' | 'clock_frozen_at' | 'clock_offset_ms'>>(
+      'select test_epoch, clock_frozen_at, clock_offset_ms from organisations where id = $1',
+      [tenant.organisationId],
+    );
+    const parts = await db.query<Pick<ContextRow, 'endpoints' | 'methods'>>(PARTS, [tenant.id, [...methodIds]]);
+    const clock = clocks.rows[0] ?? { test_epoch: null, clock_frozen_at: null, clock_offset_ms: null };
+    const { endpoints = null, methods = null } = parts.rows[0] ?? {};
+    known.set(tenant.id, toKnown({ tenant_id: tenant.id, version, ...clock, endpoints, methods }));
+  }
+  return known;
+}
+
+const PARTS = `
+select (select json_agg(json_build_object('i', id, 'e', events))
+   from webhook_endpoints where tenant_id = $1 and status = 'enabled') as endpoints,
+  (select json_agg(json_build_object('i', id, 'y', type, 's', rails_send, 'r', rails_receive, 'd', deleted_at is not null))
+   from payment_methods where tenant_id = $1 and id = any($2)) as methods`;
 
 const FIRST_VERSION = 0;
 
@@ -44,6 +80,10 @@ async function beginVersions(db: Queryable, tenantIds: readonly string[]): Promi
 
 /** Keeps the tenants as they are until the transaction ends. Those that have no version yet must be read first. */
 export async function lockVersions(tx: Queryable, tenantIds: Iterable<string>): Promise<void> {
+  if (tx.isSpread) {
+    for (const tenantId of [...tenantIds].sort()) await lockVersion(tx, tenantId);
+    return;
+  }
   await tx.query(
     `select 1 from unnest($1::text[]) as wanted (tenant_id)
      cross join lateral (select 1 from tenant_versions v where v.tenant_id = wanted.tenant_id limit 1 for share) as locked`,

@@ -4,6 +4,8 @@ import {
   jsonbArray,
   type PreparedStatement,
   type Queryable,
+  queryByTenant,
+  tenantStatement,
   textArray,
   timestamptzArray,
 } from '@libs/db';
@@ -13,6 +15,7 @@ import type { Transfer } from '../../ledger/transfer.ts';
 import type { Payment } from '../payment.ts';
 import { LIVE_SUBMIT_JOB, SUBMIT_JOB } from '../submit-job.ts';
 import { ACCEPT_PATH } from './path.ts';
+import { insertAcceptedApart } from './spread-store.ts';
 
 export interface KeyLookup {
   tenantId: string;
@@ -38,21 +41,11 @@ interface StoredResponseRow {
 
 /** The first responses to these keys, where there are any: a payment's is the data of its first event. */
 export async function findResponses(db: Queryable, lookups: readonly KeyLookup[]): Promise<StoredResponse[]> {
-  const { rows } = await db.query<StoredResponseRow>(
-    {
-      name: 'idempotency.find',
-      text: `select k.tenant_id, k.path, k.key, encode(k.fingerprint, 'hex') as fingerprint, k.status,
-          (select data from events e where e.tenant_id = k.tenant_id and e.id = k.event_id) as body
-        from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, path, key)
-        cross join lateral (select * from idempotency_keys stored where stored.tenant_id = wanted.tenant_id
-          and stored.path = wanted.path and stored.key = wanted.key limit 1) as k`,
-    },
-    [
-      textArray(lookups.map((lookup) => lookup.tenantId)),
-      textArray(lookups.map((lookup) => lookup.path)),
-      textArray(lookups.map((lookup) => lookup.key)),
-    ],
-  );
+  const rows = await queryByTenant<StoredResponseRow, KeyLookup>(db, FIND_RESPONSES, lookups, (some) => [
+    textArray(some.map((lookup) => lookup.tenantId)),
+    textArray(some.map((lookup) => lookup.path)),
+    textArray(some.map((lookup) => lookup.key)),
+  ]);
   return rows.map((row) => ({
     tenantId: row.tenant_id,
     path: row.path,
@@ -62,6 +55,15 @@ export async function findResponses(db: Queryable, lookups: readonly KeyLookup[]
     body: row.body,
   }));
 }
+
+const FIND_RESPONSES = tenantStatement(
+  'idempotency.find',
+  (tenant) => `select k.tenant_id, k.path, k.key, encode(k.fingerprint, 'hex') as fingerprint, k.status,
+      (select data from events e where e.tenant_id = ${tenant} and e.id = k.event_id) as body
+    from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, path, key)
+    cross join lateral (select * from idempotency_keys stored where stored.tenant_id = ${tenant}
+      and stored.path = wanted.path and stored.key = wanted.key limit 1) as k`,
+);
 
 /** Everything that accepting one payment writes. */
 export interface Acceptance {
@@ -102,6 +104,7 @@ export async function insertAccepted(
   acceptances: readonly Acceptance[],
   { versions = new Map(), keys = 'unknown' }: { versions?: Versions; keys?: Keys } = {},
 ): Promise<Claims> {
+  if (db.isSpread) return insertAcceptedApart(db, acceptances, versions);
   const ordered = acceptances.toSorted((a, b) => compareKeys(a, b));
   const payments = ordered.map((acceptance) => acceptance.payment);
   const events = ordered.map((acceptance) => acceptance.event);
@@ -155,7 +158,7 @@ interface ClaimsRow {
   stale: string | null;
 }
 
-function compareKeys(a: Acceptance, b: Acceptance): number {
+export function compareKeys(a: Acceptance, b: Acceptance): number {
   if (a.payment.tenantId !== b.payment.tenantId) return a.payment.tenantId < b.payment.tenantId ? -1 : 1;
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   if (a.key === b.key) return 0;

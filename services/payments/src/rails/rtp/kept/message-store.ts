@@ -1,4 +1,4 @@
-import { type Queryable, textArray, timestamptzArray } from '@libs/db';
+import { type Queryable, queryByTenant, tenantStatement, textArray, timestamptzArray } from '@libs/db';
 import type { KeptContent } from '../../message-vault.ts';
 import type { MessageKind } from '../messages/envelope.ts';
 
@@ -66,17 +66,20 @@ function fromRow(row: ContentRow): FoundContent {
 }
 
 export async function findContents(db: Queryable, keys: readonly RtpMessageKey[]): Promise<FoundContent[]> {
-  const { rows } = await db.query<ContentRow>(
-    {
-      name: 'rtp.contents',
-      text: `select m.* from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, payment_id, id)
-        cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
-          where m.tenant_id = wanted.tenant_id and m.payment_id = wanted.payment_id and m.id = wanted.id limit 1) as m`,
-    },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.paymentId), keys.map((key) => key.id)],
-  );
+  const rows = await queryByTenant<ContentRow, RtpMessageKey>(db, FIND_CONTENTS, keys, (some) => [
+    some.map((key) => key.tenantId),
+    some.map((key) => key.paymentId),
+    some.map((key) => key.id),
+  ]);
   return rows.map(fromRow);
 }
+
+const FIND_CONTENTS = tenantStatement(
+  'rtp.contents',
+  (tenant) => `select m.* from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, payment_id, id)
+    cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
+      where m.tenant_id = ${tenant} and m.payment_id = wanted.payment_id and m.id = wanted.id limit 1) as m`,
+);
 
 /** A network repeats itself a few times at most. */
 const REPORTS_PER_PAYMENT_MAX = 50;
@@ -86,19 +89,18 @@ export async function findReports(
   payments: readonly Omit<RtpMessageKey, 'id'>[],
 ): Promise<FoundContent[]> {
   if (payments.length === 0) return [];
-  const { rows } = await db.query<ContentRow>(
-    {
-      name: 'rtp.reports',
-      text: `select m.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, payment_id)
-        cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
-          where m.tenant_id = wanted.tenant_id and m.payment_id = wanted.payment_id and m.kind = 'pacs.002'
-          order by m.id desc limit $3) as m`,
-    },
-    [
-      payments.map((payment) => payment.tenantId),
-      payments.map((payment) => payment.paymentId),
-      REPORTS_PER_PAYMENT_MAX,
-    ],
-  );
+  const rows = await queryByTenant<ContentRow, Omit<RtpMessageKey, 'id'>>(db, FIND_REPORTS, payments, (some) => [
+    some.map((payment) => payment.tenantId),
+    some.map((payment) => payment.paymentId),
+    REPORTS_PER_PAYMENT_MAX,
+  ]);
   return rows.map(fromRow);
 }
+
+const FIND_REPORTS = tenantStatement(
+  'rtp.reports',
+  (tenant) => `select m.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, payment_id)
+    cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
+      where m.tenant_id = ${tenant} and m.payment_id = wanted.payment_id and m.kind = 'pacs.002'
+      order by m.id desc limit $3) as m`,
+);

@@ -1,8 +1,10 @@
 import {
   byteaArray,
   int8Array,
-  type PreparedStatement,
   type Queryable,
+  queryByTenant,
+  type TenantStatement,
+  tenantStatement,
   textArray,
   timestamptzArray,
 } from '@libs/db';
@@ -133,9 +135,23 @@ export async function lockByReference(
   tx: Queryable,
   references: readonly string[],
 ): Promise<StoredSubmission[]> {
+  if (tx.isSpread) return lockByReferenceApart(tx, references);
   const { rows } = await tx.query<SubmissionRow>({ name: 'rtp.lock_by_reference', text: LOCK_BY_REFERENCE }, [
     textArray(references.toSorted()),
   ]);
+  return rows.map(fromRow);
+}
+
+/** Whose they are is read first, since those tables lie on different servers. */
+async function lockByReferenceApart(
+  tx: Queryable,
+  references: readonly string[],
+): Promise<StoredSubmission[]> {
+  const { rows: owners } = await tx.query<SubmissionKey>(
+    `select tenant_id as "tenantId", reference as "instructionId" from rail_references where reference = any($1)`,
+    [textArray(references)],
+  );
+  const rows = await queryByTenant<SubmissionRow, SubmissionKey>(tx, LOCK_ANY, inOrder(owners), keyColumns);
   return rows.map(fromRow);
 }
 
@@ -147,34 +163,39 @@ cross join lateral (select * from rtp_submissions s
 
 /** Those of these submissions whose outcome is still open, locked. */
 export function lockOpen(tx: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
-  return selectOpen(tx, keys, { name: 'rtp.lock_open', text: openSubmissions('for update') });
+  return selectOpen(tx, keys, LOCK_OPEN);
 }
 
 /** The same without a lock: who only looks must not wait for those who are just reading the answers. */
 export function findOpen(db: Queryable, keys: readonly SubmissionKey[]): Promise<StoredSubmission[]> {
-  return selectOpen(db, keys, { name: 'rtp.find_open', text: openSubmissions('') });
+  return selectOpen(db, keys, FIND_OPEN);
 }
 
 async function selectOpen(
   db: Queryable,
   keys: readonly SubmissionKey[],
-  statement: PreparedStatement,
+  statement: TenantStatement,
 ): Promise<StoredSubmission[]> {
-  const ordered = inOrder(keys);
-  const { rows } = await db.query<SubmissionRow>(statement, [
-    textArray(ordered.map((key) => key.tenantId)),
-    textArray(ordered.map((key) => key.instructionId)),
-  ]);
+  const rows = await queryByTenant<SubmissionRow, SubmissionKey>(db, statement, inOrder(keys), keyColumns);
   return rows.map(fromRow);
 }
 
-function openSubmissions(lock: 'for update' | ''): string {
-  return `
+function keyColumns(keys: readonly SubmissionKey[]): Buffer[] {
+  return [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.instructionId))];
+}
+
+const submissionsOf = (name: string, ending: string) =>
+  tenantStatement(
+    name,
+    (tenant) => `
     select s.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
     cross join lateral (select * from rtp_submissions s
-      where s.tenant_id = wanted.tenant_id and s.instruction_id = wanted.instruction_id
-        and s.state in ('sent', 'unknown') limit 1 ${lock}) as s`;
-}
+      where s.tenant_id = ${tenant} and s.instruction_id = wanted.instruction_id ${ending}) as s`,
+  );
+const OPEN = `and s.state in ('sent', 'unknown') limit 1`;
+const FIND_OPEN = submissionsOf('rtp.find_open', OPEN);
+const LOCK_OPEN = submissionsOf('rtp.lock_open', `${OPEN} for update`);
+const LOCK_ANY = submissionsOf('rtp.lock_any', 'limit 1 for update');
 
 export interface ChangedSubmission extends StoredSubmission {
   submission: Submission;
@@ -183,30 +204,42 @@ export interface ChangedSubmission extends StoredSubmission {
 /** Writes submissions that are locked, so their place in the table stands still and is what finds them. */
 export async function updateSubmissions(tx: Queryable, changed: readonly ChangedSubmission[]): Promise<void> {
   if (changed.length === 0) return;
-  await tx.query({ name: 'rtp.update', text: UPDATE_SUBMISSIONS }, [
-    textArray(changed.map((one) => one.tenantId)),
-    textArray(changed.map((one) => one.instructionId)),
-    textArray(changed.map(({ submission }) => submission.state)),
-    timestamptzArray(changed.map(({ submission }) => submission.firstSentAt)),
-    changed.map(({ submission }) => submission.dueAt),
-    changed.map(({ submission }) => submission.inquiries),
-    changed.map(({ submission }) => submission.resends),
-    textArray(changed.map(({ submission }) => submission.rejectCode)),
+  await queryByTenant(tx, UPDATE, changed, (some) => [
+    textArray(some.map((one) => one.tenantId)),
+    textArray(some.map((one) => one.instructionId)),
+    textArray(some.map(({ submission }) => submission.state)),
+    timestamptzArray(some.map(({ submission }) => submission.firstSentAt)),
+    some.map(({ submission }) => submission.dueAt),
+    some.map(({ submission }) => submission.inquiries),
+    some.map(({ submission }) => submission.resends),
+    textArray(some.map(({ submission }) => submission.rejectCode)),
   ]);
 }
 
-const UPDATE_SUBMISSIONS = `
-update rtp_submissions s set state = c.state, first_sent_at = c.first_sent_at, due_at = c.due_at,
-  inquiries = c.inquiries, resends = c.resends, reject_code = c.reject_code
+const CHANGES = `unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::smallint[],
+      $7::smallint[], $8::text[])
+    as wanted (tenant_id, instruction_id, state, first_sent_at, due_at, inquiries, resends, reject_code)`;
+const SET_CHANGES = `state = c.state, first_sent_at = c.first_sent_at, due_at = c.due_at, inquiries = c.inquiries,
+  resends = c.resends, reject_code = c.reject_code`;
+const UPDATE: TenantStatement = {
+  together: {
+    name: 'rtp.update',
+    text: `
+update rtp_submissions s set ${SET_CHANGES}
 from (
-  select wanted.*, found.place
-  from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::smallint[], $7::smallint[],
-      $8::text[])
-    as wanted (tenant_id, instruction_id, state, first_sent_at, due_at, inquiries, resends, reject_code)
+  select wanted.*, found.place from ${CHANGES}
   cross join lateral (select stored.ctid as place from rtp_submissions stored
     where stored.tenant_id = wanted.tenant_id and stored.instruction_id = wanted.instruction_id limit 1) as found
 ) as c
-where s.ctid = c.place`;
+where s.ctid = c.place`,
+  },
+  apart: {
+    name: 'rtp.update.apart',
+    text: `
+update rtp_submissions s set ${SET_CHANGES} from (select * from ${CHANGES}) as c
+where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id`,
+  },
+};
 
 /**
  * By name, when the oldest of these jobs was made that waits or is under way. One that has failed before is left out:
