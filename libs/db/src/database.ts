@@ -203,7 +203,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await client.query(beginStatement(wanted, options));
       let result: T;
       try {
-        const tx = { query: client.query, isSpread, afterCommit: (after: () => void) => void committed.push(after) };
+        const tx = {
+          query: client.query,
+          isSpread,
+          afterCommit: (after: () => void) => void committed.push(after),
+        };
         result = await oneConnection.hold(() => work(tx));
       } catch (error) {
         // The first error is the one to report; a rollback that fails means that the connection is gone.

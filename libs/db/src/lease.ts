@@ -82,16 +82,18 @@ export function leasesOn(place: LeaseTable): Leases {
   const isRow = key.map((column, index) => `held.${column} = $${index + 1}`).join(' and ');
   const holderAt = `$${key.length + 1}`;
   const end = `statement_timestamp() + $${key.length + 2} * interval '1 millisecond'`;
-  const isFree = `(held.${until} is null or held.${until} <= statement_timestamp())`;
+  const isFreeAt = (now: string) => `(held.${until} is null or held.${until} <= ${now})`;
   const isHeld = `${isRow} and held.${holder} = ${holderAt}`;
-  const take = `set ${holder} = ${holderAt}, ${until} = ${end}`;
 
-  function claiming({ sql }: LeaseSql): string {
+  function claiming({ sql }: LeaseSql, now: string): string {
+    const isFree = isFreeAt(now);
     const isGranted = sql === '' ? isFree : `${isFree} and (${shiftParameters(sql, key.length + 2)})`;
-    if (place.rowIs === 'given') return `update ${table} as held ${take} where ${isRow} and ${isGranted}`;
+    if (place.rowIs === 'given')
+      return `update ${table} as held set ${holder} = ${holderAt}, ${until} = ${end} where ${isRow} and ${isGranted}`;
     return `insert into ${table} as held (${[...key, holder, until].join(', ')})
       values (${[...values, holderAt, end].join(', ')})
-      on conflict (${key.join(', ')}) do update ${take} where ${isGranted}`;
+      on conflict (${key.join(', ')}) do update set ${holder} = excluded.${holder}, ${until} = excluded.${until}
+      where ${isGranted}`;
   }
 
   function releasing({ sql }: LeaseSql): string {
@@ -106,8 +108,10 @@ export function leasesOn(place: LeaseTable): Leases {
     },
     async acquireRow<Row extends object>(db: Queryable, row: Key, claim: LeaseClaim & LeaseColumns) {
       const { holder: id, ms, where = NOTHING, columns } = claim;
-      const text = `${claiming(where)} returning ${columns}`;
-      return (await db.query<Row>(text, [...row, id, ms, ...where.values])).rows[0];
+      const given = [...row, id, ms, ...where.values];
+      const { now, values: nowValues } = await readNow(db, given.length);
+      const text = `${claiming(where, now)} returning ${columns}`;
+      return (await db.query<Row>(text, [...given, ...nowValues])).rows[0];
     },
     async extend(db, row, { holder: id, ms, set = NOTHING }) {
       const also = set.sql === '' ? '' : `, ${shiftParameters(set.sql, key.length + 2)}`;
@@ -131,6 +135,13 @@ export function leasesOn(place: LeaseTable): Leases {
       return rows[0];
     },
   };
+}
+
+/** A table that is spread over servers takes no clock where it decides on a conflict: there the time is read before. */
+async function readNow(db: Queryable, count: number): Promise<{ now: string; values: readonly Date[] }> {
+  if (!db.isSpread) return { now: 'statement_timestamp()', values: [] };
+  const { rows } = await db.query<{ now: Date }>('select statement_timestamp() as now');
+  return { now: `$${count + 1}::timestamptz`, values: rows.map(({ now }) => now) };
 }
 
 /** `$1` of the caller's SQL comes after the parameters of the lease. */

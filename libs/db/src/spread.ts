@@ -126,13 +126,14 @@ async function readForeignKeys(
 /** Statements run where their rows are, and find the functions there that they call. */
 async function bringFunctions(client: pg.Client, schemas: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    `select format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name
+    `select p.oid::regprocedure::text as name
      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
      where n.nspname = any($1) and not exists (
        select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)`,
     [schemas],
   );
-  for (const { name } of rows) await client.query('select create_distributed_function($1::regprocedure)', [name]);
+  for (const { name } of rows)
+    await client.query('select create_distributed_function($1::regprocedure)', [name]);
 }
 
 async function readPlaced(client: pg.Client): Promise<Set<string>> {

@@ -11,9 +11,10 @@ export function createOwnerStore(database: Database, schema: string) {
     /** In a session of its own, which holds the lock until it ends: a killed process loses it at once. */
     async register(session: Queryable, owner: string): Promise<void> {
       await session.query('select pg_advisory_lock(hashtextextended($1, 0))', [owner]);
-      await session.query(`insert into ${schema}.dispatchers (id, seen_at) values ($1, statement_timestamp())`, [
-        owner,
-      ]);
+      await session.query(
+        `insert into ${schema}.dispatchers (id, seen_at) values ($1, statement_timestamp())`,
+        [owner],
+      );
     },
 
     /** False when this dispatcher was taken for dead. */

@@ -85,17 +85,24 @@ export async function findMoved(
   const horizon = await readHorizon(db, 3);
   const moved = tenantStatement(
     'events.moved',
-    (tenant) => `select wanted.tenant_id from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, txid, event_id)
+    (
+      tenant,
+    ) => `select wanted.tenant_id from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, txid, event_id)
         where exists (select 1 from events e where e.tenant_id = ${tenant} and e.txid >= wanted.txid::xid8
           and e.txid < ${horizon.text}
           and (e.txid > wanted.txid::xid8 or e.id > wanted.event_id))`,
   );
   const asked = [...places].map(([tenantId, place]) => ({ tenantId, ...place }));
-  const rows = await queryByTenant<{ tenant_id: string }, (typeof asked)[number]>(db, moved, asked, (some) => [
-    some.map(({ tenantId }) => tenantId),
-    some.map(({ txid }) => txid),
-    some.map(({ eventId }) => eventId),
-    ...horizon.values,
-  ]);
+  const rows = await queryByTenant<{ tenant_id: string }, (typeof asked)[number]>(
+    db,
+    moved,
+    asked,
+    (some) => [
+      some.map(({ tenantId }) => tenantId),
+      some.map(({ txid }) => txid),
+      some.map(({ eventId }) => eventId),
+      ...horizon.values,
+    ],
+  );
   return new Set(rows.map((row) => row.tenant_id));
 }

@@ -31,7 +31,9 @@ function fromRow(row: PaymentRow): Payment {
   });
 }
 
-const refundedOf = (tenant: string) => `coalesce((select sum(refund.amount) from payments refund where refund.tenant_id = ${tenant}
+const refundedOf = (
+  tenant: string,
+) => `coalesce((select sum(refund.amount) from payments refund where refund.tenant_id = ${tenant}
   and refund.refund_of = p.id and refund.status not in (${undoneRefunds.map((status) => `'${status}'`).join(', ')})), 0)::bigint`;
 
 /** Of `payments p` of one tenant. Nothing that is still under way was refunded, so only what has completed costs a look. */

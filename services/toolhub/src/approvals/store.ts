@@ -227,8 +227,8 @@ export async function noteExpired(
     `update approvals set expiry_noted_at = $1 where (customer_id, id) in (
        select customer_id, id from approvals
        where expires_at <= $1 and expiry_noted_at is null and status in ('pending', 'allowed')
-       order by expires_at limit $2 for update skip locked
-     ) returning customer_id, id`,
+       order by expires_at limit $2 ${db.isSpread ? '' : 'for update skip locked'}
+     ) and expiry_noted_at is null returning customer_id, id`,
     [now, limit],
   );
   return rows.map((row) => ({ customerId: row.customer_id, id: row.id }));
@@ -239,7 +239,8 @@ export async function deleteOld(
   { before, limit }: { before: Date; limit: number },
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from approvals where ctid = any (array(select ctid from approvals where expires_at <= $1 limit $2))`,
+    `delete from approvals where (customer_id, id) in (
+       select customer_id, id from approvals where expires_at <= $1 limit $2)`,
     [before, limit],
   );
   return rowCount;

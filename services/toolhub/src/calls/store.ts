@@ -12,19 +12,29 @@ export async function insertIntent(
   db: Queryable,
   call: KeyedCall & { argumentsHash: Buffer; holder: string; keepMs: number },
 ): Promise<boolean> {
+  const values = [call.customerId, call.tool, call.key, call.argumentsHash, call.holder, call.keepMs];
+  if (!db.isSpread) {
+    const { rowCount } = await db.query(
+      { name: 'mcp.insert_intent', text: insertIntentAt('statement_timestamp()') },
+      values,
+    );
+    return rowCount === 1;
+  }
+  // A table that is spread takes no clock where it decides on a conflict.
+  const { rows } = await db.query<{ now: Date }>('select statement_timestamp() as now');
   const { rowCount } = await db.query(
-    {
-      name: 'mcp.insert_intent',
-      text: `insert into idempotent_calls as c (customer_id, tool, key, arguments_hash, holder, expires_at)
-             values ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 millisecond')
-             on conflict (customer_id, tool, key) do update set arguments_hash = excluded.arguments_hash,
-               holder = excluded.holder, result = null, expires_at = excluded.expires_at
-             where c.expires_at <= clock_timestamp()`,
-    },
-    [call.customerId, call.tool, call.key, call.argumentsHash, call.holder, call.keepMs],
+    { name: 'mcp.insert_intent.apart', text: insertIntentAt('$7::timestamptz') },
+    [...values, rows[0]?.now],
   );
   return rowCount === 1;
 }
+
+const insertIntentAt = (now: string) => `
+insert into idempotent_calls as c (customer_id, tool, key, arguments_hash, holder, expires_at)
+values ($1, $2, $3, $4, $5, ${now} + $6 * interval '1 millisecond')
+on conflict (customer_id, tool, key) do update set arguments_hash = excluded.arguments_hash,
+  holder = excluded.holder, result = null, expires_at = excluded.expires_at
+where c.expires_at <= ${now}`;
 
 export interface StoredCall {
   argumentsHash: Buffer;
@@ -34,11 +44,12 @@ export interface StoredCall {
 }
 
 export async function findCall(db: Queryable, call: KeyedCall): Promise<StoredCall | null> {
+  if (db.isSpread) return findCallApart(db, call);
   const { rows } = await db.query<{ arguments_hash: Buffer; result: string | null; alive: boolean }>(
     {
       name: 'mcp.find_call',
       text: `select c.arguments_hash, c.result, exists (
-               select from call_holders h where h.id = c.holder and h.expires_at > clock_timestamp()
+               select from call_holders h where h.id = c.holder and h.expires_at > statement_timestamp()
              ) as alive
              from idempotent_calls c where c.customer_id = $1 and c.tool = $2 and c.key = $3`,
     },
@@ -48,6 +59,25 @@ export async function findCall(db: Queryable, call: KeyedCall): Promise<StoredCa
   return row === undefined
     ? null
     : { argumentsHash: row.arguments_hash, result: row.result, holderAlive: row.alive };
+}
+
+/** Calls and their holders lie on different servers. */
+async function findCallApart(db: Queryable, call: KeyedCall): Promise<StoredCall | null> {
+  const { rows } = await db.query<{ arguments_hash: Buffer; result: string | null; holder: string }>(
+    {
+      name: 'mcp.find_call.apart',
+      text: `select arguments_hash, result, holder from idempotent_calls
+             where customer_id = $1 and tool = $2 and key = $3`,
+    },
+    [call.customerId, call.tool, call.key],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const holders = await db.query(
+    'select from call_holders where id = $1 and expires_at > statement_timestamp()',
+    [row.holder],
+  );
+  return { argumentsHash: row.arguments_hash, result: row.result, holderAlive: holders.rows.length > 0 };
 }
 
 export async function storeResults(
@@ -92,8 +122,8 @@ function keyColumns(calls: readonly (KeyedCall & { holder: string })[]): string[
 
 export async function deleteExpiredCalls(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from idempotent_calls where ctid in (
-       select ctid from idempotent_calls where expires_at <= clock_timestamp() limit $1
+    `delete from idempotent_calls where (customer_id, tool, key) in (
+       select customer_id, tool, key from idempotent_calls where expires_at <= statement_timestamp() limit $1
      )`,
     [limit],
   );

@@ -81,19 +81,23 @@ function toLineRow(line: InvoiceLine): LineRow {
  * held until the commit, so that a verification at the same moment sees the invoice or is seen by it.
  */
 export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]): Promise<void> {
+  // Where customers lie on several servers, each is held by a statement of its own.
+  if (tx.isSpread)
+    for (const customerId of invoices.map((invoice) => invoice.customerId).sort())
+      await tx.query('select id from customers where id = $1 for share', [customerId]);
   await tx.query(
     `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name,
        bill_to_email, bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at, mail_state,
        mail_due_at)
      select new.*, case when customer.email_verified_at is null then 'waiting' else 'pending' end,
-       case when customer.email_verified_at is null then null else clock_timestamp() end
+       case when customer.email_verified_at is null then null else statement_timestamp() end
      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::jsonb[], $8::bigint[],
        $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::jsonb[], $15::timestamptz[],
        $16::timestamptz[]) as new
        (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
         bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at)
      join customers as customer on customer.id = new.customer_id
-     for share of customer`,
+     ${tx.isSpread ? '' : 'for share of customer'}`,
     [
       invoices.map(({ customerId }) => customerId),
       invoices.map(({ id }) => id),
@@ -141,9 +145,13 @@ export async function findInvoice(
 
 /** For admins: by id alone, locked until the transaction ends. */
 export async function lockInvoice(tx: Queryable, id: string): Promise<Invoice | undefined> {
-  const { rows } = await tx.query<InvoiceRow>(
-    `select ${COLUMNS} from invoices where id = $1 for no key update`,
+  const { rows: owners } = await tx.query<{ customer_id: string }>(
+    'select customer_id from invoices where id = $1',
     [id],
+  );
+  const { rows } = await tx.query<InvoiceRow>(
+    `select ${COLUMNS} from invoices where customer_id = $1 and id = $2 for no key update`,
+    [owners[0]?.customer_id, id],
   );
   return rows[0] && fromRow(rows[0]);
 }
@@ -166,7 +174,7 @@ export async function updateStatus(
 /** The address was verified: what waited for that is due. */
 export async function releaseWaitingMails(tx: Queryable, customerId: string): Promise<void> {
   await tx.query(
-    `update invoices set mail_state = 'pending', mail_due_at = clock_timestamp()
+    `update invoices set mail_state = 'pending', mail_due_at = statement_timestamp()
      where customer_id = $1 and mail_state = 'waiting'`,
     [customerId],
   );
@@ -185,12 +193,12 @@ export async function claimMails(
 ): Promise<ClaimedMail[]> {
   const { rows } = await db.query<InvoiceRow & { mail_attempts: number }>(
     `update invoices set mail_state = 'sending', mail_attempts = mail_attempts + 1,
-       mail_due_at = clock_timestamp() + $3 * interval '1 millisecond'
+       mail_due_at = statement_timestamp() + $3 * interval '1 millisecond'
      where (customer_id, id) in (
        select customer_id, id from invoices
-       where mail_due_at <= clock_timestamp() and ($1::date is null or period = $1)
-       order by mail_due_at, id limit $2 for update skip locked
-     )
+       where mail_due_at <= statement_timestamp() and ($1::date is null or period = $1)
+       order by mail_due_at, id limit $2 ${db.isSpread ? '' : 'for update skip locked'}
+     ) and mail_due_at <= statement_timestamp()
      returning ${COLUMNS}, mail_attempts`,
     [query.period === null ? null : firstDayOf(query.period), query.limit, query.leaseMs],
   );
@@ -213,7 +221,7 @@ export async function recordMail(
   const { rowCount } = await tx.query(
     `update invoices set status = $4, mail_state = case when $5 then 'sent' else 'failed' end,
        sent_at = coalesce($6, sent_at), mail_error = $7,
-       mail_due_at = clock_timestamp() + $8::float8 * interval '1 millisecond'
+       mail_due_at = statement_timestamp() + $8::float8 * interval '1 millisecond'
      where customer_id = $1 and id = $2 and mail_attempts = $3 and mail_state = 'sending'`,
     [
       mail.invoice.customerId,
@@ -232,7 +240,7 @@ export async function recordMail(
 /** A run asks again for every mail of its period that failed before, however often. */
 export async function rearmFailedMails(db: Queryable, period: Period): Promise<void> {
   await db.query(
-    `update invoices set mail_due_at = clock_timestamp() where period = $1 and mail_state = 'failed'`,
+    `update invoices set mail_due_at = statement_timestamp() where period = $1 and mail_state = 'failed'`,
     [firstDayOf(period)],
   );
 }

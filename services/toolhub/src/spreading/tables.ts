@@ -28,8 +28,8 @@ const tables = {
   passkey_challenges: beforeLogin,
   suspended_customers: byCustomer,
   oauth_clients: {
-    placement: 'local',
-    why: 'looked up by id, before the customer is known; swept when unused',
+    placement: 'managed local',
+    why: 'looked up by id, before the customer is known; that it is used is written with the grant',
   },
   oauth_grants: byCustomer,
   oauth_auth_codes: byCustomer,

@@ -53,7 +53,10 @@ async function findContextsApart(
       'select test_epoch, clock_frozen_at, clock_offset_ms from organisations where id = $1',
       [tenant.organisationId],
     );
-    const parts = await db.query<Pick<ContextRow, 'endpoints' | 'methods'>>(PARTS, [tenant.id, [...methodIds]]);
+    const parts = await db.query<Pick<ContextRow, 'endpoints' | 'methods'>>(PARTS, [
+      tenant.id,
+      [...methodIds],
+    ]);
     const clock = clocks.rows[0] ?? { test_epoch: null, clock_frozen_at: null, clock_offset_ms: null };
     const { endpoints = null, methods = null } = parts.rows[0] ?? {};
     known.set(tenant.id, toKnown({ tenant_id: tenant.id, version, ...clock, endpoints, methods }));

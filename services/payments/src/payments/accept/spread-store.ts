@@ -57,7 +57,10 @@ export async function lockVersion(tx: Queryable, tenantId: string): Promise<numb
 /** Ids of the events whose keys were free. */
 async function claimKeys(tx: Queryable, acceptances: readonly Acceptance[]): Promise<Set<string>> {
   const claimed = new Set<string>();
-  const withTenant = acceptances.map((acceptance) => ({ ...acceptance, tenantId: acceptance.payment.tenantId }));
+  const withTenant = acceptances.map((acceptance) => ({
+    ...acceptance,
+    tenantId: acceptance.payment.tenantId,
+  }));
   for (const [, ofTenant] of groupByTenant(withTenant)) {
     const { rows } = await tx.query<{ event_id: string }>({ name: 'payments.claim_keys', text: CLAIM_KEYS }, [
       textArray(ofTenant.map(({ tenantId }) => tenantId)),

@@ -110,8 +110,8 @@ export async function takeUntold(
 ): Promise<TelegramMessage[]> {
   const { rows } = await tx.query<{ payload: TelegramMessage; update_id: number }>(
     `update telegram_messages set told = true
-     where (customer_id, bot_id, chat_id, message_id) in (
-       select customer_id, bot_id, chat_id, message_id from telegram_messages
+     where customer_id = $1 and (bot_id, chat_id, message_id) in (
+       select bot_id, chat_id, message_id from telegram_messages
        where customer_id = $1 and bot_id = $2 and not told
        order by update_id limit $3 for update skip locked)
      returning payload, update_id`,

@@ -76,7 +76,9 @@ export async function findContents(db: Queryable, keys: readonly RtpMessageKey[]
 
 const FIND_CONTENTS = tenantStatement(
   'rtp.contents',
-  (tenant) => `select m.* from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, payment_id, id)
+  (
+    tenant,
+  ) => `select m.* from unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, payment_id, id)
     cross join lateral (select tenant_id, id, content, content_sealed, packed_sealed from rail_messages m
       where m.tenant_id = ${tenant} and m.payment_id = wanted.payment_id and m.id = wanted.id limit 1) as m`,
 );
@@ -89,11 +91,16 @@ export async function findReports(
   payments: readonly Omit<RtpMessageKey, 'id'>[],
 ): Promise<FoundContent[]> {
   if (payments.length === 0) return [];
-  const rows = await queryByTenant<ContentRow, Omit<RtpMessageKey, 'id'>>(db, FIND_REPORTS, payments, (some) => [
-    some.map((payment) => payment.tenantId),
-    some.map((payment) => payment.paymentId),
-    REPORTS_PER_PAYMENT_MAX,
-  ]);
+  const rows = await queryByTenant<ContentRow, Omit<RtpMessageKey, 'id'>>(
+    db,
+    FIND_REPORTS,
+    payments,
+    (some) => [
+      some.map((payment) => payment.tenantId),
+      some.map((payment) => payment.paymentId),
+      REPORTS_PER_PAYMENT_MAX,
+    ],
+  );
   return rows.map(fromRow);
 }
 
