@@ -1,5 +1,5 @@
-// npm run citus [file …]: the contract tests on the cluster whose coordinator CITUS_TEST_URL names, its tables spread by
-// tenant. The database there is emptied before each file.
+// npm run citus [file …]: the contract tests on a Citus cluster, their tables spread by tenant. CITUS_TEST_URL names a
+// database on the coordinator, with a role that may make others there and on the workers: each test has its own.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, fail, node, root } from './install.mjs';

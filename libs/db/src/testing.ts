@@ -51,8 +51,7 @@ export async function startTestServer(): Promise<TestServer> {
 
 /**
  * A database of its own for a test file, cloned from a template that has the migrations applied already. Where the run is
- * for a Citus cluster (`npm run citus`) and the test names where its tables go, it is the cluster's one database instead,
- * emptied and spread.
+ * for a Citus cluster (`npm run citus`) and the test names where its tables go, it lies on that cluster, and is spread.
  */
 export async function createTestDatabase(
   migrations?: MigrationSource,
@@ -79,18 +78,27 @@ export async function createTestDatabase(
   };
 }
 
-/** Test files take turns on it: the command gives them one worker. */
+/** A database of its own on every server of the cluster that the variable names a database of. */
 async function createSpreadDatabase(
-  url: string,
+  clusterUrl: string,
   migrations: MigrationSource,
   tables: PlacedTables,
 ): Promise<TestDatabase> {
-  const schemas = new Set(Object.keys(tables).map((name) => name.split('.')[0] as string));
-  const empty = () =>
-    withAdmin(url, async (admin) => {
-      for (const schema of schemas) await admin.query(`drop schema if exists ${schema} cascade`);
-    });
-  await empty();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const nodes = await withAdmin(clusterUrl, readNodes);
+  const servers = nodes.map((node) => serverUrl(clusterUrl, node));
+  for (const server of servers) {
+    await withAdmin(server, (admin) => admin.query(`create database ${name}`));
+    await withAdmin(databaseUrl(server, name), (admin) => admin.query('create extension citus'));
+  }
+  const url = databaseUrl(clusterUrl, name);
+  await withAdmin(url, async (admin) => {
+    for (const { nodename, nodeport, groupid } of nodes)
+      await admin.query(
+        groupid === 0 ? 'select citus_set_coordinator_host($1, $2)' : 'select citus_add_node($1, $2)',
+        [nodename, nodeport],
+      );
+  });
   await migrate(url, migrations);
   await spread({ url, tables, onPlaced: () => {} });
   const database = await openDatabase({ url, schema: migrations.schema });
@@ -99,9 +107,33 @@ async function createSpreadDatabase(
     database,
     async drop() {
       await database.close();
-      await empty();
+      for (const server of servers)
+        await withAdmin(server, (admin) => admin.query(`drop database if exists ${name} with (force)`));
     },
   };
+}
+
+interface ClusterNode {
+  nodename: string;
+  nodeport: number;
+  /** The coordinator's is 0. */
+  groupid: number;
+}
+
+async function readNodes(admin: pg.Client): Promise<ClusterNode[]> {
+  const { rows } = await admin.query<ClusterNode>(
+    'select nodename, nodeport, groupid from pg_dist_node order by groupid',
+  );
+  if (rows[0]?.groupid !== 0)
+    throw new Error(`${CLUSTER_VARIABLE} names a database whose coordinator has not been told its own address`);
+  return rows;
+}
+
+function serverUrl(clusterUrl: string, { nodename, nodeport }: ClusterNode): string {
+  const url = new URL(clusterUrl);
+  url.hostname = nodename;
+  url.port = String(nodeport);
+  return url.href;
 }
 
 function databaseUrl(serverUrl: string, name: string): string {
