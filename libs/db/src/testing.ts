@@ -125,7 +125,9 @@ async function readNodes(admin: pg.Client): Promise<ClusterNode[]> {
     'select nodename, nodeport, groupid from pg_dist_node order by groupid',
   );
   if (rows[0]?.groupid !== 0)
-    throw new Error(`${CLUSTER_VARIABLE} names a database whose coordinator has not been told its own address`);
+    throw new Error(
+      `${CLUSTER_VARIABLE} names a database whose coordinator has not been told its own address`,
+    );
   return rows;
 }
 
