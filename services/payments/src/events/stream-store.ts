@@ -1,6 +1,6 @@
 import { type Queryable, queryByTenant, tenantStatement } from '@libs/db';
+import { findHorizon, readHorizon } from '../horizon-store.ts';
 import type { EventType, PaymentsEvent } from './event.ts';
-import { findHorizon, readHorizon } from './horizon-store.ts';
 
 /** A place in the order of commits: everything up to this event was seen. */
 export interface StreamPlace {

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { readHorizon } from '../events/horizon-store.ts';
+import { readHorizon } from '../horizon-store.ts';
 import { type Figure, type SettleTime, type Span, STEPS_PER_DOUBLING } from './overview.ts';
 
 /** A place in the order of transactions: everything up to this event is counted. */

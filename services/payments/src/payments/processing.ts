@@ -11,11 +11,12 @@ import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { ApplyOutcomes, Carrier, RailOutcome, RailSubmission } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Routing } from '../routing/service.ts';
+import type { ChangedPayment } from './changed-payment.ts';
 import type { PaymentMetrics } from './metrics.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
-import { type ChangedPayment, lockPayments, type PaymentKey, writeChanges } from './store.ts';
+import { lockPayments, type PaymentKey, writeChanges } from './store.ts';
 import { SUBMIT_JOB } from './submit-job.ts';
 
 export interface ProcessingDependencies {

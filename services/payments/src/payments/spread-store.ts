@@ -1,15 +1,14 @@
 import { groupByTenant, type Queryable, textArray } from '@libs/db';
-import { insertEvents } from '../events/store.ts';
-import { insertTransfers } from '../ledger/store.ts';
-import type { ChangedPayment } from './store.ts';
+import type { ChangedPayment } from './changed-payment.ts';
+import { insertEventsApart, insertTransfersApart } from './spread-rows-store.ts';
 
 /** The same as the one statement that changes payments, for tables that are spread over servers. */
 export async function writeChangesApart(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
-  await insertEvents(
+  await insertEventsApart(
     tx,
     changed.flatMap(({ event, document }) => (event === null ? [] : { ...event, data: document })),
   );
-  await insertTransfers(
+  await insertTransfersApart(
     tx,
     changed.flatMap(({ transfer, payment }) =>
       transfer === null

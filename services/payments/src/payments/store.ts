@@ -6,8 +6,7 @@ import {
   textArray,
   timestamptzArray,
 } from '@libs/db';
-import type { PaymentsEvent } from '../events/event.ts';
-import type { Transfer } from '../ledger/transfer.ts';
+import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
 import { writeChangesApart } from './spread-store.ts';
@@ -101,15 +100,6 @@ const REFUNDED_AMOUNTS = tenantStatement(
     `select p.tenant_id, p.id, ${refundedOf(tenant)} as refunded from unnest($1::text[], $2::text[]) as p (tenant_id, id)`,
   'p.tenant_id',
 );
-
-/** What a change writes: the payment, and the event and the transfer that go with it. */
-export interface ChangedPayment {
-  payment: Payment;
-  /** Also the data of the event. */
-  document: string;
-  event: PaymentsEvent | null;
-  transfer: Transfer | null;
-}
 
 /**
  * Writes what may change in payments after they were accepted, with their events and their transfers, in one statement:

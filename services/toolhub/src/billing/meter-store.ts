@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
 import { type CounterRow, type CounterState, counterStates, fromCounterRow } from './counter-store.ts';
 import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
+import type { GrantedUnits, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*
  * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then the
@@ -14,22 +15,6 @@ import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
  * The arrays go through a materialized row: where the planner sees their length it plans each statement anew for it,
  * which took longer than running it (1.4 ms against 0.5 ms for settling).
  */
-
-export interface WantedUnits {
-  customerId: string;
-  month: string;
-  units: number;
-}
-
-export interface GrantedUnits {
-  customerId: string;
-  month: string;
-  granted: number;
-  /** Kept and reserved calls of the month, after this grant. */
-  used: number;
-  /** Null where the plan has no end. */
-  stopAt: number | null;
-}
 
 const RESERVE = `
 with input as materialized (
@@ -96,26 +81,6 @@ export async function reserveUnits(
           stopAt: row.stop_at,
         },
   );
-}
-
-export interface SettledUnits {
-  customerId: string;
-  month: string;
-  holder: string;
-  kept: number;
-  returned: number;
-}
-
-export interface UsageCount {
-  customerId: string;
-  day: string;
-  platform: string;
-  tool: string;
-  durationClass: number;
-  calls: number;
-  errors: number;
-  /** Of these calls, those whose unit was given back. */
-  givenBack: number;
 }
 
 /*

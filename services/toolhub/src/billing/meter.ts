@@ -4,14 +4,9 @@ import { errors } from '../errors.ts';
 import type { CounterState } from './counter-store.ts';
 import { durationClass } from './durations.ts';
 import { createHolder, type Holder } from './holder.ts';
-import {
-  type GrantedUnits,
-  reserveUnits,
-  type SettledUnits,
-  settleUnits,
-  type UsageCount,
-} from './meter-store.ts';
+import { reserveUnits, settleUnits } from './meter-store.ts';
 import { dayOf, monthOf, nextMonthStart } from './month.ts';
+import type { GrantedUnits, SettledUnits, UsageCount } from './units.ts';
 
 /** One call that may run: it is counted until it is settled, or until the process that holds it is gone. */
 export interface Reservation {

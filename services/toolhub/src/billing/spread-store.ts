@@ -1,6 +1,6 @@
 import { type Queryable, withinTransaction } from '@libs/db';
 import { type CounterState, findCounter } from './counter-store.ts';
-import type { GrantedUnits, SettledUnits, UsageCount, WantedUnits } from './meter-store.ts';
+import type { GrantedUnits, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*
  * The statements of the gate for tables that are spread over servers: each customer by statements of its own, in the one

@@ -5,13 +5,14 @@ import { errors } from '../../errors.ts';
 import { lockForChange } from '../../ledger/service.ts';
 import type { ByMode } from '../../tenant.ts';
 import { lockPayments } from '../store.ts';
+import { ACCEPT_STATUS } from './acceptance.ts';
 import { TenantContexts } from './context.ts';
 import { lockVersions } from './context-store.ts';
 import { type AcceptRequest, type DraftDependencies, draftPayment, TenantMoved } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import { RecentResponses } from './recent.ts';
 import { Repeats } from './repeats.ts';
-import { ACCEPT_STATUS, findResponses, type StoredResponse } from './store.ts';
+import { findResponses, type StoredResponse } from './store.ts';
 import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './write.ts';
 
 /** The response as it went out the first time; `replayed` says that this is not the first time. */

@@ -13,8 +13,8 @@ import { newAttempt } from '../outcomes.ts';
 import { type Payment, type RailChoice, toApi } from '../payment.ts';
 import { refundRefusal } from '../refund.ts';
 import { routingRefusal } from '../refusals.ts';
+import type { Acceptance } from './acceptance.ts';
 import type { KnownTenant, MethodSummary } from './known-tenant.ts';
-import type { Acceptance } from './store.ts';
 
 export interface PaymentInput {
   amount: number;

@@ -8,12 +8,11 @@ import {
   withinTransaction,
 } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
-import { insertEvents } from '../../events/store.ts';
 import { jobNameFor } from '../../job-lanes.ts';
-import { insertTransfers } from '../../ledger/store.ts';
 import { SCHEMA } from '../../migrations.ts';
+import { insertEventsApart, insertTransfersApart } from '../spread-rows-store.ts';
 import { SUBMIT_JOB } from '../submit-job.ts';
-import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './store.ts';
+import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './acceptance.ts';
 
 /**
  * The same as the one statement that accepts payments, for tables that are spread over servers: each tenant by statements
@@ -99,11 +98,11 @@ async function insertAll(tx: Queryable, accepted: readonly Acceptance[]): Promis
     textArray(accepted.map(({ event }) => event.data)),
     textArray(payments.map((payment) => payment.refundOf)),
   ]);
-  await insertEvents(
+  await insertEventsApart(
     tx,
     accepted.map(({ event }) => event),
   );
-  await insertTransfers(
+  await insertTransfersApart(
     tx,
     accepted.map(({ hold }) => hold),
   );

@@ -10,10 +10,8 @@ import {
   timestamptzArray,
 } from '@libs/db';
 import { enqueueWithin } from '@libs/jobs';
-import type { PaymentsEvent } from '../../events/event.ts';
-import type { Transfer } from '../../ledger/transfer.ts';
-import type { Payment } from '../payment.ts';
 import { LIVE_SUBMIT_JOB, SUBMIT_JOB } from '../submit-job.ts';
+import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './acceptance.ts';
 import { ACCEPT_PATH } from './path.ts';
 import { insertAcceptedApart } from './spread-store.ts';
 
@@ -64,28 +62,6 @@ const FIND_RESPONSES = tenantStatement(
     cross join lateral (select * from idempotency_keys stored where stored.tenant_id = ${tenant}
       and stored.path = wanted.path and stored.key = wanted.key limit 1) as k`,
 );
-
-/** Everything that accepting one payment writes. */
-export interface Acceptance {
-  path: string;
-  key: string;
-  canonicalBody: string;
-  payment: Payment;
-  event: PaymentsEvent;
-  hold: Transfer;
-}
-
-export const ACCEPT_STATUS = 202;
-
-export interface Claims {
-  /** Ids of the events whose keys were free: theirs are the payments that were written. */
-  claimed: ReadonlySet<string>;
-  /** Tenants that have changed since they were read; nothing of theirs was written. */
-  stale: ReadonlySet<string>;
-}
-
-/** By tenant id. Tenants that are not named here are neither compared nor locked. */
-export type Versions = ReadonlyMap<string, number>;
 
 /** Whether the keys of a batch may have been taken before. */
 export type Keys = 'new' | 'unknown';
@@ -156,13 +132,6 @@ interface ClaimsRow {
   all_claimed: boolean;
   claimed: string | null;
   stale: string | null;
-}
-
-export function compareKeys(a: Acceptance, b: Acceptance): number {
-  if (a.payment.tenantId !== b.payment.tenantId) return a.payment.tenantId < b.payment.tenantId ? -1 : 1;
-  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
-  if (a.key === b.key) return 0;
-  return a.key < b.key ? -1 : 1;
 }
 
 interface AcceptVariant {

@@ -13,17 +13,11 @@ import type { PaymentMetrics } from '../metrics.ts';
 import type { Payment } from '../payment.ts';
 import { refundRefusal } from '../refund.ts';
 import { lockPayments, refundedAmounts } from '../store.ts';
+import type { Acceptance, Claims, Versions } from './acceptance.ts';
 import type { Draft } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import type { Repeats } from './repeats.ts';
-import {
-  type Acceptance,
-  type Claims,
-  findResponses,
-  insertAccepted,
-  isKeyTaken,
-  type Versions,
-} from './store.ts';
+import { findResponses, insertAccepted, isKeyTaken } from './store.ts';
 
 export interface WriteDependencies {
   database: Database;
