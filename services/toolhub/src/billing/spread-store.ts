@@ -124,8 +124,9 @@ async function countSettled(
   await tx.query(
     {
       name: 'billing.count_settled',
-      text: `insert into usage_counters as u (customer_id, month, used, kept) values ($1, $2, $3, $4)
-             on conflict (customer_id, month) do update set used = u.used + excluded.used, kept = u.kept + excluded.kept`,
+      text: `insert into usage_counters as u (customer_id, month, used, kept, settled) values ($1, $2, $3, $4, 1)
+             on conflict (customer_id, month) do update set used = u.used + excluded.used,
+               kept = u.kept + excluded.kept, settled = u.settled + 1`,
     },
     [first.customerId, first.month, used, kept],
   );
