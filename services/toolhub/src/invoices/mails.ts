@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '@libs/db';
 import { MailError, type Mailer } from '@libs/mail';
-import { renderInvoice } from './document.ts';
 import { toMail } from './mail-text.ts';
 import type { Seller } from './parties.ts';
 import type { Period } from './period.ts';
+import { printInvoice } from './print.ts';
 import { next } from './states.ts';
 import {
   type ClaimedMail,
@@ -61,7 +61,7 @@ export function createInvoiceMails(deps: InvoiceMailsDependencies): InvoiceMails
 
   async function send(mail: ClaimedMail): Promise<MailOutcome & { isServerAway: boolean }> {
     try {
-      const pdf = await renderInvoice(mail.invoice, deps.seller);
+      const pdf = await printInvoice(mail.invoice, deps.seller);
       await mailer.send(
         toMail(mail.invoice, pdf, { publicUrl: deps.publicUrl, payment: deps.seller.payment }),
       );

@@ -3,7 +3,6 @@ import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/job
 import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import { findDetails, writeDetails } from './details-store.ts';
-import { renderInvoice } from './document.ts';
 import type { Invoice } from './invoice.ts';
 import { isLockInUse } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
@@ -11,6 +10,7 @@ import type { CountRun } from './metrics.ts';
 import { type BillingDetails, NO_DETAILS, type Seller } from './parties.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
 import { type PlanPreview, previewPlan } from './preview.ts';
+import { printInvoice } from './print.ts';
 import {
   createInvoiceRun,
   type DryRunOutcome,
@@ -128,7 +128,7 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
       if (invoice === undefined) throw baseErrors.not_found();
       return invoice;
     },
-    render: (invoice) => renderInvoice(invoice, deps.seller),
+    render: (invoice) => printInvoice(invoice, deps.seller),
     seller: deps.seller,
     details: async (customerId) => (await findDetails(database, customerId)) ?? NO_DETAILS,
     changeDetails: (customerId, details) => writeDetails(database, { ...details, customerId, at: now() }),
