@@ -33,6 +33,7 @@ export class Sending {
   readonly #flights: Flights<LaneFlight>;
   #isClosed = false;
   #isForgetting = false;
+  readonly #roomy = new Set<Lane<ReadyDelivery>>();
   #onGrounded: (() => void) | undefined;
 
   constructor(options: SendingOptions) {
@@ -102,7 +103,21 @@ export class Sending {
       recorder.add(toResult(finished, rules, now(), random));
     }
     if (this.#flights.size === 0) this.#onGrounded?.();
-    this.sendReady();
-    this.#options.onRoom(flight.lane);
+    this.#refillSoon(flight.lane);
+  }
+
+  /**
+   * What follows is sent when all answers of this turn of the event loop are read: sent between two answers, each
+   * request wakes a receiver that has just gone back to sleep.
+   */
+  #refillSoon(lane: Lane<ReadyDelivery>): void {
+    this.#roomy.add(lane);
+    if (this.#roomy.size > 1) return;
+    setImmediate(() => {
+      const lanes = [...this.#roomy];
+      this.#roomy.clear();
+      this.sendReady();
+      for (const roomy of lanes) this.#options.onRoom(roomy);
+    });
   }
 }
