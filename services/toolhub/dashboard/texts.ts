@@ -32,6 +32,21 @@ const platformLeads: Record<string, string> = {
   mastodon: 'Log in at your own server, or paste a token from Preferences → Development.',
 };
 
+/** What an assistant can do once it is connected. */
+const platformUses: Record<string, string> = {
+  email: 'Read, send and organise your mail.',
+  whatsapp: 'Answer customers from your business number.',
+  telegram: 'Let a bot read and write in your chats.',
+  slack: 'Read channels and send messages.',
+  discord: 'Read and write in the channels of your server.',
+  x: 'Read, post and answer.',
+  linkedin: 'Publish for yourself or your company.',
+  facebook: 'Look after your page.',
+  instagram: 'Publish pictures and answer comments.',
+  bluesky: 'Read, post and follow.',
+  mastodon: 'Read, post and follow on your server.',
+};
+
 const connectErrors: Record<string, string> = {
   connect_denied: 'You did not allow the access. Nothing was stored; try again when you want to.',
   connect_state_invalid:
@@ -66,6 +81,7 @@ export const texts = {
   product: 'Toolhub',
   platforms,
   platformLeads,
+  platformUses,
   fields: { email: 'E-mail', password: 'Password', name: 'Name' },
   common: { actions: 'Actions' },
   navigation: {
@@ -183,7 +199,6 @@ export const texts = {
     connect: 'Connect',
     reconnect: 'Reconnect',
     manage: 'Manage',
-    notYet: 'Not connected yet.',
     expires: 'Expires',
     connection: 'Connection',
     status: 'Status',
@@ -208,7 +223,7 @@ export const texts = {
     logInThere: 'Log in there',
     server: 'Your server',
     notRegistered: (titles: string) =>
-      `The operator has not registered this service at ${titles} yet. The form below works all the same.`,
+      `The operator has not registered this service at ${titles} yet. A token works all the same.`,
     test: 'Test and connect',
     sealed: 'Sealed when stored, and never shown again.',
     stored: 'Connected.',
@@ -243,12 +258,15 @@ export const texts = {
     tool: 'Tool',
     on: 'On',
     always: 'Always',
+    show: (tools: number) => (tools === 1 ? 'Show the tool' : `Show ${tools} tools`),
+    hide: 'Hide',
     nothing: 'No tool fits',
     nothingNext: 'Try another word, or clear the filters.',
     platformSwitch: (title: string) => `All tools of ${title}`,
     own: 'About your accounts',
     ownLead: 'Tools of this service itself. They are free and always on.',
     onePerLine: 'One per line.',
+    optional: 'Optional.',
     asJson: 'As JSON.',
     about: 'About this tool',
     name: 'Name',
@@ -283,6 +301,7 @@ export const texts = {
     replaceLead: 'This makes a new secret; the old one stops working.',
     address: 'Address',
     events: 'Events',
+    allEvents: 'All of them',
     since: 'Since',
     secret: 'Secret',
     secretHidden: 'Shown once, when it was made.',
@@ -376,7 +395,7 @@ export const texts = {
     connect: 'Connect an AI client',
     connectLead: 'Give it this address. It opens a page of this service once, where you allow the access.',
     address: 'Address:',
-    desktop: 'Desktop assistant (configuration file)',
+    desktop: 'Desktop (file)',
     terminal: 'Terminal',
     any: 'Any client',
     hints: [
@@ -394,7 +413,7 @@ export const texts = {
     client: 'Client',
     scopes: 'May',
     connectedAt: 'Connected',
-    lastSeen: 'Last got a token',
+    lastSeen: 'Last active',
     disconnect: 'Disconnect',
     disconnectQuestion: (name: string) => `Disconnect ${name}?`,
     disconnectHint: 'Its tokens stop working at once. It can ask for access again.',

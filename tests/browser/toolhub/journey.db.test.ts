@@ -308,7 +308,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     const { rows } = await hub.database.database.query<{ id: string }>(`select id from approvals limit 1`);
     for (const [path, empty] of [
       ['/', '0 of 1,000 calls'],
-      ['/connections', 'Not connected yet.'],
+      ['/connections', 'Read, send and organise your mail.'],
       ['/webhooks', 'Set up the webhook'],
       ['/billing', 'No invoices yet'],
       ['/tokens', 'No tokens yet'],

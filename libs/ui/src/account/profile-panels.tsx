@@ -27,7 +27,7 @@ export function ProfilePanel({
     <Panel title={texts.profile.title}>
       <ApiFormView api={api} submitLabel={texts.profile.save}>
         <TextInput label={texts.fields.name} autoComplete="name" {...api.form.getInputProps('name')} />
-        <TextInput label={texts.fields.email} value={person.email} readOnly />
+        <TextInput label={texts.fields.email} value={person.email} readOnly variant="filled" />
       </ApiFormView>
     </Panel>
   );

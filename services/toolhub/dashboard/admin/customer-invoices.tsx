@@ -33,11 +33,12 @@ export function CustomerInvoices({ path }: { path: string }) {
     },
     {
       header: texts.common.actions,
+      align: 'right',
       render: ({ id, number, status }) =>
         status === 'paid' || status === 'void' ? (
           ''
         ) : (
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" justify="flex-end">
             <ConfirmButton
               label={words.markPaid}
               question={words.markPaidQuestion(number)}

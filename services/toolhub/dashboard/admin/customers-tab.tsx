@@ -80,6 +80,7 @@ function columnsWith(show: (id: string) => void): Column<Customer>[] {
     { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
       header: texts.common.actions,
+      align: 'right',
       render: ({ id, email }) => (
         <Button size="xs" variant="default" onClick={() => show(id)} aria-label={`${words.open} ${email}`}>
           {words.open}

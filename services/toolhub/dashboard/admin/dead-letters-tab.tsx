@@ -63,6 +63,7 @@ function Letters({ customerId }: { customerId: string }) {
     { header: texts.webhooks.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
     {
       header: texts.common.actions,
+      align: 'right',
       render: (letter) => (
         <Group gap="xs" wrap="nowrap" justify="flex-end">
           <Button size="xs" variant="default" onClick={() => setOpened(letter)}>

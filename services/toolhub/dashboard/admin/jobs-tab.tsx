@@ -39,6 +39,7 @@ const failedColumns: readonly Column<FailedJob>[] = [
   { header: words.lastError, render: ({ last_error: error }) => error ?? '' },
   {
     header: texts.common.actions,
+    align: 'right',
     render: ({ id }) => (
       <ActionButton
         onAct={async () => {

@@ -82,6 +82,7 @@ const columns: readonly Column<ConnectedClient>[] = [
   { header: words.lastSeen, align: 'right', render: ({ last_seen_at: at }) => <When at={at} /> },
   {
     header: texts.common.actions,
+    align: 'right',
     render: ({ id, name }) => (
       <ConfirmButton
         danger

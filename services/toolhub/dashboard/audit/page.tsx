@@ -24,7 +24,11 @@ const columns: readonly Column<AuditEntry>[] = [
   { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   {
     header: words.actor,
-    render: ({ actor }) => <span title={actor.id}>{words.actors[actor.type] ?? actor.type}</span>,
+    render: ({ actor }) => (
+      <span title={actor.id} className="ui-number">
+        {words.actors[actor.type] ?? actor.type}
+      </span>
+    ),
   },
   { header: words.from, render: ({ ip }) => ip ?? '' },
   { header: words.at, align: 'right', render: ({ at }) => <When at={at} /> },

@@ -73,8 +73,9 @@ const columns: readonly Column<Invoice>[] = [
   },
   {
     header: texts.common.actions,
+    align: 'right',
     render: ({ id, number, payment }) => (
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs" wrap="nowrap" justify="flex-end">
         {payment?.url ? (
           <Button
             component="a"

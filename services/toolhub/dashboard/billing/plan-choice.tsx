@@ -28,7 +28,7 @@ export function PlanChoice({ plans, state }: { plans: readonly Plan[]; state: Pl
             </Text>
             <Text size="sm" flex={1}>
               {words.included(plan.included_calls.toLocaleString())}
-              {'. '}
+              <br />
               {plan.hard_stop ? words.hardStop : words.overage(formatAmount(plan.overage_cents_per_1000))}
             </Text>
             {plan.id === state.plan ? null : <ChangePlan plan={plan} />}

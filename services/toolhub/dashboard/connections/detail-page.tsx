@@ -17,7 +17,7 @@ import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { CredentialForm } from './credential-form.tsx';
 import { HealthBadge, statusOf } from './health-badge.tsx';
-import { LoginPanel } from './login-panel.tsx';
+import { LoginPanel, NotRegistered } from './login-panel.tsx';
 import {
   CREDENTIALS_PATH,
   HEALTH_PATH,
@@ -44,6 +44,7 @@ export function ConnectionPage() {
 }
 
 function Connection({ platform }: { platform: Platform }) {
+  const canLogIn = platform.logins.some(({ registered }) => registered);
   const credentials = useCredentials();
   const health = useHealth();
   const credential = credentials.data?.data.find((each) => each.platform === platform.platform);
@@ -99,12 +100,15 @@ function Connection({ platform }: { platform: Platform }) {
         </Panel>
       )}
       <Stack gap="lg">
-        {platform.logins.length === 0 ? null : <LoginPanel platform={platform} />}
+        {canLogIn ? <LoginPanel platform={platform} /> : null}
         <Panel
           title={credential === undefined ? words.byKey : words.byKeyAgain}
-          lead={platform.logins.some(({ registered }) => registered) ? words.orPaste : words.byKeyLead}
+          lead={canLogIn ? words.orPaste : words.byKeyLead}
         >
-          <CredentialForm platform={platform} />
+          <Stack>
+            {canLogIn ? null : <NotRegistered platform={platform} />}
+            <CredentialForm platform={platform} />
+          </Stack>
         </Panel>
       </Stack>
     </Page>

@@ -23,7 +23,7 @@ export function ConnectionsPage() {
       <QueryView query={platforms}>
         {({ data }) => (
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
-            {data.map((platform) => (
+            {inOrder(data, credentials.data?.data ?? []).map((platform) => (
               <PlatformCard
                 key={platform.platform}
                 platform={platform}
@@ -36,6 +36,12 @@ export function ConnectionsPage() {
       </QueryView>
     </Page>
   );
+}
+
+/** What is connected comes first. */
+function inOrder(platforms: readonly Platform[], credentials: readonly Credential[]): Platform[] {
+  const isConnected = ({ platform }: Platform) => credentials.some((each) => each.platform === platform);
+  return platforms.toSorted((a, b) => Number(isConnected(b)) - Number(isConnected(a)));
 }
 
 function PlatformCard(props: {
@@ -57,7 +63,7 @@ function PlatformCard(props: {
           <HealthBadge status={status} />
         </Group>
         <Text size="sm" c="dimmed" flex={1} component="div">
-          {credential === undefined ? words.notYet : credential.account}
+          {credential === undefined ? texts.platformUses[platform.platform] : credential.account}
           {credential !== undefined && health?.message ? <div>{health.message}</div> : null}
           {credential?.expires_at ? (
             <div>

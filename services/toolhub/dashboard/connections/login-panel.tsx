@@ -1,15 +1,15 @@
 import { Panel } from '@libs/ui';
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { texts } from '../texts.ts';
 import type { Login, Platform } from './platforms.ts';
 
 const words = texts.connections;
+const names = new Intl.ListFormat('en');
 
 /** The server leads to the vendor and back here; no page or script has a secret of it. */
 export function LoginPanel({ platform }: { platform: Platform }) {
   const open = platform.logins.filter(({ registered }) => registered);
-  const closed = platform.logins.filter(({ registered }) => !registered);
   return (
     <Panel title={words.byLogin} lead={words.byLoginLead}>
       <Stack>
@@ -24,13 +24,20 @@ export function LoginPanel({ platform }: { platform: Platform }) {
             ),
           )}
         </Group>
-        {closed.length === 0 ? null : (
-          <Alert color="gray" role="note">
-            {words.notRegistered(closed.map(({ title }) => title).join(', '))}
-          </Alert>
-        )}
+        <NotRegistered platform={platform} />
       </Stack>
     </Panel>
+  );
+}
+
+/** Where logging in would be possible if the operator had registered there. */
+export function NotRegistered({ platform }: { platform: Platform }) {
+  const closed = platform.logins.filter(({ registered }) => !registered).map(({ title }) => title);
+  if (closed.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      {words.notRegistered(names.format(closed))}
+    </Text>
   );
 }
 

@@ -12,11 +12,23 @@ const series = [
 
 /** No stop for the keyboard and no word for a screen reader: the figures stand in the tables beside. */
 const silent = { 'aria-hidden': true, barChartProps: { accessibilityLayer: false } } as const;
+const looks = {
+  valueFormatter: (value: number) => value.toLocaleString(),
+  gridColor: 'light-dark(var(--mantine-color-gray-3), var(--mantine-color-dark-4))',
+};
 
 /** The table below says the same to whoever cannot see it. */
 export function DailyChart({ usage }: { usage: Usage }) {
   return (
-    <BarChart h={HEIGHT} data={everyDay(usage)} dataKey="day" series={series} type="stacked" {...silent} />
+    <BarChart
+      h={HEIGHT}
+      data={everyDay(usage)}
+      dataKey="day"
+      series={series}
+      type="stacked"
+      {...looks}
+      {...silent}
+    />
   );
 }
 
@@ -26,5 +38,15 @@ export function PlatformChart({ usage }: { usage: Usage }) {
     calls: calls - errors,
     errors,
   }));
-  return <BarChart h={HEIGHT} data={data} dataKey="platform" series={series} type="stacked" {...silent} />;
+  return (
+    <BarChart
+      h={HEIGHT}
+      data={data}
+      dataKey="platform"
+      series={series}
+      type="stacked"
+      {...looks}
+      {...silent}
+    />
+  );
 }

@@ -29,6 +29,7 @@ export type RangeDays = '7' | '30' | '90' | '365';
 export const RANGES: readonly RangeDays[] = ['7', '30', '90', '365'];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const shortDay = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Days in UTC, as usage is counted; the range ends with today. */
@@ -49,7 +50,7 @@ export function everyDay(usage: Usage): { day: string; calls: number; errors: nu
   for (let ms = Date.parse(usage.from); ms < Date.parse(usage.to); ms += DAY_MS) {
     const day = dayOf(ms);
     const { calls = 0, errors = 0 } = known.get(day) ?? {};
-    days.push({ day: day.slice(5), calls: calls - errors, errors });
+    days.push({ day: shortDay.format(ms), calls: calls - errors, errors });
   }
   return days;
 }

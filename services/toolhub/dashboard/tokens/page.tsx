@@ -40,6 +40,7 @@ const columns: readonly Column<Token>[] = [
   { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} dayOnly /> },
   {
     header: texts.common.actions,
+    align: 'right',
     render: ({ id, name }) => (
       <ConfirmButton
         danger

@@ -11,8 +11,9 @@ import {
   toast,
   useSearchState,
 } from '@libs/ui';
-import { Anchor, Paper, Switch, Text } from '@mantine/core';
+import { Anchor, Button, Group, Paper, Switch, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { client } from '../api/client.ts';
 import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
@@ -63,21 +64,13 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
           <Empty icon="search" title={words.nothing} next={words.nothingNext} />
         </Paper>
       ) : null}
-      {platforms.map(({ platform, title, enabled }) => (
-        <Panel
-          key={platform}
-          title={title}
-          flush
-          actions={
-            <Switch
-              checked={enabled}
-              label={words.platformSwitch(title)}
-              onChange={(event) => void switchTo(`/api/platforms/${platform}`, event.currentTarget.checked)}
-            />
-          }
-        >
-          <ToolTable label={title} tools={shown.filter((tool) => tool.platform === platform)} />
-        </Panel>
+      {platforms.map((platform) => (
+        <PlatformTools
+          key={platform.platform}
+          platform={platform}
+          tools={shown.filter((tool) => tool.platform === platform.platform)}
+          isSearched={Object.values(values).some(Boolean)}
+        />
       ))}
       {own.length === 0 ? null : (
         <Panel title={words.own} lead={words.ownLead} flush>
@@ -85,6 +78,46 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
         </Panel>
       )}
     </>
+  );
+}
+
+/** Closed until somebody wants to see them: there are two hundred. What was searched for is shown. */
+function PlatformTools(props: {
+  platform: ToolCatalogue['platforms'][number];
+  tools: readonly Tool[];
+  isSearched: boolean;
+}) {
+  const { platform, title, enabled } = props.platform;
+  const [opened, setOpened] = useState(false);
+  const isOpen = opened || props.isSearched;
+  return (
+    <Panel
+      title={title}
+      lead={texts.platformUses[platform]}
+      flush
+      actions={
+        <Group gap="md">
+          {props.isSearched ? null : (
+            <Button
+              size="xs"
+              variant="default"
+              aria-expanded={isOpen}
+              aria-label={`${isOpen ? words.hide : words.show(props.tools.length)}: ${title}`}
+              onClick={() => setOpened(!isOpen)}
+            >
+              {isOpen ? words.hide : words.show(props.tools.length)}
+            </Button>
+          )}
+          <Switch
+            checked={enabled}
+            label={words.platformSwitch(title)}
+            onChange={(event) => void switchTo(`/api/platforms/${platform}`, event.currentTarget.checked)}
+          />
+        </Group>
+      }
+    >
+      {isOpen ? <ToolTable label={title} tools={props.tools} /> : null}
+    </Panel>
   );
 }
 

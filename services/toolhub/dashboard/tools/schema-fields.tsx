@@ -24,7 +24,8 @@ function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps
   const shared = {
     label: labelOf(name),
     description: [
-      schema.description,
+      required ? '' : words.optional,
+      schema.description?.replaceAll('`', ''),
       kind === 'lines' ? words.onePerLine : kind === 'json' ? words.asJson : '',
     ]
       .filter(Boolean)

@@ -88,7 +88,7 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
           </Group>
         </Stack>
       </form>
-      <Stack mt="lg" aria-live="polite">
+      <Stack mt={tool.enabled && problem === undefined && answer === undefined ? 0 : 'lg'} aria-live="polite">
         {tool.enabled ? null : (
           <Alert color="gray" role="note">
             {words.switchedOff}

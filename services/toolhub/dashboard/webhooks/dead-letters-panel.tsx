@@ -8,7 +8,7 @@ import {
   toast,
   When,
 } from '@libs/ui';
-import { Button, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
@@ -25,11 +25,12 @@ function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
     { header: words.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
     {
       header: texts.common.actions,
+      align: 'right',
       render: (letter) => (
-        <>
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
           <Button size="xs" variant="default" onClick={() => show(letter)}>
             {words.show}
-          </Button>{' '}
+          </Button>
           <ActionButton
             onAct={async () => {
               await client.post(`${DEAD_LETTERS_PATH}/${letter.id}/replay`);
@@ -39,7 +40,7 @@ function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
           >
             {words.replay}
           </ActionButton>
-        </>
+        </Group>
       ),
     },
   ];

@@ -35,6 +35,7 @@ const columnsWith = (show: (id: string) => void): Column<Delivery>[] => [
   { header: words.next, align: 'right', render: ({ next_attempt_at: at }) => <When at={at} /> },
   {
     header: texts.common.actions,
+    align: 'right',
     render: ({ id, event_type: type }) => (
       <Button size="xs" variant="default" onClick={() => show(id)} aria-label={`${words.show} ${type}`}>
         {words.show}

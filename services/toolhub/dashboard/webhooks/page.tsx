@@ -11,6 +11,7 @@ import {
 } from '@libs/ui';
 import { Group, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { EVENT_TYPES } from '../../src/events/event.ts';
 import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { DeadLettersPanel } from './dead-letters-panel.tsx';
@@ -82,7 +83,10 @@ function ConfigPanel({ config }: { config: Webhook }) {
               {config.webhook_url}
             </span>,
           ],
-          [words.events, config.events.join(', ')],
+          [
+            words.events,
+            config.events.length === EVENT_TYPES.length ? words.allEvents : config.events.join(', '),
+          ],
           [words.since, <When key="at" at={config.created_at} />],
           [words.secret, words.secretHidden],
         ]}
