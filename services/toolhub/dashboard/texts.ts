@@ -157,6 +157,7 @@ export const texts = {
     used: (used: string, limit: string) => `${used} of ${limit} calls`,
     resets: 'Begins anew on',
     forecast: (calls: string) => `At this pace, about ${calls} calls by the end of the month.`,
+    unused: 'A forecast stands here after the first call.',
     willStop: 'Calls stop at the limit: a larger plan keeps them going.',
     overage: 'Calls beyond what is included cost extra.',
   },

@@ -24,7 +24,7 @@ export function DeadLettersTab() {
     {
       header: words.customer,
       render: ({ customer_id: id }) => (
-        <Anchor component="button" type="button" onClick={() => setShown(id)}>
+        <Anchor component="button" type="button" className="ui-id" onClick={() => setShown(id)}>
           {id}
         </Anchor>
       ),

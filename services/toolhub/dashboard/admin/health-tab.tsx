@@ -1,5 +1,5 @@
-import { type Column, DataTable, Facts, Panel, QueryView, When } from '@libs/ui';
-import { Stack } from '@mantine/core';
+import { type Column, DataTable, Panel, ProblemView, When } from '@libs/ui';
+import { Text } from '@mantine/core';
 import { HealthBadge } from '../connections/health-badge.tsx';
 import { type HealthReport, type PlatformHealth, platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
@@ -22,20 +22,26 @@ const columns: readonly Column<PlatformHealth>[] = [
 export function HealthTab() {
   const query = useObject<HealthReport>('/api/health/platforms');
   return (
-    <Panel title={words.tabs.health} lead={words.healthLead}>
-      <QueryView query={query}>
-        {(report) => (
-          <Stack>
-            <Facts facts={[[texts.connections.checked, <When key="at" at={report.checked_at} />]]} />
-            <DataTable
-              label={words.tabs.health}
-              columns={columns}
-              rows={report.platforms}
-              keyOf={({ platform }) => platform}
-            />
-          </Stack>
-        )}
-      </QueryView>
+    <Panel
+      title={words.tabs.health}
+      lead={words.healthLead}
+      flush
+      actions={
+        <Text size="sm" c="dimmed" component="div">
+          {texts.connections.checked} <When at={query.data?.checked_at} />
+        </Text>
+      }
+    >
+      {query.isError ? (
+        <ProblemView error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <DataTable
+          label={words.tabs.health}
+          columns={columns}
+          rows={query.data?.platforms}
+          keyOf={({ platform }) => platform}
+        />
+      )}
     </Panel>
   );
 }

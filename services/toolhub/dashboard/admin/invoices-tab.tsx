@@ -25,7 +25,12 @@ export function InvoicesTab() {
   return (
     <Panel title={words.run} lead={words.runLead}>
       <ApiFormView api={api} submitLabel={words.runNow}>
-        <TextInput label={words.period} placeholder="2026-10" {...api.form.getInputProps('period')} />
+        <TextInput
+          label={words.period}
+          placeholder="2026-10"
+          maw={240}
+          {...api.form.getInputProps('period')}
+        />
         <Checkbox label={words.dryRun} {...api.form.getInputProps('dry_run', { type: 'checkbox' })} />
       </ApiFormView>
       {run === undefined ? null : (

@@ -56,33 +56,27 @@ function Charts({ days }: { days: RangeDays }) {
       }
     />
   );
+  if (byDay.data?.total === 0) return <Panel title={words.daily}>{nothing}</Panel>;
+  const waiting = <Skeleton height={CHART_HEIGHT} />;
   return (
     <>
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
         <Panel title={words.daily}>
           <QueryView query={byDay}>
-            {(usage) =>
-              usage.total === 0 ? (
-                nothing
-              ) : (
-                <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
-                  <DailyChart usage={usage} />
-                </Suspense>
-              )
-            }
+            {(usage) => (
+              <Suspense fallback={waiting}>
+                <DailyChart usage={usage} />
+              </Suspense>
+            )}
           </QueryView>
         </Panel>
         <Panel title={words.perPlatform}>
           <QueryView query={byPlatform}>
-            {(usage) =>
-              usage.total === 0 ? (
-                nothing
-              ) : (
-                <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
-                  <PlatformChart usage={usage} />
-                </Suspense>
-              )
-            }
+            {(usage) => (
+              <Suspense fallback={waiting}>
+                <PlatformChart usage={usage} />
+              </Suspense>
+            )}
           </QueryView>
         </Panel>
       </SimpleGrid>

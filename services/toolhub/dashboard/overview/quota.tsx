@@ -42,7 +42,7 @@ export function QuotaBar({ plan }: { plan: PlanState }) {
         aria-label={words.used(String(plan.used), String(plan.limit))}
       />
       <Text size="sm" mt="xs" c={forecast > plan.limit && plan.stops_at_limit ? 'red.8' : 'dimmed'}>
-        {words.forecast(forecast.toLocaleString())}
+        {plan.used === 0 ? words.unused : words.forecast(forecast.toLocaleString())}
         {forecast > plan.limit ? ` ${plan.stops_at_limit ? words.willStop : words.overage}` : ''}
       </Text>
     </>
