@@ -1,14 +1,10 @@
 import type { Database, Queryable } from '@libs/db';
 import { hashToken, type NewId, newToken, type RandomBytes } from '@libs/seal';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { loginErrors } from './errors.ts';
 import type { Challenge, Passkey, RelyingParty, StoredPasskey } from './passkey.ts';
@@ -60,6 +56,9 @@ export interface PasskeysOptions {
   now: () => Date;
 }
 
+/** With what it needs to read certificates it takes 9 MB, so it comes with the first passkey and not with the start. */
+const webauthn = () => import('@simplewebauthn/server');
+
 export function createPasskeys(options: PasskeysOptions): Passkeys {
   const { database, store, relyingParty, now } = options;
   const { host, origins } = relyingParty;
@@ -97,6 +96,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     const credentialId = String(response.id);
     const passkey = await store.lock(tx, { personId, credentialId });
     if (passkey === undefined) throw loginErrors.passkey_refused();
+    const { verifyAuthenticationResponse } = await webauthn();
     const { authenticationInfo } = await checked(loginErrors.passkey_refused, () =>
       verifyAuthenticationResponse({
         response,
@@ -114,6 +114,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
       const known = await store.list(database, person.id);
       const challenge = newChallenge();
       await ask(sessionId, { kind: 'register', personId: person.id, challenge });
+      const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
         rpName: relyingParty.name,
         rpID: host,
@@ -130,6 +131,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     async register({ personId, sessionId, name, response }) {
       const asked = await store.takeChallenge(database, hashToken(sessionId), now());
       if (asked?.kind !== 'register' || asked.personId !== personId) throw loginErrors.passkey_not_valid();
+      const { verifyRegistrationResponse } = await webauthn();
       const { registrationInfo } = await checked(loginErrors.passkey_not_valid, () =>
         verifyRegistrationResponse({
           response: response as RegistrationResponseJSON,
@@ -166,6 +168,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
       await ask(browserToken, {
         ...{ kind: personId === null ? 'log_in' : 'second_factor', personId, challenge },
       });
+      const { generateAuthenticationOptions } = await webauthn();
       const question = await generateAuthenticationOptions({
         rpID: host,
         challenge: bytesOf(challenge),
