@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
+import { inProduction } from './config.ts';
 import { hashSources } from './sources.ts';
 
 export interface DashboardBuild {
@@ -47,28 +48,30 @@ export async function buildDashboard(options: DashboardBuild): Promise<boolean> 
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false;
   // Two may build at once: each has a place of its own until its build is whole.
   const next = mkdtempSync(join(options.root, 'node_modules', '.dashboard-'));
-  await build({
-    root: folder,
-    base: options.base,
-    configFile: false,
-    logLevel: 'warn',
-    mode: 'production',
-    plugins: [react()],
-    // The server puts another one into each answer (libs/http/src/built-files.ts).
-    html: { cspNonce: '__NONCE__' },
-    build: {
-      outDir: next,
-      emptyOutDir: true,
-      target: 'es2023',
-      // Browsers that know light-dark() by themselves: what stands in for it needs a rule that the components' styles lack.
-      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-      modulePreload: { polyfill: false },
-      // Everything that is loaded has an address of its own: the policy of the pages lets nothing inline through.
-      assetsInlineLimit: 0,
-      reportCompressedSize: false,
-      chunkSizeWarningLimit: 1_000,
-    },
-  });
+  await inProduction(() =>
+    build({
+      root: folder,
+      base: options.base,
+      configFile: false,
+      logLevel: 'warn',
+      mode: 'production',
+      plugins: [react()],
+      // The server puts another one into each answer (libs/http/src/built-files.ts).
+      html: { cspNonce: '__NONCE__' },
+      build: {
+        outDir: next,
+        emptyOutDir: true,
+        target: 'es2023',
+        // Browsers that know light-dark() by themselves: what stands in for it needs a rule that the components' styles lack.
+        cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+        modulePreload: { polyfill: false },
+        // Everything that is loaded has an address of its own: the policy of the pages lets nothing inline through.
+        assetsInlineLimit: 0,
+        reportCompressedSize: false,
+        chunkSizeWarningLimit: 1_000,
+      },
+    }),
+  );
   await compressAll(next);
   writeFileSync(join(next, '.sources'), wanted);
   chmodSync(next, READABLE);

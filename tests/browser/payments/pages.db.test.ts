@@ -132,6 +132,10 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     console.log(`first load: ${Math.round(bytes / 1_000)} KB of script in ${sizes.length} files`);
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThan(FIRST_LOAD_SCRIPT_BYTES_MAX);
+    // What people get, not what the libraries have for development.
+    const { body } = await harness.call('GET', '/dashboard', { key: null });
+    const entry = /src="([^"]+\.js)"/.exec(body)?.[1] ?? '';
+    expect((await harness.call('GET', entry, { key: null })).text).not.toMatch(/jsxDEV|jsx-dev-runtime/);
     await page.context().close();
   });
 

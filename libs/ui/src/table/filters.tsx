@@ -11,7 +11,7 @@ export function FilterBar({ children }: { children: ReactNode }) {
     ([name, value]) => name !== 'cursor' && name !== 'tab' && value,
   );
   return (
-    <Group gap="sm" align="flex-end" wrap="wrap">
+    <Group gap="sm" align="flex-end" wrap="wrap" className="ui-filters">
       {children}
       {isFiltered ? (
         <Button variant="subtle" size="sm" onClick={search.clear}>

@@ -5,7 +5,7 @@ import { texts } from '../texts.ts';
 import type { Overview } from './overview.ts';
 
 const words = texts.home;
-const CHART_HEIGHT = 220;
+const CHART_HEIGHT = 290;
 
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 

@@ -12,8 +12,9 @@ import {
   When,
 } from '@libs/ui';
 import { Badge, Button, Group, Modal, Paper } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { scopes } from '../../src/keys/key.ts';
 import { client, refresh, useList } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
@@ -31,8 +32,19 @@ export function KeysPage() {
   const rights = useRights();
   const session = useSession();
   const isClosed = mode === 'live' && session.data?.organisation?.live_access !== 'approved';
+  const [opened, { open, close }] = useDisclosure(false);
+  const [token, setToken] = useState<string>();
+  const create = (
+    <Button onClick={open} leftSection={<Icon name="plus" />}>
+      {words.create}
+    </Button>
+  );
   return (
-    <Page title={words.title} lead={texts.mode[mode === 'test' ? 'testBanner' : 'liveBanner']}>
+    <Page
+      title={words.title}
+      lead={texts.mode[mode === 'test' ? 'testBanner' : 'liveBanner']}
+      actions={rights.write && !isClosed ? create : null}
+    >
       {!rights.write ? (
         <Paper className="ui-panel">
           <Empty icon="key" title={words.viewer} next={words.viewerNext} />
@@ -51,8 +63,19 @@ export function KeysPage() {
           />
         </Paper>
       ) : (
-        <KeyList />
+        <KeyList create={create} />
       )}
+      <Modal opened={opened} onClose={close} title={words.create}>
+        <NewKeyForm
+          onDone={(made) => {
+            close();
+            setToken(made);
+          }}
+        />
+      </Modal>
+      <SecretOnce title={words.newKey} secret={token} onClose={() => setToken(undefined)}>
+        {words.newKeyHint}
+      </SecretOnce>
       <Panel title={words.version}>
         <Facts
           facts={[
@@ -65,38 +88,30 @@ export function KeysPage() {
   );
 }
 
-type Dialog = { kind: 'new' } | { kind: 'roll'; key: ApiKey };
-
-function KeyList() {
+/** The dialog is the page's: the first key makes the button that asked for it go away, and its secret must still be shown. */
+function KeyList({ create }: { create: ReactNode }) {
   const query = useList<ApiKey>(KEYS_PATH);
-  const [dialog, setDialog] = useState<Dialog>();
+  const [rolled, setRolled] = useState<ApiKey>();
   const [token, setToken] = useState<string>();
-  const show = (made: string) => {
-    setDialog(undefined);
-    setToken(made);
-  };
-  const create = (
-    <Button onClick={() => setDialog({ kind: 'new' })} leftSection={<Icon name="plus" />}>
-      {words.create}
-    </Button>
-  );
   return (
     <>
-      <Group justify="flex-end">{create}</Group>
       <ListPanel
         label={words.title}
         query={query}
-        columns={columnsWith((key) => setDialog({ kind: 'roll', key }))}
+        columns={columnsWith(setRolled)}
         keyOf={({ id }) => id}
         empty={<Empty icon="key" title={words.none} next={words.noneNext} action={create} />}
       />
-      <Modal
-        opened={dialog !== undefined}
-        onClose={() => setDialog(undefined)}
-        title={dialog?.kind === 'roll' ? words.rollTitle : words.create}
-      >
-        {dialog?.kind === 'new' ? <NewKeyForm onDone={show} /> : null}
-        {dialog?.kind === 'roll' ? <RollKeyForm apiKey={dialog.key} onDone={show} /> : null}
+      <Modal opened={rolled !== undefined} onClose={() => setRolled(undefined)} title={words.rollTitle}>
+        {rolled === undefined ? null : (
+          <RollKeyForm
+            apiKey={rolled}
+            onDone={(made) => {
+              setRolled(undefined);
+              setToken(made);
+            }}
+          />
+        )}
       </Modal>
       <SecretOnce title={words.newKey} secret={token} onClose={() => setToken(undefined)}>
         {words.newKeyHint}

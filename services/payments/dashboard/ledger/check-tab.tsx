@@ -7,12 +7,13 @@ import { texts } from '../texts.ts';
 const words = texts.ledger;
 
 const columns: readonly Column<LedgerCheck['checks'][number]>[] = [
-  { header: words.check, render: ({ name }) => name.replaceAll('_', ' ') },
+  {
+    header: words.check,
+    render: ({ name }) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`,
+  },
   {
     header: texts.payments.status,
-    render: ({ ok }) => (
-      <Badge color={ok ? 'brand' : 'red'}>{ok ? texts.payment.yes : texts.payment.no}</Badge>
-    ),
+    render: ({ ok }) => <Badge color={ok ? 'brand' : 'red'}>{ok ? words.right : words.notRight}</Badge>,
   },
   { header: texts.payment.detail, render: ({ detail }) => detail },
 ];

@@ -13,13 +13,30 @@ import {
 import { Badge, Button, Paper, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
+import { type ApiKey, KEYS_PATH } from '../keys/key.ts';
+import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { LOGS_PATH, type RequestLog, statusColor } from './log.ts';
 
 const words = texts.logs;
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'];
 
-const columns: readonly Column<RequestLog>[] = [
+/** Who called, by the name of the key or the person, where the viewer may know it. */
+function useCallers(): (log: RequestLog) => string {
+  const rights = useRights();
+  const keys = useList<ApiKey>(KEYS_PATH, {}, { enabled: rights.write });
+  const members = useList<{ id: string; name: string }>('/v1/members');
+  const names = new Map([
+    ...(keys.data?.data ?? []).map(({ id, name }) => [id, name] as const),
+    ...(members.data?.data ?? []).map(({ id, name }) => [id, name] as const),
+  ]);
+  return ({ key_id: key, user_id: user }) => {
+    const id = key ?? user ?? '';
+    return names.get(id) || id;
+  };
+}
+
+const columnsWith = (callerOf: (log: RequestLog) => string): Column<RequestLog>[] => [
   {
     header: words.path,
     render: ({ id, method, path }) => (
@@ -31,7 +48,7 @@ const columns: readonly Column<RequestLog>[] = [
   { header: words.status, render: ({ status }) => <Badge color={statusColor(status)}>{status}</Badge> },
   {
     header: words.caller,
-    render: ({ key_id: key, user_id: user }) => <span className="ui-id">{key ?? user}</span>,
+    render: (log) => <span title={log.key_id ?? log.user_id ?? ''}>{callerOf(log)}</span>,
   },
   { header: words.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
   { header: words.at, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
@@ -45,6 +62,7 @@ interface LogPage extends ListPage<RequestLog> {
 export function LogsPage() {
   const search = useSearchState();
   const query = useList<RequestLog>(LOGS_PATH, search.values);
+  const callerOf = useCallers();
   const data = query.data as LogPage | undefined;
   if (data?.kept_days === 0)
     return (
@@ -79,7 +97,7 @@ export function LogsPage() {
       <ListPanel
         label={words.title}
         query={query}
-        columns={columns}
+        columns={columnsWith(callerOf)}
         keyOf={({ id }) => id}
         empty={
           <Empty

@@ -35,7 +35,7 @@ export function FilesTab() {
   const query = useList<AchFile>(PATH, { cursor });
   const [refused, setRefused] = useState<AchFile>();
   const columns: Column<AchFile>[] = [
-    { header: words.file, render: ({ name }) => <span className="ui-id">{name}</span> },
+    { header: words.file, render: ({ name }) => <span className="ui-id ui-number">{name}</span> },
     { header: texts.mode.label, render: ({ mode }) => texts.mode[mode] },
     {
       header: words.status,

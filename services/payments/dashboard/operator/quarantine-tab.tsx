@@ -41,7 +41,9 @@ export function QuarantineTab() {
     { header: words.rail, render: ({ rail }) => texts.rails[rail] },
     {
       header: words.status,
-      render: ({ status: state }) => <Badge color={state === 'open' ? 'orange' : 'gray'}>{state}</Badge>,
+      render: ({ status: state }) => (
+        <Badge color={state === 'open' ? 'orange' : 'gray'}>{words.states[state]}</Badge>
+      ),
     },
     { header: words.resolution, render: ({ resolution }) => resolution ?? '' },
     { header: words.received, align: 'right', render: ({ received_at: at }) => <When at={at} /> },
@@ -60,7 +62,10 @@ export function QuarantineTab() {
         <ChoiceFilter
           name="status"
           label={words.status}
-          choices={['open', 'applied', 'dismissed'].map((value) => ({ value, label: value }))}
+          choices={(['open', 'applied', 'dismissed'] as const).map((value) => ({
+            value,
+            label: words.states[value],
+          }))}
         />
       </FilterBar>
       <ListPanel

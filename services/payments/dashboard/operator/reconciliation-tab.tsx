@@ -1,4 +1,13 @@
-import { ChoiceFilter, type Column, Empty, FilterBar, ListPanel, useSearchState, When } from '@libs/ui';
+import {
+  Amount,
+  ChoiceFilter,
+  type Column,
+  Empty,
+  FilterBar,
+  ListPanel,
+  useSearchState,
+  When,
+} from '@libs/ui';
 import { Badge, Stack } from '@mantine/core';
 import { useList } from '../api/client.ts';
 import type { Mode, Rail } from '../api/types.ts';
@@ -14,6 +23,7 @@ interface Difference {
   day: string;
   kind: string;
   reference: string | null;
+  payment_id: string | null;
   ours: string | null;
   theirs: string | null;
   first_seen_at: string;
@@ -21,18 +31,31 @@ interface Difference {
 }
 
 const columns: readonly Column<Difference>[] = [
-  { header: words.kind, render: ({ kind }) => kind.replaceAll('_', ' ') },
+  {
+    header: words.kind,
+    render: ({ kind }) => `${kind.charAt(0).toUpperCase()}${kind.slice(1).replaceAll('_', ' ')}`,
+  },
   {
     header: words.status,
-    render: ({ status }) => <Badge color={status === 'open' ? 'red' : 'gray'}>{status}</Badge>,
+    render: ({ status }) => <Badge color={status === 'open' ? 'red' : 'gray'}>{words.states[status]}</Badge>,
+  },
+  {
+    header: words.reference,
+    render: ({ reference, payment_id: id }) => <span className="ui-id">{id ?? reference ?? ''}</span>,
   },
   { header: words.day, render: ({ day }) => <span className="ui-number">{day}</span> },
   { header: words.rail, render: ({ rail, mode }) => `${texts.rails[rail]} · ${texts.mode[mode]}` },
-  { header: words.ours, render: ({ ours }) => ours ?? '–' },
-  { header: words.theirs, render: ({ theirs }) => theirs ?? '–' },
+  { header: words.ours, align: 'right', render: ({ ours }) => sideOf(ours) },
+  { header: words.theirs, align: 'right', render: ({ theirs }) => sideOf(theirs) },
   { header: words.firstSeen, align: 'right', render: ({ first_seen_at: at }) => <When at={at} /> },
   { header: words.gone, align: 'right', render: ({ resolved_at: at }) => <When at={at} /> },
 ];
+
+/** Sums of money, or states. */
+function sideOf(text: string | null) {
+  if (text === null) return '–';
+  return /^\d+$/.test(text) ? <Amount minor={Number(text)} /> : text;
+}
 
 export function ReconciliationTab() {
   const { cursor, status } = useSearchState().values;
@@ -43,7 +66,7 @@ export function ReconciliationTab() {
         <ChoiceFilter
           name="status"
           label={words.status}
-          choices={['open', 'resolved'].map((value) => ({ value, label: value }))}
+          choices={(['open', 'resolved'] as const).map((value) => ({ value, label: words.states[value] }))}
         />
       </FilterBar>
       <ListPanel

@@ -30,7 +30,8 @@ export function DecisionTable({ decision }: { decision: RailDecision }) {
   );
 }
 
-function columnsFor({ chosen }: RailDecision): Column<RailCandidate>[] {
+function columnsFor(decision: RailDecision): Column<RailCandidate>[] {
+  const { chosen } = decision;
   return [
     {
       header: words.candidate,
@@ -54,11 +55,21 @@ function columnsFor({ chosen }: RailDecision): Column<RailCandidate>[] {
       align: 'right',
       render: ({ score }) => (score === null ? '–' : formatAmount(Math.round(score))),
     },
-    { header: words.why, render: (candidate) => whyOf(candidate, chosen) },
+    { header: words.why, render: (candidate) => whyOf(candidate, decision) },
   ];
 }
 
-function whyOf({ rail, possible, reasons }: RailCandidate, chosen: string): string {
-  if (rail === chosen) return texts.railHints[rail];
-  return possible ? words.notChosenDearer : reasons.map((reason) => reason.replaceAll('_', ' ')).join(', ');
+function whyOf({ rail, possible, reasons, score }: RailCandidate, decision: RailDecision): string {
+  const { chosen, candidates, prefer } = decision;
+  if (!possible) return sentence(reasons.join(', '));
+  if (candidates.filter((other) => other.possible).length === 1) return words.onlyPossible;
+  if (rail === chosen) return words.chosenBecause[prefer];
+  const least = candidates.find((other) => other.rail === chosen)?.score ?? null;
+  if (prefer !== 'balanced' || score === null || least === null) return words.notChosenDearer;
+  return words.dearerBy(formatAmount(Math.round(score - least)));
+}
+
+/** Codes of the API as people read them. */
+function sentence(codes: string): string {
+  return `${codes.charAt(0).toUpperCase()}${codes.slice(1).replaceAll('_', ' ')}`;
 }
