@@ -1,4 +1,5 @@
 // Payments over HTTP: accepting, replaying, choosing the rail, listing, canceling.
+import { idTimeMs, newId } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Harness, type Instance, startHarness } from './harness.ts';
 
@@ -312,7 +313,7 @@ describe('the rail', () => {
 
 describe('reading', () => {
   test('[P-4.8] [P-10.8] [P-2.4] lists by every filter, in pages that visit each payment once', async () => {
-    const { test: key } = await harness.organisation();
+    const { test: key, id: organisationId } = await harness.organisation();
     const made: Answer['body'][] = [];
     for (let n = 0; n < 7; n += 1) {
       const rail = n % 2 ? 'rtp' : 'ach';
@@ -339,6 +340,52 @@ describe('reading', () => {
     const at = encodeURIComponent(made[3].created_at);
     expect(ids(await list(`created_after=${at}`))).toContain(made[3].id);
     expect(ids(await list(`created_before=${at}`))).not.toContain(made[3].id);
+    // Hours and days apart, by clocks that were moved and by one that stands still while time goes on: each finds its own.
+    const { database } = harness;
+    const move = (n: number, hours: number) =>
+      database.query(`update payments set created_at = created_at + $2 * interval '1 hour' where id = $1`, [
+        made[n].id,
+        hours,
+      ]);
+    const between = async (fromHours: number, toHours: number) => {
+      const hoursFrom = (hours: number) =>
+        encodeURIComponent(new Date(Date.parse(made[0].created_at) + hours * 3_600_000).toISOString());
+      const page = await list(`created_after=${hoursFrom(fromHours)}&created_before=${hoursFrom(toHours)}`);
+      return ids(page).map((id: string) => made.findIndex((one) => one.id === id));
+    };
+    for (let n = 1; n < 7; n += 1) await move(n, n * 24);
+    expect(await between(24, 72)).toEqual([2, 1]);
+    expect(await between(-1, 1)).toEqual([0]);
+    expect(await between(100, 500)).toEqual([6, 5]);
+    for (let n = 0; n < 7; n += 1) await move(n, -200);
+    expect(await between(-101, 0)).toEqual([6, 5]);
+    expect(await between(-500, -170)).toEqual([1, 0]);
+    for (let n = 1; n < 7; n += 1) await move(n, 200 - n * 24);
+    await move(0, 200);
+    // Those of earlier days, whose ids say so, are found among them.
+    const madeMs = Date.parse(made[0].created_at);
+    for (const [days, n] of [1, 2, 3, 4, 5].entries())
+      await database.query(
+        `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account, rail_selected,
+           fallback, metadata, created_at, document)
+         select tenant_id, $2, status, amount, source_id, destination_id, debit_account, credit_account, rail_selected, fallback, metadata,
+           created_at - $3 * interval '1 day', replace(document, id, $2) from payments where id = $1`,
+        [made[0].id, newId('pay', madeMs - (days + 1) * 86_400_000, () => Buffer.alloc(16, n)), days + 1],
+      );
+    const daysOf = async (from: number, to: number) => {
+      const day = (days: number) => new Date(madeMs - days * 86_400_000).toISOString();
+      const query = new URLSearchParams({ created_after: day(from), created_before: day(to) });
+      return ids(await list(String(query))).map((id: string) =>
+        Math.abs(Math.round((madeMs - (idTimeMs(id) ?? 0)) / 86_400_000)),
+      );
+    };
+    expect(await daysOf(3.5, 1.5)).toEqual([2, 3]);
+    expect(await daysOf(9, 3.5)).toEqual([4, 5]);
+    expect((await daysOf(1.5, -1)).slice(-2)).toEqual([0, 1]);
+    await database.query('delete from payments where tenant_id = $1 and created_at < $2', [
+      `${organisationId}.test`,
+      new Date(madeMs - 3_600_000),
+    ]);
     await settled(made[5].id, 'completed', key);
     expect(ids(await list('status=completed'))).toContain(made[5].id);
     expect(ids(await list('status=canceled'))).toEqual([]);

@@ -47,8 +47,8 @@ const columns: readonly Column<Difference>[] = [
   { header: words.rail, render: ({ rail, mode }) => `${texts.rails[rail]} · ${texts.mode[mode]}` },
   { header: words.ours, align: 'right', render: ({ ours }) => sideOf(ours) },
   { header: words.theirs, align: 'right', render: ({ theirs }) => sideOf(theirs) },
-  { header: words.firstSeen, align: 'right', render: ({ first_seen_at: at }) => <When at={at} /> },
-  { header: words.gone, align: 'right', render: ({ resolved_at: at }) => <When at={at} /> },
+  { header: words.firstSeen, align: 'right', render: ({ first_seen_at: at }) => <When at={at} dayOnly /> },
+  { header: words.gone, align: 'right', render: ({ resolved_at: at }) => <When at={at} dayOnly /> },
 ];
 
 /** Sums of money, or states. */

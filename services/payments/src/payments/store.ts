@@ -6,6 +6,7 @@ import {
   textArray,
   timestamptzArray,
 } from '@libs/db';
+import { newId } from '@libs/seal';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
@@ -163,6 +164,25 @@ export interface PaymentFilter {
 
 const LATEST_LOOKED_AT = 500;
 
+/**
+ * A time finds its place in the order of ids, which carry the real time: an organisation's clock never goes back, so what is
+ * before or behind a payment whose time is well outside of the asked one is outside of it, too. Where that payment's time is
+ * not (a clock that was moved), nothing is left out. Without it a day of last month reads everything that came since.
+ */
+const EDGE_MS = 10 * 60_000;
+
+/** The id from which to look for the payment at the edge, and which time it must have, as one value of two. */
+function edgeOf(time: Date, side: 1 | -1): [fromId: string, time: string] {
+  const edgeMs = time.getTime() + side * EDGE_MS;
+  const fromId = newId('pay', Math.max(0, edgeMs), (bytes) => Buffer.alloc(bytes));
+  return [fromId, new Date(time.getTime() + (side * EDGE_MS) / 2).toISOString()];
+}
+
+const edgeBefore = (p: string) => `(select id from (select id, created_at from payments
+  where tenant_id = $1 and id < (${p}::text[])[1] order by id desc limit 1) as edge where created_at < (${p}::text[])[2]::timestamptz)`;
+const edgeAfter = (p: string) => `(select id from (select id, created_at from payments
+  where tenant_id = $1 and id >= (${p}::text[])[1] order by id limit 1) as edge where created_at >= (${p}::text[])[2]::timestamptz)`;
+
 /** Newest first. Conditions are only written where they are asked for, so that each query finds its index. */
 export async function listPayments(
   db: Queryable,
@@ -188,6 +208,10 @@ export async function listPayments(
   const method = values.length;
   add((p) => `created_at >= ${p}`, filter.createdAfter);
   add((p) => `created_at < ${p}`, filter.createdBefore);
+  if (filter.createdAfter !== null)
+    add((p) => `id > coalesce(${edgeBefore(p)}, '')`, edgeOf(filter.createdAfter, -1));
+  if (filter.createdBefore !== null)
+    add((p) => `id < coalesce(${edgeAfter(p)}, '~')`, edgeOf(filter.createdBefore, 1));
   add((p) => `metadata <> '{}' and metadata @> ${p}`, filter.metadata && JSON.stringify(filter.metadata));
   add((p) => `id < ${p}`, filter.beforeId);
   // Ids are small letters and digits, all of which come before a tilde.
