@@ -9,6 +9,8 @@ export interface ServiceProcess {
   url: string;
   start(): Promise<void>;
   kill(): Promise<void>;
+  /** As an operator ends it: it finishes what it has begun. */
+  drain(): Promise<void>;
   /** It stands still, with all that it holds, and knows nothing of it. */
   freeze(): void;
   thaw(): void;
@@ -33,6 +35,15 @@ export async function createServiceProcess(env: Record<string, string>): Promise
     }
   }
 
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const ending = child;
+    child = undefined;
+    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
+    const exit = once(ending, 'exit');
+    ending.kill(signal);
+    await exit;
+  }
+
   return {
     url,
     async start() {
@@ -48,14 +59,8 @@ export async function createServiceProcess(env: Record<string, string>): Promise
         await sleep(POLL_MS);
       }
     },
-    async kill() {
-      const dying = child;
-      child = undefined;
-      if (!dying || dying.exitCode !== null || dying.signalCode !== null) return;
-      const exit = once(dying, 'exit');
-      dying.kill('SIGKILL');
-      await exit;
-    },
+    kill: () => end('SIGKILL'),
+    drain: () => end('SIGTERM'),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     setClock: (offsetMs) => void child?.send({ offsetMs }),
