@@ -54,7 +54,7 @@ async function fill(database: Database): Promise<void> {
     `select coalesce('alter table ' || quote_ident(relname) || ' drop constraint ' || quote_ident(conname),
          'drop index ' || quote_ident(index.relname_)) as drop,
        coalesce('alter table ' || quote_ident(relname) || ' add constraint ' || quote_ident(conname) || ' '
-         || pg_get_constraintdef(c.oid), pg_get_indexdef(index.oid_)) as create
+         || pg_get_constraintdef(c.oid), replace(pg_get_indexdef(index.oid_), ' ON ONLY ', ' ON ')) as create
      from pg_class t
      join lateral (select indexrelid as oid_, x.relname as relname_ from pg_index join pg_class x on x.oid = indexrelid
        where indrelid = t.oid) as index on true

@@ -22,7 +22,7 @@ async function rows<Row extends object>(text: string): Promise<Row[]> {
 }
 
 /** `npm run faults` takes a thousand; the short form keeps `npm test` short. */
-const CUSTOMERS = Number(process.env.FAULTS_CUSTOMERS ?? 300);
+const CUSTOMERS = Number(process.env.FAULTS_CUSTOMERS ?? 150);
 
 test('[TH-7.9] two processes at once, both killed half-way: one invoice and one mail each, no gap, to the cent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
