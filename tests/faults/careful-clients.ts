@@ -27,14 +27,17 @@ export interface CarefulClientsOptions {
   random: () => number;
   /** Of what a client does, how much is a new account. */
   signUps?: number;
+  /** Of the payments, how many go by ACH. */
+  ach?: number;
 }
 
 const PATIENCE_MS = 8_000;
 const AGAIN_MS = 50;
 const SIGN_UPS = 0.05;
+const ACH = 0.3;
 
 export function startCarefulClients(options: CarefulClientsOptions): CarefulClients {
-  const { urls, key, clients, pauseMs, random, signUps = SIGN_UPS } = options;
+  const { urls, key, clients, pauseMs, random, signUps = SIGN_UPS, ach = ACH } = options;
   const promised = new Map<string, string>();
   const signedUp = new Set<string>();
   const wrong: string[] = [];
@@ -79,7 +82,7 @@ export function startCarefulClients(options: CarefulClientsOptions): CarefulClie
     serial += 1;
     const idempotencyKey = `storm ${serial}`;
     const body = {
-      ...{ amount: 1 + Math.floor(random() * 10_000), currency: 'USD', rail: random() < 0.7 ? 'rtp' : 'ach' },
+      ...{ amount: 1 + Math.floor(random() * 10_000), currency: 'USD', rail: random() < ach ? 'ach' : 'rtp' },
       source: { payment_method_id: 'pm_alice' },
       destination: { payment_method_id: random() < 0.2 ? 'pm_test_rtp_reject_ac04' : 'pm_bob' },
     };
