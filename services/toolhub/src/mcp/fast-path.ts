@@ -98,10 +98,15 @@ function isPlainLegacy(params: JsonObject, headers: IncomingHttpHeaders): boolea
   );
 }
 
+/** In two parts, of which the first is the same for everyone who sees this list. */
+export interface ListBody {
+  head: Buffer;
+  tail: string;
+}
+
 /** Bodies of answers, as the SDK words them for each era. */
 export interface FastAnswers {
-  /** In two parts, of which the first is the same for everyone who sees this list. */
-  list(request: FastRequest, list: ToolList): readonly [Buffer, Buffer];
+  list(request: FastRequest, list: ToolList): ListBody;
   call(request: FastRequest, result: ToolResult): string;
   /** Of the newest revision alone. */
   ask(request: FastRequest, asked: AddressRequest): string;
@@ -121,10 +126,13 @@ export function createFastAnswers(serverInfo: ServerInfo): FastAnswers {
   const prepared = new WeakMap<ToolList, Partial<Record<FastRequest['era'], Buffer>>>();
   return {
     list({ era, id }, list) {
-      const byEra = prepared.get(list) ?? {};
-      prepared.set(list, byEra);
+      let byEra = prepared.get(list);
+      if (byEra === undefined) {
+        byEra = {};
+        prepared.set(list, byEra);
+      }
       byEra[era] ??= Buffer.from(`{"result":{"tools":${list.json}${listEnd[era]}}`);
-      return [byEra[era], Buffer.from(idEnd(id))];
+      return { head: byEra[era], tail: idEnd(id) };
     },
     ask: ({ id }, asked) => `{"result":${JSON.stringify(asked).slice(0, -1)},${stamp}}${idEnd(id)}`,
     call: ({ era, id }, result) =>
