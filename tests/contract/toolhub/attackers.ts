@@ -71,4 +71,5 @@ while (true) {
     (answer) => answer.arrayBuffer(),
     () => undefined,
   );
+  parentPort?.postMessage('answered');
 }
