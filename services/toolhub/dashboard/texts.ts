@@ -288,6 +288,8 @@ export const texts = {
     there: 'Go there',
     result: 'Result',
     notJson: 'This is no JSON.',
+    notConnected: (title: string) => `${title} is not connected yet, so this will be refused.`,
+    connectNow: 'Connect it first',
     lost: 'No answer came',
     lostNext:
       'Whether it ran is not known. Run it again when the connection is back: the same call is not made twice.',

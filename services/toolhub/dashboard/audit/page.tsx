@@ -20,7 +20,10 @@ const words = texts.audit;
 
 const columns: readonly Column<AuditEntry>[] = [
   { header: words.action, render: ({ action }) => <strong>{action}</strong> },
-  { header: words.target, render: ({ target }) => <span className="ui-id">{target}</span> },
+  {
+    header: words.target,
+    render: ({ target }) => (target === null ? '' : <span className="ui-id">{target}</span>),
+  },
   { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   {
     header: words.actor,

@@ -1,7 +1,9 @@
 import { ConnectionLost, Icon, JsonBlock, newIdempotencyKey, Panel, ProblemView } from '@libs/ui';
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { client, refresh } from '../api/client.ts';
+import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { fieldsOf, NotJson, type Typed, valuesOf } from './schema.ts';
 import { SchemaFields } from './schema-fields.tsx';
@@ -67,6 +69,7 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
     <Panel title={words.title} lead={tool.class === 'R' ? words.lead : words.leadActs}>
       <form onSubmit={(event) => void run(event)} noValidate>
         <Stack>
+          <NotConnected platform={tool.platform} />
           <SchemaFields
             fields={fields}
             typed={typed}
@@ -98,6 +101,20 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
         {answer === undefined ? null : <Answer answer={answer} />}
       </Stack>
     </Panel>
+  );
+}
+
+function NotConnected({ platform }: { platform: string | null }) {
+  const connected = useCredentials().data?.data;
+  if (platform === null || connected === undefined) return null;
+  if (connected.some((each) => each.platform === platform)) return null;
+  return (
+    <Alert color="gray" role="note">
+      {words.notConnected(platformTitle(platform))}{' '}
+      <Anchor component={Link} to="/connections/$platform" params={{ platform } as never}>
+        {words.connectNow}
+      </Anchor>
+    </Alert>
   );
 }
 
