@@ -10,7 +10,9 @@ ensureInstalled();
 const chosen = process.argv.slice(2);
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const tests = chosen.length > 0 ? chosen : ['tests/contract'];
-const { status } = spawnSync(node, [vitest, 'run', '--project=db', '--maxWorkers=1', ...tests], {
+// Making a database on a cluster takes half a minute, and each tenant of a batch its own statements.
+const PATIENCE = ['--testTimeout=180000', '--hookTimeout=300000', '--expect.poll.timeout=60000'];
+const { status } = spawnSync(node, [vitest, 'run', '--project=db', '--maxWorkers=1', ...PATIENCE, ...tests], {
   cwd: root,
   stdio: 'inherit',
 });

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { tenantOf } from '../tenant.ts';
 import type { ListedQuarantined, QuarantineFilter, SealedQuarantined } from './quarantine.ts';
 
 interface QuarantineRow {
@@ -115,12 +116,29 @@ export async function removeResolved(db: Queryable, before: Date, limit: number)
  * There are as many as organisations, where a look through all payments would meet the time-out of a statement.
  */
 export async function findTenantOf(db: Queryable, paymentId: string): Promise<string | undefined> {
+  if (db.isSpread) return findTenantApart(db, paymentId);
   const { rows } = await db.query<{ tenant_id: string }>(
     `select payments.tenant_id from organisations
      cross join lateral (values (organisations.id || '.live'), (organisations.id || '.test'
        || case when organisations.test_epoch = 0 then '' else '.' || organisations.test_epoch end)) as known (tenant_id)
      join payments on payments.tenant_id = known.tenant_id collate "C" and payments.id = $1`,
     [paymentId],
+  );
+  return rows[0]?.tenant_id;
+}
+
+/** Organisations and payments lie on different servers. */
+async function findTenantApart(db: Queryable, paymentId: string): Promise<string | undefined> {
+  const { rows: organisations } = await db.query<{ id: string; test_epoch: number }>(
+    'select id, test_epoch from organisations',
+  );
+  const tenants = organisations.flatMap(({ id, test_epoch }) => [
+    tenantOf(id, 'live').id,
+    tenantOf(id, 'test', test_epoch).id,
+  ]);
+  const { rows } = await db.query<{ tenant_id: string }>(
+    'select tenant_id from payments where tenant_id = any($1) and id = $2',
+    [tenants, paymentId],
   );
   return rows[0]?.tenant_id;
 }

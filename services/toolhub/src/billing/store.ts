@@ -28,15 +28,33 @@ export async function lockPlans(tx: Queryable): Promise<Set<string>> {
   return new Set((await listPlans(tx)).map(({ id }) => id));
 }
 
-/** A trigger keeps the terms that held before. */
 export async function putPlan(tx: Queryable, plan: Plan): Promise<void> {
+  const { rows } = await tx.query<{ position: number }>(
+    'select coalesce(max(position), 0) + 1 as position from plans',
+  );
   await tx.query(
     `insert into plans (id, position, name, price_cents, included_calls, overage_cents_per_1000, hard_stop)
-     values ($1, (select coalesce(max(position), 0) + 1 from plans), $2, $3, $4, $5, $6)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (id) do update set name = excluded.name, price_cents = excluded.price_cents,
        included_calls = excluded.included_calls, overage_cents_per_1000 = excluded.overage_cents_per_1000,
        hard_stop = excluded.hard_stop`,
-    [plan.id, plan.name, plan.priceCents, plan.includedCalls, plan.overageCentsPer1000, plan.hardStop],
+    [
+      ...[plan.id, rows[0]?.position, plan.name, plan.priceCents, plan.includedCalls],
+      ...[plan.overageCentsPer1000, plan.hardStop],
+    ],
+  );
+  // On one server a trigger does it.
+  if (tx.isSpread) await putTerms(tx, plan);
+}
+
+/** What the plan costs and gives from now on; the terms that held before stay. */
+async function putTerms(tx: Queryable, plan: Plan): Promise<void> {
+  await tx.query(
+    `insert into plan_terms (plan, effective_at, name, price_cents, included_calls, overage_cents_per_1000)
+     values ($1, statement_timestamp(), $2, $3, $4, $5)
+     on conflict (plan, effective_at) do update set name = excluded.name, price_cents = excluded.price_cents,
+       included_calls = excluded.included_calls, overage_cents_per_1000 = excluded.overage_cents_per_1000`,
+    [plan.id, plan.name, plan.priceCents, plan.includedCalls, plan.overageCentsPer1000],
   );
 }
 
