@@ -51,6 +51,21 @@ test('everything starts, is connected, answers, and ends', async () => {
       const answer = await callTool(url, token, tool, args);
       expect(answer.body.result?.isError, `${tool}: ${JSON.stringify(answer.body)}`).toBeUndefined();
     }
+    // Somebody wrote by WhatsApp and by mail, so that there is somebody to answer and something to open.
+    const conversations = () => callTool(url, token, 'whatsapp_list_conversations', {});
+    const contactOf = async () => {
+      const { result } = (await conversations()).body;
+      return (result?.structuredContent as { items: { contact: string }[] } | undefined)?.items[0]?.contact;
+    };
+    await expect.poll(contactOf, { timeout: 30_000, interval: 200 }).toBe('16315551234');
+    const writes: [tool: string, args: Record<string, unknown>][] = [
+      ['whatsapp_send_message', { to: '16315551234', text: 'Until six.' }],
+      ['email_get_attachment', { folder: 'INBOX', uid: 1, part_id: '2' }],
+    ];
+    for (const [tool, args] of writes) {
+      const answer = await callTool(url, token, tool, args);
+      expect(answer.body.result?.isError, `${tool}: ${JSON.stringify(answer.body)}`).toBeUndefined();
+    }
     const page = await (await fetch(/slack +(http\S+)/.exec(said)?.[1] ?? '')).text();
     expect(page).toContain('/conversations.list');
     expect(await (await fetch(/telegram +(http\S+)/.exec(said)?.[1] ?? '')).text()).toContain('getUpdates');

@@ -1,5 +1,6 @@
 // All vendors at once, each with an account of the same person and something to read, for people who want to try every
 // tool without an account anywhere.
+import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startInProcessMail } from '../../services/toolhub/src/connectors/email/test/in-process-mail-server.ts';
@@ -24,6 +25,8 @@ export interface Everything {
   credentials: Record<string, unknown>;
   /** Platform → the page that shows what arrived there. */
   pages: Record<string, string>;
+  /** Somebody writes by WhatsApp, which sends it on to Toolhub; only then that person can be answered. */
+  greet(hub: string): Promise<void>;
   /** The vendors take none of these credentials from here on. */
   revoke(): void;
   stop(): Promise<void>;
@@ -34,7 +37,51 @@ const BOT_TOKEN = '777:AAE_demo-token-of-the-bot-of-ada-0001';
 const MAIL = 'ada@mail.test';
 const PASSWORD = 'app-password';
 const NUMBER = '106540352242922';
+const APP_SECRET = 'demo-secret-of-the-app';
+const WRITER = '16315551234';
 const SHOWN_MAX = 200;
+
+const FIRST_MAIL = [
+  ...['From: Bob <bob@mail.test>', `To: Ada <${MAIL}>`, 'Subject: The menu', 'Message-ID: <menu@mail.test>'],
+  ...['Date: Mon, 02 Nov 2026 10:00:00 +0000', 'MIME-Version: 1.0'],
+  ...[
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'It is attached.',
+  ],
+  ...['--b', 'Content-Type: text/plain; name=menu.txt', 'Content-Disposition: attachment; filename=menu.txt'],
+  ...['Content-Transfer-Encoding: base64', '', 'U291cA==', '--b--', ''],
+].join('\r\n');
+
+/** As WhatsApp's documentation shows it. */
+const received = (at: Date) =>
+  JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [
+      {
+        id: BUSINESS,
+        changes: [
+          {
+            field: 'messages',
+            value: {
+              messaging_product: 'whatsapp',
+              metadata: { display_phone_number: '16315555555', phone_number_id: NUMBER },
+              contacts: [{ profile: { name: 'Bob' }, wa_id: WRITER }],
+              messages: [
+                {
+                  ...{ from: WRITER, id: 'wamid.HBgLMTYzMTU1NTEyMzQ', type: 'text' },
+                  ...{ timestamp: String(Math.floor(at.getTime() / 1_000)), text: { body: 'Are you open?' } },
+                },
+              ],
+            },
+          },
+        ],
+      },
+    ],
+  });
 
 export async function startEverything(): Promise<Everything> {
   const [slack, discord, x, linkedin, facebook, instagram, whatsapp, bluesky, mastodon, telegram, mail] =
@@ -57,7 +104,8 @@ export async function startEverything(): Promise<Everything> {
   instagram.tokens.set(TOKEN, '17841405793187218');
   instagram.addComment(instagram.addMedia('A picture'), 'Nice!');
   whatsapp.tokens.set(TOKEN, NUMBER);
-  whatsapp.open.add('16315551234');
+  whatsapp.open.add(WRITER);
+  mail.imap.appendMessage('INBOX', [], false, FIRST_MAIL);
   bluesky.addAccount('ada.test', PASSWORD);
   bluesky.addAccount('bob.test', PASSWORD);
   bluesky.addPost('bob.test', 'Good morning');
@@ -97,6 +145,7 @@ export async function startEverything(): Promise<Everything> {
           url,
         ]),
       ),
+      WHATSAPP_APP_SECRET: APP_SECRET,
       TOOLHUB_EGRESS_ALLOW: [
         `127.0.0.1:${mail.imapPort}`,
         `127.0.0.1:${mail.smtpPort}`,
@@ -116,6 +165,16 @@ export async function startEverything(): Promise<Everything> {
       instagram: oauth,
       bluesky: { service: bluesky.url, identifier: 'ada.test', app_password: PASSWORD },
       mastodon: { instance_url: mastodon.url, access_token: TOKEN },
+    },
+    async greet(hub) {
+      const body = received(new Date());
+      const signature = createHmac('sha256', APP_SECRET).update(body).digest('hex');
+      const answer = await fetch(`${hub}/webhooks/whatsapp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
+        body,
+      });
+      if (!answer.ok) throw new Error(`the webhook of WhatsApp answered ${answer.status}`);
     },
     revoke() {
       for (const { tokens } of [slack, discord, x, linkedin, facebook, instagram, whatsapp]) tokens.clear();

@@ -112,7 +112,9 @@ function announce(token: string): void {
 let exitCode = 0;
 try {
   await untilReady();
-  announce(await connectEverything());
+  const token = await connectEverything();
+  await everything.greet(hub);
+  announce(token);
 } catch (error) {
   if (!isStopping) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
