@@ -11,6 +11,7 @@ export const LONGEST_FIRST = [
   'sdks/node/test/package.db.test.ts',
   'tests/month/month.db.test.ts',
   'tests/faults/storm.db.test.ts',
+  'tests/faults/processes.db.test.ts',
   'tests/operating/upgrade.db.test.ts',
   'tests/operating/restore.db.test.ts',
   'tests/pooled/processes.db.test.ts',
