@@ -19,7 +19,7 @@ import { addDeadLetter } from './seed.ts';
 const STEP_MS = 20_000;
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'a long enough password';
-/** The rows of all tools are made alike, and there are two hundred. */
+/** The rows of all tools are made alike, and there are many. */
 const SOME_TOOLS = '/tools?platform=mastodon';
 /** Pages that look otherwise while there is nothing to show. */
 const emptyPages: ReadonlySet<string> = new Set([

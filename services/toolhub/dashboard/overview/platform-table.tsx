@@ -4,7 +4,7 @@ import { texts } from '../texts.ts';
 import type { Usage, UsageGroup } from './usage.ts';
 
 const words = texts.overview;
-const milliseconds = (value: number | null) => (value === null ? '–' : `${value} ms`);
+const milliseconds = (value: number | null) => (value === null ? '–' : `${value.toLocaleString()} ms`);
 
 const columns: readonly Column<UsageGroup>[] = [
   { header: words.platform, render: ({ key }) => <strong>{platformTitle(key)}</strong> },

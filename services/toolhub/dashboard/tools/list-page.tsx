@@ -81,7 +81,7 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
   );
 }
 
-/** Closed until somebody wants to see them: there are two hundred. What was searched for is shown. */
+/** Closed until somebody wants to see them: there are many. What was searched for is shown. */
 function PlatformTools(props: {
   platform: ToolCatalogue['platforms'][number];
   tools: readonly Tool[];

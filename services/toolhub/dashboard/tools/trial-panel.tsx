@@ -111,7 +111,7 @@ function NotConnected({ platform }: { platform: string | null }) {
   return (
     <Alert color="gray" role="note">
       {words.notConnected(platformTitle(platform))}{' '}
-      <Anchor component={Link} to="/connections/$platform" params={{ platform } as never}>
+      <Anchor component={Link} to="/connections/$platform" params={{ platform } as never} inherit>
         {words.connectNow}
       </Anchor>
     </Alert>
