@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
+import { newId } from '@libs/seal';
 import { startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 
@@ -55,6 +56,20 @@ async function join(url: string): Promise<Member> {
   };
 }
 
+/** Payments are spread over the hours of a month, and the ids begin with the time, as all ids do. */
+const HOURS = 720;
+const end = new Date();
+const moments = Array.from(
+  { length: HOURS },
+  (_, hour) => new Date(end.getTime() - (HOURS - hour) * 3_600_000),
+);
+const TIME = /^x_(.{10})/;
+const times = moments.map((at) => TIME.exec(newId('x', at.getTime(), randomBytes))?.[1] ?? '');
+
+function paymentId(number: number, count: number): string {
+  return `pay_${times[Math.floor((number * HOURS) / count)]}${String(number).padStart(16, '0')}`;
+}
+
 /** Copies of the one payment with all that belongs to it; one in a hundred failed, one in fifty went by ACH. */
 async function fill(database: Database, tenantId: string, count: number): Promise<void> {
   const isThere = async () => {
@@ -65,27 +80,30 @@ async function fill(database: Database, tenantId: string, count: number): Promis
     return rows.length > 0;
   };
   while (!(await isThere())) await sleep(100);
-  const number = `lpad(i::text, 22, '0')`;
+  const hour = `[1 + i::bigint * ${HOURS} / ${count}]`;
+  const time = `($2::text[])${hour}`;
+  const at = `($3::timestamptz[])${hour}`;
+  const id = `'pay_' || ${time} || lpad(i::text, 16, '0')`;
   const status = `case when i % 100 = 0 then 'failed' else 'completed' end`;
   const rail = `case when i % 50 = 1 then 'ach' else 'rtp' end`;
   const series = `generate_series(1, ${count - 1}) as i`;
   const copies: Record<string, string> = {
     payments: `insert into payments (tenant_id, id, status, amount, source_id, destination_id, debit_account, credit_account,
          rail_selected, fallback, metadata, created_at, document)
-       select tenant_id, 'pay_00' || ${number}, ${status}, amount, 'pm_' || i % 1000, 'pm_' || (i + 1) % 1000,
+       select tenant_id, ${id}, ${status}, amount, 'pm_' || i % 1000, 'pm_' || (i + 1) % 1000,
          debit_account, credit_account, ${rail}, fallback, jsonb_build_object('order', i::text),
-         created_at - (1 - i::float8 / ${count}) * interval '30 days', replace(document, id, 'pay_00' || ${number})
+         ${at}, replace(document, id, ${id})
        from payments, ${series} where tenant_id = $1`,
     events: `insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
-       select tenant_id, 'evt_00' || ${number} || right(id, 2), case when i % 100 = 0 and type = 'payment.completed'
-           then 'payment.failed' else type end, 'pay_00' || ${number},
-         replace(data, subject_id, 'pay_00' || ${number}), occurred_at, created_at
+       select tenant_id, 'evt_' || ${time} || lpad(i::text, 14, '0') || right(id, 2), case when i % 100 = 0 and type = 'payment.completed'
+           then 'payment.failed' else type end, ${id},
+         replace(data, subject_id, ${id}), ${at}, ${at}
        from events, ${series} where tenant_id = $1 and subject_id like 'pay\\_%'`,
     ledger_transfers: `insert into ledger_transfers (tenant_id, id, payment_id, kind, rail, debit_account, credit_account,
          amount, fee, created_at)
-       select tenant_id, 'lt_00' || ${number} || left(kind, 1), 'pay_00' || ${number},
+       select tenant_id, 'lt_' || ${time} || lpad(i::text, 15, '0') || left(kind, 1), ${id},
          case when i % 100 = 0 and kind = 'post' then 'release' else kind end, rail, debit_account,
-         credit_account, amount, case when i % 100 = 0 then 0 else fee end, created_at
+         credit_account, amount, case when i % 100 = 0 then 0 else fee end, ${at}
        from ledger_transfers, ${series} where tenant_id = $1 and payment_id is not null`,
   };
   await Promise.all(
@@ -95,7 +113,7 @@ async function fill(database: Database, tenantId: string, count: number): Promis
         await session.query('set statement_timeout = 0');
         // What is copied was checked when it was made: no row is looked at by a trigger again.
         await session.query('set session_replication_role = replica');
-        await session.query(copy, [tenantId]);
+        await session.query(copy, [tenantId, times, moments]);
         await session.query(`vacuum analyze ${table}`);
       }),
     ),
@@ -104,10 +122,10 @@ async function fill(database: Database, tenantId: string, count: number): Promis
 
 /** Everything that a page of the dashboard lists, and the filters that people use. */
 function pagesOf(count: number): string[] {
-  const middle = String(Math.floor(count / 2) - (Math.floor(count / 2) % 100));
+  const middle = Math.floor(count / 2) - (Math.floor(count / 2) % 100);
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   const span = { from: daysAgo(30), to: daysAgo(0) };
-  const payment = `pay_00${middle.padStart(22, '0')}`;
+  const payment = paymentId(middle, count);
   return [
     `/v1/overview?${new URLSearchParams(span)}`,
     '/v1/payments?limit=20',

@@ -16,6 +16,7 @@ export {
   withinTransaction,
 } from './by-tenant.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
+export { awaitCommits } from './commits.ts';
 export {
   type ConnectionOptions,
   connectionSettings,

@@ -1,4 +1,4 @@
-import { jsonbArray, type Queryable, textArray } from '@libs/db';
+import { awaitCommits, jsonbArray, type Queryable, textArray } from '@libs/db';
 
 export interface NewJob {
   name: string;
@@ -101,33 +101,9 @@ export async function claimJobs(
     options.limit,
     options.leaseMs,
   ]);
-  if (db.isSpread && rows.length > 0) await awaitCommits(db);
+  if (rows.length > 0) await awaitCommits(db);
   return rows.sort((a, b) => a.id - b.id);
 }
-
-const COMMITS_WAIT_MS = 10;
-const COMMIT_WAITS_MAX = 200;
-
-/**
- * Where tables are spread, a job can be seen on the first server a moment before what was written with it can be seen on
- * the others. Until then its transaction keeps the lock on its own number: those that are held now are waited for.
- */
-async function awaitCommits(db: Queryable): Promise<void> {
-  let open = await readHeld(db, null);
-  for (let turn = 0; turn < COMMIT_WAITS_MAX && open.length > 0; turn += 1) {
-    await new Promise((done) => setTimeout(done, COMMITS_WAIT_MS));
-    open = await readHeld(db, open);
-  }
-}
-
-async function readHeld(db: Queryable, among: readonly string[] | null): Promise<string[]> {
-  const { rows } = await db.query<{ xid: string }>(HELD_NUMBERS, [among]);
-  return rows.map(({ xid }) => xid);
-}
-
-const HELD_NUMBERS = `
-select transactionid::text as xid from pg_locks
-where locktype = 'transactionid' and granted and ($1::text[] is null or transactionid::text = any($1))`;
 
 const CLAIM = `
 update jobs set attempts = attempts + 1, ready_at = statement_timestamp() + $3 * interval '1 millisecond'

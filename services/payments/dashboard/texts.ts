@@ -585,7 +585,7 @@ export const texts = {
     debits: 'Debits',
     credits: 'Credits',
     left: 'Left',
-    reject: 'Mark as refused by the bank',
+    reject: 'Mark refused',
     resend: 'Send its entries in the next file',
     rejected: 'The file is rejected.',
     open: 'Open',

@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import { awaitCommits, type Database } from '@libs/db';
 import type { DueDelivery, EndpointRef } from './delivery.ts';
 
 // SQL of the lanes: who sends to which endpoint, and which rows are due there.
@@ -127,6 +127,7 @@ where lanes.tenant_id = given.tenant_id and lanes.endpoint_id = given.endpoint_i
         new Date(at.getTime() + STAMP_ROUNDING_MS),
         owner,
       ]);
+      if (rows.length > 0) await awaitCommits(database);
       return rows;
     },
 
