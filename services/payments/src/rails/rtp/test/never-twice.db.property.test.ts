@@ -9,7 +9,7 @@ import { createHarness, type Harness } from './harness.ts';
 import { createUnreliable, type Plan, plan } from './unreliable.ts';
 
 /** `npm run faults` runs a thousand cases; the short form keeps `npm test` short. */
-const CASES = Number(process.env.FAULTS_TIMEOUTS ?? 500);
+const CASES = Number(process.env.FAULTS_TIMEOUTS ?? 250);
 const PAYMENTS_PER_RUN = 250;
 const RUNS = Math.ceil(CASES / PAYMENTS_PER_RUN);
 /** How many are submitted, and meet a crash, together. */
