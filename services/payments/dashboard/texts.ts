@@ -204,7 +204,7 @@ export const texts = {
   },
   newPayment: {
     title: 'New payment',
-    lead: 'The quote beside the form follows what you type; nothing is sent before you press the button.',
+    lead: 'The quote follows what you type; nothing is sent before you press the button.',
     amount: 'Amount in USD',
     from: 'From payment method',
     to: 'To payment method',
@@ -344,6 +344,7 @@ export const texts = {
     none: 'No accounts yet',
     noneNext: 'They open with the first payment.',
     noEntries: 'No entries yet',
+    noEntriesNext: 'They come with the first payment.',
     directions: { debit: 'Debit', credit: 'Credit' },
     state: 'State',
     states: { pending: 'Pending', posted: 'Posted', released: 'Released' },
@@ -588,6 +589,6 @@ export const texts = {
     reject: 'Mark refused',
     resend: 'Send its entries in the next file',
     rejected: 'The file is rejected.',
-    open: 'Open',
+    open: 'View',
   },
 } as const;

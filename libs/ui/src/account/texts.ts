@@ -30,7 +30,8 @@ export const texts = {
     title: 'Your e-mail address',
     done: 'Verified. Thank you!',
     go: 'Go on',
-    again: 'Log in: as long as your address is not verified, a button there sends a new link.',
+    logIn: 'Log in',
+    again: 'Log in to get a new link: as long as your address is not verified, a button there sends one.',
   },
   unverified: {
     text: 'Your e-mail address is not verified yet. Follow the link in the mail that we sent to',

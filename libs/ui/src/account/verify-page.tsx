@@ -37,7 +37,7 @@ export function VerifyPage({ account }: { account: Account }) {
         </Alert>
       ) : null}
       <Button component={Link} to="/" variant={verified.isSuccess ? 'filled' : 'default'}>
-        {words.go}
+        {verified.isError ? words.logIn : words.go}
       </Button>
     </NarrowPage>
   );

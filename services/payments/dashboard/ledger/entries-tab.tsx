@@ -38,7 +38,7 @@ export function EntriesTab() {
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={<EmptyWithoutPayments icon="book" title={words.noEntries} next={words.noneNext} />}
+        empty={<EmptyWithoutPayments icon="book" title={words.noEntries} next={words.noEntriesNext} />}
       />
     </Stack>
   );

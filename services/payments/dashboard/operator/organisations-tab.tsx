@@ -44,13 +44,13 @@ function Decision({
 }) {
   return (
     <Group gap="xs" wrap="nowrap" justify="flex-end">
-      {live === 'approved' ? null : (
+      {live === 'requested' || live === 'refused' ? (
         <ConfirmButton
           label={words.approve}
           question={words.approveQuestion(name)}
           onConfirm={() => decide(id, true)}
         />
-      )}
+      ) : null}
       {live === 'requested' || live === 'approved' ? (
         <ConfirmButton
           danger

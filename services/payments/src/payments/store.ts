@@ -206,8 +206,9 @@ export async function listPayments(
   );
   add((p) => `(source_id = ${p} or destination_id = ${p})`, filter.paymentMethod);
   const method = values.length;
-  add((p) => `created_at >= ${p}`, filter.createdAfter);
-  add((p) => `created_at < ${p}`, filter.createdBefore);
+  // The edges in the order of ids find the place; the index by time would bring all of the range to be sorted.
+  add((p) => `created_at + interval '0' >= ${p}`, filter.createdAfter);
+  add((p) => `created_at + interval '0' < ${p}`, filter.createdBefore);
   if (filter.createdAfter !== null)
     add((p) => `id > coalesce(${edgeBefore(p)}, '')`, edgeOf(filter.createdAfter, -1));
   if (filter.createdBefore !== null)
