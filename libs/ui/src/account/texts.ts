@@ -31,7 +31,7 @@ export const texts = {
     done: 'Verified. Thank you!',
     go: 'Go on',
     logIn: 'Log in',
-    again: 'Log in to get a new link: as long as your address is not verified, a button there sends one.',
+    again: 'Log in: as long as your address is not verified, a button there sends a new link.',
   },
   unverified: {
     text: 'Your e-mail address is not verified yet. Follow the link in the mail that we sent to',
