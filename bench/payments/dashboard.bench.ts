@@ -1,7 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
-import { newId } from '@libs/seal';
+import { idBorder } from '@libs/seal';
 import { startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 
@@ -63,8 +63,7 @@ const moments = Array.from(
   { length: HOURS },
   (_, hour) => new Date(end.getTime() - (HOURS - hour) * 3_600_000),
 );
-const TIME = /^x_(.{10})/;
-const times = moments.map((at) => TIME.exec(newId('x', at.getTime(), randomBytes))?.[1] ?? '');
+const times = moments.map((at) => idBorder('x', at.getTime()).slice('x_'.length));
 
 function paymentId(number: number, count: number): string {
   return `pay_${times[Math.floor((number * HOURS) / count)]}${String(number).padStart(16, '0')}`;

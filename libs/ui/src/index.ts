@@ -1,4 +1,4 @@
-export { createApi } from './api/api.ts';
+export { createApi, type ListOptions } from './api/api.ts';
 export {
   addressOf,
   type CallOptions,

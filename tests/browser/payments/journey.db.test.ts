@@ -1,4 +1,5 @@
 // A person's way through the dashboard, from sign-up to money that comes back, in a real browser.
+import type { ServerResponse } from 'node:http';
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Harness } from '../../contract/payments/harness.ts';
@@ -96,6 +97,8 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByLabel('To payment method').fill('pm_bob');
     await page.getByLabel('Description').fill('Invoice 7');
     await page.getByText('Fee + waiting').first().waitFor();
+    const unanswered: ServerResponse[] = [];
+    receiver.respond = (response) => unanswered.push(response);
     // Twice in a hurry is still one payment.
     await button('Send payment').dblclick();
     await page.waitForURL(/\/payments\/pay_/);
@@ -108,11 +111,16 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
       .getByRole('button', { name: /pacs\.008|nacha/ })
       .first()
       .waitFor();
-    // Each of its events says what became of it at the endpoint.
-    await page
-      .getByRole('row', { name: /payment\.completed.*Delivered/ })
-      .first()
-      .waitFor();
+    // Each of its events says what becomes of it at the endpoint, also when the answer comes late.
+    const told = (status: string) =>
+      page
+        .getByRole('row', { name: new RegExp(`payment\\.completed.*${status}`) })
+        .first()
+        .waitFor();
+    await told('Pending');
+    receiver.respond = answer(204);
+    for (const response of unanswered) response.writeHead(204).end();
+    await told('Delivered');
     await page.getByRole('link', { name: 'Payments' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
     await page

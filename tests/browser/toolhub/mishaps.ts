@@ -24,6 +24,14 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
   const said = (page: Page, words: RegExp) =>
     page.getByRole('alert').filter({ hasText: words }).first().waitFor();
 
+  /** Sends the form that has this field. */
+  const submit = (page: Page, field: string) =>
+    page
+      .locator('form', { has: page.getByLabel(field) })
+      .first()
+      .getByRole('button')
+      .click();
+
   async function logIn(page: Page, account: Account): Promise<void> {
     await shown(page, 'Log in');
     await page.getByLabel('E-mail').fill(account.email);
@@ -81,19 +89,13 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await page.goto('/billing');
     await page.getByLabel('Cap a month').fill('80');
     await call(`${hub.url}/api/plan`, { method: 'PUT', cookie, body: { plan: 'starter' } });
-    await page
-      .locator('form', { has: page.getByLabel('Cap a month') })
-      .getByRole('button')
-      .click();
+    await submit(page, 'Cap a month');
     await page.getByText('Changed.').waitFor();
     const plan = await call(`${hub.url}/api/plan`, { cookie });
     expect(plan.body).toMatchObject({ plan: 'starter', spend_cap_cents: 8_000 });
     await call(`${hub.url}/api/auth/logout`, { cookie, body: {} });
     await page.getByLabel('Company').fill('Analytical Engines');
-    await page
-      .locator('form', { has: page.getByLabel('Company') })
-      .getByRole('button')
-      .click();
+    await submit(page, 'Company');
     await logIn(page, account);
     await shown(page, 'Billing');
     await page.context().close();
@@ -108,17 +110,13 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await page.goto('/settings');
     await page.getByLabel('Name').first().fill('Ada after the restart');
     await hub.stopServing();
-    const save = page
-      .locator('form', { has: page.getByLabel('Name') })
-      .first()
-      .getByRole('button');
-    await save.click();
+    await submit(page, 'Name');
     await said(page, /No answer came/);
     await page.getByText('The connection is lost. Trying again').first().waitFor();
     await hub.serveAgain();
     await page.getByText('The connection is lost. Trying again').first().waitFor({ state: 'detached' });
     // What was typed is still there.
-    await save.click();
+    await submit(page, 'Name');
     await page.getByText('Saved.').first().waitFor();
     const me = await call<{ customer: { name: string } }>(`${hub.url}/api/me`, { cookie: account.cookie });
     expect(me.body.customer.name).toBe('Ada after the restart');
@@ -136,11 +134,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     const admin = (verb: string) =>
       call(`${hub.url}/api/admin/customers/${account.id}/${verb}`, { token: ADMIN_TOKEN, body: {} });
     await admin('suspend');
-    await page
-      .locator('form', { has: page.getByLabel('Name') })
-      .first()
-      .getByRole('button')
-      .click();
+    await submit(page, 'Name');
     await said(page, /suspended/);
     await page.goto('/');
     await said(page, /ask the operator/);

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../api/types.ts';
 import { texts } from '../texts.ts';
-import { deliveryColors } from '../webhooks/delivery.ts';
+import { deliveryColors, untilArrived } from '../webhooks/delivery.ts';
 
 const ENDPOINTS_MAX = 100;
 
@@ -20,9 +20,8 @@ export function EventDeliveries({ eventId }: { eventId: string }) {
 }
 
 function EndpointDelivery({ endpoint, eventId }: { endpoint: WebhookEndpoint; eventId: string }) {
-  const deliveries = useList<WebhookDelivery>(`/v1/webhook_endpoints/${endpoint.id}/deliveries`, {
-    event_id: eventId,
-  });
+  const path = `/v1/webhook_endpoints/${endpoint.id}/deliveries`;
+  const deliveries = useList<WebhookDelivery>(path, { event_id: eventId }, untilArrived);
   const delivery = deliveries.data?.data[0];
   if (delivery === undefined) return null;
   return (

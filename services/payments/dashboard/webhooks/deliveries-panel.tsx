@@ -20,10 +20,9 @@ import type { WebhookDelivery } from '../api/types.ts';
 import type { PaymentsEvent } from '../events/event.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
-import { deliveryColors } from './delivery.ts';
+import { deliveryColors, untilArrived } from './delivery.ts';
 
 const words = texts.webhooks;
-const PENDING_POLL_MS = 2_000;
 type Attempt = WebhookDelivery['attempts'][number];
 
 const answerOf = (attempt: Attempt | undefined) =>
@@ -35,10 +34,7 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
   const rights = useRights();
   const [opened, setOpened] = useState<WebhookDelivery>();
   const path = `/v1/webhook_endpoints/${endpointId}/deliveries`;
-  const query = useList<WebhookDelivery>(path, search.values, {
-    // Until what is on its way has arrived.
-    refetchMs: (page) => (page.data.some(({ status }) => status === 'pending') ? PENDING_POLL_MS : false),
-  });
+  const query = useList<WebhookDelivery>(path, search.values, untilArrived);
   const retry = async (id: string) => {
     await client.post(`/v1/webhook_deliveries/${id}/retry`);
     await refresh(path);

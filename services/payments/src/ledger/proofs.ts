@@ -11,8 +11,8 @@ import {
   runChecks,
 } from './report-store.ts';
 
-/** Smaller books are proved anew at every question, which takes some tens of milliseconds. */
-const LARGE_TRANSFERS = 10_000;
+/** Smaller books are proved anew at every question: the answer is about this moment, and takes a few seconds at most. */
+const LARGE_TRANSFERS = 100_000;
 /** The proof of large books stands for this many times as long as it took, so that asking all the time costs little. */
 const STANDS_TIMES = 60;
 /** Whoever asks after that has the last one, and a new one is made meanwhile; one that is older than this is no answer. */

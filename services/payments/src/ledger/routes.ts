@@ -247,7 +247,7 @@ export function registerLedgerRoutes(
         operationId: 'ledger.check',
         summary: 'Prove the ledger',
         description:
-          'Computes that all sums are zero, that balances match their entries, and that the entries of every payment match its state. For books of more than 10,000 transfers the answer is the last proof, of which a new one is made in the background; `checked_at` says when it was made, a day ago at most.',
+          'Computes that all sums are zero, that balances match their entries, and that the entries of every payment match its state. For books of more than 100,000 transfers the answer is the last proof, of which a new one is made in the background; `checked_at` says when it was made, a day ago at most.',
         tags: ['Ledger'],
         response: { 200: Check },
       },

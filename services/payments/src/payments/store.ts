@@ -6,7 +6,7 @@ import {
   textArray,
   timestamptzArray,
 } from '@libs/db';
-import { newId } from '@libs/seal';
+import { idBorder } from '@libs/seal';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
@@ -174,8 +174,10 @@ const EDGE_MS = 10 * 60_000;
 /** The id from which to look for the payment at the edge, and which time it must have, as one value of two. */
 function edgeOf(time: Date, side: 1 | -1): [fromId: string, time: string] {
   const edgeMs = time.getTime() + side * EDGE_MS;
-  const fromId = newId('pay', Math.max(0, edgeMs), (bytes) => Buffer.alloc(bytes));
-  return [fromId, new Date(time.getTime() + (side * EDGE_MS) / 2).toISOString()];
+  return [
+    idBorder('pay', Math.max(0, edgeMs)),
+    new Date(time.getTime() + (side * EDGE_MS) / 2).toISOString(),
+  ];
 }
 
 const edgeBefore = (p: string) => `(select id from (select id, created_at from payments
