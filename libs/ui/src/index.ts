@@ -7,7 +7,7 @@ export {
   createClient,
   type Query,
 } from './api/client.ts';
-export { type StreamMessage, useEventStream } from './api/event-stream.ts';
+export { type StreamListener, type StreamMessage, useEventStream } from './api/event-stream.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
 export { NotFoundPage } from './app/error-page.tsx';
 export { createPages, page } from './app/pages.tsx';

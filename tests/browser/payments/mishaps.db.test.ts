@@ -45,10 +45,10 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
 
   const send = (page: Page) => page.getByRole('button', { name: 'Send payment' }).click();
 
-  async function paymentsOf(amount: number): Promise<number> {
+  async function paymentsOf(amount: number, status = '%'): Promise<number> {
     const { rows } = await (again ?? dashboard).database.query<{ n: number }>(
-      'select count(*)::int as n from payments where amount = $1',
-      [amount],
+      'select count(*)::int as n from payments where amount = $1 and status like $2',
+      [amount, status],
     );
     return rows[0]?.n ?? 0;
   }
@@ -69,6 +69,35 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await send(page);
     await page.waitForURL(/\/payments\/pay_/);
     expect(await paymentsOf(1_111)).toBe(1);
+    await page.context().close();
+  });
+
+  test('[P-9.18] what happens before the line of events is open, or while it cannot be gone on with, is shown as well', async () => {
+    const page = await openAs(owner.cookie);
+    const line = Promise.withResolvers<void>();
+    await page.route('**/v1/events/stream', async (route) => {
+      await line.promise;
+      return route.continue();
+    });
+    await fillPayment(page, '12.12');
+    await send(page);
+    await page.waitForURL(/\/payments\/pay_/);
+    await expect.poll(() => paymentsOf(1_212, 'completed'), { timeout: 20_000 }).toBe(1);
+    line.resolve();
+    await page.locator('.mantine-Timeline-root').getByText('Completed').waitFor();
+    // The sandbox begins anew: the last event that this page heard of is known no more.
+    await page.getByRole('link', { name: 'Payments' }).first().click();
+    await page
+      .getByRole('link', { name: /^Payment pay_/ })
+      .first()
+      .waitFor();
+    expect((await owner.call('POST', '/v1/sandbox/reset', {})).status).toBeLessThan(300);
+    await page.getByText('No payments yet').waitFor();
+    await owner.call('POST', '/v1/payments', {
+      ...{ amount: 1_313, currency: 'USD', description: 'Elsewhere' },
+      ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_bob' } },
+    });
+    await page.getByRole('row', { name: /Elsewhere/ }).waitFor();
     await page.context().close();
   });
 

@@ -138,6 +138,28 @@ test('is for people of the organisation, in a time that makes sense', async () =
   const { test: key } = await harness.organisation();
   expect((await harness.call('GET', '/v1/overview', { key })).status).toBe(403);
   expect((await harness.call('GET', '/v1/overview', { key: null })).status).toBe(401);
-  for (const query of ['from=2026-02-01&to=2026-01-01', 'from=2020-01-01', 'from=soon', 'days=3'])
+  for (const query of [
+    'from=2026-02-01&to=2026-01-01',
+    'from=2020-01-01',
+    'from=soon',
+    'days=0',
+    'days=367',
+    'days=3&from=2026-01-01',
+    'span=3',
+  ])
     expect([query, (await browser.call('GET', `/v1/overview?${query}`)).status]).toEqual([query, 400]);
+});
+
+// The last: the clock never goes back.
+test('days are whole ones, up to today by the clock of the sandbox', async () => {
+  const days = async (query: string) => (await overview(query)).by_day.map(({ day }: { day: string }) => day);
+  const today = new Date().toISOString().slice(0, 10);
+  const last = await days('?days=7');
+  expect(last).toHaveLength(7);
+  // A midnight may have passed since.
+  expect([last.at(-1), last.at(-2)]).toContain(today);
+  const next = new Date(Date.now() + 40 * 86_400_000).toISOString();
+  const moved = await browser.call('POST', '/v1/sandbox/clock', { now: next });
+  expect(moved.status).toBe(200);
+  expect(await days('?days=1')).toEqual([next.slice(0, 10)]);
 });

@@ -9,13 +9,17 @@ export interface ListOptions<Row> {
   refetchMs?: (page: ListPage<Row>) => number | false;
 }
 
+interface ObjectOptions<Value> {
+  query?: Query;
+  enabled?: boolean;
+  /** As of lists; a number where it is the same whatever was read. */
+  refetchMs?: number | ((value: Value) => number | false);
+}
+
 export interface Api {
   queryClient: QueryClient;
   /** One object of the API; what changed is told by `refresh`. */
-  useObject<Value>(
-    path: string,
-    options?: { query?: Query; enabled?: boolean; refetchMs?: number },
-  ): UseQueryResult<Value>;
+  useObject<Value>(path: string, options?: ObjectOptions<Value>): UseQueryResult<Value>;
   /** A page of a list; while the next one is on its way, this one stays. */
   useList<Row>(path: string, query?: Query, options?: ListOptions<Row>): UseQueryResult<ListPage<Row>>;
   /** Reads anew what begins with these paths, wherever it is shown. */
@@ -27,18 +31,16 @@ export function createApi(client: Client): Api {
   const queryClient = createQueryClient();
   return {
     queryClient,
-    useObject<Value>(
-      path: string,
-      options: { query?: Query; enabled?: boolean; refetchMs?: number } = {},
-    ): UseQueryResult<Value> {
-      const { query = {}, enabled = true, refetchMs } = options;
-      return useQuery({
+    useObject: <Value>(path: string, { query = {}, enabled = true, refetchMs }: ObjectOptions<Value> = {}) =>
+      useQuery({
         queryKey: [path, query],
         queryFn: ({ signal }) => client.get<Value>(path, { query, signal }),
         enabled,
-        ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
-      });
-    },
+        refetchInterval: ({ state }) => {
+          if (typeof refetchMs !== 'function') return refetchMs ?? false;
+          return state.data === undefined ? false : refetchMs(state.data);
+        },
+      }),
     useList: <Row>(path: string, query: Query = {}, { enabled = true, refetchMs }: ListOptions<Row> = {}) =>
       useQuery({
         queryKey: [path, query],
@@ -48,9 +50,14 @@ export function createApi(client: Client): Api {
         refetchInterval: ({ state }) =>
           state.data === undefined || refetchMs === undefined ? false : refetchMs(state.data),
       }),
-    refresh: (...paths) =>
-      queryClient.invalidateQueries({
-        predicate: ({ queryKey }) => paths.some((path) => String(queryKey[0]).startsWith(path)),
-      }),
+    async refresh(...paths) {
+      const changed = {
+        predicate: ({ queryKey }: { queryKey: readonly unknown[] }) =>
+          paths.some((path) => String(queryKey[0]).startsWith(path)),
+      };
+      // A first read that is still under way may have seen what was there before, and would pass for the new one.
+      await queryClient.cancelQueries(changed);
+      await queryClient.invalidateQueries(changed);
+    },
   };
 }

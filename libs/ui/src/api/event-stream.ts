@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Client } from './client.ts';
+import { ApiError } from './problem.ts';
 
 export interface StreamMessage {
   id: string;
@@ -10,14 +11,26 @@ export interface StreamMessage {
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 30_000;
 const MESSAGE_LENGTH_MAX = 1_000_000;
+/** Three times as long as the server is ever silent: a line that broke without a word looks like a quiet one. */
+const SILENCE_MS_MAX = 45_000;
+
+export interface StreamListener {
+  onMessage: (message: StreamMessage) => void;
+  /** The line begins with what happens from now on: what was read before it may have changed unheard. */
+  onBegin: () => void;
+}
 
 /** Reads server-sent events by `fetch`, since the browser's own reader cannot send headers. */
-async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<StreamMessage> {
+async function* readEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onSound: () => void,
+): AsyncGenerator<StreamMessage> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
+    onSound();
     rest += value;
     if (rest.length > MESSAGE_LENGTH_MAX) throw new Error('a message of the stream is too long');
     const parts = rest.split(/\r?\n\r?\n/);
@@ -44,16 +57,17 @@ function parseMessage(text: string): StreamMessage | undefined {
 export function useEventStream(
   client: Client,
   path: string,
-  onMessage: (message: StreamMessage) => void,
+  listener: StreamListener,
 ): 'connecting' | 'open' {
   const [state, setState] = useState<'connecting' | 'open'>('connecting');
-  const handler = useRef(onMessage);
-  handler.current = onMessage;
+  const current = useRef(listener);
+  current.current = listener;
   useEffect(() => {
     const ending = new AbortController();
     void follow(client, path, ending.signal, {
       onState: setState,
-      onMessage: (message) => handler.current(message),
+      onMessage: (message) => current.current.onMessage(message),
+      onBegin: () => current.current.onBegin(),
     });
     return () => ending.abort();
   }, [client, path]);
@@ -64,28 +78,42 @@ async function follow(
   client: Client,
   path: string,
   signal: AbortSignal,
-  on: { onState: (state: 'connecting' | 'open') => void; onMessage: (message: StreamMessage) => void },
+  on: StreamListener & { onState: (state: 'connecting' | 'open') => void },
 ): Promise<void> {
   let lastId = '';
   let waitMs = RETRY_MS_MIN;
   while (!signal.aborted) {
     await becomesVisible(signal);
-    const hidden = new AbortController();
-    const onChange = () => document.hidden && hidden.abort();
+    const hanging = new AbortController();
+    const onChange = () => document.hidden && hanging.abort();
     document.addEventListener('visibilitychange', onChange);
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const onSound = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => hanging.abort(), SILENCE_MS_MAX);
+    };
     try {
       const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
-      const response = await client.open(path, { signal: AbortSignal.any([signal, hidden.signal]), headers });
+      const response = await client.open(path, {
+        signal: AbortSignal.any([signal, hanging.signal]),
+        headers,
+      });
+      onSound();
       on.onState('open');
       waitMs = RETRY_MS_MIN;
-      for await (const message of readEvents(response.body as ReadableStream<Uint8Array<ArrayBuffer>>)) {
+      if (lastId === '') on.onBegin();
+      const body = response.body as ReadableStream<Uint8Array<ArrayBuffer>>;
+      for await (const message of readEvents(body, onSound)) {
         if (message.id !== '') lastId = message.id;
         on.onMessage(message);
       }
-    } catch {
+    } catch (error) {
       // The line broke, or the server refused: both are tried again, ever more slowly.
       waitMs = Math.min(waitMs * 2, RETRY_MS_MAX);
+      // It may no longer know the last event, and would refuse it for ever: the next line begins anew.
+      if (error instanceof ApiError) lastId = '';
     } finally {
+      clearTimeout(silence);
       document.removeEventListener('visibilitychange', onChange);
     }
     if (signal.aborted) return;

@@ -2,10 +2,11 @@ import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
 import { UnverifiedBanner } from '@libs/ui/account';
 import { Alert, Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
+import { LineState, useLive } from '../api/live.ts';
 import { mode } from '../api/mode.ts';
 import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
-import { useRights, useSession } from '../session/session.ts';
+import { useFollowedSession, useRights } from '../session/session.ts';
 import { useSwitchedElsewhere } from '../session/switched-elsewhere.ts';
 import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
 import { texts } from '../texts.ts';
@@ -60,7 +61,7 @@ const pageByPrefix: Record<string, string> = {
 
 /** Everything behind the log-in. */
 export function Frame() {
-  const session = useSession();
+  const session = useFollowedSession();
   const rights = useRights();
   const navigate = useNavigate();
   useSwitchedElsewhere(session.data);
@@ -110,8 +111,16 @@ export function Frame() {
       {session.data.user.email_verified ? null : (
         <UnverifiedBanner account={account} email={session.data.user.email} />
       )}
-      {session.data.organisation === null ? <AnotherOrganisationPanel /> : <Outlet />}
+      {session.data.organisation === null ? <AnotherOrganisationPanel /> : <Pages />}
     </Shell>
+  );
+}
+
+function Pages() {
+  return (
+    <LineState value={useLive()}>
+      <Outlet />
+    </LineState>
   );
 }
 

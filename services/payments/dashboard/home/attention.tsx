@@ -2,6 +2,7 @@ import { formatAmount, Icon, Panel } from '@libs/ui';
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
+import { POLL_MS } from '../api/polling.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import type { Overview } from './overview.ts';
@@ -20,7 +21,7 @@ export function Attention({ overview }: { overview: Overview }) {
   const quarantine = useList<unknown>(
     '/v1/admin/quarantine',
     { status: 'open', limit: 100 },
-    { enabled: rights.operate },
+    { enabled: rights.operate, refetchMs: () => POLL_MS },
   );
   const concerns = concernsOf(overview, quarantine.data?.data.length ?? 0);
   return (

@@ -1,5 +1,5 @@
 import { formatAmount, Panel } from '@libs/ui';
-import { Box, Grid, Group, Progress, Stack, Text } from '@mantine/core';
+import { Box, Grid, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { statusColors } from '../payments/status.tsx';
 import { texts } from '../texts.ts';
 import type { Overview } from './overview.ts';
@@ -10,40 +10,55 @@ const CHART_HEIGHT = 290;
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 export function Charts({ overview }: { overview: Overview }) {
-  const data = overview.by_day.map((row) => ({ ...row, day: day.format(new Date(`${row.day}T00:00:00Z`)) }));
+  const days = overview.by_day.map((row) => ({
+    label: day.format(new Date(`${row.day}T00:00:00Z`)),
+    amount: row.amount,
+  }));
+  // The bar of a single day would say what the figures have said.
+  if (days.length === 1)
+    return (
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <ShareOfEach overview={overview} />
+      </SimpleGrid>
+    );
   return (
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Panel title={words.volumeByDay}>
-          <Bars
-            rows={data.map(({ day: label, amount }) => ({ label, amount }))}
-            currency={overview.currency}
-          />
+          <Bars rows={days} currency={overview.currency} />
         </Panel>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack gap="lg">
-          <Panel title={words.byStatus}>
-            <Shares
-              rows={overview.by_status.map(({ status, payments }) => ({
-                label: texts.statuses[status],
-                count: payments,
-                color: statusColors[status],
-              }))}
-            />
-          </Panel>
-          <Panel title={words.byRail}>
-            <Shares
-              rows={overview.by_rail.map(({ rail, payments }) => ({
-                label: texts.rails[rail],
-                count: payments,
-                color: 'brand',
-              }))}
-            />
-          </Panel>
+          <ShareOfEach overview={overview} />
         </Stack>
       </Grid.Col>
     </Grid>
+  );
+}
+
+function ShareOfEach({ overview }: { overview: Overview }) {
+  return (
+    <>
+      <Panel title={words.byStatus}>
+        <Shares
+          rows={overview.by_status.map(({ status, payments }) => ({
+            label: texts.statuses[status],
+            count: payments,
+            color: statusColors[status],
+          }))}
+        />
+      </Panel>
+      <Panel title={words.byRail}>
+        <Shares
+          rows={overview.by_rail.map(({ rail, payments }) => ({
+            label: texts.rails[rail],
+            count: payments,
+            color: 'brand',
+          }))}
+        />
+      </Panel>
+    </>
   );
 }
 
@@ -75,30 +90,49 @@ function Shares({ rows }: { rows: readonly { label: string; count: number; color
 }
 
 const LABELS_MAX = 6;
+/** Of the height that bars have: none, half and all of the axis. */
+const TICKS = [1, 0.5, 0];
+
+const short = (currency: string) =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency, notation: 'compact' });
+
+/** The next number that is easy to read: 1, 2 or 5 with zeros behind it. */
+function axisEnd(highest: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(highest, 100)));
+  return power * ([1, 2, 5].find((step) => step * power >= highest) ?? 10);
+}
 
 /** Drawn by hand: the library of charts alone is a third of what the first page may load. */
 function Bars({ rows, currency }: { rows: readonly { label: string; amount: number }[]; currency: string }) {
-  const highest = Math.max(1, ...rows.map(({ amount }) => amount));
+  const end = axisEnd(Math.max(...rows.map(({ amount }) => amount)));
   const labelEvery = Math.ceil(rows.length / LABELS_MAX);
+  const amountOf = short(currency);
   return (
-    <Group align="flex-end" gap={4} wrap="nowrap" h={CHART_HEIGHT}>
-      {rows.map(({ label, amount }, index) => (
-        <Stack
-          key={label}
-          gap={4}
-          flex={1}
-          miw={0}
-          h="100%"
-          justify="flex-end"
-          title={`${label}: ${formatAmount(amount, currency)}`}
-        >
-          <Box bg="brand.6" h={`${Math.max(1, (amount / highest) * 85)}%`} bdrs="sm" />
-          {/* As many as a phone has room for; the others are told by their bar. */}
-          <Text size="xs" ta="center" className="ui-bar-label" aria-hidden={index % labelEvery !== 0}>
-            {index % labelEvery === 0 ? label : '\u00a0'}
-          </Text>
-        </Stack>
-      ))}
-    </Group>
+    <div className="ui-chart" style={{ height: CHART_HEIGHT }}>
+      <div className="ui-chart-axis" aria-hidden>
+        {TICKS.map((share) => (
+          <span key={share}>{amountOf.format((end * share) / 100)}</span>
+        ))}
+      </div>
+      <Group className="ui-chart-bars" align="flex-end" gap={4} wrap="nowrap">
+        {rows.map(({ label, amount }, index) => (
+          <div key={label} className="ui-chart-bar" title={`${label}: ${formatAmount(amount, currency)}`}>
+            <div className="ui-chart-plot">
+              <Box
+                bg="brand.6"
+                w="100%"
+                h={`${(amount / end) * 100}%`}
+                mih={amount === 0 ? 1 : 3}
+                bdrs="sm"
+              />
+            </div>
+            {/* As many as a phone has room for; the others are told by their bar. */}
+            <Text size="xs" className="ui-bar-label" aria-hidden={index % labelEvery !== 0}>
+              {index % labelEvery === 0 ? label : '\u00a0'}
+            </Text>
+          </div>
+        ))}
+      </Group>
+    </div>
   );
 }

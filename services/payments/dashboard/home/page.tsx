@@ -1,11 +1,10 @@
 import { Empty, Page, Panel, QueryTable, QueryView, useSearchState } from '@libs/ui';
 import { Anchor, Button, SegmentedControl, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense } from 'react';
 import { useList, useObject } from '../api/client.ts';
 import type { Payment } from '../api/types.ts';
 import { paymentColumns } from '../payments/columns.tsx';
-import { useLivePayments } from '../payments/live.ts';
 import { useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { Attention } from './attention.tsx';
@@ -14,14 +13,13 @@ import type { Overview } from './overview.ts';
 import { WalkThrough } from './walk-through.tsx';
 
 const words = texts.home;
-const DAY_MS = 86_400_000;
+const OVERVIEW_POLL_MS = 30_000;
 const RECENT = 5;
 
 const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }));
 
 export function HomePage() {
   const session = useSession();
-  useLivePayments();
   return (
     <Page title={words.title}>
       {session.data === undefined ? null : <WalkThrough session={session.data} />}
@@ -34,9 +32,8 @@ export function HomePage() {
 function OverviewView() {
   const search = useSearchState();
   const days = search.values.days ?? '7';
-  // Whole minutes, so that drawing the page again does not ask again.
-  const range = useMemo(() => rangeOf(Number(days)), [days]);
-  const query = useObject<Overview>('/v1/overview', { query: range });
+  // A delivery that is given up is told by no event.
+  const query = useObject<Overview>('/v1/overview', { query: { days }, refetchMs: OVERVIEW_POLL_MS });
   return (
     <>
       <SegmentedControl
@@ -61,13 +58,6 @@ function OverviewView() {
       </QueryView>
     </>
   );
-}
-
-function rangeOf(days: number): { from: string; to: string } {
-  const to = new Date();
-  to.setSeconds(0, 0);
-  to.setMinutes(to.getMinutes() + 1);
-  return { from: new Date(to.getTime() - days * DAY_MS).toISOString(), to: to.toISOString() };
 }
 
 function RecentPayments() {

@@ -1,3 +1,4 @@
+import type { ListOptions } from '@libs/ui';
 import type { Mode } from '../api/types.ts';
 
 export interface ApiKey {
@@ -25,3 +26,19 @@ export function keyState(key: ApiKey, now: Date): KeyState {
   if (key.expires_at !== null && new Date(key.expires_at) <= now) return 'expired';
   return 'active';
 }
+
+const LOOK_MS_MIN = 1_000;
+const LOOK_MS_MAX = 60_000;
+
+/** Keys are read again when the next of them ends: a key that was rolled stops by itself. */
+export const untilNextEnd: ListOptions<ApiKey> = {
+  refetchMs: ({ data }) => {
+    const now = new Date();
+    const endings = data
+      .filter((key) => keyState(key, now) === 'active')
+      .flatMap((key) => [key.expires_at, key.revoked_at])
+      .flatMap((at) => (at === null ? [] : [Date.parse(at) - now.getTime()]));
+    if (endings.length === 0) return false;
+    return Math.min(Math.max(Math.min(...endings), LOOK_MS_MIN), LOOK_MS_MAX);
+  },
+};

@@ -20,7 +20,7 @@ import { client, refresh, useList } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
 import { useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
-import { type ApiKey, KEYS_PATH, type KeyState, keyState } from './key.ts';
+import { type ApiKey, KEYS_PATH, type KeyState, keyState, untilNextEnd } from './key.ts';
 import { NewKeyForm, RollKeyForm } from './key-forms.tsx';
 
 const words = texts.keys;
@@ -90,7 +90,9 @@ export function KeysPage() {
 
 /** The dialog is the page's: the first key makes the button that asked for it go away, and its secret must still be shown. */
 function KeyList({ create }: { create: ReactNode }) {
-  const query = useList<ApiKey>(KEYS_PATH);
+  const query = useList<ApiKey>(KEYS_PATH, {}, untilNextEnd);
+  // Whether a key works is a matter of the time: with each read it is looked at anew.
+  const now = new Date(query.dataUpdatedAt);
   const [rolled, setRolled] = useState<ApiKey>();
   const [token, setToken] = useState<string>();
   return (
@@ -98,7 +100,7 @@ function KeyList({ create }: { create: ReactNode }) {
       <ListPanel
         label={words.title}
         query={query}
-        columns={columnsWith(setRolled)}
+        columns={columnsWith(now, setRolled)}
         keyOf={({ id }) => id}
         empty={<Empty icon="key" title={words.none} next={words.noneNext} action={create} />}
       />
@@ -120,14 +122,14 @@ function KeyList({ create }: { create: ReactNode }) {
   );
 }
 
-function columnsWith(roll: (key: ApiKey) => void): Column<ApiKey>[] {
+function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
   return [
     { header: words.name, render: ({ name }) => <strong>{name}</strong> },
     { header: words.hint, render: ({ hint }) => <code>…{hint}</code> },
     {
       header: words.status,
       render: (key) => {
-        const state = keyState(key, new Date());
+        const state = keyState(key, now);
         return <Badge color={stateColors[state]}>{words[state]}</Badge>;
       },
     },
@@ -139,8 +141,7 @@ function columnsWith(roll: (key: ApiKey) => void): Column<ApiKey>[] {
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
       header: texts.common.actions,
-      render: (key) =>
-        keyState(key, new Date()) === 'active' ? <KeyActions apiKey={key} roll={roll} /> : '',
+      render: (key) => (keyState(key, now) === 'active' ? <KeyActions apiKey={key} roll={roll} /> : ''),
     },
   ];
 }

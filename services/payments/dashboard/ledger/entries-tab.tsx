@@ -1,5 +1,5 @@
 import { type Column, FilterBar, ListPanel, TextFilter, useSearchState } from '@libs/ui';
-import { Anchor, Stack } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { LedgerEntry } from '../api/types.ts';
@@ -33,6 +33,9 @@ export function EntriesTab() {
         <TextFilter name="account_id" label={words.accountId} />
         <TextFilter name="payment_id" label={words.paymentId} placeholder="pay_…" />
       </FilterBar>
+      <Text size="sm" c="dimmed">
+        {words.statesLead}
+      </Text>
       <ListPanel
         label={words.entries}
         query={query}

@@ -3,6 +3,7 @@ import { Badge, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import { useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
+import { useCallers } from './callers.ts';
 import { LOGS_PATH, type RequestLogDetail, statusColor } from './log.ts';
 
 const words = texts.logs;
@@ -10,13 +11,14 @@ const words = texts.logs;
 export function LogPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useObject<RequestLogDetail>(`${LOGS_PATH}/${encodeURIComponent(id)}`);
+  const callerOf = useCallers();
   return (
     <Page title={query.data === undefined ? words.title : `${query.data.method} ${query.data.path}`}>
       <QueryView query={query}>
         {(log) => (
           <>
             <Panel title={words.facts}>
-              <Facts facts={factsOf(log)} />
+              <Facts facts={factsOf(log, callerOf)} />
             </Panel>
             <Body title={words.request} body={log.request_body} bytes={log.request_bytes} />
             <Body title={words.response} body={log.response_body} bytes={log.response_bytes} />
@@ -27,9 +29,15 @@ export function LogPage() {
   );
 }
 
-function factsOf(log: RequestLogDetail) {
+function factsOf(log: RequestLogDetail, callerOf: (id: string | null) => string) {
   const copied = (label: string, text: string | null) =>
     text === null ? null : <CopyText key={label} text={text} label={label} />;
+  const called = (label: string, id: string | null) =>
+    id === null ? null : (
+      <span key={label}>
+        {callerOf(id) === id ? null : callerOf(id)} {copied(label, id)}
+      </span>
+    );
   return [
     [
       words.status,
@@ -42,8 +50,8 @@ function factsOf(log: RequestLogDetail) {
     [words.id, copied(words.id, log.request_id)],
     [words.query, log.query],
     [words.idempotencyKey, copied(words.idempotencyKey, log.idempotency_key)],
-    [words.key, copied(words.key, log.key_id)],
-    [words.person, copied(words.person, log.user_id)],
+    [words.key, called(words.key, log.key_id)],
+    [words.person, called(words.person, log.user_id)],
     [words.ip, log.ip],
     [words.version, log.api_version],
   ] as const;

@@ -13,30 +13,15 @@ import {
 import { Badge, Button, Paper, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
-import { type ApiKey, KEYS_PATH } from '../keys/key.ts';
-import { useRights } from '../session/session.ts';
+import { whileFirst } from '../api/polling.ts';
 import { texts } from '../texts.ts';
+import { useCallers } from './callers.ts';
 import { LOGS_PATH, type RequestLog, statusColor } from './log.ts';
 
 const words = texts.logs;
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'];
 
-/** Who called, by the name of the key or the person, where the viewer may know it. */
-function useCallers(): (log: RequestLog) => string {
-  const rights = useRights();
-  const keys = useList<ApiKey>(KEYS_PATH, {}, { enabled: rights.write });
-  const members = useList<{ id: string; name: string }>('/v1/members');
-  const names = new Map([
-    ...(keys.data?.data ?? []).map(({ id, name }) => [id, name] as const),
-    ...(members.data?.data ?? []).map(({ id, name }) => [id, name] as const),
-  ]);
-  return ({ key_id: key, user_id: user }) => {
-    const id = key ?? user ?? '';
-    return names.get(id) || id;
-  };
-}
-
-const columnsWith = (callerOf: (log: RequestLog) => string): Column<RequestLog>[] => [
+const columnsWith = (callerOf: (id: string | null) => string): Column<RequestLog>[] => [
   {
     header: words.path,
     render: ({ id, method, path }) => (
@@ -48,7 +33,9 @@ const columnsWith = (callerOf: (log: RequestLog) => string): Column<RequestLog>[
   { header: words.status, render: ({ status }) => <Badge color={statusColor(status)}>{status}</Badge> },
   {
     header: words.caller,
-    render: (log) => <span title={log.key_id ?? log.user_id ?? ''}>{callerOf(log)}</span>,
+    render: ({ key_id: key, user_id: user }) => (
+      <span title={key ?? user ?? ''}>{callerOf(key ?? user)}</span>
+    ),
   },
   { header: words.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
   { header: words.at, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
@@ -61,7 +48,7 @@ interface LogPage extends ListPage<RequestLog> {
 
 export function LogsPage() {
   const search = useSearchState();
-  const query = useList<RequestLog>(LOGS_PATH, search.values);
+  const query = useList<RequestLog>(LOGS_PATH, search.values, whileFirst(search.values));
   const callerOf = useCallers();
   const data = query.data as LogPage | undefined;
   if (data?.kept_days === 0)

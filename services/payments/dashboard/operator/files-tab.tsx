@@ -12,6 +12,7 @@ import {
 import { Badge, Button, Checkbox, Modal, Paper, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList } from '../api/client.ts';
+import { whileFirst } from '../api/polling.ts';
 import type { Mode } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
@@ -32,7 +33,7 @@ interface AchFile {
 
 export function FilesTab() {
   const { cursor } = useSearchState().values;
-  const query = useList<AchFile>(PATH, { cursor });
+  const query = useList<AchFile>(PATH, { cursor }, whileFirst({ cursor }));
   const [refused, setRefused] = useState<AchFile>();
   const columns: Column<AchFile>[] = [
     { header: words.file, render: ({ name }) => <span className="ui-id ui-number">{name}</span> },

@@ -1,6 +1,7 @@
 import { type Column, ConfirmButton, Empty, ListPanel, toast, useSearchState, When } from '@libs/ui';
 import { Badge, Group } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
+import { whileFirst } from '../api/polling.ts';
 import type { LiveAccess } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
@@ -65,7 +66,7 @@ function Decision({
 
 export function OrganisationsTab() {
   const { cursor } = useSearchState().values;
-  const query = useList<Organisation>(PATH, { cursor });
+  const query = useList<Organisation>(PATH, { cursor }, whileFirst({ cursor }));
   return (
     <ListPanel
       label={words.organisations}

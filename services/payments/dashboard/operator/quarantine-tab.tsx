@@ -15,6 +15,7 @@ import {
 import { Badge, Button, Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList, useObject } from '../api/client.ts';
+import { whileFirst } from '../api/polling.ts';
 import type { Rail } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
@@ -34,7 +35,7 @@ interface Quarantined {
 /** What the networks sent that fitted nothing: looked at, applied to its payment, or dismissed with a reason. */
 export function QuarantineTab() {
   const { cursor, status } = useSearchState().values;
-  const query = useList<Quarantined>(PATH, { cursor, status });
+  const query = useList<Quarantined>(PATH, { cursor, status }, whileFirst({ cursor }));
   const [opened, setOpened] = useState<string>();
   const columns: Column<Quarantined>[] = [
     { header: words.reason, render: ({ reason }) => reason },

@@ -10,6 +10,7 @@ import {
 } from '@libs/ui';
 import { Badge, Stack } from '@mantine/core';
 import { useList } from '../api/client.ts';
+import { whileFirst } from '../api/polling.ts';
 import type { Mode, Rail } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
@@ -59,7 +60,7 @@ function sideOf(text: string | null) {
 
 export function ReconciliationTab() {
   const { cursor, status } = useSearchState().values;
-  const query = useList<Difference>('/v1/admin/reconciliation', { cursor, status });
+  const query = useList<Difference>('/v1/admin/reconciliation', { cursor, status }, whileFirst({ cursor }));
   return (
     <Stack>
       <FilterBar>

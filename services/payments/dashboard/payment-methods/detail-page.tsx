@@ -22,7 +22,7 @@ import type { Payment, PaymentMethod } from '../api/types.ts';
 import { paymentColumns } from '../payments/columns.tsx';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
-import { accountOf, railsOf } from './method.tsx';
+import { accountOf, nameOf, railsOf } from './method.tsx';
 
 const words = texts.methods;
 
@@ -32,7 +32,7 @@ export function PaymentMethodPage() {
   const rights = useRights();
   return (
     <Page
-      title={words.id}
+      title={query.data === undefined ? words.id : nameOf(query.data)}
       lead={<span className="ui-id">{id}</span>}
       actions={query.data !== undefined && rights.write ? <MethodActions method={query.data} /> : null}
     >

@@ -1,7 +1,14 @@
+import { Anchor } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useList, useObject } from '../api/client.ts';
 import type { PaymentMethod } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.methods;
+const LIST_PATH = '/v1/payment_methods';
+/** As many names as one page of the API brings; what is older is told by its id. */
+const NAMES_MAX = 100;
+const ID_END_CHARACTERS = 4;
 
 export function accountOf({ bank_account: bank }: PaymentMethod): string {
   if (bank === null) return '';
@@ -9,9 +16,37 @@ export function accountOf({ bank_account: bank }: PaymentMethod): string {
   return `${bank.holder_name} · ${words.accountTypes[bank.account_type]}\u00a0····\u00a0${bank.last4}`;
 }
 
+/** As people speak of it; balances have no name, so they go by the end of their id. */
+export function nameOf({ id, bank_account: bank }: Pick<PaymentMethod, 'id' | 'bank_account'>): string {
+  const name = bank?.holder_name ?? words.types.balance;
+  return `${name}\u00a0····\u00a0${bank?.last4 ?? id.slice(-ID_END_CHARACTERS)}`;
+}
+
 export function railsOf({ rails }: PaymentMethod): string {
   const names = (list: readonly (keyof typeof texts.rails)[]) =>
     list.length === 0 ? '–' : list.map((rail) => texts.rails[rail]).join(', ');
   const [send, receive] = [names(rails.send), names(rails.receive)];
   return send === receive ? send : words.sendsAndReceives(send, receive);
+}
+
+/** Stands for an id in a list: the name of the payment method, and the id under the pointer. */
+export function MethodName({ id }: { id: string }) {
+  const methods = useList<PaymentMethod>(LIST_PATH, { limit: NAMES_MAX });
+  const method = methods.data?.data.find((one) => one.id === id);
+  if (method === undefined) return <span className="ui-id">{id}</span>;
+  return <span title={id}>{nameOf(method)}</span>;
+}
+
+/** The name leads to the payment method; its id stands beside it. */
+export function MethodLink({ id }: { id: string }) {
+  const method = useObject<PaymentMethod>(`${LIST_PATH}/${encodeURIComponent(id)}`);
+  if (method.isError) return <span className="ui-id">{id}</span>;
+  return (
+    <>
+      <Anchor component={Link} to="/payment-methods/$id" params={{ id } as never}>
+        {method.data === undefined ? id : nameOf(method.data)}
+      </Anchor>{' '}
+      {method.data === undefined ? null : <span className="ui-id ui-beside">{id}</span>}
+    </>
+  );
 }

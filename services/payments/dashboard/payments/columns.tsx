@@ -1,6 +1,7 @@
 import { Amount, type Column, formatAmount, When } from '@libs/ui';
 import { Link } from '@tanstack/react-router';
 import type { Payment } from '../api/types.ts';
+import { MethodName } from '../payment-methods/method.tsx';
 import { texts } from '../texts.ts';
 import { PaymentStatusBadge, RailName } from './status.tsx';
 
@@ -28,9 +29,9 @@ export const paymentColumns: readonly Column<Payment>[] = [
   {
     header: words.way,
     render: ({ source, destination }) => (
-      <span className="ui-id">
-        {source.payment_method_id}
-        <br />→ {destination.payment_method_id}
+      <span>
+        <MethodName id={source.payment_method_id} />
+        <br />→ <MethodName id={destination.payment_method_id} />
       </span>
     ),
   },

@@ -13,13 +13,14 @@ import {
 } from '@libs/ui';
 import { Badge, Button, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useContext } from 'react';
 import { useList } from '../api/client.ts';
+import { LineState } from '../api/live.ts';
 import type { Payment } from '../api/types.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { paymentColumns } from './columns.tsx';
 import { exportPayments } from './export.ts';
-import { useLivePayments } from './live.ts';
 import { paymentQuery } from './query.ts';
 
 const words = texts.payments;
@@ -30,7 +31,7 @@ export function PaymentsPage() {
   const search = useSearchState();
   const rights = useRights();
   const query = useList<Payment>('/v1/payments', paymentQuery(search.values));
-  const line = useLivePayments();
+  const line = useContext(LineState);
   const create = (
     <Button component={Link} to="/payments/new" leftSection={<Icon name="plus" />}>
       {words.create}

@@ -1,6 +1,7 @@
 import { ActionButton, ApiFormView, Facts, Panel, QueryView, toast, useApiForm, When } from '@libs/ui';
 import { Badge, Group, Stack, Text, TextInput } from '@mantine/core';
 import { client, refresh, useObject } from '../api/client.ts';
+import { POLL_MS } from '../api/polling.ts';
 import type { SandboxClock } from '../api/types.ts';
 import { texts } from '../texts.ts';
 import { upcomingWindows } from './windows.ts';
@@ -17,7 +18,7 @@ async function move(body: { now: string } | { advance: string }): Promise<void> 
 
 /** Days of ACH in seconds: the organisation's time stands still, jumps to the next window, or runs. */
 export function ClockPanel() {
-  const query = useObject<SandboxClock>(CLOCK_PATH);
+  const query = useObject<SandboxClock>(CLOCK_PATH, { refetchMs: POLL_MS });
   return (
     <Panel title={words.clock}>
       <QueryView query={query}>{(clock) => <ClockView clock={clock} />}</QueryView>

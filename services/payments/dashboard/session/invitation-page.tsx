@@ -1,6 +1,6 @@
-import { ActionButton, ApiFormView, NarrowPage, QueryView, useApiForm } from '@libs/ui';
+import { ActionButton, ApiFormView, isApiError, NarrowPage, QueryView, useApiForm } from '@libs/ui';
 import { NameField, NewPasswordField } from '@libs/ui/account';
-import { Anchor, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Text, TextInput } from '@mantine/core';
 import { Link, useSearch } from '@tanstack/react-router';
 import { client, useObject } from '../api/client.ts';
 import type { Role, Session } from '../api/types.ts';
@@ -23,6 +23,7 @@ export function InvitationPage() {
     enabled: token !== '',
   });
   const session = useSession();
+  if (token === '' || isApiError(invitation.error, 'link_not_valid')) return <DeadLink />;
   return (
     <NarrowPage brand={<Brand />} title={words.title}>
       <QueryView query={invitation}>
@@ -37,6 +38,16 @@ export function InvitationPage() {
           </>
         )}
       </QueryView>
+    </NarrowPage>
+  );
+}
+
+function DeadLink() {
+  return (
+    <NarrowPage brand={<Brand />} title={words.dead} lead={words.deadLead}>
+      <Button component={Link} to="/" variant="default">
+        {words.deadNext}
+      </Button>
     </NarrowPage>
   );
 }

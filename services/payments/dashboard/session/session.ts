@@ -1,9 +1,18 @@
 import { queryClient, useObject } from '../api/client.ts';
+import { POLL_MS } from '../api/polling.ts';
 import { SESSION_PATH } from '../api/shown-session.ts';
 import type { Role, Session } from '../api/types.ts';
 
 export function useSession() {
   return useObject<Session>(SESSION_PATH);
+}
+
+/** For the frame: what is decided elsewhere, by the link of a mail or by the operator, is asked for until it is. */
+export function useFollowedSession() {
+  return useObject<Session>(SESSION_PATH, {
+    refetchMs: ({ user, organisation }) =>
+      user.email_verified && organisation?.live_access !== 'requested' ? false : POLL_MS,
+  });
 }
 
 /** After log-in, sign-up and a change of the organisation: whatever was read before belongs to somebody else. */

@@ -4,6 +4,7 @@ import {
   type Column,
   ConfirmButton,
   Icon,
+  type ListPage,
   Page,
   Panel,
   QueryTable,
@@ -13,14 +14,18 @@ import {
 } from '@libs/ui';
 import { Badge, Button, Modal, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
 import { client, refresh, useList } from '../api/client.ts';
-import type { Role } from '../api/types.ts';
-import { useRights, useSession } from '../session/session.ts';
+import { POLL_MS } from '../api/polling.ts';
+import { SESSION_PATH } from '../api/shown-session.ts';
+import type { Role, Session } from '../api/types.ts';
+import { enterSession, useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.team;
 const MEMBERS_PATH = '/v1/members';
 const INVITATIONS_PATH = '/v1/invitations';
+const PEOPLE_MAX = 100;
 
 interface Member {
   id: string;
@@ -66,7 +71,7 @@ export function TeamPage() {
 function MembersPanel() {
   const rights = useRights();
   const session = useSession();
-  const query = useList<Member>(MEMBERS_PATH);
+  const query = useList<Member>(MEMBERS_PATH, { limit: PEOPLE_MAX }, { refetchMs: () => POLL_MS });
   const own = session.data?.user.email;
   const columns: Column<Member>[] = [
     {
@@ -81,13 +86,45 @@ function MembersPanel() {
     { header: words.role, render: (member) => <RoleCell member={member} canChange={rights.manage} /> },
     { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     ...(rights.manage
-      ? [{ header: texts.common.actions, render: (member: Member) => <RemoveButton member={member} /> }]
+      ? [
+          {
+            header: texts.common.actions,
+            render: (member: Member) =>
+              member.email !== own ? (
+                <RemoveButton member={member} />
+              ) : isLastOwner(query.data) ? null : (
+                <LeaveButton member={member} />
+              ),
+          },
+        ]
       : []),
   ];
   return (
     <Panel title={words.members} flush>
       <QueryTable label={words.members} columns={columns} query={query} keyOf={({ id }) => id} />
     </Panel>
+  );
+}
+
+/** Somebody has to stay who can manage the others; of pages that are not shown nothing is known. */
+function isLastOwner(page: ListPage<Member> | undefined): boolean {
+  return !page?.next_cursor && page?.data.filter(({ role }) => role === 'owner').length === 1;
+}
+
+function LeaveButton({ member }: { member: Member }) {
+  const navigate = useNavigate();
+  return (
+    <ConfirmButton
+      danger
+      label={words.leave}
+      question={words.leaveQuestion}
+      explanation={words.leaveHint}
+      onConfirm={async () => {
+        await client.delete(`${MEMBERS_PATH}/${member.id}`);
+        enterSession(await client.get<Session>(SESSION_PATH));
+        await navigate({ to: '/' });
+      }}
+    />
   );
 }
 
@@ -149,7 +186,7 @@ const invitationColumns: readonly Column<Invitation>[] = [
 ];
 
 function InvitationsPanel() {
-  const query = useList<Invitation>(INVITATIONS_PATH);
+  const query = useList<Invitation>(INVITATIONS_PATH, { limit: PEOPLE_MAX }, { refetchMs: () => POLL_MS });
   return (
     <Panel title={words.invitations} flush>
       <QueryTable

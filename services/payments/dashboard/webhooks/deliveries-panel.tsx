@@ -20,7 +20,7 @@ import type { WebhookDelivery } from '../api/types.ts';
 import type { PaymentsEvent } from '../events/event.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
-import { deliveryColors, untilArrived } from './delivery.ts';
+import { asTheyCome, deliveryColors } from './delivery.ts';
 
 const words = texts.webhooks;
 type Attempt = WebhookDelivery['attempts'][number];
@@ -32,9 +32,11 @@ const answerOf = (attempt: Attempt | undefined) =>
 export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
   const search = useSearchState();
   const rights = useRights();
-  const [opened, setOpened] = useState<WebhookDelivery>();
+  const [openedId, setOpened] = useState<string>();
   const path = `/v1/webhook_endpoints/${endpointId}/deliveries`;
-  const query = useList<WebhookDelivery>(path, search.values, untilArrived);
+  const query = useList<WebhookDelivery>(path, search.values, asTheyCome);
+  // By its id: what is shown of it follows the list.
+  const opened = query.data?.data.find(({ id }) => id === openedId);
   const retry = async (id: string) => {
     await client.post(`/v1/webhook_deliveries/${id}/retry`);
     await refresh(path);
@@ -44,7 +46,7 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
     {
       header: words.delivery,
       render: (delivery) => (
-        <Button variant="subtle" size="compact-sm" onClick={() => setOpened(delivery)}>
+        <Button variant="subtle" size="compact-sm" onClick={() => setOpened(delivery.id)}>
           {delivery.event_type}
         </Button>
       ),

@@ -8,6 +8,7 @@ import type { WebhookEndpoint } from '../api/types.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { EndpointForm } from './endpoint-form.tsx';
+import { EndpointHealth } from './endpoint-health.tsx';
 import { EndpointStatus, eventsOf } from './endpoint-status.tsx';
 
 const words = texts.webhooks;
@@ -22,6 +23,7 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     ),
   },
   { header: words.status, render: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+  { header: words.health, render: ({ id }) => <EndpointHealth endpointId={id} /> },
   { header: words.events, render: eventsOf },
   { header: words.description, render: ({ description }) => description ?? '' },
   { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },

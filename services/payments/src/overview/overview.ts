@@ -57,6 +57,11 @@ export function wholeHours({ from, to }: Span): Span {
   };
 }
 
+/** Today and the days before it, of UTC: as many as are drawn. */
+export function lastDays(now: Date, days: number): Span {
+  return { from: new Date(Date.parse(dayOf(now)) - (days - 1) * DAY_MS), to: now };
+}
+
 /** Steps per doubling of the time: what is told lies within a tenth of what it was. */
 export const STEPS_PER_DOUBLING = 4;
 

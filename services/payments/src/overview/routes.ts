@@ -10,6 +10,12 @@ const DAYS_DEFAULT = 7;
 const DAYS_MAX = 366;
 const DAY_MS = 86_400_000;
 
+const twoTimes = {
+  parameter: 'days',
+  code: 'conflict',
+  detail: 'Stands instead of `from` and `to`, not beside them.',
+};
+
 const count = {
   payments: Type.Integer(),
   amount: Type.Integer({ description: 'In minor units of the currency.' }),
@@ -63,15 +69,26 @@ export function registerOverviewRoutes(
         operationId: 'overview.get',
         tags: ['Overview'],
         summary: 'The figures of a time',
-        description: `Of payments that were accepted between \`from\` and \`to\`, in whole hours; the last ${DAYS_DEFAULT} days where they are missing, at most ${DAYS_MAX} days.`,
+        description: `Of payments that were accepted between \`from\` and \`to\`, in whole hours; the last ${DAYS_DEFAULT} days where they are missing, at most ${DAYS_MAX} days. Or of the last \`days\` days of UTC, today included, by the organisation’s own time.`,
         querystring: Type.Object(
-          { from: Type.Optional(Type.String()), to: Type.Optional(Type.String()) },
+          {
+            from: Type.Optional(Type.String()),
+            to: Type.Optional(Type.String()),
+            days: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: DAYS_MAX, description: 'Instead of `from` and `to`.' }),
+            ),
+          },
           { additionalProperties: false },
         ),
         response: { 200: OverviewSchema },
       },
     },
     async ({ caller, query }) => {
+      if (query.days !== undefined) {
+        if (query.from !== undefined || query.to !== undefined)
+          throw errors.invalid_query({ errors: [twoTimes] });
+        return toApi(await overviews.of(caller.tenant, { days: query.days }));
+      }
       const to = parseTime('to', query.to) ?? now();
       const from = parseTime('from', query.from) ?? new Date(to.getTime() - DAYS_DEFAULT * DAY_MS);
       const days = (to.getTime() - from.getTime()) / DAY_MS;

@@ -1,7 +1,8 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+import type { Clocks } from '../clock/service.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
-import { type Attention, type Overview, overviewOf, type Span, wholeHours } from './overview.ts';
+import { type Attention, lastDays, type Overview, overviewOf, type Span, wholeHours } from './overview.ts';
 import {
   countAll,
   countNext,
@@ -32,6 +33,7 @@ export interface OverviewDependencies {
     countUndelivered(tenant: Tenant, span: Span): Promise<number>;
     countDisabled(tenant: Tenant): Promise<number>;
   };
+  clocks: Pick<Clocks, 'timesOf'>;
   now: () => Date;
 }
 
@@ -39,14 +41,15 @@ export type OverviewWithAttention = Overview & { span: Span; attention: Attentio
 
 /** The figures of the first page: counted beside the payments, so that they cost the same however many there are. */
 export interface Overviews {
-  of(tenant: Tenant, span: Span): Promise<OverviewWithAttention>;
+  /** Of a time, or of whole days up to the organisation's own. */
+  of(tenant: Tenant, asked: Span | { days: number }): Promise<OverviewWithAttention>;
   handler: Handler;
   cron: CronEntry;
   sweep(limit: number): Promise<number>;
 }
 
 export function createOverviews(deps: OverviewDependencies): Overviews {
-  const { database, databases, webhooks, now } = deps;
+  const { database, databases, webhooks, clocks, now } = deps;
 
   /** Answers how many events were counted; none where another process is at it. */
   function countSome(db: Database, tenantId: string, limit: number): Promise<number> {
@@ -54,6 +57,16 @@ export function createOverviews(deps: OverviewDependencies): Overviews {
       const place = await lockOverviewPlace(tx, tenantId);
       return place ? countNext(tx, tenantId, { place, limit }) : 0;
     });
+  }
+
+  /** Payments have the time of the sandbox's clock, deliveries the real one. */
+  async function spansOf(tenant: Tenant, asked: Span | { days: number }) {
+    if (!('days' in asked)) return { payments: asked, deliveries: asked };
+    const times = await clocks.timesOf(databases[tenant.mode], [tenant.id]);
+    return {
+      payments: lastDays(times.at(tenant.id), asked.days),
+      deliveries: lastDays(times.realNow, asked.days),
+    };
   }
 
   async function catchUp(signal: AbortSignal): Promise<void> {
@@ -70,12 +83,13 @@ export function createOverviews(deps: OverviewDependencies): Overviews {
       if (await hasOverviewPlace(db, tenant.id)) await countSome(db, tenant.id, EVENTS_PER_REQUEST_MAX);
       // Once for each tenant: what was there before anybody asked.
       else await db.transaction((tx) => countAll(tx, tenant.id), { report: true });
-      const span = wholeHours(asked);
+      const { payments, deliveries } = await spansOf(tenant, asked);
+      const span = wholeHours(payments);
       const [figures, times, owed, failedDeliveries, disabledEndpoints] = await Promise.all([
         readFigures(db, tenant.id, span),
         readSettleTimes(db, tenant.id, span),
         sumOwed(db, tenant.id),
-        webhooks.countUndelivered(tenant, span),
+        webhooks.countUndelivered(tenant, wholeHours(deliveries)),
         webhooks.countDisabled(tenant),
       ]);
       const attention = { owed, failedDeliveries, disabledEndpoints };

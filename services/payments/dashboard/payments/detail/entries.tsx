@@ -2,6 +2,7 @@ import { Amount, type Column, Panel, QueryTable, When } from '@libs/ui';
 import { Badge, Text } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import type { LedgerEntry } from '../../api/types.ts';
+import { MethodName } from '../../payment-methods/method.tsx';
 import { texts } from '../../texts.ts';
 
 const words = texts.ledger;
@@ -14,7 +15,7 @@ const stateColors: Record<LedgerEntry['state'], string> = {
 };
 
 export const entryColumns: readonly Column<LedgerEntry>[] = [
-  { header: words.account, render: ({ account_id: id }) => <span className="ui-id">{id}</span> },
+  { header: words.account, render: ({ account_id: id }) => <MethodName id={id} /> },
   {
     header: words.directions.debit,
     align: 'right',
@@ -27,7 +28,11 @@ export const entryColumns: readonly Column<LedgerEntry>[] = [
   },
   {
     header: words.state,
-    render: ({ state }) => <Badge color={stateColors[state]}>{words.states[state]}</Badge>,
+    render: ({ state }) => (
+      <Badge color={stateColors[state]} title={words.stateHints[state]}>
+        {words.states[state]}
+      </Badge>
+    ),
   },
   { header: words.at, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
 ];
@@ -35,7 +40,7 @@ export const entryColumns: readonly Column<LedgerEntry>[] = [
 export function EntriesPanel({ paymentId }: { paymentId: string }) {
   const query = useList<LedgerEntry>('/v1/ledger/entries', { payment_id: paymentId, limit: ENTRIES_MAX });
   return (
-    <Panel title={texts.payment.ledger} flush>
+    <Panel title={texts.payment.ledger} lead={words.statesLead} flush>
       <QueryTable
         label={texts.payment.ledger}
         columns={entryColumns}

@@ -1,7 +1,8 @@
-import { Amount, CopyText, Facts, Panel, When } from '@libs/ui';
+import { Amount, CopyText, Facts, formatAmount, Panel, When } from '@libs/ui';
 import { Anchor, Badge, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Payment } from '../../api/types.ts';
+import { MethodLink } from '../../payment-methods/method.tsx';
 import { texts } from '../../texts.ts';
 import { RailName } from '../status.tsx';
 
@@ -17,7 +18,7 @@ export function FactsPanel({ payment }: { payment: Payment }) {
           [texts.payments.from, <MethodLink key="from" id={payment.source.payment_method_id} />],
           [texts.payments.to, <MethodLink key="to" id={payment.destination.payment_method_id} />],
           [texts.payments.rail, <RailName key="rail" rail={payment.rail_selected} />],
-          [words.fee, <Amount key="fee" minor={payment.fee.amount} />],
+          [words.fee, feeOf(payment)],
           [
             words.refunds,
             payment.refunded_amount > 0 ? <Amount key="refunded" minor={payment.refunded_amount} /> : null,
@@ -47,12 +48,11 @@ export function FactsPanel({ payment }: { payment: Payment }) {
   );
 }
 
-function MethodLink({ id }: { id: string }) {
-  return (
-    <Anchor component={Link} to="/payment-methods/$id" params={{ id } as never} className="ui-id">
-      {id}
-    </Anchor>
-  );
+/** It is booked when a payment completes, and stays booked when that is returned. */
+function feeOf({ status, fee, currency }: Payment): string {
+  const amount = formatAmount(fee.amount, currency);
+  if (status === 'pending' || status === 'processing') return words.feeWhenCompleted(amount);
+  return status === 'failed' || status === 'canceled' ? words.feeNotTaken : amount;
 }
 
 function PaymentLink({ id }: { id: string }) {

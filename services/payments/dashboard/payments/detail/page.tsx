@@ -7,7 +7,6 @@ import type { Payment } from '../../api/types.ts';
 import { ForcePanel } from '../../sandbox/force-panel.tsx';
 import { useRights } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
-import { useLivePayments } from '../live.ts';
 import { MessagesPanel } from '../messages/messages-panel.tsx';
 import { PaymentStatusBadge } from '../status.tsx';
 import { AttemptsPanel } from './attempts.tsx';
@@ -24,7 +23,6 @@ const words = texts.payment;
 export function PaymentPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useObject<Payment>(`/v1/payments/${encodeURIComponent(id)}`);
-  useLivePayments();
   if (query.isError && query.data === undefined)
     return (
       <Page title={texts.payments.id}>
@@ -74,7 +72,7 @@ function PaymentView({ payment }: { payment: Payment }) {
         </Grid.Col>
       </Grid>
       <AttemptsPanel attempts={payment.attempts} />
-      <MessagesPanel paymentId={payment.id} />
+      <MessagesPanel payment={payment} />
       <EntriesPanel paymentId={payment.id} />
       <EventsPanel paymentId={payment.id} />
       <Panel title={words.code}>

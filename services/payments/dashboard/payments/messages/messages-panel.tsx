@@ -1,7 +1,8 @@
 import { Panel, QueryView, When } from '@libs/ui';
 import { Accordion, Badge, Group, Text } from '@mantine/core';
 import { useList } from '../../api/client.ts';
-import type { RailMessage } from '../../api/types.ts';
+import { POLL_MS } from '../../api/polling.ts';
+import type { Payment, RailMessage } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
 import { NachaView } from './nacha-view.tsx';
 import { XmlView } from './xml-view.tsx';
@@ -10,8 +11,11 @@ const words = texts.payment;
 const MESSAGES_MAX = 100;
 
 /** Every file and message that concerned the payment, as the networks saw it. */
-export function MessagesPanel({ paymentId }: { paymentId: string }) {
-  const query = useList<RailMessage>(`/v1/payments/${paymentId}/messages`, { limit: MESSAGES_MAX });
+export function MessagesPanel({ payment: { id, status } }: { payment: Payment }) {
+  const isUnderWay = status === 'pending' || status === 'processing';
+  // A message that changes no status, such as a question for the outcome, is told by no event.
+  const options = { refetchMs: () => (isUnderWay ? POLL_MS : (false as const)) };
+  const query = useList<RailMessage>(`/v1/payments/${id}/messages`, { limit: MESSAGES_MAX }, options);
   return (
     <Panel title={words.messages}>
       <QueryView query={query}>

@@ -10,6 +10,7 @@ import { RailName } from '../status.tsx';
 
 const words = texts.newPayment;
 const TYPING_PAUSE_MS = 400;
+const QUOTE_RENEWED_MS = 30_000;
 
 /** Rail, fee and settlement of what is in the form now. */
 export function QuotePanel({ body }: { body: Record<string, unknown> | undefined }) {
@@ -20,6 +21,8 @@ export function QuotePanel({ body }: { body: Record<string, unknown> | undefined
     queryFn: ({ signal }) => client.post<Quote>('/v1/payments/quote', JSON.parse(text), { signal }),
     enabled: text !== '',
     placeholderData: keepPreviousData,
+    // What it says of settlement is of a moment.
+    refetchInterval: QUOTE_RENEWED_MS,
   });
   return (
     <Panel title={words.quote}>
