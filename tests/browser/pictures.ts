@@ -25,8 +25,8 @@ export async function picture(
     pages: Record<string, string>;
     cookie: string | undefined;
     prefix: string;
-    /** What has to be typed before a page shows what it is for. */
-    enter?: (page: Page) => Promise<void>;
+    /** What has to be typed or pressed before a page shows what it is for. */
+    enter?: (page: Page, name: string) => Promise<void>;
   },
 ): Promise<void> {
   const { wanted } = options;
@@ -43,7 +43,7 @@ export async function picture(
       if (wanted.length > 0 && !wanted.some((part) => file.includes(part))) continue;
       await page.goto(path);
       await page.waitForSelector('h1');
-      await options.enter?.(page);
+      await options.enter?.(page, name);
       await page.waitForTimeout(SETTLED_MS);
       await page.screenshot({ path: `${folder}${file}.png`, fullPage: true });
     }

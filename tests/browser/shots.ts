@@ -6,7 +6,7 @@ import { ADMIN_TOKEN } from '../../services/toolhub/test/instance.ts';
 import { signUp, verifyAddress } from '../contract/payments/person.ts';
 import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
-import { listPages, objectPages, operatorPages, publicPages } from './payments/pages.ts';
+import { dialogs, listPages, objectPages, operatorPages, publicPages } from './payments/pages.ts';
 import { startDashboard } from './payments/rig.ts';
 import { seed, seedForPictures, seedOperator } from './payments/seed.ts';
 import { folder, picture } from './pictures.ts';
@@ -41,6 +41,18 @@ async function ofPayments(chromium: Browser): Promise<void> {
     });
     const pages = { ...listPages, ...objectPages(seeded), ...operatorPages };
     await picture(chromium, harness.url, { wanted: pagesWanted, pages, cookie: full.cookie, prefix: '' });
+    const opened = dialogs(seeded);
+    await picture(chromium, harness.url, {
+      wanted: pagesWanted,
+      pages: Object.fromEntries(Object.entries(opened).map(([name, [path]]) => [name, path])),
+      cookie: full.cookie,
+      prefix: '',
+      async enter(page, name) {
+        const [, button] = opened[name] as readonly [string, string];
+        await page.getByRole('button', { name: button, exact: true }).first().click();
+        await page.getByRole('dialog').waitFor();
+      },
+    });
     await picture(chromium, harness.url, {
       wanted: pagesWanted,
       pages: listPages,

@@ -93,10 +93,13 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
       .waitFor();
     expect((await owner.call('POST', '/v1/sandbox/reset', {})).status).toBeLessThan(300);
     await page.getByText('No payments yet').waitFor();
-    await owner.call('POST', '/v1/payments', {
+    const order = {
       ...{ amount: 1_313, currency: 'USD', description: 'Elsewhere' },
       ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_bob' } },
-    });
+    };
+    const headers = { 'idempotency-key': 'elsewhere' };
+    const accepted = await owner.call('POST', '/v1/payments', order, { headers });
+    expect(accepted.status).toBeLessThan(300);
     await page.getByRole('row', { name: /Elsewhere/ }).waitFor();
     await page.context().close();
   });
@@ -131,6 +134,8 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     expect(made.status).toBe(201);
     await owner.call('POST', '/v1/session/organisation', { organisation_id: owner.organisationId });
     const page = await openAs(owner.cookie);
+    // Without the line of events, which would tell the page of it before anything is sent.
+    await page.route('**/v1/events/stream', (route) => route.fulfill({ status: 503 }));
     await fillPayment(page, '33.33');
     await page.getByText('Fee + waiting').first().waitFor();
     const other = await page.context().newPage();
@@ -138,10 +143,13 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await other.getByRole('button', { name: /Switch organisation: Engines/ }).click();
     await other.getByRole('menuitem', { name: /Looms/ }).click();
     await other.getByRole('button', { name: /Switch organisation: Looms/ }).waitFor();
+    const told = page.getByText('You now look at Looms').waitFor();
     await send(page);
-    await page.getByText('Organisation switched').first().waitFor();
+    await told;
     await page.getByRole('button', { name: /Switch organisation: Looms/ }).waitFor();
     expect(await paymentsOf(3_333)).toBe(0);
+    // What was typed for the one cannot be sent for the other by a second press.
+    expect(await page.getByLabel('Amount in USD').inputValue()).toBe('');
     // Whoever logs out in one tab is asked to log in in the other, and comes back to where that one was.
     await other.getByRole('button', { name: 'Your account' }).click();
     await other.getByRole('menuitem', { name: 'Log out' }).click();

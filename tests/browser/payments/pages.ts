@@ -47,3 +47,19 @@ export function objectPages(seeded: Seeded): Record<string, string> {
     log: `/dashboard/logs/${seeded.log}`,
   };
 }
+
+/** Dialogs: the page, and the button that opens it. */
+export function dialogs(seeded: Seeded): Record<string, readonly [path: string, button: string]> {
+  return {
+    'dialog-key': ['/dashboard/keys', 'Make a key'],
+    'dialog-roll-key': ['/dashboard/keys', 'Roll'],
+    'dialog-revoke-key': ['/dashboard/keys', 'Revoke'],
+    'dialog-endpoint': ['/dashboard/webhooks', 'Add endpoint'],
+    'dialog-rotate-secret': [`/dashboard/webhooks/${seeded.endpoint}`, 'Rotate secret'],
+    'dialog-delivery': [`/dashboard/webhooks/${seeded.endpoint}`, 'payment.completed'],
+    'dialog-method': ['/dashboard/payment-methods', 'Add payment method'],
+    'dialog-invite': ['/dashboard/team', 'Invite'],
+    'dialog-refund': [`/dashboard/payments/${seeded.completed}`, 'Refund'],
+    'dialog-quarantine': ['/dashboard/operator?tab=quarantine', 'View'],
+  };
+}

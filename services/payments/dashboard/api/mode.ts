@@ -11,7 +11,7 @@ export const mode: Mode = /^\/dashboard\/live(\/|$)/.test(window.location.pathna
 export const basepath = mode === 'live' ? LIVE_PATH : TEST_PATH;
 
 /** The same page in the other mode; ids belong to one mode, so only its first part is kept. */
-export function addressInMode(other: Mode): string {
-  const rest = window.location.pathname.slice(basepath.length).split('/').slice(0, 2).join('/');
+export function addressInMode(other: Mode, path: string): string {
+  const rest = path.split('/').slice(0, 2).join('/');
   return `${other === 'live' ? LIVE_PATH : TEST_PATH}${rest}`;
 }

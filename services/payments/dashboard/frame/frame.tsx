@@ -111,7 +111,12 @@ export function Frame() {
       {session.data.user.email_verified ? null : (
         <UnverifiedBanner account={account} email={session.data.user.email} />
       )}
-      {session.data.organisation === null ? <AnotherOrganisationPanel /> : <Pages />}
+      {session.data.organisation === null ? (
+        <AnotherOrganisationPanel />
+      ) : (
+        // Anew for another organisation: what was typed for one must not be sent for the other.
+        <Pages key={session.data.organisation.id} />
+      )}
     </Shell>
   );
 }

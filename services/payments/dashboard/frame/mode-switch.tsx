@@ -1,5 +1,6 @@
 import { Icon } from '@libs/ui';
 import { Button, Menu } from '@mantine/core';
+import { useLocation } from '@tanstack/react-router';
 import { addressInMode, mode } from '../api/mode.ts';
 import { texts } from '../texts.ts';
 
@@ -10,6 +11,7 @@ const other = mode === 'test' ? 'live' : 'test';
 
 /** Says which mode this is, by word and by colour; the other one is another address. */
 export function ModeSwitch() {
+  const { pathname } = useLocation();
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -24,7 +26,7 @@ export function ModeSwitch() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{mode === 'test' ? texts.mode.testBanner : texts.mode.liveBanner}</Menu.Label>
-        <Menu.Item component="a" href={addressInMode(other)}>
+        <Menu.Item component="a" href={addressInMode(other, pathname)}>
           {other === 'live' ? texts.mode.toLive : texts.mode.toTest}
         </Menu.Item>
       </Menu.Dropdown>
