@@ -28,6 +28,7 @@ export const DELETED_IN_STEPS: Readonly<Record<string, string>> = {
   request_logs_left_out: 'one row for each tenant and day',
   payment_figures: 'one row for each tenant, hour and kind',
   payment_settle_times: 'one row for each tenant and hour',
+  usage_recent: 'one row for each customer and tool of the last days',
   reconciliations: 'one row for each day and rail',
   reconciliation_differences: WORKED_OFF,
   rail_quarantine: WORKED_OFF,

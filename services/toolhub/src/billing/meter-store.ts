@@ -4,8 +4,8 @@ import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
 import type { GrantedUnits, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*
- * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then the
- * rollups by their key. Processes that write for the same customers therefore wait for each other but never dead-lock.
+ * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then
+ * each table of usage by its key. Processes that write for the same customers therefore wait for each other but never dead-lock.
  *
  * Options tried for the gate, on 2 cores with durable commits, 64 callers on one customer (bench/toolhub, T3):
  * one UPDATE per call over 16 connections is bound by the row lock, which is held for a whole commit; an advisory lock
@@ -120,6 +120,12 @@ with input as materialized (
   on conflict (customer_id, day, tool, duration_class) do update set
     calls = d.calls + excluded.calls, errors = d.errors + excluded.errors,
     given_back = d.given_back + excluded.given_back
+), told as (
+  insert into usage_recent as r (customer_id, day, tool, calls)
+  select n.customer_id, n.day, n.tool, sum(n.calls)
+  from input, unnest(usage_customers, days, tools, input.calls) as n (customer_id, day, tool, calls)
+  group by n.customer_id, n.day, n.tool order by n.customer_id, n.day, n.tool
+  on conflict (customer_id, day, tool) do update set calls = r.calls + excluded.calls
 )
 ${counterStates('counted')}`;
 

@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
 import type { UsageGrouping } from './plan.ts';
 import type { DayRange } from './rollup-ranges.ts';
+import { type ClassCalls, classCallsOf } from './usage-counts.ts';
 
 export type RollupSpan = 'day' | 'month';
 
@@ -140,8 +141,7 @@ export async function listRolledDays(
 export interface RolledGroup {
   key: string;
   errors: number;
-  classes: number[];
-  classCalls: number[];
+  calls: ClassCalls;
 }
 
 /** The rows of whole days, or of whole months, by platform or tool. */
@@ -163,6 +163,6 @@ export async function listRolledGroups(
   );
   return rows.map((row) => ({
     ...{ key: row.key, errors: row.errors },
-    ...{ classes: row.classes.split(' ').map(Number), classCalls: row.class_calls.split(' ').map(Number) },
+    calls: classCallsOf(row.classes.split(' ').map(Number), row.class_calls.split(' ').map(Number)),
   }));
 }

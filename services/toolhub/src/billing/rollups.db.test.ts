@@ -7,7 +7,6 @@ import { settleUnits } from './meter-store.ts';
 import { USAGE_GROUPS, type UsageGroup, type UsageGrouping } from './plan.ts';
 import { createRollups } from './rollups.ts';
 import { findProgress } from './rollups-store.ts';
-import { sumUsage } from './store.ts';
 
 const clock = { now: new Date('2026-08-20T01:30:00Z') };
 const never = new AbortController().signal;
@@ -33,9 +32,21 @@ afterAll(() => db?.drop());
 
 const rolledBefore = async () => (await findProgress(db.database)).rolledBefore;
 
+const KEY_OF: Record<UsageGrouping, string> = { platform: 'platform', day: 'day::text', tool: 'tool' };
+
 /** From the days alone. */
 async function counted(query: { customerId: string; from: string; to: string; group: UsageGrouping }) {
-  const rows = await sumUsage(db.database, query);
+  const { rows } = await db.database.query<{
+    key: string;
+    durationClass: number;
+    calls: number;
+    errors: number;
+  }>(
+    `select ${KEY_OF[query.group]} as key, duration_class as "durationClass", sum(calls)::bigint as calls,
+       sum(errors)::bigint as errors
+     from usage_daily where customer_id = $1 and day >= $2 and day < $3 group by 1, 2 order by 1, 2`,
+    [query.customerId, query.from, query.to],
+  );
   return [...Map.groupBy(rows, ({ key }) => key)].map(
     ([key, counts]): UsageGroup => ({
       key,
@@ -104,18 +115,58 @@ test('[TH-7.19] a run that is stopped half-way leaves the edge where it was, and
   expect(rows).toEqual([]);
 });
 
+const call = {
+  customerId: 'cus_1',
+  day: '2026-10-05',
+  platform: 'platform_1',
+  tool: 'tool_1',
+  durationClass: 40,
+};
+
+const count = (usage: readonly (Partial<typeof call> & { errors?: number })[]) =>
+  settleUnits(
+    db.database,
+    [{ customerId: 'cus_1', month: '2026-10-01', holder: 'hld_gone', kept: usage.length, returned: 0 }],
+    usage.map((one) => ({ ...call, calls: 1, errors: 0, givenBack: 0, ...one })),
+  );
+
 test('[TH-7.19] a chart that was read is read anew as soon as a call is counted', async () => {
   clock.now = new Date('2026-10-05T12:00:00Z');
   const query = { customerId: 'cus_1', from: '2026-10-01', to: '2026-10-06', group: 'platform' } as const;
   const before = await rollups.usage(query);
   expect(await rollups.usage(query)).toBe(before);
-  const call = { customerId: 'cus_1', day: '2026-10-05', platform: 'platform_1', tool: 'tool_1' };
-  await settleUnits(
-    db.database,
-    [{ customerId: 'cus_1', month: '2026-10-01', holder: 'hld_gone', kept: 1, returned: 0 }],
-    [{ ...call, durationClass: 40, calls: 1, errors: 0, givenBack: 0 }],
-  );
+  await count([{}]);
   const after = await rollups.usage(query);
   expect(after.totalCalls).toBe(before.totalCalls + 1);
   expect(after.groups).toEqual(await counted(query));
+});
+
+test('[TH-7.19] of a day that is remembered, every tool that was called since is read again, by whichever process', async () => {
+  const other = createRollups({ database: db.database, now: () => clock.now });
+  const rounds = [
+    [{}, { durationClass: 90 }],
+    [{ tool: 'tool_new', platform: 'platform_new', errors: 1 }],
+    [{ errors: 1 }, { tool: 'tool_2', durationClass: 0 }, { tool: 'tool_new', durationClass: 160 }],
+    // A new day, while the one before is not added up yet.
+    [{ day: '2026-10-06' }, { day: '2026-10-06', tool: 'tool_2' }, {}],
+  ];
+  for (const round of rounds) {
+    await count(round);
+    for (const group of USAGE_GROUPS) {
+      const query = { customerId: 'cus_1', from: '2026-09-20', to: '2026-10-07', group };
+      const expected = await counted(query);
+      for (const process of [rollups, other])
+        expect((await process.usage(query)).groups, group).toEqual(expected);
+    }
+  }
+});
+
+test('[TH-7.19] what tells of changed tools goes when the day is added up', async () => {
+  const days = async () =>
+    (await db.database.query<{ day: string }>('select distinct day from usage_recent order by day')).rows;
+  expect(await days()).toEqual([{ day: '2026-10-05' }, { day: '2026-10-06' }]);
+  await count([{ customerId: 'internal', day: '2026-10-05' }]);
+  clock.now = new Date('2026-10-06T01:30:00Z');
+  await rollups.roll(never);
+  expect(await days()).toEqual([{ day: '2026-10-06' }]);
 });

@@ -1,8 +1,10 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, dailyAt, type Handler } from '@libs/jobs';
 import { LRUCache } from 'lru-cache';
-import { classDurationMs, DURATION_CLASS_MAX, percentileMs } from './durations.ts';
+import { classDurationMs } from './durations.ts';
 import type { UsageGroup, UsageGrouping } from './plan.ts';
+import { createRecentDays } from './recent-days.ts';
+import { deleteRecent, type ToolDay } from './recent-store.ts';
 import { addDays, type DayRange, earlier, nextMonth, sourcesOf, type UsageSources } from './rollup-ranges.ts';
 import {
   advanceRolledBefore,
@@ -15,7 +17,7 @@ import {
   type RollupProgress,
   rollUp,
 } from './rollups-store.ts';
-import { sumUsage } from './store.ts';
+import { UsageCounts } from './usage-counts.ts';
 
 export interface UsageQuery {
   customerId: string;
@@ -41,6 +43,8 @@ const JOB = 'billing.rollups';
 /** A call that ended yesterday may be counted late, by a process that hung: each night looks at these days once more. */
 const DAYS_AGAIN = 2;
 const CUSTOMERS_AT_ONCE = 100;
+/** Under which calls of sessions are counted that belong to no customer. */
+const NO_CUSTOMER = 'internal';
 /** Parts of a month that one run adds up: more than any database has when it first gets this table. */
 const PARTS_MAX = 240;
 /** Charts that are remembered: those of pages that are open, or opened again. */
@@ -55,8 +59,11 @@ interface RolledPart {
   sums: UsageCounts;
 }
 
+const keyOf = ({ day, platform, tool }: ToolDay, group: UsageGrouping) => ({ day, platform, tool })[group];
+
 export function createRollups(deps: { database: Database; now: () => Date }): Rollups {
   const { database, now } = deps;
+  const recentDays = createRecentDays({ database });
   const answers = new LRUCache<string, { runs: number; timesCounted: number; sums: UsageSums }>({
     max: ANSWERS_MAX,
   });
@@ -103,6 +110,9 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
       await advanceRolledBefore(database, to);
       from = to;
     }
+    const forget = (customerIds: readonly string[]) => deleteRecent(database, { customerIds, before: from });
+    await forAllCustomers(forget, signal);
+    await forget([NO_CUSTOMER]);
   }
 
   /** Chart of days: each of them is ready. */
@@ -123,11 +133,7 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
       ...sources.days.map((range) => rolled(range, 'day')),
     ]);
     const sums = new UsageCounts();
-    for (const { key, errors, classes, classCalls } of parts.flat()) {
-      sums.addErrors(key, errors);
-      for (const [index, durationClass] of classes.entries())
-        sums.addCalls(key, durationClass, classCalls[index] ?? 0);
-    }
+    for (const { key, errors, calls } of parts.flat()) sums.add(key, errors, calls);
     return { ready: [], sums };
   }
 
@@ -150,13 +156,10 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
     const sources = sourcesOf(query, rolledBefore);
     const [rolled, live] = await Promise.all([
       rolledPart(query, sources, runs),
-      sumUsage(database, { customerId, ...sources.live, group }),
+      recentDays.read({ customerId, ...sources.live }),
     ]);
     const sums = new UsageCounts(rolled.sums);
-    for (const { key, durationClass, calls, errors } of live) {
-      sums.addCalls(key, durationClass, calls);
-      sums.addErrors(key, errors);
-    }
+    for (const toolDay of live) sums.add(keyOf(toolDay, group), toolDay.errors, toolDay.calls);
     const groups = [...rolled.ready, ...sums.groups()];
     return { groups, totalCalls: groups.reduce((sum, { calls }) => sum + calls, 0) };
   }
@@ -183,52 +186,4 @@ export function createRollups(deps: { database: Database; now: () => Date }): Ro
       cron: [{ name: JOB, schedule: dailyAt(1, 30) }],
     },
   };
-}
-
-/** Adds up calls by key and class of duration. */
-class UsageCounts {
-  readonly #byKey: Map<string, { errors: number; calls: Float64Array }>;
-
-  /** Goes on from others, which stay as they are. */
-  constructor(others?: UsageCounts) {
-    const entries = others === undefined ? [] : [...others.#byKey];
-    this.#byKey = new Map(entries.map(([key, { errors, calls }]) => [key, { errors, calls: calls.slice() }]));
-  }
-
-  get size(): number {
-    return this.#byKey.size;
-  }
-
-  addErrors(key: string, errors: number): void {
-    this.#of(key).errors += errors;
-  }
-
-  addCalls(key: string, durationClass: number, count: number): void {
-    const { calls } = this.#of(key);
-    calls[durationClass] = (calls[durationClass] ?? 0) + count;
-  }
-
-  /** By key. */
-  groups(): UsageGroup[] {
-    return [...this.#byKey]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, { errors, calls }]) => {
-        const counts = [...calls.entries()].map(([durationClass, number]) => ({
-          ...{ durationClass, calls: number },
-        }));
-        return {
-          ...{ key, errors, calls: counts.reduce((sum, each) => sum + each.calls, 0) },
-          ...{ p50Ms: percentileMs(counts, 0.5), p95Ms: percentileMs(counts, 0.95) },
-        };
-      });
-  }
-
-  #of(key: string): { errors: number; calls: Float64Array } {
-    let sum = this.#byKey.get(key);
-    if (sum === undefined) {
-      sum = { errors: 0, calls: new Float64Array(DURATION_CLASS_MAX + 1) };
-      this.#byKey.set(key, sum);
-    }
-    return sum;
-  }
 }

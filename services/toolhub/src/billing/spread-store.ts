@@ -153,6 +153,9 @@ async function addUsage(tx: Queryable, count: UsageCount): Promise<void> {
     ...[count.customerId, count.day, count.platform, count.tool, count.durationClass],
     ...[count.calls, count.errors, count.givenBack],
   ]);
+  await tx.query({ name: 'billing.tell_usage', text: TELL_USAGE }, [
+    ...[count.customerId, count.day, count.tool, count.calls],
+  ]);
 }
 
 const ADD_USAGE = `
@@ -161,3 +164,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict (customer_id, day, tool, duration_class) do update set
   calls = d.calls + excluded.calls, errors = d.errors + excluded.errors,
   given_back = d.given_back + excluded.given_back`;
+
+const TELL_USAGE = `
+insert into usage_recent as r (customer_id, day, tool, calls) values ($1, $2, $3, $4)
+on conflict (customer_id, day, tool) do update set calls = r.calls + excluded.calls`;

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { Plan, UsageGrouping } from './plan.ts';
+import type { Plan } from './plan.ts';
 
 interface PlanRow {
   id: string;
@@ -152,32 +152,4 @@ export async function changePlanSettings(tx: Queryable, change: NewPlanChange): 
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [customerId, change.id, at, previous.plan, next.plan, next.spendCapCents, next.monthlyCalls],
   );
-}
-
-export interface UsageRow {
-  key: string;
-  durationClass: number;
-  calls: number;
-  errors: number;
-}
-
-const KEY_OF: Record<UsageGrouping, string> = { platform: 'platform', day: 'day::text', tool: 'tool' };
-
-/** `to` is not part of the range. */
-export async function sumUsage(
-  db: Queryable,
-  query: { customerId: string; from: string; to: string; group: UsageGrouping },
-): Promise<UsageRow[]> {
-  const { rows } = await db.query<{ key: string; duration_class: number; calls: number; errors: number }>(
-    `select ${KEY_OF[query.group]} as key, duration_class, sum(calls)::bigint as calls, sum(errors)::bigint as errors
-     from usage_daily where customer_id = $1 and day >= $2 and day < $3
-     group by 1, 2 order by 1, 2`,
-    [query.customerId, query.from, query.to],
-  );
-  return rows.map((row) => ({
-    key: row.key,
-    durationClass: row.duration_class,
-    calls: row.calls,
-    errors: row.errors,
-  }));
 }

@@ -16,6 +16,7 @@ export const ERASED_TABLES = [
   'usage_counters',
   'usage_reservations',
   'usage_daily',
+  'usage_recent',
   'told_thresholds',
   'telegram_messages',
   'telegram_bots',

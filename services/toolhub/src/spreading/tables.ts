@@ -59,6 +59,7 @@ const tables = {
   usage_counters: byCustomer,
   usage_reservations: byCustomer,
   usage_daily: byCustomer,
+  usage_recent: byCustomer,
   usage_rollups: byCustomer,
   usage_rollup_progress: { placement: 'local', why: 'one row: how far the days are added up' },
   told_thresholds: byCustomer,
