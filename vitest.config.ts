@@ -34,7 +34,8 @@ export default defineConfig({
         test: {
           name: 'db',
           include: [databaseTests],
-          exclude: ['**/node_modules/**', '**/.data/**'],
+          // On a cluster alone: see its own vitest.config.ts.
+          exclude: ['**/node_modules/**', '**/.data/**', 'tests/citus/**'],
           globalSetup: ['tools/test-database.ts'],
         },
       },

@@ -1,5 +1,6 @@
-// npm run citus [file …]: the contract tests on a Citus cluster, their tables spread by tenant. CITUS_TEST_URL names a
-// database on the coordinator, with a role that may make others there and on the workers: each test has its own.
+// npm run citus [file …]: the contract tests on a Citus cluster, their tables spread by tenant, and what only a cluster can
+// show (tests/citus). CITUS_TEST_URL names a database on the coordinator, whose workers are added and with a role that may make
+// others there and on the workers: each test has its own, cloned from one (template_…) that stays for the next run.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, fail, node, root } from './install.mjs';
@@ -7,12 +8,9 @@ import { ensureInstalled, fail, node, root } from './install.mjs';
 if (!process.env.CITUS_TEST_URL)
   fail('CITUS_TEST_URL must name a database on the coordinator of a Citus cluster.');
 ensureInstalled();
-const chosen = process.argv.slice(2);
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-const tests = chosen.length > 0 ? chosen : ['tests/contract'];
-// Making a database on a cluster takes half a minute, and each tenant of a batch its own statements.
-const PATIENCE = ['--testTimeout=180000', '--hookTimeout=300000', '--expect.poll.timeout=60000'];
-const { status } = spawnSync(node, [vitest, 'run', '--project=db', '--maxWorkers=1', ...PATIENCE, ...tests], {
+const config = join('tests', 'citus', 'vitest.config.ts');
+const { status } = spawnSync(node, [vitest, 'run', '--config', config, ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',
 });

@@ -10,7 +10,8 @@ import {
 } from './connection.ts';
 import { OneConnection, type SecondConnection } from './one-connection.ts';
 import { checkPooledPath, settleRole } from './pooled-role.ts';
-import { isSchemaSpread } from './spread.ts';
+import { settleBy, sharedNext } from './settle.ts';
+import { isSchemaSpread, requireRecovery } from './spread.ts';
 import { type ListenOptions, type Subscription, subscribe } from './subscription.ts';
 
 /** Anything that runs SQL: the pool, or one transaction. */
@@ -66,6 +67,8 @@ export interface Database extends Queryable {
     onMessage: (payload: string) => void,
     options?: ListenOptions,
   ): Promise<Subscription>;
+  /** Where tables are spread: what was committed before is seen on every server afterwards, also after a crash. */
+  settleCommits(): Promise<void>;
   /** The pool at this moment. */
   usage(): PoolUsage;
   close(): Promise<void>;
@@ -117,11 +120,7 @@ function asQueryable(client: pg.Pool | pg.ClientBase, { prepares, isSpread }: Ma
 }
 
 /** Takes a connection for as long as the work runs; one that broke meanwhile is not given back. */
-async function withClient<T>(
-  pool: pg.Pool,
-  manner: Manner,
-  work: (client: Queryable) => Promise<T>,
-): Promise<T> {
+async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const onError = (error: Error) => {
@@ -129,7 +128,7 @@ async function withClient<T>(
   };
   client.on('error', onError);
   try {
-    return await work(asQueryable(client, manner));
+    return await work(client);
   } finally {
     client.off('error', onError);
     client.release(broken);
@@ -167,6 +166,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     if (directUrl !== undefined) await checkPooledPath(pool, options);
     isSpread = await isSchemaSpread(pool, options.schema);
+    if (isSpread) await requireRecovery(pool);
   } catch (error) {
     await pool.end();
     throw error;
@@ -183,6 +183,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pooled = asQueryable(pool, manner);
   const oneConnection = new OneConnection(options.onSecondConnection);
   const subscriptions = new Set<Subscription>();
+  const settleCommits = sharedNext(() => withClient(pool, settleBy));
 
   const query: Queryable['query'] = (statement, values) => {
     try {
@@ -199,7 +200,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ): Promise<T> {
     oneConnection.check();
     const committed: (() => Promise<void> | void)[] = [];
-    const result = await withClient(pool, manner, async (client) => {
+    const result = await withClient(pool, async (connection) => {
+      const client = asQueryable(connection, manner);
       await client.query(beginStatement(wanted, options));
       let result: T;
       try {
@@ -234,7 +236,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     schema: options.schema,
     isSpread,
     query,
-    session: (work) => withClient(sessions, { prepares: true, isSpread }, work),
+    session: (work) =>
+      withClient(sessions, (client) => work(asQueryable(client, { prepares: true, isSpread }))),
+    async settleCommits() {
+      if (!isSpread) return;
+      oneConnection.check();
+      await settleCommits();
+    },
     transaction,
     async listen(channel, onMessage, listenOptions = {}) {
       const subscription = await subscribe(options, checkIdentifier(channel), onMessage, listenOptions);

@@ -16,7 +16,7 @@ export {
   withinTransaction,
 } from './by-tenant.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
-export { awaitCommits } from './commits.ts';
+export { awaitCommits, awaitServers } from './commits.ts';
 export {
   type ConnectionOptions,
   connectionSettings,
@@ -45,5 +45,6 @@ export { SecondConnection } from './one-connection.ts';
 export { type DividedTable, dayBorders, idBorders, makePart, type PartBorders, renewParts } from './parts.ts';
 export { patienceAmongProcesses } from './patience.ts';
 export type { PlacedTable, PlacedTables, Placement } from './placement.ts';
+export { CommitsUnsettled } from './settle.ts';
 export { SpreadError, spread } from './spread.ts';
 export type { ListenOptions, Subscription } from './subscription.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { explainConnectError } from './connection.ts';
+import { DatabaseUnreachable, explainConnectError } from './connection.ts';
 import type { PlacedTables } from './placement.ts';
 
 /** The message is one line for the person who spreads the installation. */
@@ -17,6 +17,19 @@ export async function isSchemaSpread(pool: pg.Pool, schema: string): Promise<boo
     [schema],
   );
   return rows.length > 0;
+}
+
+/** A service finishes commits that a crash has cut in two; see `commits.ts`. */
+export async function requireRecovery(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ allowed: boolean; role: string }>(
+    `select has_function_privilege('pg_catalog.recover_prepared_transactions()', 'execute') as allowed,
+       quote_ident(current_user) as role`,
+  );
+  if (rows[0]?.allowed) return;
+  throw new DatabaseUnreachable(
+    'this database is spread, and its role may not finish commits after a crash: on the coordinator, ' +
+      `grant execute on function recover_prepared_transactions() to ${rows[0]?.role}`,
+  );
 }
 
 /** One table on its way to its place. */

@@ -78,20 +78,69 @@ export async function createTestDatabase(
   };
 }
 
-/** A database of its own on every server of the cluster that the variable names a database of. */
+/**
+ * A database of its own on every server of the cluster, cloned there from one that is spread already: where tables lie is
+ * written in each database, and says nothing of its name.
+ */
 async function createSpreadDatabase(
   clusterUrl: string,
   migrations: MigrationSource,
   tables: PlacedTables,
 ): Promise<TestDatabase> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
   const nodes = await withAdmin(clusterUrl, readNodes);
-  const servers = nodes.map((node) => serverUrl(clusterUrl, node));
-  for (const server of servers) {
-    await withAdmin(server, (admin) => admin.query(`create database ${name}`));
-    await withAdmin(databaseUrl(server, name), (admin) => admin.query('create extension citus'));
-  }
+  const template = await ensureSpreadTemplate(clusterUrl, { nodes, migrations, tables });
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const onEach = (sql: string) => runOnEach(clusterUrl, nodes, sql);
+  await onEach(`create database ${name} template ${template} strategy file_copy`);
   const url = databaseUrl(clusterUrl, name);
+  const database = await openDatabase({ url, schema: migrations.schema });
+  return {
+    url,
+    database,
+    async drop() {
+      await database.close();
+      await onEach(`drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+/** Stays on the cluster for the runs to come; the coordinator has it last, so what it has is whole. */
+async function ensureSpreadTemplate(
+  clusterUrl: string,
+  { nodes, migrations, tables }: { nodes: ClusterNode[]; migrations: MigrationSource; tables: PlacedTables },
+): Promise<string> {
+  const shards = await withAdmin(
+    clusterUrl,
+    async (admin) => (await admin.query('show citus.shard_count')).rows,
+  );
+  const name = `template_${migrations.schema}_${await hashOf(migrations, tables, nodes, shards)}`;
+  await withAdmin(clusterUrl, async (admin) => {
+    await admin.query('select pg_advisory_lock(hashtextextended($1, 1))', [name]);
+    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount) return;
+    const draft = `${name}_draft`;
+    for (const node of nodes) {
+      const server = serverUrl(clusterUrl, node);
+      await withAdmin(server, async (each) => {
+        await each.query(`drop database if exists ${draft} with (force)`);
+        await each.query(`drop database if exists ${name} with (force)`);
+        await each.query(`create database ${draft}`);
+      });
+      await withAdmin(databaseUrl(server, draft), (each) => each.query('create extension citus'));
+    }
+    const url = databaseUrl(clusterUrl, draft);
+    await joinNodes(url, nodes);
+    await migrate(url, migrations);
+    await spread({ url, tables, onPlaced: () => {} });
+    // Each server has a process of Citus in every database; while nobody may connect, it does not come back.
+    await runOnEach(clusterUrl, nodes, `alter database ${draft} allow_connections false`);
+    for (const node of [...nodes].reverse())
+      await withAdmin(serverUrl(clusterUrl, node), (each) => renameWhenLeft(each, draft, name));
+  });
+  return name;
+}
+
+async function joinNodes(url: string, nodes: readonly ClusterNode[]): Promise<void> {
   await withAdmin(url, async (admin) => {
     for (const { nodename, nodeport, groupid } of nodes)
       await admin.query(
@@ -99,18 +148,10 @@ async function createSpreadDatabase(
         [nodename, nodeport],
       );
   });
-  await migrate(url, migrations);
-  await spread({ url, tables, onPlaced: () => {} });
-  const database = await openDatabase({ url, schema: migrations.schema });
-  return {
-    url,
-    database,
-    async drop() {
-      await database.close();
-      for (const server of servers)
-        await withAdmin(server, (admin) => admin.query(`drop database if exists ${name} with (force)`));
-    },
-  };
+}
+
+async function runOnEach(clusterUrl: string, nodes: readonly ClusterNode[], sql: string): Promise<void> {
+  for (const node of nodes) await withAdmin(serverUrl(clusterUrl, node), (admin) => admin.query(sql));
 }
 
 interface ClusterNode {
@@ -154,13 +195,31 @@ async function withAdmin<T>(serverUrl: string, work: (admin: pg.Client) => Promi
   }
 }
 
-async function ensureTemplate(serverUrl: string, source: MigrationSource): Promise<string> {
+/** By what the databases that are cloned from a template differ from those of another. */
+async function hashOf(source: MigrationSource, ...more: unknown[]): Promise<string> {
   const files = await readMigrations(source);
-  const hash = createHash('sha256')
-    .update(JSON.stringify([source.schema, files]))
+  return createHash('sha256')
+    .update(JSON.stringify([source.schema, files, ...more]))
     .digest('hex')
     .slice(0, 16);
-  const name = `template_${source.schema}_${hash}`;
+}
+
+/** Connections that were closed, or ended here, may still be closing on the server's side. */
+async function renameWhenLeft(admin: pg.Client, draft: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [draft]);
+      await admin.query(`alter database ${draft} rename to ${name}`);
+      return;
+    } catch (error) {
+      if (attempt >= DROP_ATTEMPTS_MAX) throw error;
+      await new Promise((done) => setTimeout(done, 50 * attempt));
+    }
+  }
+}
+
+async function ensureTemplate(serverUrl: string, source: MigrationSource): Promise<string> {
+  const name = `template_${source.schema}_${await hashOf(source)}`;
   await withAdmin(serverUrl, async (admin) => {
     // Test files start side by side: one makes the template, the others wait for it.
     await admin.query('select pg_advisory_lock(hashtextextended($1, 1))', [name]);
@@ -170,16 +229,7 @@ async function ensureTemplate(serverUrl: string, source: MigrationSource): Promi
     await admin.query(`drop database if exists ${draft} with (force)`);
     await admin.query(`create database ${draft} template template0`);
     await migrate(databaseUrl(serverUrl, draft), source);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await admin.query(`alter database ${draft} rename to ${name}`);
-        return;
-      } catch (error) {
-        // The connection that migrated may still be closing on the server's side.
-        if (attempt >= DROP_ATTEMPTS_MAX) throw error;
-        await new Promise((done) => setTimeout(done, 50));
-      }
-    }
+    await renameWhenLeft(admin, draft, name);
   });
   return name;
 }

@@ -1,4 +1,4 @@
-import { awaitCommits, jsonbArray, type Queryable, textArray } from '@libs/db';
+import { awaitCommits, awaitServers, type Database, jsonbArray, type Queryable, textArray } from '@libs/db';
 
 export interface NewJob {
   name: string;
@@ -93,9 +93,11 @@ select pg_notify($5, name)::text from (select distinct name from added) as names
  * by doing nothing. `skip locked` lets workers of all processes claim side by side.
  */
 export async function claimJobs(
-  db: Queryable,
+  db: Database,
   options: { name: string; limit: number; leaseMs: number },
 ): Promise<Job[]> {
+  // A claim uses up a try: none is made while it is known that its batch could not run.
+  await awaitServers(db);
   const { rows } = await db.query<Job>({ name: 'jobs.claim', text: CLAIM }, [
     options.name,
     options.limit,

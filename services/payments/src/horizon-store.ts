@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { CommitsUnsettled, type Database } from '@libs/db';
 
 /*
  * The horizon of the order of commits: every transaction before it has ended, and what it wrote can be read. Where the
@@ -20,22 +20,32 @@ with seen as materialized (
 )
 select least((select xmin from seen), (select min(xid) from held))::text as horizon`;
 
-export interface Horizon {
-  /** In SQL. */
-  readonly text: string;
-  /** What has to follow the statement's other values. */
-  readonly values: readonly string[];
+/** Where it is: in SQL on one server, and otherwise a number that was asked for before. */
+export type Horizon = { readonly xid: string } | { readonly xid: undefined };
+
+/** How a statement that has `count` values of its own names the horizon, and what has to follow those values. */
+export function horizonAfter(count: number, { xid }: Horizon): { text: string; values: readonly string[] } {
+  return xid === undefined
+    ? { text: OF_ONE_SERVER, values: [] }
+    : { text: `$${count + 1}::xid8`, values: [xid] };
 }
 
-/** For a statement that has `count` values of its own. */
-export async function readHorizon(db: Queryable, count: number): Promise<Horizon> {
-  if (!db.isSpread) return { text: OF_ONE_SERVER, values: [] };
-  return { text: `$${count + 1}::xid8`, values: [await findHorizon(db)] };
+/** To be asked before a transaction begins that reads up to it. While a server is away, nothing is surely over. */
+export async function readHorizon(db: Database): Promise<Horizon> {
+  if (!db.isSpread) return { xid: undefined };
+  try {
+    return { xid: await findHorizon(db) };
+  } catch (error) {
+    if (error instanceof CommitsUnsettled) return { xid: '0' };
+    throw error;
+  }
 }
 
-export async function findHorizon(db: Queryable): Promise<string> {
+/** What a crash has cut in two is finished after it was found, so that nothing before it appears later. */
+export async function findHorizon(db: Database): Promise<string> {
   const { rows } = await db.query<{ horizon: string }>(
     db.isSpread ? OF_FIRST_SERVER : `select ${OF_ONE_SERVER}::text as horizon`,
   );
+  await db.settleCommits();
   return rows[0]?.horizon ?? '0';
 }

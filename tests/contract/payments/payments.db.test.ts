@@ -342,11 +342,14 @@ describe('reading', () => {
     expect(ids(await list(`created_before=${at}`))).not.toContain(made[3].id);
     // Hours and days apart, by clocks that were moved and by one that stands still while time goes on: each finds its own.
     const { database } = harness;
-    const move = (n: number, hours: number) =>
-      database.query(`update payments set created_at = created_at + $2 * interval '1 hour' where id = $1`, [
-        made[n].id,
-        hours,
-      ]);
+    const move = async (n: number, hours: number) => {
+      const { rows } = await database.query<{ at: Date }>(
+        'select created_at as at from payments where id = $1',
+        [made[n].id],
+      );
+      const moved = new Date((rows[0]?.at.getTime() ?? 0) + hours * 3_600_000);
+      await database.query('update payments set created_at = $2 where id = $1', [made[n].id, moved]);
+    };
     const between = async (fromHours: number, toHours: number) => {
       const hoursFrom = (hours: number) =>
         encodeURIComponent(new Date(Date.parse(made[0].created_at) + hours * 3_600_000).toISOString());

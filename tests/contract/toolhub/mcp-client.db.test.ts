@@ -150,8 +150,14 @@ describe.each(modes)('mode %j', (mode, version) => {
 /** As when its hour is over, in every process. */
 async function endAccessToken(token: string): Promise<void> {
   await database.database.query(`update oauth_tokens set expires_at = now() where kind = 'access'`);
-  await database.database.query(`select pg_notify('toolhub_changes', 'revocation ' || jsonb_build_object('family', grant_id)::text)
-    from oauth_tokens`);
+  const { rows } = await database.database.query<{ family: string }>(
+    'select grant_id as family from oauth_tokens',
+  );
+  for (const { family } of rows)
+    await database.database.query('select pg_notify($1, $2)', [
+      'toolhub_changes',
+      `revocation ${JSON.stringify({ family })}`,
+    ]);
   await expect.poll(async () => (await call(`${url}/api/me`, { token })).status).toBe(401);
 }
 

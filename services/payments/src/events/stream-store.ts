@@ -1,5 +1,5 @@
-import { type Queryable, queryByTenant, tenantStatement } from '@libs/db';
-import { findHorizon, readHorizon } from '../horizon-store.ts';
+import { type Database, type Queryable, queryByTenant, tenantStatement } from '@libs/db';
+import { findHorizon, horizonAfter, readHorizon } from '../horizon-store.ts';
 import type { EventType, PaymentsEvent } from './event.ts';
 
 /** A place in the order of commits: everything up to this event was seen. */
@@ -11,7 +11,7 @@ export interface StreamPlace {
 }
 
 /** Behind the last transaction that has surely ended: what is committed from now on comes after it. */
-export async function currentPlace(db: Queryable): Promise<StreamPlace> {
+export async function currentPlace(db: Database): Promise<StreamPlace> {
   return { txid: await findHorizon(db), eventId: '' };
 }
 
@@ -48,11 +48,11 @@ export interface StreamedEvent {
  * one has ended, so nothing ever appears before a place that was passed.
  */
 export async function listAfter(
-  db: Queryable,
+  db: Database,
   tenantId: string,
   { place, limit }: { place: StreamPlace; limit: number },
 ): Promise<StreamedEvent[]> {
-  const horizon = await readHorizon(db, 4);
+  const horizon = horizonAfter(4, await readHorizon(db));
   const { rows } = await db.query<StreamRow>(
     {
       name: 'events.stream',
@@ -79,10 +79,10 @@ export async function listAfter(
 
 /** Those of the tenants that have something after their place. */
 export async function findMoved(
-  db: Queryable,
+  db: Database,
   places: ReadonlyMap<string, StreamPlace>,
 ): Promise<Set<string>> {
-  const horizon = await readHorizon(db, 3);
+  const horizon = horizonAfter(3, await readHorizon(db));
   const moved = tenantStatement(
     'events.moved',
     (

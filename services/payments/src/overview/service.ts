@@ -1,6 +1,7 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import type { Clocks } from '../clock/service.ts';
+import { readHorizon } from '../horizon-store.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
 import { type Attention, lastDays, type Overview, overviewOf, type Span, wholeHours } from './overview.ts';
 import {
@@ -52,10 +53,11 @@ export function createOverviews(deps: OverviewDependencies): Overviews {
   const { database, databases, webhooks, clocks, now } = deps;
 
   /** Answers how many events were counted; none where another process is at it. */
-  function countSome(db: Database, tenantId: string, limit: number): Promise<number> {
+  async function countSome(db: Database, tenantId: string, limit: number): Promise<number> {
+    const until = await readHorizon(db);
     return db.transaction(async (tx) => {
       const place = await lockOverviewPlace(tx, tenantId);
-      return place ? countNext(tx, tenantId, { place, limit }) : 0;
+      return place ? countNext(tx, tenantId, { place, limit, until }) : 0;
     });
   }
 
@@ -82,7 +84,10 @@ export function createOverviews(deps: OverviewDependencies): Overviews {
       const db = databases[tenant.mode];
       if (await hasOverviewPlace(db, tenant.id)) await countSome(db, tenant.id, EVENTS_PER_REQUEST_MAX);
       // Once for each tenant: what was there before anybody asked.
-      else await db.transaction((tx) => countAll(tx, tenant.id), { report: true });
+      else {
+        const until = await readHorizon(db);
+        await db.transaction((tx) => countAll(tx, tenant.id, until), { report: true });
+      }
       const { payments, deliveries } = await spansOf(tenant, asked);
       const span = wholeHours(payments);
       const [figures, times, owed, failedDeliveries, disabledEndpoints] = await Promise.all([

@@ -1,5 +1,5 @@
-import type { Queryable } from '@libs/db';
-import { readHorizon } from '../horizon-store.ts';
+import { type Database, int8Array, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import { type Horizon, horizonAfter, readHorizon } from '../horizon-store.ts';
 import { type Figure, type SettleTime, type Span, STEPS_PER_DOUBLING } from './overview.ts';
 
 /** A place in the order of transactions: everything up to this event is counted. */
@@ -35,34 +35,96 @@ const changesOf = (which: string) => `
     from told where type = 'payment.completed'
   )`;
 
+/** What there is in the tables, by figure, without what the events from the horizon on have changed. */
+const FIGURES = `
+  select hour, rail, status, sum(n) as payments, sum(amount) as amount from (
+    select ${HOUR} as hour, rail_selected as rail, status, count(*) as n, sum(amount) as amount
+    from payments where tenant_id = $1 group by 1, 2, 3
+    union all select ${HOUR}, rail, status, -n, -n * amount from changes
+  ) as counted group by hour, rail, status having sum(n) <> 0 or sum(amount) <> 0`;
+const SETTLE_TIMES = `
+  select hour, step, sum(n) as payments from (
+    select ${HOUR.replace('created_at', 'p.created_at')} as hour,
+      ${stepOf('extract(epoch from t.created_at - p.created_at) * 1000')} as step, 1 as n
+    from payments p join ledger_transfers t on t.tenant_id = p.tenant_id and t.payment_id = p.id and t.kind = 'post'
+    where p.tenant_id = $1
+    union all select ${HOUR}, ${stepOf('ms')}, -1 from completed
+  ) as counted group by hour, step having sum(n) <> 0`;
+
 /**
  * Counts what a tenant has, once. The events of transactions at and after the place are in the tables already or will be:
  * those that this snapshot sees are taken out again, because they are counted when their turn comes.
  */
-export async function countAll(tx: Queryable, tenantId: string): Promise<void> {
-  const horizon = await readHorizon(tx, 1);
+export async function countAll(tx: Queryable, tenantId: string, horizon: Horizon): Promise<void> {
+  const { text, values } = horizonAfter(1, horizon);
+  const claim = `insert into overview_places (tenant_id, txid, event_id)
+    values ($1, ${text}, '') on conflict do nothing returning txid`;
+  const changes = changesOf(`txid >= ${text}`);
+  if (tx.isSpread) return countApart(tx, { tenantId, claim, changes, values });
   await tx.query(
-    `with claimed as (
-       insert into overview_places (tenant_id, txid, event_id)
-       values ($1, ${horizon.text}, '') on conflict do nothing returning txid
-     ), ${changesOf(`txid >= ${horizon.text}`)}, figures as (
+    `with claimed as (${claim}), ${changes}, figures as (
        insert into payment_figures (tenant_id, hour, rail, status, payments, amount)
-       select $1, hour, rail, status, sum(n), sum(amount) from (
-         select ${HOUR} as hour, rail_selected as rail, status, count(*) as n, sum(amount) as amount
-         from payments where tenant_id = $1 group by 1, 2, 3
-         union all select ${HOUR}, rail, status, -n, -n * amount from changes
-       ) as counted, claimed group by hour, rail, status having sum(n) <> 0 or sum(amount) <> 0
+       select $1, figure.* from (${FIGURES}) as figure, claimed
      )
      insert into payment_settle_times (tenant_id, hour, step, payments)
-     select $1, hour, step, sum(n) from (
-       select ${HOUR.replace('created_at', 'p.created_at')} as hour,
-         ${stepOf('extract(epoch from t.created_at - p.created_at) * 1000')} as step, 1 as n
-       from payments p join ledger_transfers t on t.tenant_id = p.tenant_id and t.payment_id = p.id and t.kind = 'post'
-       where p.tenant_id = $1
-       union all select ${HOUR}, ${stepOf('ms')}, -1 from completed
-     ) as counted, claimed group by hour, step having sum(n) <> 0`,
-    [tenantId, ...horizon.values],
+     select $1, time.* from (${SETTLE_TIMES}) as time, claimed`,
+    [tenantId, ...values],
   );
+}
+
+interface CountedApart {
+  tenantId: string;
+  claim: string;
+  changes: string;
+  values: readonly string[];
+}
+
+/** On spread tables a statement that writes is taken to pieces, each with its own snapshot; one that only reads is not. */
+async function countApart(tx: Queryable, { tenantId, claim, changes, values }: CountedApart): Promise<void> {
+  const { rowCount } = await tx.query(claim, [tenantId, ...values]);
+  if (rowCount === 0) return;
+  const { rows } = await tx.query<CountedRow>(
+    `with ${changes}, figures as (${FIGURES}), times as (${SETTLE_TIMES})
+     select hour, rail, status, null::smallint as step, payments::bigint, amount::bigint from figures
+     union all select hour, null, null, step, payments::bigint, null from times`,
+    [tenantId, ...values],
+  );
+  const [times, figures] = [
+    rows.filter(({ step }) => step !== null),
+    rows.filter(({ step }) => step === null),
+  ];
+  await tx.query(
+    `insert into payment_figures (tenant_id, hour, rail, status, payments, amount)
+     select $1, * from unnest($2::timestamptz[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])`,
+    [
+      tenantId,
+      timestamptzArray(figures.map(({ hour }) => hour)),
+      textArray(figures.map(({ rail }) => rail)),
+      textArray(figures.map(({ status }) => status)),
+      int8Array(figures.map(({ payments }) => payments)),
+      int8Array(figures.map(({ amount }) => amount ?? 0)),
+    ],
+  );
+  await tx.query(
+    `insert into payment_settle_times (tenant_id, hour, step, payments)
+     select $1, * from unnest($2::timestamptz[], $3::smallint[], $4::bigint[])`,
+    [
+      tenantId,
+      timestamptzArray(times.map(({ hour }) => hour)),
+      times.map(({ step }) => step),
+      int8Array(times.map(({ payments }) => payments)),
+    ],
+  );
+}
+
+/** A figure, or a time to settle, which has a step and no amount. */
+interface CountedRow {
+  hour: Date;
+  rail: string | null;
+  status: string | null;
+  step: number | null;
+  payments: number;
+  amount: number | null;
 }
 
 /** Locks the place until the transaction ends; undefined where there is none, or another is at it. */
@@ -83,9 +145,9 @@ export async function hasOverviewPlace(db: Queryable, tenantId: string): Promise
 export async function countNext(
   tx: Queryable,
   tenantId: string,
-  { place, limit }: { place: OverviewPlace; limit: number },
+  { place, limit, until }: { place: OverviewPlace; limit: number; until: Horizon },
 ): Promise<number> {
-  const horizon = await readHorizon(tx, 4);
+  const horizon = horizonAfter(4, until);
   const next = `txid >= $2::xid8 and txid < ${horizon.text} and (txid > $2::xid8 or id > $3)
     order by events.txid, id limit $4`;
   const { rows } = await tx.query<{ seen: number }>(
@@ -109,8 +171,8 @@ export async function countNext(
 }
 
 /** Tenants whose figures are behind their events. */
-export async function findBehind(db: Queryable, limit: number): Promise<string[]> {
-  const horizon = await readHorizon(db, 1);
+export async function findBehind(db: Database, limit: number): Promise<string[]> {
+  const horizon = horizonAfter(1, await readHorizon(db));
   const { rows } = await db.query<{ tenant_id: string }>(
     `select p.tenant_id from overview_places p where exists (select from events e where e.tenant_id = p.tenant_id
        and e.txid >= p.txid and e.txid < ${horizon.text}
