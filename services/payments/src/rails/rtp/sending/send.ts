@@ -10,6 +10,7 @@ import type { Delivery } from '../lines/transport.ts';
 import { markAsDuplicate } from '../messages/envelope.ts';
 import {
   type ChangedSubmission,
+  handOverFirst,
   lockOpen,
   type StoredSubmission,
   type SubmissionKey,
@@ -106,45 +107,72 @@ async function sendChunk(deps: RtpWorkerDependencies, { mode, connection, chunk 
   await reportDeliveries(deps, mode, deliveries);
 }
 
-async function noteHandOver(
+/** Those that never left are noted by one statement; what is left of them then was sent before, and is looked at each. */
+async function noteHandOver(deps: RtpWorkerDependencies, noting: Chunk & { at: Date }): Promise<Sent[]> {
+  const { chunk } = noting;
+  const first = await deps.database.transaction((tx) => noteFirst(deps, tx, noting));
+  if (first.length === chunk.length) return first;
+  const noted = new Set(first.map((one) => one.instructionId));
+  const others = chunk.filter((one) => !noted.has(one.instructionId));
+  const repeated = await deps.database.transaction((tx) =>
+    noteRepeats(deps, tx, { ...noting, chunk: others }),
+  );
+  return [...first, ...repeated];
+}
+
+async function noteFirst(
   deps: RtpWorkerDependencies,
+  tx: Queryable,
   { mode, connection, chunk, at }: Chunk & { at: Date },
 ): Promise<Sent[]> {
-  const { policy } = connection;
+  const submission = startSubmission(at, connection.policy);
+  const stored = await handOverFirst(tx, chunk, submission);
+  if (stored.length === 0) return [];
+  const first = stored.map((one) => ({ ...one, submission }));
+  const ask = askJob({ mode, submissions: toPairs(first) }, submission.dueAt ?? at);
+  await enqueueJobs(tx, deps.database.schema, [ask]);
+  return withTexts(deps, tx, { handed: first, chunk });
+}
+
+async function noteRepeats(
+  deps: RtpWorkerDependencies,
+  tx: Queryable,
+  { connection, chunk, at }: Chunk & { at: Date },
+): Promise<Sent[]> {
+  const handed = (await lockOpen(tx, chunk)).flatMap((stored) => {
+    if (!stored.submission)
+      throw new Error('a message that never left was changed meanwhile: it is tried again');
+    const submission = handOverAgain(stored.submission, at, connection.policy);
+    return submission ? [{ ...stored, submission }] : [];
+  });
+  if (handed.length === 0) return [];
+  const sent = (await withTexts(deps, tx, { handed, chunk })).map((one) => ({
+    ...one,
+    xml: markAsDuplicate(one.xml),
+  }));
+  await updateSubmissions(tx, sent);
+  await keepCopies(deps, tx, sent);
+  return sent;
+}
+
+async function withTexts(
+  { vault }: RtpWorkerDependencies,
+  tx: Queryable,
+  { handed, chunk }: { handed: readonly ChangedSubmission[]; chunk: readonly Waiting[] },
+): Promise<Sent[]> {
   const clocks = new Map(chunk.map((one) => [one.instructionId, one.clockIsSet]));
-  return deps.database.transaction(async (tx) => {
-    const handed = (await lockOpen(tx, chunk)).flatMap((stored) => {
-      const submission = handOver(stored.submission, at, policy);
-      return submission ? [{ ...stored, submission }] : [];
-    });
-    if (handed.length === 0) return [];
-    const contents = await openMessages(tx, deps.vault, handed.map(messageKey));
-    const sent = handed.map((stored): Sent => {
-      const xml = contents.get(stored.storedMessageId);
-      assert(xml, 'the text of a message is stored with its submission');
-      return {
-        ...stored,
-        xml: isRepeat(stored) ? markAsDuplicate(xml) : xml,
-        clockIsSet: clocks.get(stored.instructionId) ?? false,
-      };
-    });
-    await updateSubmissions(tx, sent);
-    await keepCopies(deps, tx, sent.filter(isRepeat));
-    const first = sent.filter((one) => !isRepeat(one));
-    if (first.length > 0) {
-      const dueAt = new Date(at.getTime() + policy.inquireAfterMs);
-      const ask = askJob({ mode, submissions: toPairs(first) }, dueAt);
-      await enqueueJobs(tx, deps.database.schema, [ask]);
-    }
-    return sent;
+  const contents = await openMessages(tx, vault, handed.map(messageKey));
+  return handed.map((stored): Sent => {
+    const xml = contents.get(stored.storedMessageId);
+    assert(xml, 'the text of a message is stored with its submission');
+    return { ...stored, xml, clockIsSet: clocks.get(stored.instructionId) ?? false };
   });
 }
 
 const isRepeat = ({ submission }: ChangedSubmission) => submission.resends > 0;
 
-/** Null for what was sent before and must not be again: too often, or too long ago for the network to remember. */
-function handOver(before: Submission | null, at: Date, policy: InquiryPolicy): Submission | null {
-  if (before === null) return startSubmission(at, policy);
+/** Null for what must not be sent again: too often, or too long ago for the network to remember. */
+function handOverAgain(before: Submission, at: Date, policy: InquiryPolicy): Submission | null {
   const isFresh = at.getTime() - before.firstSentAt.getTime() <= policy.resendWithinMs;
   return isFresh && before.resends < policy.resendsMax ? { ...before, resends: before.resends + 1 } : null;
 }

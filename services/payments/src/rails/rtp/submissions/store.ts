@@ -242,6 +242,45 @@ where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id`,
 };
 
 /**
+ * Notes messages as handed over now, those of them that never were; answers these. What was noted before, or has ended, is
+ * left as it is, for who looks at each. One statement instead of a look and a change: nearly all messages leave once.
+ */
+export async function handOverFirst(
+  tx: Queryable,
+  keys: readonly SubmissionKey[],
+  { firstSentAt, dueAt }: Pick<Submission, 'firstSentAt' | 'dueAt'>,
+): Promise<StoredSubmission[]> {
+  const rows = await queryByTenant<SubmissionRow, SubmissionKey>(tx, HAND_OVER, inOrder(keys), (some) => [
+    ...keyColumns(some),
+    firstSentAt,
+    dueAt,
+  ]);
+  return rows.map(fromRow);
+}
+
+const HAND_OVER_SET =
+  'update rtp_submissions s set first_sent_at = $3::timestamptz, due_at = $4::timestamptz';
+const NEVER_HANDED_OVER = `s.state = 'sent' and s.first_sent_at is null`;
+const HAND_OVER: TenantStatement = {
+  together: {
+    name: 'rtp.hand_over',
+    text: `${HAND_OVER_SET}
+from (
+  select found.place from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
+  cross join lateral (select stored.ctid as place from rtp_submissions stored
+    where stored.tenant_id = wanted.tenant_id and stored.instruction_id = wanted.instruction_id limit 1) as found
+) as c
+where s.ctid = c.place and ${NEVER_HANDED_OVER} returning s.*`,
+  },
+  apart: {
+    name: 'rtp.hand_over.apart',
+    text: `${HAND_OVER_SET}
+from (select * from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)) as c
+where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id and ${NEVER_HANDED_OVER} returning s.*`,
+  },
+};
+
+/**
  * By name, when the oldest of these jobs was made that waits or is under way. One that has failed before is left out:
  * it may never end.
  */
