@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, migrate, openDatabase } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentsMigrations, SCHEMA } from '../../services/payments/src/migrations.ts';
 import { randomFrom } from '../month/orders.ts';
 import { type CarefulClients, startCarefulClients } from './careful-clients.ts';
@@ -102,7 +102,8 @@ async function call(method: string, path: string, body?: object) {
 
 /** Waits for what comes by itself; what is still not so is told by what follows. */
 async function eventually(isSo: () => Promise<boolean> | boolean, timeout = END_MS_MAX): Promise<void> {
-  await vi.waitUntil(isSo, { timeout, interval: 250 }).catch(() => {});
+  const end = performance.now() + timeout;
+  while (performance.now() < end && !(await isSo())) await sleep(250);
 }
 
 test(

@@ -142,6 +142,11 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
     { 'libs/db/src/a.ts': '', 'libs/db/test/a.property.test.ts': '' },
     /it tests libs\/db\/src\/a\.ts/,
   ],
+  [
+    'a wait that gives up after a second',
+    { 'libs/db/src/a.test.ts': `await ${'vi'}.waitFor(() => expect(seen).toBe(true));` },
+    /expect\.poll/,
+  ],
   ['a name that says nothing', { [`${src}/utils.ts`]: '' }, /say nothing/],
   ['a folder that says nothing', { [`${src}/common/money.ts`]: '' }, /say nothing/],
   ['a note for later', { [`${src}/a.ts`]: `// ${'TO'}DO later` }, /finish it/],

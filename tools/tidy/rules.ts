@@ -62,6 +62,9 @@ const areSiblings = (one: string, other: string) =>
 const TEST_DATABASE = 'libs/db/src/testing.ts';
 const DATABASE_TEST = /\.db\.(property\.)?test\.ts$/;
 
+/** Both give up after a second, which is nothing on a machine with other work. */
+const HASTY_WAIT = /\bvi\.wait(?:For|Until)\(/;
+
 const MIGRATION = /\/migrations\/(\d+)_\w+\.sql$/;
 
 export const rules: readonly Rule[] = [
@@ -274,6 +277,12 @@ export const rules: readonly Rule[] = [
           .slice(0, 1),
       );
     },
+  },
+  {
+    says: 'A test waits with `expect.poll`, as long as the configuration lets it, and never with `vi.waitFor`.',
+    check: forEachFile((file) =>
+      linesWith(file, HASTY_WAIT, 'wait with expect.poll; withinASecond is for what a contract promises so'),
+    ),
   },
   {
     says: 'Nothing is left over: no note to do it later, no test that is switched off.',

@@ -32,6 +32,7 @@ import { makeChildrenLazily } from './request-logger.ts';
 import { observeRoute, requireBody, requireDeclared } from './route-setup.ts';
 import { createHostCheck } from './same-origin.ts';
 import { type BaseHeaders, baseHeaders, setBaseHeaders } from './security-headers.ts';
+import { serializerCompiler } from './serialization.ts';
 import { validatorCompiler } from './validation.ts';
 
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -93,6 +94,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
 
   app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     let value: unknown;

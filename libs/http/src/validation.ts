@@ -1,7 +1,8 @@
 import { type AppError, baseErrors } from '@libs/runtime';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
+import { Check } from 'typebox/value';
 import { badCharacter, isBadText } from './json-body.ts';
 import { asParameters, explain, type JsonSchema, type SchemaError } from './schema-explain.ts';
 
@@ -11,19 +12,37 @@ export type Validate = (value: unknown) => Verdict;
 
 type Compiled = { check: (value: unknown) => boolean; errorsOf: (value: unknown) => SchemaError[] };
 
+const validators = new WeakMap<TSchema, Validator>();
+
+/** One for each schema of a process, however many operations and apps share it. */
+function validatorOf(schema: TSchema): Validator {
+  let validator = validators.get(schema);
+  if (validator === undefined) {
+    validator = Compile(schema);
+    validators.set(schema, validator);
+  }
+  return validator;
+}
+
+/** The validator is made when the first value is checked, so that a start makes none that it does not need. */
 function compile(schema: TSchema): Compiled {
-  const validator = Compile(schema);
+  let validator: Validator | undefined;
   return {
-    check: (value) => validator.Check(value),
+    check(value) {
+      validator ??= validatorOf(schema);
+      return validator.Check(value);
+    },
     errorsOf(value) {
       const found = explain(schema as JsonSchema, value);
       if (found.length > 0) return found;
       // A keyword that the walk does not know refused the value.
-      return validator.Errors(value).map((error) => ({
-        pointer: error.instancePath,
-        code: 'invalid',
-        detail: `The value ${error.message}.`,
-      }));
+      return validatorOf(schema)
+        .Errors(value)
+        .map((error) => ({
+          pointer: error.instancePath,
+          code: 'invalid',
+          detail: `The value ${error.message}.`,
+        }));
     },
   };
 }
@@ -54,7 +73,7 @@ export function bodyValidator(schema: TSchema): Validate {
 
 /** Whether the endpoint can do without a body: when an empty object would do. */
 export function takesEmptyBody(schema: TSchema): boolean {
-  return Compile(schema).Check({});
+  return Check(schema, {});
 }
 
 function textValidator(schema: TSchema, toError: (errors: SchemaError[]) => AppError): Validate {

@@ -117,7 +117,7 @@ test('a delayed job waits for its time, and a key keeps the earlier of two', asy
   ]);
   expect(await waiting()).toBe(1);
   expect(done).toEqual([]);
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['b']);
+  await expect.poll(() => done).toEqual(['b']);
 });
 
 test('one bad job in a batch is tried alone and harms no other', async () => {
@@ -130,7 +130,7 @@ test('one bad job in a batch is tried alone and harms no other', async () => {
     },
     { attemptsMax: 2, retryDelayMs: () => 10 },
   );
-  await expect.poll(waiting, { timeout: 5_000 }).toBe(0);
+  await expect.poll(waiting).toBe(0);
   expect(done).toEqual([1, 2, 4]);
   const { rows } = await database.query('select payload, last_error, attempts from jobs');
   expect(rows).toEqual([{ payload: 'bad', last_error: 'spoiled', attempts: 2 }]);
@@ -160,8 +160,8 @@ test('a worker that lost its lease cannot commit a second effect', async () => {
   await work(handle);
   await expect.poll(() => first).toBe(false);
   await work(handle);
-  await expect.poll(waiting, { timeout: 5_000 }).toBe(0);
-  await expect.poll(() => errors.length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(waiting).toBe(0);
+  await expect.poll(() => errors.length).toBe(1);
   expect((await database.query('select value from effects')).rows).toEqual([{ value: 1 }]);
 });
 
@@ -176,7 +176,7 @@ test('jobs of a killed process come back when their lease runs out', async () =>
   await work(async (jobs) => {
     done.push(...jobs.map((job) => job.payload as number));
   });
-  await expect.poll(() => done.length, { timeout: 10_000 }).toBe(50);
+  await expect.poll(() => done.length).toBe(50);
   expect(new Set(done).size).toBe(50);
 });
 

@@ -198,7 +198,7 @@ test('the job goes on where it got to, over several processes, and tells the end
   );
   expect(rows[0]?.payload.tally.resealed).toBe(await resealed());
   worker = await begin();
-  await expect.poll(() => passes.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => passes.length).toBe(1);
   expect(passes[0]).toEqual({ underKey: { [old.keyIds[0]]: 800 }, resealed: 800, unreadable: 0 });
   // The first pass changed something, so another one looks whether it was enough.
   const { rows: waiting } = await database.query(
@@ -209,7 +209,7 @@ test('the job goes on where it got to, over several processes, and tells the end
     { key: 'cron', payload: {}, later: true },
   ]);
   await makeJob(both).background.start();
-  await expect.poll(() => passes.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => passes.length).toBe(2);
   expect(passes[1]).toEqual({ underKey: { [both.keyIds[0]]: 800 }, resealed: 0, unreadable: 0 });
   await worker.drain();
   expect(errors).toEqual([]);

@@ -130,9 +130,15 @@ export type LoggerOptions = { name: string; level: LogLevel; destination?: Desti
 const BUFFER_BYTES = 4_096;
 const FLUSH_MS = 100;
 
-/** JSON lines on stdout, written in blocks and without blocking; pino writes what is left when the process exits. */
+let output: DestinationStream | undefined;
+
+/**
+ * JSON lines on stdout, written in blocks and without blocking; pino writes what is left when the process exits. There is
+ * one for all loggers of the process, because each flushes by a timer that nothing ends.
+ */
 export function logDestination(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
+  output ??= pino.destination({ dest: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
+  return output;
 }
 
 export function createLogger(options: LoggerOptions): Logger {

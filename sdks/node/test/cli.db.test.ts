@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../../../tests/contract/payments/harness.ts';
 import { type Switchboard, startSwitchboard } from '../../test/switchboard.ts';
 import { Payments, webhooks } from '../src/index.ts';
@@ -82,9 +82,9 @@ test('an event is sent again to the webhook endpoint that got it', async () => {
   endpointSecret = endpoint.secret;
   const { id } = await client.paymentMethods.create({ type: 'balance' });
   const [event] = (await client.events.list({ object_id: id }).page()).data;
-  await vi.waitFor(() => expect(received).toEqual([event?.id]), { timeout: 15_000 });
+  await expect.poll(() => received).toEqual([event?.id]);
   expect(await payments('events', 'resend', event?.id as string)).toContain(`→ ${endpoint.id}: on its way`);
-  await vi.waitFor(() => expect(received).toEqual([event?.id, event?.id]), { timeout: 15_000 });
+  await expect.poll(() => received).toEqual([event?.id, event?.id]);
   await client.webhookEndpoints.delete(endpoint.id);
   received.length = 0;
 }, 60_000);
@@ -111,7 +111,7 @@ test('listen forwards every event once, over restarts of the server and of itsel
       child.kill('SIGTERM');
       return ended;
     };
-    await vi.waitFor(() => expect(said.join()).toContain('Connected.'), { timeout: 15_000 });
+    await expect.poll(() => said.join()).toContain('Connected.');
     return stop;
   };
   const direct = new Payments({ apiKey, baseUrl: harness.url });
@@ -128,7 +128,7 @@ test('listen forwards every event once, over restarts of the server and of itsel
   };
   const settled = async () => {
     const happened = (await direct.events.list({ limit: 100 }).page()).data.map(({ id }) => id);
-    await vi.waitFor(() => expect(received.toSorted()).toEqual(happened.toSorted()), { timeout: 20_000 });
+    await expect.poll(() => received.toSorted()).toEqual(happened.toSorted());
   };
 
   received.length = 0;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { webhooks } from '../src/index.ts';
 import { type EventServer, startEventServer } from './event-server.ts';
 
@@ -63,7 +63,7 @@ async function serve(options = {}): Promise<EventServer> {
   return server;
 }
 
-const soon = { timeout: 15_000, interval: 20 };
+const soon = { interval: 20 };
 const idsOf = (lines: string[]) => lines.flatMap((line) => /evt_\d+/.exec(line) ?? []);
 const ids = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `evt_${String(from + index).padStart(6, '0')}`);
@@ -72,22 +72,20 @@ test('prints events as they happen, over a restart of the server and of itself: 
   const server = await serve();
   server.emit(1);
   const first = payments(['listen'], server.url);
-  await vi.waitFor(() => expect(first.err).toContain('Listening from now on.'), soon);
-  await vi.waitFor(() => {
-    expect(first.err.join()).toMatch(/Connected/);
-  }, soon);
+  await expect.poll(() => first.err, soon).toContain('Listening from now on.');
+  await expect.poll(() => first.err.join(), soon).toMatch(/Connected/);
   server.emit(2);
   server.emit(3);
-  await vi.waitFor(() => expect(idsOf(first.out)).toEqual(ids(2, 3)), soon);
+  await expect.poll(() => idsOf(first.out), soon).toEqual(ids(2, 3));
   await server.stop();
   server.emit(4);
   await server.start();
   server.emit(5);
-  await vi.waitFor(() => expect(idsOf(first.out)).toEqual(ids(2, 5)), soon);
+  await expect.poll(() => idsOf(first.out), soon).toEqual(ids(2, 5));
   expect(await first.stop()).toBe(0);
   server.emit(6);
   const second = payments(['listen', '--json'], server.url);
-  await vi.waitFor(() => expect(second.out.map((line) => JSON.parse(line).id)).toEqual(ids(6, 6)), soon);
+  await expect.poll(() => second.out.map((line) => JSON.parse(line).id), soon).toEqual(ids(6, 6));
   expect(second.err[0]).toBe('Going on after evt_000005.');
   expect(await second.stop()).toBe(0);
 }, 60_000);
@@ -95,7 +93,7 @@ test('prints events as they happen, over a restart of the server and of itself: 
 test('forwards with a signature that the receiver verifies, also while the receiver restarts', async () => {
   const server = await serve();
   const shown = payments(['listen', '--print-secret'], server.url);
-  await vi.waitFor(() => expect(shown.out).toHaveLength(1), soon);
+  await expect.poll(() => shown.out, soon).toHaveLength(1);
   const [secret] = shown.out as [string];
   const received: string[] = [];
   const open = async (port: number): Promise<Server> => {
@@ -117,15 +115,15 @@ test('forwards with a signature that the receiver verifies, also while the recei
   const before = await open(0);
   const { port } = before.address() as AddressInfo;
   const listening = payments(['listen', '--forward-to', `127.0.0.1:${port}/hooks`], server.url);
-  await vi.waitFor(() => expect(listening.err.join()).toMatch(/Connected/), soon);
+  await expect.poll(() => listening.err.join(), soon).toMatch(/Connected/);
   server.emit(1);
   server.emit(2);
-  await vi.waitFor(() => expect(received).toEqual(ids(1, 2)), soon);
+  await expect.poll(() => received, soon).toEqual(ids(1, 2));
   await close(before);
   server.emit(3);
   const after = await open(port);
-  await vi.waitFor(() => expect(received).toEqual(ids(1, 3)), soon);
-  await vi.waitFor(() => expect(listening.out).toHaveLength(3), soon);
+  await expect.poll(() => received, soon).toEqual(ids(1, 3));
+  await expect.poll(() => listening.out, soon).toHaveLength(3);
   expect(listening.out[0]).toMatch(/payment\.completed +evt_000001 +pay_1 +→ 204 in \d+ ms/);
   expect(listening.out[1]).toMatch(/→ 500/);
   expect(await listening.stop()).toBe(0);
@@ -136,10 +134,10 @@ test('forwards with a signature that the receiver verifies, also while the recei
 test('a clock that is off is one line', async () => {
   const server = await serve({ date: () => new Date(Date.now() - 12 * 60_000).toUTCString() });
   const listening = payments(['listen', '--from-now'], server.url);
-  await vi.waitFor(() => {
-    expect(listening.err).toContain(
+  await expect
+    .poll(() => listening.err, soon)
+    .toContain(
       "This machine's clock is 12 min ahead of the server's: signatures will be refused until it is set right.",
     );
-  }, soon);
   await listening.stop();
 }, 30_000);

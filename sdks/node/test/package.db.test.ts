@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../../../tests/contract/payments/harness.ts';
 import { nodeBinary, packedNodeSdk, root } from '../../test/packed.ts';
 import { VERSION } from '../src/index.ts';
@@ -117,10 +117,10 @@ test('the README, from its first block to its last', { timeout: 120_000 }, async
   let said = '';
   for (const stream of [listening.stdout, listening.stderr]) stream.on('data', (chunk) => (said += chunk));
   try {
-    await vi.waitFor(() => expect(said).toContain('Connected.'), { timeout: 30_000 });
+    await expect.poll(() => said, { timeout: 30_000 }).toContain('Connected.');
     const made = await run('bash', ['-c', find('payments create')], { cwd: folder, env });
     const id = /pay_\w+/.exec(made.stdout)?.[0] as string;
-    await vi.waitFor(() => expect(said).toContain(`payment.completed ${id}`), { timeout: 30_000 });
+    await expect.poll(() => said, { timeout: 30_000 }).toContain(`payment.completed ${id}`);
     expect(said).toMatch(/→ 204 in/);
   } finally {
     process.kill(-(listening.pid as number), 'SIGTERM');

@@ -1,5 +1,5 @@
 // Test and live data, and two organisations, can never meet: every endpoint, with every stranger's key and session.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
 import { signUp, verifyAddress } from './person.ts';
 
@@ -56,9 +56,7 @@ beforeAll(async () => {
   const payment = await make('/v1/payments', body, { 'idempotency-key': 'x' });
   const list = async (path: string) =>
     (await harness.call('GET', path, { key: owner.test })).body.data[0]?.id;
-  await vi.waitUntil(
-    async () => (await list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`)) !== undefined,
-  );
+  await expect.poll(() => list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`)).toBeDefined();
   owned = {
     payments: payment.id,
     payment_methods: method.id,
@@ -73,7 +71,7 @@ beforeAll(async () => {
     sessions: (await host.call('GET', '/v1/session/sessions')).body.data[0].id,
   };
   const hostLogs = async () => (await host.call('GET', '/v1/request_logs')).body.data[0]?.id;
-  await vi.waitUntil(async () => (await hostLogs()) !== undefined);
+  await expect.poll(hostLogs).toBeDefined();
   owned.request_logs = await hostLogs();
   const { paths } = (await harness.call('GET', '/openapi.json')).body as {
     paths: Record<string, Record<string, { security?: object[] }>>;

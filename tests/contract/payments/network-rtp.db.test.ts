@@ -87,7 +87,7 @@ async function sent(): Promise<{ id: string; transfer: CreditTransfer }> {
     headers: { 'idempotency-key': `k${payments}` },
   });
   expect(answer.status).toBe(202);
-  await expect.poll(() => transfers.length, { timeout: 5_000 }).toBe(before + 1);
+  await expect.poll(() => transfers.length).toBe(before + 1);
   return { id: answer.body.id, transfer: transfers[before] as CreditTransfer };
 }
 
@@ -123,11 +123,11 @@ test('[P-5.1] an answer that comes by itself decides the payment, once, however 
   const message = report(transfer, 'ACTC');
   for (const answer of await Promise.all([deliver(message), deliver(message), deliver(message)]))
     expect(answer.status).toBe(202);
-  await expect.poll(() => statusOf(id), { timeout: 5_000 }).toBe('completed');
+  await expect.poll(() => statusOf(id)).toBe('completed');
   await deliver(message);
   const refused = await sent();
   await deliver(report(refused.transfer, 'RJCT'));
-  await expect.poll(() => statusOf(refused.id), { timeout: 5_000 }).toBe('failed');
+  await expect.poll(() => statusOf(refused.id)).toBe('failed');
   expect(await quarantine()).toEqual([]);
   const messages = await harness.call('GET', `/v1/payments/${id}/messages`, { key });
   expect(messages.body.data.map((one: { kind: string }) => one.kind).sort()).toEqual([
@@ -156,14 +156,14 @@ test('[P-5.3] a message that fits no payment, or contradicts one, is put aside a
   const foreign = report({ ...transfer, instructionId: `${transfer.instructionId.slice(0, -3)}999` }, 'ACTC');
   expect((await deliver(foreign)).status).toBe(202);
   expect((await deliver(foreign)).status).toBe(202);
-  await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 1);
+  await expect.poll(async () => (await quarantine()).length).toBe(before + 1);
   await deliver(report({ ...transfer, amountCents: transfer.amountCents + 1 }, 'ACTC'));
-  await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 2);
+  await expect.poll(async () => (await quarantine()).length).toBe(before + 2);
   expect((await quarantine())[0].reason).toMatch(/^mismatched/);
   expect(await statusOf(id)).toBe('processing');
   await deliver(report(transfer, 'ACTC'));
-  await expect.poll(() => statusOf(id), { timeout: 5_000 }).toBe('completed');
+  await expect.poll(() => statusOf(id)).toBe('completed');
   await deliver(report(transfer, 'RJCT'));
-  await expect.poll(async () => (await quarantine()).length, { timeout: 5_000 }).toBe(before + 3);
+  await expect.poll(async () => (await quarantine()).length).toBe(before + 3);
   expect(await statusOf(id)).toBe('completed');
 });

@@ -98,7 +98,7 @@ test('[P-9.12] the overview counts every payment once, by state, rail and day, w
   await untilEnded();
   await expect.poll(async () => (await counted()).status.returned?.[0], { timeout: 20_000 }).toBe(3);
   // What a transaction that is still open elsewhere wrote is counted when it has ended.
-  await expect.poll(async () => shown(await overview()), { timeout: 10_000 }).toEqual(await counted());
+  await expect.poll(async () => shown(await overview())).toEqual(await counted());
   const body = await overview('', other);
   const { status } = await counted();
   expect(body).toMatchObject({ payments: 18, currency: 'USD', volume: status.completed?.[1] });
@@ -125,7 +125,7 @@ test('[P-9.12] what was there before anybody asked is counted once, also while p
     ...Array.from({ length: 6 }, (_, n) => overview('', n % 2 === 0 ? harness : other)),
   ]);
   await untilEnded();
-  await expect.poll(async () => shown(await overview()), { timeout: 10_000 }).toEqual(await counted());
+  await expect.poll(async () => shown(await overview())).toEqual(await counted());
   const { rows } = await harness.database.query<{ times: number; ended: number }>(
     `select (select sum(payments) from payment_settle_times where tenant_id = $1)::int as times,
        (select count(*) from payments where tenant_id = $1 and status in ('completed', 'returned'))::int as ended`,

@@ -40,7 +40,7 @@ function post(body: unknown, { idempotencyKey, on = harness, key }: PostOptions 
 async function settled(id: string, status = 'completed', key?: string): Promise<Answer['body']> {
   const read = async () =>
     (await harness.call('GET', `/v1/payments/${id}`, key === undefined ? {} : { key })).body;
-  await expect.poll(async () => (await read()).status, { timeout: 10_000, interval: 25 }).toBe(status);
+  await expect.poll(async () => (await read()).status, { interval: 25 }).toBe(status);
   return read();
 }
 
@@ -279,9 +279,7 @@ describe('the rail', () => {
     );
     expect(bank.body.rail_selected).toBe('rtp');
     await expect
-      .poll(async () => (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body.rail_selected, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body.rail_selected)
       .toBe('ach');
     const rerouted = (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body;
     expect(rerouted.attempts.map((one: Answer['body']) => one.rail)).toEqual(['rtp', 'ach']);

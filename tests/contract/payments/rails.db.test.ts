@@ -89,7 +89,7 @@ test('[P-7.1] with a clock, ACH keeps the real windows: pending until the file l
   await new Promise((done) => setTimeout(done, 300));
   expect(await history(payment.id)).toBe('pending > processing');
   await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:30:00Z' });
-  await expect.poll(() => history(payment.id), { timeout: 5_000 }).toBe('pending > processing > completed');
+  await expect.poll(() => history(payment.id)).toBe('pending > processing > completed');
   const done = (await call('GET', `/v1/payments/${payment.id}`)).body;
   expect(done.attempts[0].settled_at).toBe(payment.estimated_settlement_at);
 });
@@ -100,7 +100,7 @@ test('[P-10.16] messages are the real ones: NACHA lines of this payment alone, a
   const other = await pay('pm_alice', 'pm_carol', { amount: 999 });
   const rtp = await pay('pm_alice', 'pm_bob', { rail: 'rtp', description: 'Rent & more' });
   for (const { id } of [ach, other, rtp]) {
-    await expect.poll(() => history(id), { timeout: 10_000 }).toBe('pending > processing > completed');
+    await expect.poll(() => history(id)).toBe('pending > processing > completed');
   }
   const files = (await call('GET', `/v1/payments/${ach.id}/messages`)).body;
   expect(files).toMatchObject({ object: 'list', next_cursor: null });

@@ -52,9 +52,7 @@ async function pay({
 }
 
 async function inStatus(id: string, status: string) {
-  await expect
-    .poll(async () => (await call('GET', `/v1/payments/${id}`)).body.status, { timeout: 10_000 })
-    .toBe(status);
+  await expect.poll(async () => (await call('GET', `/v1/payments/${id}`)).body.status).toBe(status);
   return (await call('GET', `/v1/payments/${id}`)).body;
 }
 

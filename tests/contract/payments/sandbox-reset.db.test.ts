@@ -66,9 +66,7 @@ test('[P-7.6] after a reset nothing is left to see but keys and endpoints, in th
   expect((await get(key, '/v1/sandbox/clock')).body.state).toBe('real');
   expect((await get(key, `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).body.data).toEqual([]);
   expect((await get(key, '/v1/fees?month=2026-11')).body.total).toBe(0);
-  await expect
-    .poll(async () => (await get(key, '/v1/payments', second)).body.data, { timeout: 3_000 })
-    .toEqual([]);
+  await expect.poll(async () => (await get(key, '/v1/payments', second)).body.data).toEqual([]);
 
   // Keys of requests are forgotten, the endpoint hears of what is new, signed as before, and of nothing else.
   const heard = receiver.received.length;
@@ -90,16 +88,14 @@ test('[P-7.6] whatever somebody did to the published sandbox, the first request 
   for (const id of ['pm_alice', 'pm_bob']) {
     await harness.call('POST', '/v1/sandbox/clock', { body: { advance: 'P1M' } });
     await expect
-      .poll(async () => (await harness.call('DELETE', `/v1/payment_methods/${id}`)).status, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await harness.call('DELETE', `/v1/payment_methods/${id}`)).status)
       .toBe(204);
   }
   expect((await pay(SANDBOX_KEY)).status).toBe(422);
   expect((await reset(SANDBOX_KEY, second)).status).toBe(200);
-  await expect.poll(async () => (await pay(SANDBOX_KEY)).status, { timeout: 3_000 }).toBe(202);
+  await expect.poll(async () => (await pay(SANDBOX_KEY)).status).toBe(202);
   const { body } = await pay(SANDBOX_KEY, { rail: 'ach' });
-  await expect.poll(() => statusOf(SANDBOX_KEY, body.id), { timeout: 10_000 }).toBe('completed');
+  await expect.poll(() => statusOf(SANDBOX_KEY, body.id)).toBe('completed');
 });
 
 const answered = ({ status, body }: Answer) => (status === 202 ? '202' : `${status} ${body.code}`);
@@ -131,12 +127,12 @@ test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its 
   const waiting = (await pay(key, { rail: 'ach' })).body;
   // Handed to its rail while the clock stands: from then on it has a window.
   const attemptOf = async () => (await get(key, `/v1/payments/${waiting.id}`)).body.attempts[0]?.status;
-  await expect.poll(attemptOf, { timeout: 10_000 }).toBe('waiting');
+  await expect.poll(attemptOf).toBe('waiting');
   await clock('DELETE');
   const { now, state } = await clock('GET');
   expect(state).toBe('running');
   const hurried = (await pay(key, { rail: 'ach' })).body;
-  await expect.poll(() => statusOf(key, hurried.id), { timeout: 10_000 }).toBe('completed');
+  await expect.poll(() => statusOf(key, hurried.id)).toBe('completed');
   const { attempts, updated_at } = (await get(key, `/v1/payments/${hurried.id}`)).body;
   for (const at of [attempts[0].submitted_at, attempts[0].settled_at, updated_at]) {
     expect(Date.parse(at) - Date.parse(now)).toBeLessThan(60_000);
@@ -145,7 +141,7 @@ test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its 
   const late = (
     await pay(key, { rail: 'ach', destination: { payment_method_id: 'pm_test_ach_late_return_r10' } })
   ).body;
-  await expect.poll(() => statusOf(key, late.id), { timeout: 10_000 }).toBe('returned');
+  await expect.poll(() => statusOf(key, late.id)).toBe('returned');
   // What was accepted while it stood goes by the calendar.
   expect(await statusOf(key, waiting.id)).toBe('pending');
   await clock('POST', { advance: 'P15D' });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestDatabase } from '@libs/db/testing';
 import { simpleParser } from 'mailparser';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SoftwareAuthenticator } from '../../../libs/login/test/authenticator.ts';
 import { ERASED_TABLES, KEPT_TABLES } from '../../../services/toolhub/src/customers/erasure-store.ts';
 import {
@@ -66,14 +66,9 @@ async function mailsTo(address: string): Promise<ReadMail[]> {
 /** The token of the newest mail of this kind, and how it was worded. */
 async function linkIn(address: string, page: 'verify' | 'reset', count = 1): Promise<string> {
   const pattern = new RegExp(`${url}/${page}\\?token=([\\w-]+)`);
-  return vi.waitFor(
-    async () => {
-      const tokens = (await mailsTo(address)).flatMap(({ text }) => pattern.exec(text)?.[1] ?? []);
-      expect(tokens.length).toBeGreaterThanOrEqual(count);
-      return tokens.at(-1) as string;
-    },
-    { timeout: 10_000 },
-  );
+  const tokens = async () => (await mailsTo(address)).flatMap(({ text }) => pattern.exec(text)?.[1] ?? []);
+  await expect.poll(async () => (await tokens()).length).toBeGreaterThanOrEqual(count);
+  return (await tokens()).at(-1) as string;
 }
 
 const post = (path: string, body: unknown, account?: Account) =>
@@ -107,10 +102,9 @@ describe('verification', () => {
     await linkIn(ada.email, 'verify');
     for (let n = 0; n < 12; n += 1) expect((await post('/api/auth/verify/resend', {}, ada)).status).toBe(202);
     await linkIn(ada.email, 'verify', 5);
-    await vi.waitFor(async () => {
-      const { rows } = await db.database.query(`select 1 from jobs where name = 'mail.account'`);
-      expect(rows).toEqual([]);
-    }, 10_000);
+    const jobs = async () =>
+      (await db.database.query(`select 1 from jobs where name = 'mail.account'`)).rows.length;
+    await expect.poll(jobs).toBe(0);
     expect((await mailsTo(ada.email)).length).toBe(5);
   });
 
@@ -232,18 +226,16 @@ describe('the account', () => {
        where table_schema like 'toolhub%' and column_name in ('customer_id', 'tenant_id')`,
     );
     expect(rows.length).toBeGreaterThan(ERASED_TABLES.length);
-    await vi.waitFor(
-      async () => {
-        for (const { table_schema: schema, table_name: table, column_name: column } of rows) {
-          if ((KEPT_TABLES as readonly string[]).includes(table)) continue;
-          const left = await db.database.query(`select 1 from ${schema}.${table} where ${column} = $1`, [
-            ada.id,
-          ]);
-          expect([table, left.rowCount]).toEqual([table, 0]);
-        }
-      },
-      { timeout: 10_000, interval: 200 },
-    );
+    const tablesWithRows = async () => {
+      const found: string[] = [];
+      for (const { table_schema: schema, table_name: table, column_name: column } of rows) {
+        if ((KEPT_TABLES as readonly string[]).includes(table)) continue;
+        const sql = `select 1 from ${schema}.${table} where ${column} = $1 limit 1`;
+        if ((await db.database.query(sql, [ada.id])).rowCount) found.push(table);
+      }
+      return found;
+    };
+    await expect.poll(tablesWithRows, { interval: 200 }).toEqual([]);
     expect((await signUp(url, ada.email)).id).not.toBe(ada.id);
   });
 });

@@ -1,5 +1,6 @@
 // Calls that wait for a person, over two processes on one database: rules, waiting, decisions, and the run that follows.
 import type { TestDatabase } from '@libs/db/testing';
+import { withinASecond } from '@libs/runtime/testing';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
@@ -131,15 +132,24 @@ describe('rules', () => {
       (await send(ada, { text: tool }, { tool, url })).error?.code === 'approval_required';
     expect(await waits(SEND)).toBe(false);
     await setRules(ada, { send: true, delete: false, tools: {} });
-    await expect.poll(() => waits(SEND), { timeout: 1_000 }).toBe(true);
+    await withinASecond(
+      () => waits(SEND),
+      (answer) => expect(answer).toBe(true),
+    );
     expect(
       await Promise.all(['alpha_mark_note', 'alpha_edit_note', DELETE].map((tool) => waits(tool))),
     ).toEqual([...[false, false, false]]);
     await setRules(ada, { send: false, delete: true, tools: { alpha_edit_note: false } });
-    await expect.poll(() => waits(DELETE), { timeout: 1_000 }).toBe(true);
+    await withinASecond(
+      () => waits(DELETE),
+      (answer) => expect(answer).toBe(true),
+    );
     expect([await waits(SEND), await waits('alpha_edit_note')]).toEqual([false, false]);
     await setRules(ada, { send: false, delete: false, tools: { [SEND]: true } });
-    await expect.poll(() => waits(SEND), { timeout: 1_000 }).toBe(true);
+    await withinASecond(
+      () => waits(SEND),
+      (answer) => expect(answer).toBe(true),
+    );
     expect(await waits(DELETE)).toBe(false);
   });
 });
@@ -315,9 +325,10 @@ describe('after it was allowed', () => {
     const { approval_id } = await waitFor(ada, { text: 'hello' });
     await allow(ada, approval_id);
     expect((await asPerson(ada, 'DELETE', '/api/credentials/alpha')).status).toBe(204);
-    await expect
-      .poll(async () => (await send(ada, { text: 'hello', approval_id })).error?.code, { timeout: 1_000 })
-      .toBe('not_connected');
+    await withinASecond(
+      async () => (await send(ada, { text: 'hello', approval_id })).error?.code,
+      (answer) => expect(answer).toBe('not_connected'),
+    );
     const put = { method: 'PUT', body: {}, token: ada.token };
     expect((await call(`${here.url}/api/credentials/alpha?verify=false`, put)).status).toBe(200);
     expect((await send(ada, { text: 'hello', approval_id })).content).toEqual({ number: 1 });
@@ -331,9 +342,10 @@ describe('after it was allowed', () => {
     expect((await send(ada, { text: 'one', approval_id })).content).toEqual({ number: 1 });
     expect((await send(ada, { text: 'one', approval_id })).content).toEqual({ number: 1 });
     expect((await send(ada, { text: 'two' })).content).toEqual({ number: 2 });
-    await expect
-      .poll(async () => (await send(ada, { text: 'three' }, { url: there.url })).error, { timeout: 1_000 })
-      .toBeUndefined();
+    await withinASecond(
+      async () => (await send(ada, { text: 'three' }, { url: there.url })).error,
+      (answer) => expect(answer).toBeUndefined(),
+    );
     await waitFor(ada, { text: 'one' }, DELETE);
     const { token: tools } = await makeToken(here.url, ada, { scopes: ['tools:read', 'tools:write'] });
     await waitFor({ ...ada, tools }, { text: 'two' });

@@ -1,5 +1,6 @@
 // Accounts, sessions, personal tokens and who may call what, over real HTTP.
 import type { TestDatabase } from '@libs/db/testing';
+import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Account,
@@ -249,7 +250,7 @@ describe('personal tokens', () => {
     expect(revoked.status).toBe(204);
     const statuses = async () =>
       Promise.all([instance, second].map(async (one) => (await call(`${one.url}/api/me`, { token })).status));
-    await expect.poll(statuses, { timeout: 1_000, interval: 10 }).toEqual([401, 401]);
+    await withinASecond(statuses, (answer) => expect(answer).toEqual([401, 401]));
     const again = await call(`${url}/api/tokens/${id}`, { method: 'DELETE', cookie: account.cookie });
     expect(again.status).toBe(404);
   });
@@ -263,7 +264,7 @@ describe('personal tokens', () => {
     );
     await database.database.query('delete from personal_tokens where id = $1', [id]);
     const status = async () => (await call(`${second.url}/api/me`, { token })).status;
-    await expect.poll(status, { timeout: 1_000, interval: 20 }).toBe(401);
+    await withinASecond(status, (answer) => expect(answer).toBe(401));
   });
 
   test('[TH-3] an expired token is refused', async () => {

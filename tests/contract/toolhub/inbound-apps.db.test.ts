@@ -321,10 +321,10 @@ test('[TH-9.7] a bot’s messages are collected without a tool’s call, and tol
     await settled();
   };
   await collect();
-  await expect.poll(async () => (await eventsOf(ada.id)).length, { timeout: 5_000 }).toBe(2);
+  await expect.poll(async () => (await eventsOf(ada.id)).length).toBe(2);
   telegram.push(token, message(3, 'third'));
   await collect();
-  await expect.poll(async () => (await eventsOf(ada.id)).length, { timeout: 5_000 }).toBe(3);
+  await expect.poll(async () => (await eventsOf(ada.id)).length).toBe(3);
   const told = await eventsOf(ada.id);
   expect(told.map(({ data }) => data.message.text)).toEqual(['first', 'second', 'third']);
   expect(told[0]).toMatchObject({ type: 'telegram.message.received', data: { bot_id: 777, chat_id: 5 } });

@@ -100,7 +100,7 @@ async function newListener(): Promise<Listener> {
     return all;
   };
   const arrivals = (count: number) =>
-    expect.poll(() => receiver.at(path).length, { timeout: 10_000, interval: 20 }).toBe(count);
+    expect.poll(() => receiver.at(path).length, { interval: 20 }).toBe(count);
   return { id: customer.id, api, token: customer.token, received, arrivals };
 }
 

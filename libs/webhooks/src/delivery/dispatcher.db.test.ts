@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
 import { RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
@@ -173,22 +173,23 @@ describe('a failure', () => {
       tries.set(id, (tries.get(id) ?? 0) + 1);
       response.writeHead(tries.get(id) === 1 ? 500 : 200).end();
     });
-    await start({ rules: { ...RULES, retryDelaysMs: [150] } });
+    // The next poll, which would find them all, is far away.
+    await start({ rules: { ...RULES, retryDelaysMs: [150] }, pollMs: 60_000 });
     for (let n = 0; n < 3; n += 1) {
       await shop.emit(ref, 1);
       await new Promise((wait) => setTimeout(wait, 40));
     }
-    await vi.waitUntil(() => tries.size === 3);
+    await until('each was tried', () => tries.size === 3);
     const busyUntil = performance.now() + 120;
     while (performance.now() < busyUntil); // The first row falls due now, the others soon after.
-    // Well before the next poll, which would find them all.
-    await vi.waitUntil(() => [...tries.values()].every((count) => count === 2), { timeout: 2_500 });
+    await until('each was tried again', () => [...tries.values()].every((count) => count === 2));
   });
 
   it('is tried again after the delays of the schedule, with the same id, and is dead at the end', async () => {
     const ref = await shop.addEndpoint(`${receiver.url}/down`);
     receiver.on('/down', (_request, response) => response.writeHead(500).end());
-    await start();
+    // Nothing but its own timer brings a try about.
+    await start({ pollMs: 60_000 });
     const [eventId = ''] = await shop.emit(ref, 1);
     const delivery = await settled(eventId);
     expect(delivery.status).toBe('dead');
@@ -201,7 +202,6 @@ describe('a failure', () => {
     for (const [index, delayMs] of RULES.retryDelaysMs.entries()) {
       // A timer may fire a millisecond early; late is only a matter of load.
       expect(gaps[index]).toBeGreaterThanOrEqual(delayMs - 2);
-      expect(gaps[index]).toBeLessThan(delayMs + 1_000);
     }
   });
 

@@ -46,7 +46,7 @@ async function tablesWith(database: Database, text: string): Promise<string[]> {
 async function payByRtp(): Promise<Payment> {
   const [payment] = await harness.pay([{ source: SOURCE, destination: DESTINATION }]);
   const status = async () => (await harness.payment(payment as Payment)).status;
-  await expect.poll(status, { timeout: 10_000 }).toBe('completed');
+  await expect.poll(status).toBe('completed');
   return payment as Payment;
 }
 
@@ -96,8 +96,8 @@ describe('RTP', () => {
   test('what is put aside is sealed too, and the operator reads it', async () => {
     const message = `<nonsense>${numbers[0]}</nonsense>`;
     await harness.read('test', [message]);
-    await expect.poll(() => harness.quarantine(), { timeout: 5_000 }).toHaveLength(1);
-    await expect.poll(() => harness.jobsLeft(), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => harness.quarantine()).toHaveLength(1);
+    await expect.poll(() => harness.jobsLeft()).toBe(0);
     expect(await tablesWith(harness.database, numbers[0] as string)).toEqual([]);
     const quarantine = createQuarantine({ database: harness.database, sealer, now: () => new Date() });
     const [item] = await quarantine.list({ rail: null, status: null, before: null, limit: 10 });
@@ -109,7 +109,7 @@ test('ACH: no table shows an account number, and the owner reads the lines as th
   const tenant = await house.addTenant('org_at_rest');
   const id = await house.pay(tenant, { sourceId: SOURCE, destinationId: DESTINATION });
   const status = async () => (await house.get(tenant, id)).status;
-  await expect.poll(status, { timeout: 10_000 }).toBe('completed');
+  await expect.poll(status).toBe('completed');
   for (const number of numbers) expect(await tablesWith(house.database, number)).toEqual([]);
   const messages = house.messages;
   const lines = (await messages.list(tenant, id)).map(({ content }) => content).join('\n');

@@ -2,7 +2,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createDeliveryQueue, type OfferedDelivery } from '@libs/webhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PaymentsEvent } from '../events/event.ts';
 import { webhookBody } from '../events/event-json.ts';
 import { paymentsMigrations } from '../migrations.ts';
@@ -93,7 +93,7 @@ describe('offering deliveries', () => {
     ]);
     // A notification of a later commit comes after those of earlier ones, so this one proves that there was none.
     await database.query(`select pg_notify('${DELIVERY_SCHEMA}_due', 'later')`);
-    await vi.waitFor(() => expect(announced).toContain('later'));
+    await expect.poll(() => announced).toContain('later');
     expect(announced).toEqual(['later']);
   });
 
@@ -122,13 +122,13 @@ describe('offering deliveries', () => {
     await database.transaction((tx) => enqueue(tx, newEvent()));
     expect(offered).toEqual([]);
     expect(await queued()).toHaveLength(1);
-    await vi.waitFor(() => expect(announced).toEqual([JSON.stringify([[tenantId, 'we_1']])]));
+    await expect.poll(() => announced).toEqual([JSON.stringify([[tenantId, 'we_1']])]);
   });
 
   test('without a transaction nobody would know of the commit, so the row is announced', async () => {
     listen();
     await enqueue(database, newEvent());
     expect(offered).toEqual([]);
-    await vi.waitFor(() => expect(announced).toEqual([JSON.stringify([[tenantId, 'we_1']])]));
+    await expect.poll(() => announced).toEqual([JSON.stringify([[tenantId, 'we_1']])]);
   });
 });

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createIdFactory } from '@libs/seal';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEmitEvent } from '../events/service.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
 import type { LimitCheck } from './meter.ts';
@@ -188,13 +188,11 @@ describe('what a process holds', () => {
     expect(await counter(id)).toEqual({ used: 40, kept: 0 });
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await vi.waitFor(
-      async () => {
-        await service.sweep();
-        expect(await counter(id)).toEqual({ used: 0, kept: 0 });
-      },
-      { timeout: 5_000, interval: 100 },
-    );
+    const swept = async () => {
+      await service.sweep();
+      return counter(id);
+    };
+    await expect.poll(swept, { interval: 100 }).toEqual({ used: 0, kept: 0 });
     expect((await service.meter.checkLimit(id)).kind).toBe('reserved');
   });
 
@@ -279,16 +277,16 @@ describe('thresholds', () => {
     await run(39);
     expect(await told(id)).toEqual([]);
     await run(1);
-    await vi.waitFor(async () => expect(await told(id)).toEqual([80]));
+    await expect.poll(() => told(id)).toEqual([80]);
     await run(10);
-    await vi.waitFor(async () => expect(await told(id)).toEqual([80, 100]));
+    await expect.poll(() => told(id)).toEqual([80, 100]);
   });
 
   test('a larger limit is told anew; what a crash left untold, the job tells', async () => {
     const id = await newCustomer(10);
     const service = newService();
     for (let n = 0; n < 10; n += 1) await settle(service, await service.meter.checkLimit(id), true);
-    await vi.waitFor(async () => expect(await told(id)).toEqual([80, 100]));
+    await expect.poll(() => told(id)).toEqual([80, 100]);
     await service.changeLimit(id, 12);
     expect(await told(id)).toEqual([80, 80, 100]);
     await db.database.query('update usage_counters set notified_percent = 0 where customer_id = $1', [id]);
@@ -302,7 +300,7 @@ describe('thresholds', () => {
     const id = await newCustomer(10);
     const service = newService();
     for (let n = 0; n < 10; n += 1) await settle(service, await service.meter.checkLimit(id), true);
-    await vi.waitFor(async () => expect(await told(id)).toEqual([80, 100]));
+    await expect.poll(() => told(id)).toEqual([80, 100]);
     for (let n = 0; n < 5; n += 1) {
       await service.changePlan(id, { plan: 'free' });
       await service.changeLimit(id, 12);

@@ -1,6 +1,6 @@
 // The ladder of a tool call over real HTTP: every rung stops what it shall stop, and what was reserved is settled.
 import type { TestDatabase } from '@libs/db/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectorError } from '../connectors/connector.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import { platformError, testPlatform } from '../mcp/test/platform.ts';
@@ -229,11 +229,8 @@ describe('the gate', () => {
       'alpha_send_note success',
       'alpha_send_note refused',
     ]);
-    const told = await vi.waitFor(async () => {
-      const events = await eventsOf(id);
-      expect(events).toHaveLength(2);
-      return events;
-    });
+    await expect.poll(async () => (await eventsOf(id)).length).toBe(2);
+    const told = await eventsOf(id);
     expect(told.map(({ type, data }) => [type, data.threshold_percent, data.used])).toEqual([
       ['usage.threshold', 80, 2],
       ['usage.threshold', 100, 2],
@@ -310,7 +307,7 @@ describe('cancellation', () => {
     controller.abort();
     expect(await heard).toMatchObject({ message: 'The client is gone.' });
     await call;
-    await vi.waitFor(async () => expect(await auditOf(id)).toEqual(['alpha_send_note failure']));
+    await expect.poll(() => auditOf(id)).toEqual(['alpha_send_note failure']);
     expect((await hub.billing.planState(id)).used).toBe(1);
   });
 

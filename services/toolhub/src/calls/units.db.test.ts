@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestDatabase } from '@libs/db/testing';
 import Type from 'typebox';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, ConnectorError, defineConnector, defineTool } from '../connectors/connector.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import {
@@ -43,6 +43,7 @@ beforeAll(async () => {
     socket.on('error', () => {});
     socket.on('data', () => {
       arrived += 1;
+      vendor.emit('arrived');
       if (behaviour === 'cut') socket.destroy();
       else if (behaviour !== 'hang') socket.write(answers[behaviour]);
     });
@@ -132,15 +133,15 @@ describe('the unit of a call', () => {
     behaviour = 'hang';
     for (let n = 0; n < 10; n += 1) {
       const controller = new AbortController();
-      const before = arrived;
+      const arrival = once(vendor, 'arrived');
       const call = send(id, {}, controller.signal).catch(() => undefined);
       // The limit answers at once, a call that passed it hangs at the platform.
-      await Promise.race([call, vi.waitFor(() => expect(arrived).toBe(before + 1), { timeout: 5_000 })]);
+      await Promise.race([call, arrival]);
       controller.abort();
       await call;
     }
     expect(arrived).toBe(3);
-    await vi.waitFor(async () => expect(await usedBy(id)).toBe(3));
+    await expect.poll(() => usedBy(id)).toBe(3);
   });
 
   test('[TH-7.13] a key whose call found no connection is free, one that was cut is not', async () => {

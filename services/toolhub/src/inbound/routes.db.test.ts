@@ -112,9 +112,7 @@ interface EventRow {
 }
 const events = () => rows<EventRow>('select customer_id, type, data from events order by id');
 const settled = () =>
-  expect
-    .poll(() => rows(`select 1 from jobs where key is null`), { timeout: 10_000, interval: 20 })
-    .toEqual([]);
+  expect.poll(() => rows(`select 1 from jobs where key is null`), { interval: 20 }).toEqual([]);
 
 async function claim(customerId: string, phoneNumberId: string): Promise<void> {
   await database.transaction((tx) => claimPhoneNumber(tx, { customerId, phoneNumberId, at: now() }));

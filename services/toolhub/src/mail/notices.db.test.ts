@@ -72,7 +72,7 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
     onError: () => {},
     pollMs: 100,
   });
-  await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => sent.length).toBe(2);
   await expect.poll(async () => (await database.query('select 1 from jobs')).rowCount).toBe(0);
   await worker.drain();
   expect(sent.map(({ subject }) => subject).sort()).toEqual([

@@ -68,7 +68,7 @@ async function addCustomer(): Promise<{ customerId: string; path: string; webhoo
 
 const emitterOf = (webhooks: Webhooks) => createEmitEvent({ newId, now, deliver: webhooks.deliver });
 const arrivals = (path: string, count: number) =>
-  expect.poll(() => receiver.to(path).length, { timeout: 8_000, interval: 10 }).toBe(count);
+  expect.poll(() => receiver.to(path).length, { interval: 10 }).toBe(count);
 const statuses = async (webhooks: Webhooks, customerId: string) =>
   (await webhooks.listDeliveries(customerId, ALL)).map(({ status }) => status);
 
@@ -156,7 +156,7 @@ describe('a dead letter', () => {
     receiver.on(path, (_request, response) => response.writeHead(500).end());
     await webhooks.configure({ customerId, webhookUrl, events: null });
     await webhooks.sendTest(customerId);
-    await expect.poll(() => statuses(webhooks, customerId), { timeout: 8_000 }).toEqual(['dead']);
+    await expect.poll(() => statuses(webhooks, customerId)).toEqual(['dead']);
     const rows = async () =>
       (
         await db.database.query('select 1 from toolhub_webhooks.deliveries where tenant_id = $1', [
@@ -178,12 +178,12 @@ describe('a dead letter', () => {
     receiver.on(path, (_request, response) => response.writeHead(500).end());
     await webhooks.configure({ customerId, webhookUrl, events: null });
     await webhooks.sendTest(customerId);
-    await expect.poll(() => statuses(webhooks, customerId), { timeout: 8_000 }).toEqual(['dead']);
+    await expect.poll(() => statuses(webhooks, customerId)).toEqual(['dead']);
     await db.database.query('delete from events where customer_id = $1', [customerId]);
     const [letter] = await webhooks.listDeadLetters(customerId, ALL);
     expect(letter).toMatchObject({ payload: null, webhookUrl, eventType: 'webhook.test' });
     await webhooks.replay(customerId, letter?.id ?? '');
-    await expect.poll(() => statuses(webhooks, customerId), { timeout: 8_000 }).toEqual(['failed']);
+    await expect.poll(() => statuses(webhooks, customerId)).toEqual(['failed']);
   });
 });
 
@@ -207,7 +207,7 @@ describe('the key that seals secrets', () => {
         )
       ).rows[0]?.secret_sealed as Buffer;
     const newKey = createSealer({ keys: [NEW_KEY] });
-    await expect.poll(async () => newKey.needsReseal(await sealed()), { timeout: 8_000 }).toBe(false);
+    await expect.poll(async () => newKey.needsReseal(await sealed())).toBe(false);
     expect(newKey.openText(await sealed(), `webhook_secret ${customerId}`)).toBe(secret);
   });
 
@@ -219,7 +219,7 @@ describe('the key that seals secrets', () => {
     running.splice(0);
     const keyless = await start({ sealer: createSealer({ keys: [NEW_KEY] }) });
     await keyless.sendTest(customerId);
-    await expect.poll(() => statuses(keyless, customerId), { timeout: 8_000 }).toEqual(['dead']);
+    await expect.poll(() => statuses(keyless, customerId)).toEqual(['dead']);
     expect(receiver.to(path)).toEqual([]);
     expect(errors.splice(0).length).toBeGreaterThan(0);
     await keyless.dispatcher.stop();

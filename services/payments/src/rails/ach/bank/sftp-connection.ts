@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import SftpClient from 'ssh2-sftp-client';
+import type SftpClient from 'ssh2-sftp-client';
 
 export interface SftpOptions {
   /** `sftp://user@host:port/folder`; a password may stand in it where the bank takes no key. */
@@ -31,12 +31,14 @@ function isHostKey(key: Buffer, fingerprint: string): boolean {
 }
 
 async function connect({ url, privateKeyPath, hostKeyFingerprint }: SftpOptions): Promise<SftpClient> {
+  // Read where a bank is asked: it is a twentieth of the start of every process, and few speak with one.
+  const { default: Client } = await import('ssh2-sftp-client');
   const { hostname, port, username, password } = new URL(url);
   const privateKey = privateKeyPath === undefined ? undefined : await readFile(privateKeyPath);
   // The protocol is many small questions: with the usual delay of small packets each would cost 40 ms.
   const sock = createConnection({ host: hostname, port: Number(port || PORT_DEFAULT), noDelay: true });
   // Events between two calls need no handling: the next call finds the connection gone and says so.
-  const client = new SftpClient('ach', {});
+  const client = new Client('ach', {});
   try {
     await client.connect({
       sock,

@@ -148,7 +148,7 @@ describe('returns', () => {
           [id],
         )
       ).rows;
-    await expect.poll(legs, { timeout: 10_000 }).toEqual([
+    await expect.poll(legs).toEqual([
       { leg: 'credit', state: 'returned', amount: 77_00 },
       { leg: 'debit', state: 'settled', amount: 77_00 },
       { leg: 'refund', state: 'settled', amount: 77_00 },
@@ -241,7 +241,6 @@ describe('forced outcomes', () => {
       .poll(
         async () =>
           (await house.database.query('select state from ach_entries where payment_id = $1', [id])).rows,
-        { timeout: 5_000 },
       )
       .toEqual([{ state: 'returned' }]);
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');

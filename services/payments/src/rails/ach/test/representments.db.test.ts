@@ -161,7 +161,7 @@ describe('asked for', () => {
     const tenant = await house.addTenant('org_again_hurried');
     const id = await pay(tenant, { sourceId: 'pm_test_ach_return_once_r09' });
     await expect
-      .poll(async () => historyOf(await house.get(tenant, id)), { timeout: 10_000 })
+      .poll(async () => historyOf(await house.get(tenant, id)))
       .toBe('pending > processing > completed');
     expect(attemptsOf(await house.get(tenant, id))).toEqual(['returned R09', 'settled']);
   });

@@ -146,7 +146,7 @@ describe('transfers', () => {
     const transfer = transferTo('pm_anyone');
     await network.receive([{ xml: write(transfer), answerAfterMs: 700 }]);
     expect(await answers()).toEqual([]);
-    await expect.poll(answers, { interval: 10, timeout: 5_000 }).toHaveLength(1);
+    await expect.poll(answers, { interval: 10 }).toHaveLength(1);
   });
 
   test.each([

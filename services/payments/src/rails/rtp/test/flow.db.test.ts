@@ -32,7 +32,7 @@ afterAll(() => harness.stop());
 
 async function settled(payment: Parameters<Harness['payment']>[0]) {
   await expect
-    .poll(async () => (await harness.payment(payment)).status, { interval: 10, timeout: 10_000 })
+    .poll(async () => (await harness.payment(payment)).status, { interval: 10 })
     .toMatch(/completed|failed/);
   return harness.payment(payment);
 }
@@ -129,11 +129,8 @@ describe('rejects', () => {
     ]);
     expect((await settled(final!)).attempts).toHaveLength(1);
     await expect
-      .poll(
-        async () => (await harness.payment(reroutable!)).attempts.map((one) => `${one.rail} ${one.status}`),
-        {
-          timeout: 5_000,
-        },
+      .poll(async () =>
+        (await harness.payment(reroutable!)).attempts.map((one) => `${one.rail} ${one.status}`),
       )
       .toEqual(['rtp rejected', 'ach submitted']);
     expect((await harness.payment(reroutable!)).status).toBe('processing');
@@ -146,10 +143,7 @@ describe('time-outs', () => {
       { destination: 'pm_test_rtp_timeout', rail: 'auto', fallback: true },
     ]);
     await expect
-      .poll(async () => (await harness.payment(payment!)).attempts[0]?.status, {
-        interval: 10,
-        timeout: 5_000,
-      })
+      .poll(async () => (await harness.payment(payment!)).attempts[0]?.status, { interval: 10 })
       .toMatch(/unknown|settled/);
     const done = await settled(payment!);
     expect(done.status).toBe('completed');
@@ -176,9 +170,7 @@ describe('time-outs', () => {
     const failed = await settled(account!);
     expect(failed.failure).toMatchObject({ code: 'account_closed', network_code: 'AC04' });
     await expect
-      .poll(async () => (await harness.payment(bank!)).attempts.map((one) => `${one.rail} ${one.status}`), {
-        timeout: 5_000,
-      })
+      .poll(async () => (await harness.payment(bank!)).attempts.map((one) => `${one.rail} ${one.status}`))
       .toEqual(['rtp rejected', 'ach submitted']);
   });
 });
@@ -282,7 +274,7 @@ describe('what cannot be sent', () => {
 });
 
 test('nothing is left over: no job, no error, no message put aside', async () => {
-  await expect.poll(() => harness.jobsLeft(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => harness.jobsLeft()).toBe(0);
   expect(harness.errors).toEqual([]);
   expect(await harness.quarantine()).toEqual([]);
   expect(harness.lines).toEqual([]);

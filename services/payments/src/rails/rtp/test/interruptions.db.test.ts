@@ -14,9 +14,7 @@ async function payOnce(options: HarnessOptions): Promise<Payment> {
   harness = await createHarness(options);
   await harness.work();
   const [payment] = await harness.pay([{}]);
-  await expect
-    .poll(async () => (await harness.payment(payment!)).status, { interval: 20, timeout: 10_000 })
-    .toBe('completed');
+  await expect.poll(async () => (await harness.payment(payment!)).status, { interval: 20 }).toBe('completed');
   return harness.payment(payment!);
 }
 

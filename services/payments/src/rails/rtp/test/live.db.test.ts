@@ -106,7 +106,7 @@ const attemptsOf = async (payment: Payment) =>
 test('a payment is accepted in the answer to its message', async () => {
   react = accept;
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp settled']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp settled']);
   expect((await harness.payment(payment)).status).toBe('completed');
   expect((await harness.messagesOf(payment)).map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.002']);
   await expect.poll(() => harness.health.successes).toBeGreaterThan(0);
@@ -119,7 +119,7 @@ test('one that fails on the way is asked after and stays unknown until the bank 
     else accept(message, response);
   };
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp settled']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp settled']);
   expect(arrived.map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.028', 'pacs.028']);
   expect(harness.health.failures).toContain('unreachable');
 });
@@ -130,7 +130,7 @@ test('the identical message goes out again, marked, when questions are not answe
     else accept(message, response);
   };
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp settled']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp settled']);
   expect(arrived.map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.028', 'pacs.028', 'pacs.008']);
   expect(arrived[3]).toEqual(arrived[0]);
   const sent = (await harness.messagesOf(payment)).filter(({ kind }) => kind === 'pacs.008');
@@ -147,8 +147,8 @@ test('an answer that comes after we stopped waiting is heard by asking, and coun
     else response.writeHead(202).end();
   };
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp unknown']);
-  await expect.poll(() => attemptsOf(payment), { timeout: 10_000 }).toEqual(['rtp settled']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp unknown']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp settled']);
   expect(arrived.slice(0, 2).map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.028']);
   const { rows } = await harness.database.query(
     'select kind from ledger_transfers where payment_id = $1 order by id',
@@ -166,18 +166,16 @@ test('so is a late refusal, and only then ACH takes over', async () => {
     else response.writeHead(200).end(report(message.request.transfer, 'RJCT', 'RC04'));
   };
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp unknown']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp unknown']);
   expect(await attemptsOf(payment)).toHaveLength(1);
-  await expect
-    .poll(() => attemptsOf(payment), { timeout: 10_000 })
-    .toEqual(['rtp rejected', 'ach submitted']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected', 'ach submitted']);
 });
 
 test('a network that is signed off is reported, and the payment goes by ACH', async () => {
   harness.health.failures.length = 0;
   react = (message, response) => response.writeHead(200).end(report(transferIn(message), 'RJCT', '9948'));
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp rejected', 'ach submitted']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected', 'ach submitted']);
   await expect.poll(() => harness.health.failures).toEqual(['signed_off']);
 });
 
@@ -186,7 +184,7 @@ test('a gateway that is not there gives the payment back to ACH', async () => {
   bank.close();
   await once(bank, 'close');
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp rejected', 'ach submitted']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected', 'ach submitted']);
   expect((await harness.payment(payment)).attempts[0]).toMatchObject({ code: null });
   const { rows } = await harness.database.query('select state from rtp_submissions where payment_id = $1', [
     payment.id,

@@ -54,18 +54,18 @@ const attemptsOf = async (payment: Payment) =>
 
 test('an answer after the alert settles the payment', async () => {
   const payment = await paySilently();
-  await expect.poll(() => alerts(payment), { interval: 5, timeout: 5_000 }).toBe(1);
+  await expect.poll(() => alerts(payment), { interval: 5 }).toBe(1);
   expect(await attemptsOf(payment)).toEqual(['rtp unknown']);
   speaksAgain = true;
-  await expect.poll(() => attemptsOf(payment), { timeout: 5_000 }).toEqual(['rtp settled']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp settled']);
   speaksAgain = false;
 });
 
 test('the questions come to an end, with a last alert, and the payment is paid no other way', async () => {
   questions = 0;
   const payment = await paySilently();
-  await expect.poll(() => alerts(payment), { timeout: 5_000 }).toBe(2);
-  await expect.poll(() => harness.jobsLeft(), { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => alerts(payment)).toBe(2);
+  await expect.poll(() => harness.jobsLeft()).toBe(0);
   expect(questions).toBe(policy.inquiriesMax + policy.slowInquiriesMax);
   expect(await attemptsOf(payment)).toEqual(['rtp unknown']);
   expect((await harness.payment(payment)).status).toBe('processing');

@@ -63,7 +63,7 @@ async function openPayment(): Promise<{ payment: Payment; transfer: CreditTransf
     );
     return rows[0]?.at ?? null;
   };
-  await expect.poll(sentAt, { interval: 5, timeout: 5_000 }).not.toBeNull();
+  await expect.poll(sentAt, { interval: 5 }).not.toBeNull();
   const [message] = await harness.messagesOf(payment as Payment);
   const reading = readCreditTransfer(message?.content ?? '');
   if (!reading.ok) throw new Error('the transfer cannot be read');
@@ -76,7 +76,7 @@ async function readAll(mode: 'test' | 'live', messages: readonly string[]): Prom
     const { rows } = await harness.database.query(`select 1 from jobs where name = 'rtp.read'`);
     return rows.length;
   };
-  await expect.poll(waiting, { interval: 5, timeout: 5_000 }).toBe(0);
+  await expect.poll(waiting, { interval: 5 }).toBe(0);
 }
 
 async function lastQuarantined() {
