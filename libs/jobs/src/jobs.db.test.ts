@@ -98,7 +98,8 @@ test('a job exists exactly when its transaction commits, and starts at once', as
   const began = Date.now();
   await add('now');
   await expect.poll(() => done, { interval: 5 }).toEqual(['now']);
-  expect(Date.now() - began).toBeLessThan(2_000);
+  // Before the next poll, which would find it as well.
+  expect(Date.now() - began).toBeLessThan(4_500);
   await expect.poll(waiting).toBe(0);
 });
 

@@ -128,7 +128,7 @@ test(`[TH-8.7] ${EVENTS} events to 50 addresses, 5 hang and 5 refuse: the others
   const besideMs = await measure([...hanging, ...refusing, ...healthy], healthy);
 
   // What is between the two is the noise of a machine with other work.
-  expect(percentile(besideMs, 0.95)).toBeLessThan(percentile(aloneMs, 0.95) * 3 + 500);
+  expect(percentile(besideMs, 0.95)).toBeLessThan(percentile(aloneMs, 0.95) * 3 + 2_000);
   // Nobody waited for a try to hang until its end.
   expect(percentile(besideMs, 1)).toBeLessThan(deliveryRules.timeoutMs);
   for (const { path, secret, customerId } of healthy) {

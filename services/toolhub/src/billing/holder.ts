@@ -29,16 +29,20 @@ export function createHolder(deps: HolderDependencies): Holder {
   const { database, newId, onError, leaseMs = HOLDER_LEASE_MS } = deps;
   let lease: { id: string; ready: Promise<string> } | undefined;
   let closed = false;
+  let renewing: Promise<void> | undefined;
 
   const timer = setInterval(() => {
     const held = lease;
-    if (held === undefined) return;
-    held.ready
+    if (held === undefined || renewing !== undefined) return;
+    renewing = held.ready
       .then((id) => renewHolder(database, id, { leaseMs, create: false }))
       .then((renewed) => {
         if (!renewed) abandon(held.id);
       })
-      .catch(onError);
+      .catch(onError)
+      .finally(() => {
+        renewing = undefined;
+      });
   }, leaseMs / RENEWALS_PER_LEASE).unref();
 
   function current(): Promise<string> {
@@ -63,6 +67,8 @@ export function createHolder(deps: HolderDependencies): Holder {
       clearInterval(timer);
       const held = lease;
       lease = undefined;
+      // A renewal that is under way would bring back the lease that ends here.
+      await renewing;
       if (held === undefined) return;
       await held.ready.then((id) => expireHolder(database, id)).catch(onError);
       await sweepExpired(database).catch(onError);

@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEmitEvent } from '../events/service.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
+import { createHolder } from './holder.ts';
 import type { LimitCheck } from './meter.ts';
 import { type BillingService, createBillingService } from './service.ts';
 
@@ -177,13 +178,45 @@ describe('at a limit of N', () => {
 });
 
 describe('what a process holds', () => {
+  test('is given up for good when it ends while it renews its lease', async () => {
+    const renewal = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const query = async (text: string, values?: unknown[]) => {
+      const isRenewal = text.includes('update call_holders set expires_at = statement_timestamp()');
+      if (isRenewal) {
+        asked.resolve();
+        await renewal.promise;
+      }
+      order.push(isRenewal ? 'renewed' : 'made or ended');
+      return db.database.query(text, values);
+    };
+    const database = { ...db.database, query } as Database;
+    const holder = createHolder({ database, newId, onError: (error) => failures.push(error), leaseMs: 40 });
+    const id = await holder.current();
+    await asked.promise;
+    const closed = holder.close();
+    setImmediate(renewal.resolve);
+    await closed;
+    expect(order).toEqual(['made or ended', 'renewed', 'made or ended']);
+    const { rows } = await db.database.query('select id from call_holders where id = $1', [id]);
+    expect(rows).toEqual([]);
+  });
+
   test('[TH-7.3] a kill gives it back within the lease', async () => {
     const id = await newCustomer(40);
     const { child, reserved } = startProcess('hang', id, 60);
     expect(await reserved).toBe(40);
     const service = newService();
-    // Alive, it keeps them longer than a lease lasts.
-    await new Promise((done) => setTimeout(done, 900));
+    const leaseEndMs = async () =>
+      (
+        await db.database.query<{ ms: number }>(
+          'select extract(epoch from max(expires_at))::float8 * 1000 as ms from call_holders',
+        )
+      ).rows[0]?.ms ?? 0;
+    const first = await leaseEndMs();
+    // Alive, it moves the end of its lease on, and so keeps them.
+    await expect.poll(leaseEndMs).toBeGreaterThan(first);
     await service.sweep();
     expect(await counter(id)).toEqual({ used: 40, kept: 0 });
     child.kill('SIGKILL');

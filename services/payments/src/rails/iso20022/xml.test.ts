@@ -1,5 +1,6 @@
 /** The reader of XML, held against a library that reads all of it. */
 
+import { processorMs } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, test } from 'vitest';
@@ -180,9 +181,9 @@ describe('scanXml', () => {
     const hostile = ['<', '<a ', '&', '<a a', '<a a=', ' ', '<a\n'].map((part) =>
       part.repeat(MESSAGE_CHARACTERS_MAX / part.length),
     );
-    const started = performance.now();
+    const started = processorMs();
     for (const xml of hostile)
       expect(reasonOf(`<a${' '.repeat(9)}${xml}`.slice(0, MESSAGE_CHARACTERS_MAX))).not.toBe('read');
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(processorMs() - started).toBeLessThan(2_000);
   });
 });

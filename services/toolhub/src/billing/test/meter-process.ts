@@ -11,7 +11,7 @@ const now = () => new Date();
 const newId = createIdFactory({ now, randomBytes });
 const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: 4 });
 const billing = createBillingService({
-  ...{ database, newId, now, emitEvent: createEmitEvent({ newId, now }), leaseMs: 600 },
+  ...{ database, newId, now, emitEvent: createEmitEvent({ newId, now }), leaseMs: 1_500 },
   onError: (error) => {
     throw error;
   },

@@ -1,4 +1,6 @@
 // What goes out comes back: encodings, addresses and names hold for every input, not only for the ones we thought of.
+
+import { processorMs } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import { describe, expect, it } from 'vitest';
@@ -71,7 +73,7 @@ describe('transfer encodings', () => {
   });
 
   it('take a time that grows with the length alone', () => {
-    const startedMs = performance.now();
+    const startedMs = processorMs();
     for (const line of [
       ' '.repeat(400_000),
       `${' '.repeat(400_000)}x\r\n`,
@@ -82,7 +84,7 @@ describe('transfer encodings', () => {
       for (let turn = 0; turn < 3; turn += 1) decoder.push(Buffer.from(line));
       decoder.end();
     }
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(processorMs() - startedMs).toBeLessThan(5_000);
   });
 
   it('tell the size of base64 to the byte', () => {
@@ -208,10 +210,10 @@ describe('what strangers name', () => {
       '</p>',
     ];
     for (const piece of hostile) {
-      const startedMs = performance.now();
+      const startedMs = processorMs();
       const html = `<p>first</p>${piece.repeat(Math.floor(250_000 / piece.length))}`;
       expect((await textOfHtml(html)).value, piece).toMatch(/^first/);
-      expect(performance.now() - startedMs, piece).toBeLessThan(1_500);
+      expect(processorMs() - startedMs, piece).toBeLessThan(1_500);
     }
     const nested = `<b>${'<i>'.repeat(2_000)}a &lt; b<script>x</script><style>y</style> c`;
     expect((await textOfHtml(nested)).value).toBe('a < b c');
