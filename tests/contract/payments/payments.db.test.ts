@@ -1,4 +1,7 @@
 // Payments over HTTP: accepting, replaying, choosing the rail, listing, canceling.
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { idTimeMs, newId } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Harness, type Instance, startHarness } from './harness.ts';
@@ -200,6 +203,51 @@ describe('idempotency', () => {
     expect(replay.text).toBe(first.text);
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     expect(first.headers.get('idempotent-replayed')).toBeNull();
+  });
+
+  test('[P-4.4] the third repeat on is known by its bytes, and is the same response', async () => {
+    const { test: key } = await harness.organisation();
+    const send = { idempotencyKey: 'bytes', key };
+    const first = await post(payment(), send);
+    for (let repeat = 1; repeat <= 4; repeat += 1) {
+      const answer = await post(payment(), send);
+      expect([answer.status, answer.text]).toEqual([202, first.text]);
+      expect(answer.headers.get('idempotent-replayed')).toBe('true');
+      expect(answer.headers.get('content-type')).toBe(first.headers.get('content-type'));
+      expect(answer.headers.get('ratelimit-policy')).toBe(first.headers.get('ratelimit-policy'));
+    }
+    const other = await post(payment({ amount: 2_501 }), send);
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
+    const reordered = await post(Object.fromEntries(Object.entries(payment()).reverse()), send);
+    expect([reordered.status, reordered.text]).toEqual([202, first.text]);
+    const unknown = await post(payment(), { ...send, key: `${key}x` });
+    expect(unknown.status).toBe(401);
+  });
+
+  test('[P-4.5] a repeat whose body comes in pieces or is cut off is read as any other', async () => {
+    const { test: key } = await harness.organisation();
+    const first = await post(payment(), { idempotencyKey: 'pieces', key });
+    for (let repeat = 0; repeat < 3; repeat += 1) await post(payment(), { idempotencyKey: 'pieces', key });
+    const text = JSON.stringify(payment());
+    const inPieces = async (...pieces: string[]) => {
+      const sending = request(`${harness.url}/v1/payments`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          ...{ 'idempotency-key': 'pieces', 'content-length': pieces.join('').length },
+        },
+      });
+      sending.setNoDelay(true);
+      const answered = once(sending, 'response');
+      for (const piece of pieces) await new Promise((written) => sending.write(piece, written));
+      sending.end();
+      const [response] = await answered;
+      return { status: response.statusCode, text: await readText(response) };
+    };
+    expect(await inPieces(text)).toEqual({ status: 202, text: first.text });
+    expect(await inPieces(text.slice(0, 10), text.slice(10))).toEqual({ status: 202, text: first.text });
+    expect((await inPieces(text.slice(0, -1), ' ')).status).toBe(400);
+    expect((await inPieces(text.replace('2500', '2501'))).status).toBe(422);
   });
 
   test('[P-4.5] another body under the same key is refused', async () => {

@@ -4,6 +4,7 @@ import { createLedgerProofs } from '../ledger/proofs.ts';
 import { registerLedgerRoutes } from '../ledger/routes.ts';
 import { methodToApi } from '../payment-methods/method.ts';
 import { createAcceptance } from '../payments/accept/accept.ts';
+import { RecentResponses } from '../payments/accept/recent.ts';
 import { createPaymentMetrics } from '../payments/metrics.ts';
 import { createProcessing, type Processing } from '../payments/processing.ts';
 import { createRefunds } from '../payments/refunds.ts';
@@ -65,9 +66,10 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
   const metrics = createPaymentMetrics(base.metrics);
   const processing = createProcessing({ ...shared, metrics, rails: carriers, recordEvents: events.record });
+  const recent = { live: new RecentResponses(now), test: new RecentResponses(now) };
   const accept = createAcceptance({
     ...shared,
-    metrics,
+    ...{ metrics, recent },
     databases: base.databases,
     paymentMethods,
     subscriptions,
@@ -102,7 +104,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
     sweeps: [resetting.sweep, quarantine.sweep, reconciliation.sweep],
     routes(app, routes) {
       decoratePaymentRequests(app);
-      registerPaymentRoutes(routes, { payments, refunds });
+      registerPaymentRoutes(routes, { payments, refunds, recent });
       registerQuarantineRoutes(routes, { quarantine, resolving });
       registerReconciliationRoutes(routes, reconciliation);
       registerRailInboundRoutes(app, {

@@ -6,13 +6,16 @@ import { idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
+import type { ByMode } from '../tenant.ts';
 import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
 import { ACCEPT_PATH } from './accept/path.ts';
+import type { RecentResponses } from './accept/recent.ts';
 import { paymentExample } from './examples.ts';
 import { exportCsv } from './export.ts';
 import { parseMetadataFilter, parseTime } from './filters.ts';
 import { toApi } from './payment.ts';
 import type { Refunds } from './refunds.ts';
+import { createRepeatsHook } from './repeats-hook.ts';
 import {
   CreatePayment,
   metadataParameter,
@@ -28,6 +31,7 @@ import type { PaymentFilter } from './store.ts';
 export interface PaymentRouteDependencies {
   payments: PaymentsService;
   refunds: Refunds;
+  recent: ByMode<RecentResponses>;
 }
 
 const CSV_EXAMPLE =
@@ -79,12 +83,14 @@ async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
 export function decoratePaymentRequests(app: App): void {
   app.decorateRequest('metadataFilter', null);
   app.decorateRequest('idempotencyKey', '');
+  app.decorateRequest('sentBytes', null);
 }
 
 export function registerPaymentRoutes(
   routes: PaymentsRoutes,
-  { payments, refunds }: PaymentRouteDependencies,
+  { payments, refunds, recent }: PaymentRouteDependencies,
 ): void {
+  const repeats = createRepeatsHook(recent, sendAgain);
   routes.post(
     ACCEPT_PATH,
     {
@@ -103,6 +109,7 @@ export function registerPaymentRoutes(
         body: CreatePayment,
         response: { 202: PaymentSchema },
       },
+      preParsing: repeats.preParsing,
       // The key is asked for before the body is judged.
       preValidation: takeIdempotencyKey,
     },
@@ -115,8 +122,9 @@ export function registerPaymentRoutes(
         input: inputFromBody(request.body),
         refundOf: null,
       });
-      if (accepted.replayed) reply.header('idempotent-replayed', 'true');
-      return sendText(reply.code(accepted.status as 202), accepted.body);
+      if (!accepted.replayed) return sendText(reply.code(accepted.status as 202), accepted.body);
+      repeats.noteAnswered(request);
+      return sendAgain(reply, accepted);
     },
   );
 
@@ -323,6 +331,11 @@ function filterOf(
     idPrefix: query.id_prefix ?? null,
     metadata,
   };
+}
+
+/** The first response to a key, marked as not the first. */
+function sendAgain(reply: FastifyReply, { status, body }: { status: number; body: string }): FastifyReply {
+  return sendText(reply.code(status).header('idempotent-replayed', 'true'), body);
 }
 
 /** The JSON is made once, in the order that the API documents; Fastify's serialiser would make it a second time. */

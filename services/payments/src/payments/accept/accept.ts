@@ -10,9 +10,10 @@ import { TenantContexts } from './context.ts';
 import { lockVersions } from './context-store.ts';
 import { type AcceptRequest, type DraftDependencies, draftPayment, TenantMoved } from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
-import { RecentResponses } from './recent.ts';
+import type { RecentResponses } from './recent.ts';
 import { Repeats } from './repeats.ts';
 import { findResponses, type StoredResponse } from './store.ts';
+import { createTurnEnd } from './turn-end.ts';
 import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './write.ts';
 
 /** The response as it went out the first time; `replayed` says that this is not the first time. */
@@ -26,9 +27,13 @@ type LaneDependencies = DraftDependencies &
   Omit<WriteDependencies, 'repeats'> & {
     /** Whether other processes work on the same database. */
     areSeveral: () => boolean;
+    recent: RecentResponses;
   };
 
-export type AcceptDependencies = Omit<LaneDependencies, 'database'> & { databases: ByMode<Database> };
+export type AcceptDependencies = Omit<LaneDependencies, 'database' | 'recent'> & {
+  databases: ByMode<Database>;
+  recent: ByMode<RecentResponses>;
+};
 
 const BATCH_MAX = 200;
 const QUEUE_MAX = 10_000;
@@ -36,20 +41,19 @@ const QUEUE_MAX = 10_000;
 const ROUNDS_MAX = 3;
 
 /** Accepts payments: those that wait together are decided and written together, with one statement and one commit. */
-export function createAcceptance({ databases, ...deps }: AcceptDependencies) {
+export function createAcceptance({ databases, recent, ...deps }: AcceptDependencies) {
   // Each mode has its own queue and its own connections: a flood of test payments delays no live one.
   const lanes: ByMode<Accept> = {
-    live: createLane({ ...deps, database: databases.live }),
-    test: createLane({ ...deps, database: databases.test }),
+    live: createLane({ ...deps, database: databases.live, recent: recent.live }),
+    test: createLane({ ...deps, database: databases.test, recent: recent.test }),
   };
   return (request: AcceptRequest): Promise<AcceptResponse> => lanes[request.tenant.mode](request);
 }
 
 export type Accept = (request: AcceptRequest) => Promise<AcceptResponse>;
 
-function createLane(deps: LaneDependencies): Accept {
+function createLane({ recent, ...deps }: LaneDependencies): Accept {
   const accepting = { ...deps, contexts: new TenantContexts(), repeats: new Repeats() };
-  const recent = new RecentResponses();
   const { add: accept } = createBatcher<AcceptRequest, AcceptResponse, Drafted>({
     prepare: (requests) => draftAll(accepting, requests, [...requests.keys()]),
     run: (drafted) => acceptAll(accepting, drafted),
@@ -59,38 +63,21 @@ function createLane(deps: LaneDependencies): Accept {
     gatherMs: patienceAmongProcesses(deps.areSeveral),
   });
 
-  const answersLeave = togetherInATurn();
+  const atEndOfTurn = createTurnEnd();
 
   return async (request) => {
-    const key = keyOf(request);
-    const atMs = deps.now().getTime();
-    const given = recent.get(key, atMs);
+    const given = recent.get(request);
     if (given) {
-      await answersLeave();
+      await new Promise<void>(atEndOfTurn);
       return replay(given, given.canonicalBody === request.canonicalBody);
     }
+    // From before the answer is known: it must not be remembered longer than it is kept.
+    const atMs = deps.now().getTime();
     const trace = currentTrace();
     const wanted = trace === undefined ? request : { ...request, trace };
     const response = await accept(wanted).catch((error: unknown) => acceptMoved(accept, wanted, error));
-    if (response.replayed) recent.set(key, { ...response, canonicalBody: request.canonicalBody }, atMs);
+    if (response.replayed) recent.set(request, { ...response, canonicalBody: request.canonicalBody }, atMs);
     return response;
-  };
-}
-
-/**
- * Repeats that were read in one turn of the event loop are answered together at its end, as the payments of a batch are.
- * Answered one by one between the reads, each wakes a client that had just gone back to sleep: half as dear again.
- */
-function togetherInATurn(): () => Promise<void> {
-  let turn: Promise<void> | undefined;
-  return () => {
-    turn ??= new Promise((end) =>
-      setImmediate(() => {
-        turn = undefined;
-        end();
-      }),
-    );
-    return turn;
   };
 }
 
