@@ -18,6 +18,7 @@ create function public.create_distributed_table(relation regclass, by text, colo
   $$ insert into public.pg_dist_partition (logicalrelid, method, by, beside) values (relation, 'by tenant', by, colocate_with) $$;
 create function public.citus_add_local_table_to_metadata(relation regclass) returns void language sql as
   $$ insert into public.pg_dist_partition (logicalrelid, method) values (relation, 'managed local') $$;
+create table public.pg_dist_node (groupid int, isactive boolean default true, noderole text default 'primary');
 create table public.pg_dist_object (classid oid not null, objid oid not null, primary key (classid, objid));
 create function public.create_distributed_function(called regprocedure) returns void language sql as
   $$ insert into public.pg_dist_object values ('pg_proc'::regclass, called) $$`;
@@ -62,6 +63,12 @@ describe.each([
 
   test('every table goes to its place with every function, and a repeat changes nothing', async () => {
     await made.database.query(PLAYED_CITUS);
+    await expect(run()).rejects.toThrow(/^this cluster has no workers: [^\n]+citus_add_node[^\n]+$/);
+    await made.database.query('insert into public.pg_dist_node values (1), (2)');
+    await expect(run()).rejects.toThrow(
+      /^the coordinator does not know [^\n]+citus_set_coordinator_host[^\n]+$/,
+    );
+    await made.database.query('insert into public.pg_dist_node values (0)');
     const keysBefore = await readForeignKeys(made.database);
     const wanted = Object.values(tables).filter(({ placement }) => placement !== 'local').length;
     expect(await run()).toBe(wanted);

@@ -60,6 +60,7 @@ export async function spread({ url, tables, onPlaced }: SpreadOptions): Promise<
   }
   try {
     await requireCitus(client);
+    await requireServers(client);
     const placed = await readPlaced(client);
     const missing = Object.fromEntries(
       Object.entries(tables).filter(([name, { placement }]) => placement !== 'local' && !placed.has(name)),
@@ -81,6 +82,21 @@ async function requireCitus(client: pg.Client): Promise<void> {
   if (!(rows[0] as { present: boolean }).present)
     throw new SpreadError(
       'this database has no Citus: create extension citus on the coordinator and its workers, add the workers, and try again',
+    );
+}
+
+async function requireServers(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ workers: number; coordinators: number }>(
+    `select count(*) filter (where groupid <> 0)::int as workers, count(*) filter (where groupid = 0)::int as coordinators
+     from pg_dist_node where isactive and noderole = 'primary'`,
+  );
+  if (rows[0]?.workers === 0)
+    throw new SpreadError(
+      "this cluster has no workers: select citus_add_node('host', 5432) on the coordinator for each of them, and try again",
+    );
+  if (rows[0]?.coordinators === 0)
+    throw new SpreadError(
+      "the coordinator does not know its own address: select citus_set_coordinator_host('host', 5432) there, and try again",
     );
 }
 
