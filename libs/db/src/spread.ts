@@ -185,7 +185,7 @@ async function requireEmpty(client: pg.Client, tables: PlacedTables): Promise<vo
     throw new SpreadError(
       `this installation has rows (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}), and only an empty one is spread: ` +
         'spread a new database on the cluster, before a service is started there, and move the rows while nothing runs: ' +
-        'pg_dump --data-only --disable-triggers of the old one into the new one',
+        'pg_dump --data-only --load-via-partition-root of the old one into the new one; the README of spreading has the steps',
     );
 }
 
