@@ -166,6 +166,36 @@ test('a worker that lost its lease cannot commit a second effect', async () => {
   expect((await database.query('select value from effects')).rows).toEqual([{ value: 1 }]);
 });
 
+test('what a handler completed with its effect is not completed again, and the rest of its batch is', async () => {
+  const completions: unknown[] = [];
+  const beside: Database = {
+    ...database,
+    query(statement, values) {
+      if (typeof statement !== 'string' && statement.name === 'jobs.complete') completions.push(values?.[0]);
+      return database.query(statement, values);
+    },
+  };
+  const worker = await startWorker({
+    database: beside,
+    handlers: ['all', 'half'].map((name) => ({
+      name,
+      handle: (jobs) => database.transaction((tx) => completeJobs(tx, name === 'all' ? jobs : jobs.slice(1))),
+    })),
+    now: () => new Date(),
+    onError: (error) => errors.push(error),
+  });
+  workers.push(worker);
+  const names = ['all', 'all', 'half', 'half'];
+  await enqueueJobs(
+    database,
+    'public',
+    names.map((name) => ({ name, payload: {} })),
+  );
+  await expect.poll(waiting).toBe(0);
+  await worker.drain();
+  expect([completions.flat().length, errors]).toEqual([1, []]);
+});
+
 test('jobs of a killed process come back when their lease runs out', async () => {
   await add(...Array.from({ length: 50 }, (_, n) => n));
   const script = fileURLToPath(new URL('../test/hanging-worker.ts', import.meta.url));

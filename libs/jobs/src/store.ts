@@ -1,4 +1,12 @@
-import { awaitCommits, awaitServers, type Database, jsonbArray, type Queryable, textArray } from '@libs/db';
+import {
+  awaitCommits,
+  awaitServers,
+  type Database,
+  isTransaction,
+  jsonbArray,
+  type Queryable,
+  textArray,
+} from '@libs/db';
 
 export interface NewJob {
   name: string;
@@ -126,6 +134,17 @@ export async function completeJobs(tx: Queryable, jobs: readonly Job[]): Promise
   ]);
   if (rowCount !== jobs.length)
     throw new LeaseLost(`${jobs.length - rowCount} of ${jobs.length} jobs were taken over`);
+  if (isTransaction(tx))
+    tx.afterCommit(() => {
+      for (const job of jobs) completed.add(job);
+    });
+}
+
+const completed = new WeakSet<Job>();
+
+/** Whether a transaction that marked this job done is known to have committed: nobody need do it again. */
+export function isCompleted(job: Job): boolean {
+  return completed.has(job);
 }
 
 const COMPLETE = `

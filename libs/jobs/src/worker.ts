@@ -8,6 +8,7 @@ import {
   enqueueJobs,
   extendLeases,
   failJob,
+  isCompleted,
   type Job,
   LeaseLost,
   nextDueInMs,
@@ -261,8 +262,10 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
 
 /** A handler may have completed some of its jobs in its own transaction; the rest go here. */
 async function removeDone(db: Queryable, jobs: readonly Job[]): Promise<void> {
+  const rest = jobs.filter((job) => !isCompleted(job));
+  if (rest.length === 0) return;
   try {
-    await completeJobs(db, jobs);
+    await completeJobs(db, rest);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
   }
