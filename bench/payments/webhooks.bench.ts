@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Database, openDatabase } from '@libs/db';
+import { createIdFactory } from '@libs/seal';
 import { createDeliveryQueue, type NewDelivery } from '@libs/webhooks';
 import { startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median } from '../result.ts';
@@ -45,15 +46,18 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   }
 }
 
+/** Ids as the product makes them: random ones would fall all over the indexes, and into no part of the tables. */
+const newId = createIdFactory({ now: () => new Date(), randomBytes });
+
 /** Deliveries per second from the commit that adds them to the moment at which all are written down as delivered. */
 async function deliver({ database, receiver, endpoint }: Bench, count: number): Promise<number> {
   const queue = createDeliveryQueue({
     schema: 'payments_webhooks',
     now: () => new Date(),
-    newId: (prefix) => `${prefix}_${randomUUID()}`,
+    newId,
     statusWhenAbandoned: 'abandoned',
   });
-  const eventIds = Array.from({ length: count }, () => `evt_${randomUUID()}`);
+  const eventIds = Array.from({ length: count }, () => newId('evt'));
   const rows = eventIds.map(
     (eventId): NewDelivery => ({ ...endpoint, eventId, eventType: 'payment.completed' }),
   );

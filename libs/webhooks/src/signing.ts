@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type Hmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 // Standard Webhooks: HMAC-SHA256 over "id.timestamp.body", one signature per valid secret.
@@ -32,18 +32,17 @@ export function decodeWebhookSecret(secret: string): KeyObject {
 export interface SignedMessage {
   readonly id: string;
   readonly timestampSeconds: number;
-  readonly body: string;
+  /** Bytes are cheaper where there are some: text is turned into them for each signature. */
+  readonly body: string | Buffer;
 }
 
-function digest(key: KeyObject, message: SignedMessage): Buffer {
-  return createHmac('sha256', key)
-    .update(`${message.id}.${message.timestampSeconds}.${message.body}`)
-    .digest();
+function hmacOf(key: KeyObject, { id, timestampSeconds, body }: SignedMessage): Hmac {
+  return createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body);
 }
 
 /** The value of `webhook-signature`: one entry per key, so that receivers verify with either while a secret rotates. */
 export function signMessage(message: SignedMessage, keys: readonly KeyObject[]): string {
-  return keys.map((key) => `v1,${digest(key, message).toString('base64')}`).join(' ');
+  return keys.map((key) => `v1,${hmacOf(key, message).digest('base64')}`).join(' ');
 }
 
 /** Decoding costs more than signing, so a sender keeps the keys of the secrets it meets. */
@@ -89,7 +88,7 @@ export function verifyMessage(input: VerifyInput): VerifyResult {
   const time = checkTime(timestamp, input.now);
   if (typeof time === 'string') return { ok: false, reason: time };
   const expected = input.secrets.map((secret) =>
-    digest(decodeWebhookSecret(secret), { id, timestampSeconds: time.seconds, body: input.body }),
+    hmacOf(decodeWebhookSecret(secret), { id, timestampSeconds: time.seconds, body: input.body }).digest(),
   );
   let matches = false;
   for (const entry of signatures.split(' ').slice(0, SIGNATURES_READ_MAX)) {

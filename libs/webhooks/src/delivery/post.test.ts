@@ -29,7 +29,9 @@ afterAll(async () => {
 
 function send(status: number, parts: readonly (string | Buffer)[]): Promise<TryOutcome> {
   respond = { status, parts: parts.map((part) => Buffer.from(part)) };
-  return new Promise((done) => new Post(done).start(agent, { origin, path: '/', headers: [], body: '{}' }));
+  return new Promise((done) =>
+    new Post(done).start(agent, { origin, path: '/', headers: [], body: Buffer.from('{}') }),
+  );
 }
 
 it('keeps how the answer to a failed try begins, as text that a database can hold', async () => {

@@ -5,7 +5,7 @@ export interface PostRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: string[];
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /** Enough of an answer to let a connection be used again; a longer one costs its connection. */

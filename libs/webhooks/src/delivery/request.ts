@@ -35,10 +35,12 @@ export function createRequestBuilder(userAgent: string): BuildRequest {
   const placeOf = createPlaceCache();
   return (target, event, at) => {
     const timestampSeconds = Math.floor(at.getTime() / 1000);
-    const message = { id: event.id, timestampSeconds, body: event.body };
+    // Bytes are made once for the signatures and for what is sent.
+    const body = Buffer.from(event.body);
+    const message = { id: event.id, timestampSeconds, body };
+    const { origin, path } = placeOf(target.url);
     return {
-      ...placeOf(target.url),
-      body: event.body,
+      ...{ origin, path, body },
       headers: [
         'content-type',
         'application/json',

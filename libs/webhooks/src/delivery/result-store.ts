@@ -1,4 +1,4 @@
-import { type Database, idBorders, type Queryable, renewParts, textArray } from '@libs/db';
+import { type Database, idBorders, type Queryable, renewParts, textArray, timestamptzArray } from '@libs/db';
 import { type DeliveryResult, type EndpointRef, laneKey } from './delivery.ts';
 import { endpointColumns } from './lane-store.ts';
 
@@ -55,7 +55,7 @@ returning id`;
         textArray(results.map((result) => result.status)),
         textArray(results.map((result) => result.attempt && JSON.stringify(result.attempt))),
         textArray(results.map((result) => result.url)),
-        results.map((result) => result.finishedAt),
+        timestamptzArray(results.map((result) => result.finishedAt as Date)),
         results.map((result) => result.expiresAt),
         ...endpointColumns(healthy),
       ]);

@@ -68,10 +68,17 @@ export async function createSuspensions(deps: {
       });
       apply({ customerId, isSuspended: false });
     },
-    guardBearer: (resolve) => async (token) => {
-      const session = await resolve(token);
-      if (session?.kind === 'customer') refuseSuspended(session.customerId);
-      return session;
+    guardBearer(resolve) {
+      const refuse: <Found extends Awaited<ReturnType<BearerResolver>>>(session: Found) => Found = (
+        session,
+      ) => {
+        if (session?.kind === 'customer') refuseSuspended(session.customerId);
+        return session;
+      };
+      return (token) => {
+        const found = resolve(token);
+        return found instanceof Promise ? found.then(refuse) : refuse(found);
+      };
     },
     guardCookie: (resolve) => async (sessionToken) => {
       const found = await resolve(sessionToken);

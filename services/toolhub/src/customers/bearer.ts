@@ -101,7 +101,7 @@ export function createBearerResolver(deps: BearerDependencies): BearerResolver {
 
   deps.revocations.subscribe({ forget, forgetAll });
 
-  return async (token) => {
+  return (token) => {
     if (token.length > TOKEN_CHARACTERS_MAX) return null;
     const cached = fromCache(token);
     if (cached !== undefined) return cached;

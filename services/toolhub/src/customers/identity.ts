@@ -27,7 +27,9 @@ export interface InternalSession {
   scopes: readonly Scope[];
 }
 
-export type BearerResolver = (token: string) => Promise<Session | InternalSession | null>;
+/** Whose token it is. What is at hand is answered without a promise: every call of every tool asks. */
+export type BearerResolver = (token: string) => Answered | Promise<Answered>;
+type Answered = Session | InternalSession | null;
 
 /** What clients are told to ask for: a token with these can call every tool, and be renewed. */
 export const ADVERTISED_SCOPES = 'tools:read tools:write offline_access';
