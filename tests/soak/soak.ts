@@ -52,7 +52,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   opened.defer(() => database.close());
   await subscribe(service, receiver.url);
   const load = acceptLoad(service.url, { body: rtpBody, connections: CONNECTIONS, warmupSeconds: 0 });
-  const measuredPerSecond = await measureRate(database, load, options.measureSeconds);
+  const first = await measureRate(database, load, options.measureSeconds);
+  const measuredPerSecond = first.perSecond;
+  let payments = first.requests;
   const pauseMs = (CONNECTIONS / (measuredPerSecond * options.share)) * 1_000;
   const samples: Sample[] = [];
   const stretches = Math.max(
@@ -60,10 +62,16 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     Math.min(STRETCHES_MAX, Math.floor(options.seconds / STRETCH_SECONDS_MIN)),
   );
   for (let stretch = 0; stretch < stretches; stretch += 1) {
-    const { perSecond, p99Ms } = await measured({ ...load, seconds: options.seconds / stretches, pauseMs });
+    const { requests, perSecond, p99Ms } = await measured({
+      ...load,
+      seconds: options.seconds / stretches,
+      pauseMs,
+    });
+    // Counted here: millions of rows counted by the database would be the heaviest load of all.
+    payments += requests;
     // What arrived is of no interest here, and must not be kept.
     await receiver.takeArrivals();
-    const sample = { perSecond, p99Ms, ...(await lookAt(service, database)) };
+    const sample = { perSecond, p99Ms, payments, ...(await lookAt(service, database)) };
     samples.push(sample);
     options.onSample?.(sample);
   }
@@ -81,11 +89,15 @@ async function subscribe({ url }: RunningService, receiver: string): Promise<voi
 }
 
 /** What was accepted until all of it had ended, by the time that took. */
-async function measureRate(database: Database, load: Load, seconds: number): Promise<number> {
+async function measureRate(
+  database: Database,
+  load: Load,
+  seconds: number,
+): Promise<{ requests: number; perSecond: number }> {
   const startedAt = performance.now();
   const { requests } = await measured({ ...load, seconds });
   await waitForRest(database);
-  return requests / ((performance.now() - startedAt) / 1_000);
+  return { requests, perSecond: requests / ((performance.now() - startedAt) / 1_000) };
 }
 
 /** Answers how many payments are under way all the same. */
@@ -104,8 +116,8 @@ async function waitForRest(database: Database): Promise<number> {
 async function lookAt(
   service: RunningService,
   database: Database,
-): Promise<Omit<Sample, 'perSecond' | 'p99Ms'>> {
-  const { rows } = await database.query<Omit<Sample, 'perSecond' | 'p99Ms' | 'residentMb'>>(
+): Promise<Omit<Sample, 'perSecond' | 'p99Ms' | 'payments'>> {
+  const { rows } = await database.query<Omit<Sample, 'perSecond' | 'p99Ms' | 'payments' | 'residentMb'>>(
     `with tables as (
        select c.relname = any($1) as passing, pg_total_relation_size(c.oid) as bytes
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -113,7 +125,6 @@ async function lookAt(
      )
      select (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
        (select count(*)::int from payments where listed = 'open') as waiting,
-       (select count(*)::int from payments) as payments,
        coalesce(sum(bytes) filter (where passing), 0)::bigint as "passingBytes",
        coalesce(sum(bytes) filter (where not passing), 0)::bigint as "keptBytes" from tables`,
     [PASSING_TABLES],
