@@ -39,5 +39,6 @@ export const texts = {
   iKeptIt: 'I have kept it',
   cancel: 'Cancel',
   showTyped: 'Show or hide what I type',
+  restored: 'What you had typed when the session ended is here again. Passwords and keys are not kept.',
   formProblem: 'This was not accepted',
 } as const;

@@ -185,6 +185,8 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByText('token_expired').first().waitFor();
     await page.getByRole('alert').getByRole('link').click();
     await heading('Mastodon');
+    await go('Overview');
+    await page.getByRole('link', { name: /^Reconnect: Mastodon/ }).waitFor();
     await go('Connections');
     await page.getByRole('region', { name: 'Mastodon' }).getByText('Token expired').waitFor();
     await page.getByRole('link', { name: 'Reconnect: Mastodon' }).click();
@@ -229,7 +231,10 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
       callAs(hub.url, made.body.token, 'mastodon_create_status', { text: 'Shall this go out?', ...more });
     const waiting = await post({});
     expect(waiting.error).toMatchObject({ code: 'approval_required' });
+    await go('Overview');
+    await page.getByRole('link', { name: /^Decide: A call waits/ }).waitFor();
     await page.goto(waiting.error?.approval_url ?? '');
+    await page.getByText('“Token of Ada” wants to send or publish something').waitFor();
     await page.getByText('Shall this go out?').waitFor();
     await page.getByRole('button', { name: 'Allow once' }).click();
     await page.getByText('Allowed: the assistant can run it now.').waitFor();
@@ -379,7 +384,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await shown.getByRole('button', { name: 'Save the plan' }).click();
     await shown.getByRole('row', { name: /Team \(team\) \$99\.00/ }).waitFor();
     await shown.getByRole('tab', { name: 'Dead letters' }).click();
-    await shown.getByRole('button', { name: customerId }).click();
+    await shown.getByRole('button', { name: EMAIL, exact: true }).click();
     const before = hub.receiver.at('/hooks').length;
     await shown.getByRole('dialog').getByRole('button', { name: 'Send again' }).first().click();
     await shown.getByText('On its way again.').waitFor();
@@ -457,6 +462,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();
     await heading('Audit log');
+    await page.getByText('Tool called').first().waitFor();
     expect(new URL(page.url()).search).toBe('?outcome=success');
   });
 

@@ -98,6 +98,8 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await submit(page, 'Company');
     await logIn(page, account);
     await shown(page, 'Billing');
+    // What was typed is back, too.
+    await expect.poll(() => page.getByLabel('Company').inputValue()).toBe('Analytical Engines');
     await page.context().close();
   });
 

@@ -8,6 +8,7 @@ import {
   Outlet,
   type RouteComponent,
 } from '@tanstack/react-router';
+import { drafts } from '../form/drafts.ts';
 import { Loading } from '../show/query-view.tsx';
 import { searchFormat } from '../table/search.ts';
 import { texts } from '../texts.ts';
@@ -59,6 +60,7 @@ export function createPages(options: {
     const { pathname, search } = window.location;
     const here = pathname.slice(basepath.length).replace(/\/$/, '') || '/';
     if (here in publicPages) return;
+    drafts.keepAll();
     void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
   };
   return { router, leadToLogin };

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, List, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { texts } from '../texts.ts';
 import type { ApiForm, FormProblem } from './use-api-form.ts';
 
 export function FormProblemView({ problem }: { problem: FormProblem | undefined }) {
@@ -16,6 +17,15 @@ export function FormProblemView({ problem }: { problem: FormProblem | undefined 
           ))}
         </List>
       )}
+    </Alert>
+  );
+}
+
+/** After a log-in in the middle of a form. */
+export function RestoredNote() {
+  return (
+    <Alert color="blue" role="status">
+      {texts.restored}
     </Alert>
   );
 }
@@ -48,6 +58,7 @@ export function ApiFormView<Values extends object>(props: {
     <form onSubmit={api.submit} noValidate>
       <Stack>
         <FormProblemView problem={api.problem} />
+        {api.isRestored ? <RestoredNote /> : null}
         {props.inline === true ? (
           <Group align="flex-end" gap="sm">
             {props.children}

@@ -1,7 +1,8 @@
 import { type UseFormReturnType, useForm } from '@mantine/form';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, ConnectionLost, type FieldProblem, fieldOfPointer } from '../api/problem.ts';
 import { texts } from '../texts.ts';
+import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
 
 export interface FormProblem {
   title: string;
@@ -14,6 +15,8 @@ export interface ApiForm<Values extends object> {
   sending: boolean;
   /** What the server said that belongs to no field of this form. */
   problem: FormProblem | undefined;
+  /** What had been typed when the session ended is here again. */
+  isRestored: boolean;
 }
 
 export interface ApiFormOptions<Values extends object> {
@@ -36,6 +39,15 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState<FormProblem>();
   const intention = useRef({ values: '', key: '' });
+  const draft = useDraft({
+    name: JSON.stringify(withoutSecrets(options.initialValues)),
+    current: () => (form.isDirty() ? form.getValues() : undefined),
+  });
+  const [isRestored, setRestored] = useState(draft !== undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the form appears
+  useEffect(() => {
+    if (draft !== undefined) form.setValues(mergeDraft(form.getValues(), draft) as never);
+  }, []);
   const underWay = useRef(false);
 
   const send = async (values: Values): Promise<void> => {
@@ -48,6 +60,7 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
     try {
       await options.send(values, intention.current.key);
       intention.current = { values: '', key: '' };
+      setRestored(false);
     } catch (error) {
       setProblem(place(form, error, options.fieldNames ?? {}));
     } finally {
@@ -59,7 +72,7 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
     (values) => void send(values),
     (errors) => focusFirst(form, Object.keys(errors)),
   );
-  return { form, submit: onSubmit, sending, problem };
+  return { form, submit: onSubmit, sending, problem, isRestored };
 }
 
 /** Puts what is about a field at that field, and gives back the rest. */

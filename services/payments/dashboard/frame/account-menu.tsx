@@ -1,4 +1,4 @@
-import { Icon, toast } from '@libs/ui';
+import { drafts, Icon, toast } from '@libs/ui';
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { client, queryClient } from '../api/client.ts';
@@ -10,6 +10,7 @@ export function AccountMenu({ session }: { session: Session }) {
   const logOut = async () => {
     try {
       await client.post('/v1/session/logout');
+      drafts.forget();
       await navigate({ to: '/login' });
       queryClient.clear();
     } catch (error) {

@@ -1,4 +1,4 @@
-import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
+import { drafts, Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
 import { UnverifiedBanner } from '@libs/ui/account';
 import { Alert, Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
@@ -76,6 +76,7 @@ export function Frame() {
       </Container>
     );
   }
+  drafts.belongTo(`${session.data.user.id} ${session.data.organisation?.id ?? ''} ${mode}`);
   const navigation = navigationOf(rights.operate);
   const pages = navigation.flatMap(({ items }) => items);
   const actions = [

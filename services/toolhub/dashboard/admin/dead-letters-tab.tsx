@@ -1,8 +1,9 @@
 import { ActionButton, type Column, Empty, JsonBlock, Panel, QueryTable, toast, When } from '@libs/ui';
-import { Anchor, Button, Group, Modal, Stack } from '@mantine/core';
+import { Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { texts } from '../texts.ts';
 import { Attempts } from '../webhooks/attempts.tsx';
+import { EventName } from '../webhooks/event-name.tsx';
 import type { DeadLetter } from '../webhooks/webhook.ts';
 import { operator, refresh, useList } from './operator.ts';
 
@@ -12,6 +13,7 @@ const LETTERS_SHOWN = 20;
 
 interface Sufferer {
   customer_id: string;
+  customer: { name: string; email: string } | null;
   count: number;
   newest_at: string;
 }
@@ -23,10 +25,15 @@ export function DeadLettersTab() {
   const columns: readonly Column<Sufferer>[] = [
     {
       header: words.customer,
-      render: ({ customer_id: id }) => (
-        <Anchor component="button" type="button" className="ui-id" onClick={() => setShown(id)}>
-          {id}
-        </Anchor>
+      render: ({ customer_id: id, customer }) => (
+        <div>
+          <Anchor component="button" type="button" fw={600} onClick={() => setShown(id)}>
+            {customer?.email ?? id}
+          </Anchor>
+          <Text size="sm" c="dimmed">
+            {customer?.name}
+          </Text>
+        </div>
       ),
     },
     { header: words.deadCount, align: 'right', render: ({ count }) => count },
@@ -57,7 +64,7 @@ function Letters({ customerId }: { customerId: string }) {
   const query = useList<DeadLetter>(`${PATH}/${customerId}`, { limit: LETTERS_SHOWN });
   const [opened, setOpened] = useState<DeadLetter>();
   const columns: readonly Column<DeadLetter>[] = [
-    { header: texts.webhooks.event, render: ({ event_type: type }) => <strong>{type}</strong> },
+    { header: texts.webhooks.event, render: ({ event_type: type }) => <EventName type={type} /> },
     { header: texts.webhooks.address, render: ({ webhook_url: url }) => url },
     { header: texts.webhooks.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
     { header: texts.webhooks.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },

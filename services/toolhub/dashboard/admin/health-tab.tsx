@@ -1,5 +1,5 @@
 import { type Column, DataTable, Panel, ProblemView, When } from '@libs/ui';
-import { Text } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import { HealthBadge } from '../connections/health-badge.tsx';
 import { type HealthReport, type PlatformHealth, platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
@@ -9,7 +9,16 @@ const words = texts.admin;
 
 const columns: readonly Column<PlatformHealth>[] = [
   { header: texts.overview.platform, render: ({ platform }) => <strong>{platformTitle(platform)}</strong> },
-  { header: words.status, render: ({ status }) => <HealthBadge status={status} /> },
+  {
+    header: words.status,
+    render: ({ status }) =>
+      // Of a platform without a place of its own there is nothing to check; the message says why.
+      status === 'unknown' ? (
+        <Badge color="gray">{words.nothingToCheck}</Badge>
+      ) : (
+        <HealthBadge status={status} />
+      ),
+  },
   {
     header: words.latency,
     align: 'right',

@@ -9,6 +9,7 @@ export type ApprovalStatus = 'pending' | 'allowed' | 'denied' | 'expired' | 'use
 export interface Approval {
   id: string;
   tool: string;
+  platform: string;
   arguments: Record<string, unknown>;
   /** Long texts are cut in lists. */
   arguments_cut: boolean;

@@ -1,4 +1,4 @@
-import { ActionButton, Empty, JsonBlock, Page, QueryView, toast, useSearchState, When } from '@libs/ui';
+import { ActionButton, Empty, Page, QueryView, toast, useSearchState, When } from '@libs/ui';
 import {
   Alert,
   Anchor,
@@ -13,8 +13,12 @@ import {
 } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { client, refresh, useObject } from '../api/client.ts';
+import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
+import { ClassBadge } from '../tools/class-badge.tsx';
+import { useTools } from '../tools/tool.ts';
 import { APPROVALS_PATH, type Approval, type ApprovalStatus } from './approval.ts';
+import { Arguments } from './arguments.tsx';
 import { RulesPanel } from './rules-panel.tsx';
 
 const words = texts.approvals;
@@ -92,29 +96,41 @@ function ApprovalList() {
 }
 
 function ApprovalCard({ approval }: { approval: Approval }) {
-  const { id, tool, status, client: asker } = approval;
+  const { id, tool: name, platform, status, client: asker } = approval;
+  const tool = useTools().data?.data.find((each) => each.name === name);
+  const account = useCredentials().data?.data.find((each) => each.platform === platform)?.account;
+  const title = `${tool?.title ?? name} · ${platformTitle(platform)}`;
   const decide = async (verdict: 'allow' | 'deny', body: object) => {
     await client.post(`${APPROVALS_PATH}/${id}/${verdict}`, body);
     await refresh(APPROVALS_PATH);
     toast.done(verdict === 'allow' ? words.allowedDone : words.deniedDone);
   };
   return (
-    <Paper className="ui-panel" p="lg" component="section" aria-label={tool}>
+    <Paper className="ui-panel" p="lg" component="section" aria-label={title}>
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2} fz="md">
-            <Anchor component={Link} to="/tools/$name" params={{ name: tool } as never} inherit>
-              {tool}
+            <Anchor component={Link} to="/tools/$name" params={{ name } as never} inherit>
+              {title}
             </Anchor>
           </Title>
-          <Badge color={colors[status]}>{words.statuses[status]}</Badge>
+          <Group gap="xs">
+            {tool === undefined ? null : <ClassBadge value={tool.class} />}
+            <Badge color={colors[status]}>{words.statuses[status]}</Badge>
+          </Group>
         </Group>
+        <Text size="sm">
+          {words.asks({
+            client: asker.name,
+            does: words.does[tool?.class ?? 'W'],
+            account: account ?? words.noAccount(platformTitle(platform)),
+          })}
+        </Text>
         <Text size="sm" c="dimmed" component="div">
-          {words.askedBy(asker.name)} · <When at={approval.created_at} /> · {words.until}{' '}
-          <When at={approval.expires_at} />
+          {words.asked} <When at={approval.created_at} /> · {words.until} <When at={approval.expires_at} />
         </Text>
         <Text size="sm">{words.exactly}</Text>
-        <JsonBlock value={approval.arguments} label={words.arguments} />
+        <Arguments value={approval.arguments} />
         {approval.arguments_cut ? (
           <Anchor component={Link} to="/approvals" search={{ id } as never} size="sm">
             {words.whole}
@@ -125,14 +141,14 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             <ActionButton variant="filled" onAct={() => decide('allow', { remember: 'once' })}>
               {words.allowOnce}
             </ActionButton>
-            <ActionButton onAct={() => decide('allow', { remember: 'client' })}>
-              {words.allowAlways}
-            </ActionButton>
             <ActionButton
               c="light-dark(var(--mantine-color-red-8), var(--mantine-color-red-3))"
               onAct={() => decide('deny', {})}
             >
               {words.deny}
+            </ActionButton>
+            <ActionButton onAct={() => decide('allow', { remember: 'client' })}>
+              {words.allowAlways}
             </ActionButton>
           </Group>
         ) : null}

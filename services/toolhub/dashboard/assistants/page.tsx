@@ -15,6 +15,7 @@ import {
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
+import { scopeWords } from '../tokens/scopes.tsx';
 
 const words = texts.assistants;
 const CLIENTS_PATH = '/api/clients';
@@ -77,7 +78,7 @@ function anySnippet(address: string): string {
 
 const columns: readonly Column<ConnectedClient>[] = [
   { header: words.client, render: ({ name }) => <strong>{name}</strong> },
-  { header: words.scopes, render: ({ scopes }) => scopes.join(', ') },
+  { header: words.scopes, render: ({ scopes }) => scopeWords(scopes) },
   { header: words.connectedAt, align: 'right', render: ({ connected_at: at }) => <When at={at} dayOnly /> },
   { header: words.lastSeen, align: 'right', render: ({ last_seen_at: at }) => <When at={at} /> },
   {

@@ -15,23 +15,20 @@ import { Button } from '@mantine/core';
 import { useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { type AuditEntry, OutcomeBadge } from './entry.tsx';
+import { ActorName, type Names, TargetName, useNames } from './names.tsx';
 
 const words = texts.audit;
 
-const columns: readonly Column<AuditEntry>[] = [
-  { header: words.action, render: ({ action }) => <strong>{action}</strong> },
+const columnsWith = (names: Names): readonly Column<AuditEntry>[] => [
   {
-    header: words.target,
-    render: ({ target }) => (target === null ? '' : <span className="ui-id">{target}</span>),
+    header: words.action,
+    render: ({ action }) => <strong title={action}>{words.actions[action] ?? action}</strong>,
   },
+  { header: words.target, render: (entry) => <TargetName entry={entry} names={names} /> },
   { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   {
     header: words.actor,
-    render: ({ actor }) => (
-      <span title={actor.id} className="ui-number">
-        {words.actors[actor.type] ?? actor.type}
-      </span>
-    ),
+    render: ({ actor }) => <ActorName actor={actor} names={names} />,
   },
   { header: words.from, render: ({ ip }) => ip ?? '' },
   { header: words.at, align: 'right', render: ({ at }) => <When at={at} /> },
@@ -39,6 +36,7 @@ const columns: readonly Column<AuditEntry>[] = [
 
 export function AuditPage() {
   const { values } = useSearchState();
+  const names = useNames();
   const query = useList<AuditEntry>('/api/audit', values);
   const { cursor: _place, ...filters } = values;
   return (
@@ -57,8 +55,14 @@ export function AuditPage() {
       }
     >
       <FilterBar>
-        <TextFilter name="action" label={words.action} placeholder="tool.call" width={160} />
-        <TextFilter name="target" label={words.target} />
+        <ChoiceFilter
+          name="action"
+          label={words.action}
+          choices={Object.entries(words.actions)
+            .map(([value, label]) => ({ value, label }))
+            .sort((a, b) => a.label.localeCompare(b.label))}
+        />
+        <TextFilter name="target" label={words.targetFilter} placeholder="slack_send_message" />
         <ChoiceFilter
           name="outcome"
           label={words.outcome}
@@ -70,7 +74,7 @@ export function AuditPage() {
       <ListPanel
         label={words.title}
         query={query}
-        columns={columns}
+        columns={columnsWith(names)}
         keyOf={({ id }) => id}
         empty={<Empty icon="book" title={words.none} next={words.noneNext} />}
       />

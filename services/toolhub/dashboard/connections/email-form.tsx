@@ -1,5 +1,5 @@
 import { ApiFormView, useApiForm } from '@libs/ui';
-import { Checkbox, Fieldset, NumberInput, PasswordInput, SimpleGrid, TextInput } from '@mantine/core';
+import { Checkbox, Fieldset, NumberInput, PasswordInput, SimpleGrid, Text, TextInput } from '@mantine/core';
 import { texts } from '../texts.ts';
 import { storeCredential } from './store-credential.ts';
 
@@ -42,6 +42,9 @@ export function EmailForm() {
         <ServerFields api={api} side="imap" />
         <ServerFields api={api} side="smtp" />
       </SimpleGrid>
+      <Text size="sm" c="dimmed">
+        {texts.connections.sealed}
+      </Text>
     </ApiFormView>
   );
 }

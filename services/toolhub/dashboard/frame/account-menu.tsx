@@ -1,4 +1,4 @@
-import { Icon, toast } from '@libs/ui';
+import { drafts, Icon, toast } from '@libs/ui';
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { client } from '../api/client.ts';
@@ -10,6 +10,7 @@ export function AccountMenu({ customer }: { customer: Customer }) {
   const logOut = async () => {
     try {
       await client.post('/api/auth/logout');
+      drafts.forget();
       // From the start: nothing that was read stays in this page.
       window.location.assign('/login');
     } catch (error) {

@@ -1,4 +1,4 @@
-import { Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
+import { drafts, Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
 import { UnverifiedBanner } from '@libs/ui/account';
 import { Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
@@ -57,6 +57,7 @@ export function Frame() {
 }
 
 export function CustomerFrame({ customer, children }: { customer: Customer; children: ReactNode }) {
+  drafts.belongTo(customer.id);
   const navigate = useNavigate();
   const actions = navigation
     .flatMap(({ items }) => items)

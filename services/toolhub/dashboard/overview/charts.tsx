@@ -1,50 +1,70 @@
-import { BarChart } from '@libs/ui/charts';
+import { BarChart, evenTicks } from '@libs/ui/charts';
 import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { everyDay, type Usage } from './usage.ts';
 
 const words = texts.overview;
-const HEIGHT = 220;
+const HEIGHT = 240;
 const series = [
   { name: 'calls', label: words.succeeded, color: 'brand.6' },
   { name: 'errors', label: words.failed, color: 'orange.6' },
 ];
 
 /** No stop for the keyboard and no word for a screen reader: the figures stand in the tables beside. */
-const silent = { 'aria-hidden': true, barChartProps: { accessibilityLayer: false } } as const;
+const silent = {
+  'aria-hidden': true,
+  // Room for the uppermost number, half of which stands above its line.
+  barChartProps: { accessibilityLayer: false, margin: { top: 10, right: 12 } },
+} as const;
 const looks = {
+  h: HEIGHT,
+  type: 'stacked',
+  series,
+  withLegend: true,
+  legendProps: { verticalAlign: 'bottom', height: 34 },
   valueFormatter: (value: number) => value.toLocaleString(),
   gridColor: 'light-dark(var(--mantine-color-gray-3), var(--mantine-color-dark-4))',
-};
+} as const;
+
+interface Bar {
+  calls: number;
+  errors: number;
+}
+
+function axisOf(bars: readonly Bar[]) {
+  const ticks = evenTicks(Math.max(0, ...bars.map(({ calls, errors }) => calls + errors)));
+  return { ticks, domain: [0, ticks.at(-1) ?? 0] as [number, number], interval: 0 } as const;
+}
 
 /** The table below says the same to whoever cannot see it. */
 export function DailyChart({ usage }: { usage: Usage }) {
+  const data = everyDay(usage);
   return (
     <BarChart
-      h={HEIGHT}
-      data={everyDay(usage)}
+      data={data}
       dataKey="day"
-      series={series}
-      type="stacked"
+      xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
+      yAxisProps={{ ...axisOf(data), width: 56 }}
       {...looks}
       {...silent}
     />
   );
 }
 
+/** Lying bars have room for the names of all platforms. */
 export function PlatformChart({ usage }: { usage: Usage }) {
-  const data = usage.data.map(({ key, calls, errors }) => ({
-    platform: platformTitle(key),
-    calls: calls - errors,
-    errors,
-  }));
+  const data = usage.data
+    .map(({ key, calls, errors }) => ({ platform: platformTitle(key), calls: calls - errors, errors }))
+    .sort((a, b) => b.calls + b.errors - a.calls - a.errors);
   return (
     <BarChart
-      h={HEIGHT}
       data={data}
       dataKey="platform"
-      series={series}
-      type="stacked"
+      orientation="vertical"
+      xAxisProps={axisOf(data)}
+      yAxisProps={{ width: 84, interval: 0 }}
+      maxBarWidth={26}
+      gridAxis="x"
       {...looks}
       {...silent}
     />

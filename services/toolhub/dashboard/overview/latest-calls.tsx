@@ -3,15 +3,16 @@ import { Button, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import { type AuditEntry, OutcomeBadge } from '../audit/entry.tsx';
+import { ActorName, type Names, ToolName, useNames } from '../audit/names.tsx';
 import { texts } from '../texts.ts';
 
 const words = texts.overview;
 const SHOWN = 8;
 
-const columns: readonly Column<AuditEntry>[] = [
-  { header: words.tool, render: ({ target }) => <span className="ui-id">{target}</span> },
+const columnsWith = (names: Names): readonly Column<AuditEntry>[] => [
+  { header: words.tool, render: ({ target }) => <ToolName name={target ?? ''} names={names} /> },
   { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
-  { header: words.by, render: ({ actor }) => texts.audit.actors[actor.type] ?? actor.type },
+  { header: words.by, render: ({ actor }) => <ActorName actor={actor} names={names} /> },
   { header: words.when, align: 'right', render: ({ at }) => <When at={at} /> },
 ];
 
@@ -36,7 +37,7 @@ export function LatestCalls() {
       <QueryTable
         label={words.latest}
         query={query}
-        columns={columns}
+        columns={columnsWith(useNames())}
         keyOf={({ id }) => id}
         empty={
           <Text size="sm" c="dimmed" px="lg" pb="lg">

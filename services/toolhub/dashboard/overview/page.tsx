@@ -3,6 +3,7 @@ import { Button, SegmentedControl, SimpleGrid, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { texts } from '../texts.ts';
+import { Attention } from './attention.tsx';
 import { Checklist } from './checklist.tsx';
 import { Figures } from './figures.tsx';
 import { LatestCalls } from './latest-calls.tsx';
@@ -12,7 +13,7 @@ import { RANGES, type RangeDays, useUsage } from './usage.ts';
 
 const words = texts.overview;
 /** What the charts take once their code is there. */
-const CHART_HEIGHT = 220;
+const CHART_HEIGHT = 240;
 
 const DailyChart = lazy(async () => ({ default: (await import('./charts.tsx')).DailyChart }));
 const PlatformChart = lazy(async () => ({ default: (await import('./charts.tsx')).PlatformChart }));
@@ -32,6 +33,7 @@ export function OverviewPage() {
         />
       }
     >
+      <Attention />
       <Checklist />
       <Figures days={days} />
       <QuotaPanel />

@@ -16,6 +16,7 @@ import { Button, Checkbox, Modal, Select, Stack, TextInput } from '@mantine/core
 import { useState } from 'react';
 import { client, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
+import { scopeWords } from './scopes.tsx';
 
 const words = texts.tokens;
 const TOKENS_PATH = '/api/tokens';
@@ -34,7 +35,7 @@ interface Token {
 
 const columns: readonly Column<Token>[] = [
   { header: words.name, render: ({ name }) => <strong>{name}</strong> },
-  { header: words.scopes, render: ({ scopes }) => scopes.join(', ') },
+  { header: words.scopes, render: ({ scopes }) => scopeWords(scopes) },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
   { header: words.lastUsed, align: 'right', render: ({ last_used_at: at }) => <When at={at} /> },
   { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} dayOnly /> },
@@ -108,7 +109,7 @@ function TokenForm({ onDone }: { onDone: (token: string) => void }) {
       <Checkbox.Group label={words.scopes} {...api.form.getInputProps('scopes')}>
         <Stack gap="xs" mt="xs">
           {SCOPES.map((scope) => (
-            <Checkbox key={scope} value={scope} label={scope} description={words.scopeHints[scope]} />
+            <Checkbox key={scope} value={scope} label={texts.scopes[scope]} description={scope} />
           ))}
         </Stack>
       </Checkbox.Group>

@@ -96,7 +96,7 @@ function PlatformTools(props: {
       lead={texts.platformUses[platform]}
       flush
       actions={
-        <Group gap="md">
+        <Group gap="md" wrap="nowrap">
           {props.isSearched ? null : (
             <Button
               size="xs"
@@ -110,7 +110,7 @@ function PlatformTools(props: {
           )}
           <Switch
             checked={enabled}
-            label={words.platformSwitch(title)}
+            aria-label={words.platformSwitch(title)}
             onChange={(event) => void switchTo(`/api/platforms/${platform}`, event.currentTarget.checked)}
           />
         </Group>

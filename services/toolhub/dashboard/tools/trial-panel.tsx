@@ -1,4 +1,13 @@
-import { ConnectionLost, Icon, JsonBlock, newIdempotencyKey, Panel, ProblemView } from '@libs/ui';
+import {
+  ConnectionLost,
+  Icon,
+  JsonBlock,
+  newIdempotencyKey,
+  Panel,
+  ProblemView,
+  RestoredNote,
+  useDraft,
+} from '@libs/ui';
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
@@ -31,7 +40,11 @@ interface Trial {
 export function TrialPanel({ tool }: { tool: ToolDetail }) {
   const properties = tool.input_schema.properties ?? {};
   const fields = fieldsOf(tool.input_schema).filter(({ name }) => !NOT_ASKED.has(name));
-  const [typed, setTyped] = useState<Typed>({});
+  const draft = useDraft({
+    name: 'trial',
+    current: () => (Object.keys(typed).length === 0 ? undefined : typed),
+  }) as Typed | undefined;
+  const [typed, setTyped] = useState<Typed>(draft ?? {});
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [answer, setAnswer] = useState<Trial>();
   const [problem, setProblem] = useState<unknown>();
@@ -69,6 +82,7 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
     <Panel title={words.title} lead={tool.class === 'R' ? words.lead : words.leadActs}>
       <form onSubmit={(event) => void run(event)} noValidate>
         <Stack>
+          {draft === undefined || answer !== undefined ? null : <RestoredNote />}
           <NotConnected platform={tool.platform} />
           <SchemaFields
             fields={fields}

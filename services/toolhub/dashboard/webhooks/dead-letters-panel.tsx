@@ -13,6 +13,7 @@ import { useState } from 'react';
 import { client, refresh, useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { Attempts } from './attempts.tsx';
+import { EventName } from './event-name.tsx';
 import { DEAD_LETTERS_PATH, type DeadLetter } from './webhook.ts';
 
 const words = texts.webhooks;
@@ -20,7 +21,7 @@ const REFETCH_MS = 3_000;
 
 function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
   return [
-    { header: words.event, render: ({ event_type: type }) => <strong>{type}</strong> },
+    { header: words.event, render: ({ event_type: type }) => <EventName type={type} /> },
     { header: words.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
     { header: words.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
     {

@@ -14,6 +14,7 @@ import { useState } from 'react';
 import { useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { Attempts } from './attempts.tsx';
+import { EventName } from './event-name.tsx';
 import { DELIVERIES_PATH, type Delivery, type DeliveryDetails } from './webhook.ts';
 
 const words = texts.webhooks;
@@ -26,7 +27,7 @@ const colors: Record<Delivery['status'], string> = {
 };
 
 const columnsWith = (show: (id: string) => void): Column<Delivery>[] => [
-  { header: words.event, render: ({ event_type: type }) => <strong>{type}</strong> },
+  { header: words.event, render: ({ event_type: type }) => <EventName type={type} /> },
   {
     header: words.status,
     render: ({ status }) => <Badge color={colors[status]}>{words.statuses[status]}</Badge>,
@@ -85,7 +86,7 @@ function Details({ id }: { id: string }) {
         <Stack>
           <Facts
             facts={[
-              [words.event, delivery.event_type],
+              [words.event, <EventName key="event" type={delivery.event_type} />],
               [
                 words.status,
                 <Badge key="status" color={colors[delivery.status]}>

@@ -3,6 +3,7 @@ import { Checkbox, SimpleGrid, TextInput } from '@mantine/core';
 import { EVENT_TYPES } from '../../src/events/event.ts';
 import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
+import { eventWords } from './event-name.tsx';
 import { CONFIG_PATH, type Webhook } from './webhook.ts';
 
 const words = texts.webhooks;
@@ -34,7 +35,7 @@ export function WebhookForm(props: { config: Webhook | null; onSecret: (secret: 
       <Checkbox.Group label={words.events} {...api.form.getInputProps('events')}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} mt="xs" spacing="xs">
           {EVENT_TYPES.map((type) => (
-            <Checkbox key={type} value={type} label={type} />
+            <Checkbox key={type} value={type} label={eventWords(type)} description={type} />
           ))}
         </SimpleGrid>
       </Checkbox.Group>

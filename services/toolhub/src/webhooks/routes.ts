@@ -247,9 +247,15 @@ function registerLists(
       },
     },
     async () => ({
-      data: (await webhooks.customersWithDeadLetters()).map(({ customerId, count, newestAt }) => ({
-        ...{ customer_id: customerId, count, newest_at: newestAt.toISOString() },
-      })),
+      data: await Promise.all(
+        (await webhooks.customersWithDeadLetters()).map(async ({ customerId, count, newestAt }) => {
+          const found = await customers.find(customerId);
+          return {
+            ...{ customer_id: customerId, count, newest_at: newestAt.toISOString() },
+            customer: found === undefined ? null : { name: found.name, email: found.email },
+          };
+        }),
+      ),
     }),
   );
 

@@ -132,12 +132,18 @@ export const DeadLetterSchema = Type.Object(
   },
 );
 export const DeadLetterCustomer = Type.Object(
-  { customer_id: Type.String(), count: Type.Integer(), newest_at: Timestamp },
+  {
+    customer_id: Type.String(),
+    customer: nullable(Type.Object({ name: Type.String(), email: Type.String() })),
+    count: Type.Integer(),
+    newest_at: Timestamp,
+  },
   {
     title: 'DeadLetterCustomer',
     examples: [
       {
         ...{ customer_id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze', count: 3 },
+        customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
         newest_at: '2026-11-16T15:04:30.000Z',
       },
     ],

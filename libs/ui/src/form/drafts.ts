@@ -1,0 +1,92 @@
+import { useEffect, useState } from 'react';
+
+/** Names of fields whose content is never put aside, however deep they lie. */
+const SECRET = /pass|secret|token|key|code|pin|iban|number|routing/i;
+const PREFIX = 'ui-draft ';
+const LENGTH_MAX = 100_000;
+const KEPT_MS = 60 * 60_000;
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Draft {
+  owner: string;
+  at: number;
+  values: Values;
+}
+
+let owner: string | undefined;
+const savers = new Set<() => void>();
+
+/** What was typed when the session ended, until the same person has logged in again; in this window only. */
+export const drafts = {
+  /** What is put aside is given back to nobody else. */
+  belongTo(personId: string): void {
+    owner = personId;
+  },
+  /** Before one is led away to the log-in. */
+  keepAll(): void {
+    for (const save of savers) save();
+  },
+  /** Somebody leaves of their own will. */
+  forget(): void {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+  },
+};
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function withoutSecrets(values: object): Values {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([name]) => !SECRET.test(name))
+      .map(([name, value]) => [name, isObject(value) ? withoutSecrets(value) : value]),
+  );
+}
+
+/** The draft's fields in place of those of the form; fields that a draft has not stay as they are. */
+export function mergeDraft<Form extends object>(form: Form, draft: Values): Form {
+  const merged: Record<string, unknown> = Object.fromEntries(Object.entries(form));
+  for (const [name, value] of Object.entries(draft)) {
+    const own = merged[name];
+    merged[name] = isObject(own) && isObject(value) ? mergeDraft(own, value) : value;
+  }
+  return merged as Form;
+}
+
+function read(name: string): Values | undefined {
+  const text = sessionStorage.getItem(PREFIX + name);
+  if (text === null) return undefined;
+  const draft = JSON.parse(text) as Draft;
+  return draft.owner === owner && Date.now() - draft.at < KEPT_MS ? draft.values : undefined;
+}
+
+function save(name: string, values: object): void {
+  if (owner === undefined) return;
+  const text = JSON.stringify({ owner, at: Date.now(), values: withoutSecrets(values) } satisfies Draft);
+  if (text.length > LENGTH_MAX) return;
+  try {
+    sessionStorage.setItem(PREFIX + name, text);
+  } catch {
+    // A browser that gives no room: then it is lost, as without this.
+  }
+}
+
+/** `name` says which form of the page it is. What comes back is what had been typed there, once. */
+export function useDraft(form: { name: string; current: () => object | undefined }): Values | undefined {
+  const { name, current } = form;
+  const [place] = useState(() => `${window.location.pathname} ${name}`);
+  const [restored] = useState(() => read(place));
+  useEffect(() => sessionStorage.removeItem(PREFIX + place), [place]);
+  useEffect(() => {
+    const keep = () => {
+      const values = current();
+      if (values !== undefined) save(place, values);
+    };
+    savers.add(keep);
+    return () => {
+      savers.delete(keep);
+    };
+  });
+  return restored;
+}

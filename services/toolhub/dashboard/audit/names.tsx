@@ -1,0 +1,80 @@
+import { Anchor, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useList } from '../api/client.ts';
+import { platformTitle } from '../connections/platforms.ts';
+import { texts } from '../texts.ts';
+import { useTools } from '../tools/tool.ts';
+import type { AuditEntry } from './entry.tsx';
+
+const words = texts.audit;
+const TOKENS_MAX = 100;
+
+export interface Names {
+  tools: ReadonlyMap<string, string>;
+  tokens: ReadonlyMap<string, string>;
+}
+
+/** What people call the things that the log has ids of. */
+export function useNames(): Names {
+  const tools = useTools().data?.data ?? [];
+  const tokens = useList<{ id: string; name: string }>('/api/tokens', { limit: TOKENS_MAX }).data?.data ?? [];
+  return {
+    tools: new Map(tools.map(({ name, title }) => [name, title])),
+    tokens: new Map(tokens.map(({ id, name }) => [id, name])),
+  };
+}
+
+/** Who it was; the id is what one reads when one points at it. */
+export function ActorName({ actor, names }: { actor: AuditEntry['actor']; names: Names }) {
+  const token = actor.type === 'token' ? names.tokens.get(actor.id) : undefined;
+  return (
+    <span title={actor.id}>
+      {token === undefined ? (words.actors[actor.type] ?? actor.type) : words.token(token)}
+    </span>
+  );
+}
+
+/** A tool by its title, with the name that programs use for it. */
+export function ToolName({ name, names }: { name: string; names: Names }) {
+  const title = names.tools.get(name);
+  return (
+    <div>
+      <Anchor component={Link} to="/tools/$name" params={{ name } as never} size="sm">
+        {title ?? name}
+      </Anchor>
+      {title === undefined ? null : (
+        <Text size="xs" c="dimmed" className="ui-id">
+          {name}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** What it was done to, by its name, leading there where there is a page of it. */
+export function TargetName({ entry, names }: { entry: AuditEntry; names: Names }) {
+  const { action, target } = entry;
+  if (target === null) return '';
+  if (action.startsWith('tool.')) return <ToolName name={target} names={names} />;
+  if (action.startsWith('credential.') || action === 'platform.switched')
+    return target in texts.platforms ? (
+      <Anchor component={Link} to="/connections/$platform" params={{ platform: target } as never} size="sm">
+        {platformTitle(target)}
+      </Anchor>
+    ) : (
+      target
+    );
+  if (target.startsWith('apr_'))
+    return (
+      <Anchor component={Link} to="/approvals" search={{ id: target } as never} size="sm">
+        {words.theCall}
+      </Anchor>
+    );
+  if (names.tokens.has(target))
+    return (
+      <Anchor component={Link} to="/tokens" size="sm">
+        {names.tokens.get(target)}
+      </Anchor>
+    );
+  return <span className="ui-id">{target}</span>;
+}
