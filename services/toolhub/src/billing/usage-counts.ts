@@ -19,11 +19,11 @@ interface KeySum {
 /** Adds up calls by key and class of duration. */
 export class UsageCounts {
   readonly #byKey: Map<string, KeySum>;
+  readonly #own = new Set<string>();
 
-  /** Goes on from others, which stay as they are. */
+  /** Goes on from others, which stay as they are: a sum is copied when something is added to it. */
   constructor(others?: UsageCounts) {
-    const entries = others === undefined ? [] : [...others.#byKey];
-    this.#byKey = new Map(entries.map(([key, { errors, calls }]) => [key, { errors, calls: calls.slice() }]));
+    this.#byKey = new Map(others === undefined ? [] : others.#byKey);
   }
 
   get size(): number {
@@ -31,10 +31,11 @@ export class UsageCounts {
   }
 
   add(key: string, errors: number, calls: ClassCalls): void {
-    const sum = this.#byKey.get(key);
-    if (sum === undefined) {
-      this.#byKey.set(key, { errors, calls: calls.slice() });
-      return;
+    let sum = this.#byKey.get(key);
+    if (sum === undefined || !this.#own.has(key)) {
+      sum = { errors: sum?.errors ?? 0, calls: sum?.calls.slice() ?? new Float64Array(calls.length) };
+      this.#byKey.set(key, sum);
+      this.#own.add(key);
     }
     sum.errors += errors;
     for (let index = 0; index < calls.length; index += 1)
