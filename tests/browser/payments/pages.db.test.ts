@@ -121,7 +121,7 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
   });
 
   test('the first page loads little script, and is there within a second or so', async () => {
-    const { page } = await openAs(owner);
+    const { page, faults } = await openAs(owner);
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
       if (request.resourceType() === 'script')
@@ -136,6 +136,10 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     const { body } = await harness.call('GET', '/dashboard', { key: null });
     const entry = /src="([^"]+\.js)"/.exec(body)?.[1] ?? '';
     expect((await harness.call('GET', entry, { key: null })).text).not.toMatch(/jsxDEV|jsx-dev-runtime/);
+    // An address that does not exist says so.
+    await goTo(page, '/dashboard/nothing/here');
+    expect(await page.locator('h1').textContent()).toBe('Not found');
+    expect(faults).toEqual([]);
     await page.context().close();
   });
 
@@ -153,14 +157,6 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       expect(await page.getByText('Analytical Engines').count()).toBe(0);
       expect(refused).toContain(path.split('/').at(-1));
     }
-    await page.context().close();
-  });
-
-  test('an address that does not exist says so', async () => {
-    const { page, faults } = await openAs(owner);
-    await visit(page, '/dashboard/nothing/here');
-    expect(await page.locator('h1').textContent()).toBe('Not found');
-    expect(faults).toEqual([]);
     await page.context().close();
   });
 });

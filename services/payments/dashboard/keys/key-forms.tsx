@@ -36,7 +36,12 @@ export function NewKeyForm({ onDone }: { onDone: (token: string) => void }) {
           ))}
         </SimpleGrid>
       </Checkbox.Group>
-      <TextInput type="datetime-local" label={words.expires} {...form.getInputProps('expires_at')} />
+      <TextInput
+        type="datetime-local"
+        label={words.expires}
+        description={words.expiresHint}
+        {...form.getInputProps('expires_at')}
+      />
     </ApiFormView>
   );
 }

@@ -65,7 +65,7 @@ export function KeysPage() {
       ) : (
         <KeyList create={create} />
       )}
-      <Modal opened={opened} onClose={close} title={words.create}>
+      <Modal opened={opened} onClose={close} title={words.create} size="lg">
         <NewKeyForm
           onDone={(made) => {
             close();
@@ -104,7 +104,11 @@ function KeyList({ create }: { create: ReactNode }) {
         keyOf={({ id }) => id}
         empty={<Empty icon="key" title={words.none} next={words.noneNext} action={create} />}
       />
-      <Modal opened={rolled !== undefined} onClose={() => setRolled(undefined)} title={words.rollTitle}>
+      <Modal
+        opened={rolled !== undefined}
+        onClose={() => setRolled(undefined)}
+        title={rolled && words.rollTitle(words.called(rolled.name, rolled.hint))}
+      >
         {rolled === undefined ? null : (
           <RollKeyForm
             apiKey={rolled}
@@ -155,7 +159,7 @@ function KeyActions({ apiKey, roll }: { apiKey: ApiKey; roll: (key: ApiKey) => v
       <ConfirmButton
         danger
         label={words.revoke}
-        question={words.revokeQuestion}
+        question={words.revokeQuestion(words.called(apiKey.name, apiKey.hint))}
         explanation={words.revokeHint}
         onConfirm={async () => {
           await client.delete(`${KEYS_PATH}/${apiKey.id}`);

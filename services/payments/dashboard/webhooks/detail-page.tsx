@@ -106,7 +106,7 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
         }}
       />
       <SecretOnce title={words.secret} secret={secret} onClose={() => setSecret(undefined)}>
-        {words.secretHint}
+        {words.rotatedHint}
       </SecretOnce>
     </>
   );

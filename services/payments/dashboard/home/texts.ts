@@ -1,0 +1,42 @@
+export const home = {
+  title: 'Home',
+  range: 'Range',
+  ranges: { '1': 'Today', '7': '7 days', '30': '30 days' },
+  volume: 'Volume completed',
+  payments: 'Payments',
+  success: 'Success rate',
+  settle: 'Time to settle, median',
+  noneYet: 'none yet',
+  volumeByDay: 'Volume by day, UTC',
+  byRail: 'By rail',
+  byStatus: 'By status',
+  attention: 'Needs attention',
+  calm: 'Nothing needs your attention.',
+  recent: 'Latest payments',
+  allPayments: 'All payments',
+  failedDeliveries: (count: number) =>
+    `${count} webhook ${count === 1 ? 'delivery' : 'deliveries'} failed for good`,
+  disabledEndpoints: (count: number) =>
+    `${count} webhook ${count === 1 ? 'endpoint is' : 'endpoints are'} switched off`,
+  returns: (count: number) => `${count} ${count === 1 ? 'payment was' : 'payments were'} returned`,
+  failures: (count: number) => `${count} ${count === 1 ? 'payment' : 'payments'} failed`,
+  owed: (amount: string) => `${amount} is owed after returns`,
+  quarantine: (count: number) => `${count} in quarantine`,
+} as const;
+
+export const first = {
+  title: 'Your first payment',
+  lead: 'Five steps, all in test mode. Nothing here moves real money.',
+  verify: 'Verify your e-mail address',
+  verifyHint: 'The link is in your mail.',
+  key: 'Make an API key',
+  keyHint: 'Your programs use it; it is shown once.',
+  pay: 'Make a payment',
+  payHint: 'By the form, or with your key and curl.',
+  watch: 'Watch it complete',
+  watchHint: 'The payment’s page follows it without a reload.',
+  hook: 'Have events sent to you',
+  hookHint: 'An address of yours gets a signed message for every change.',
+  done: 'done',
+  go: 'Go',
+} as const;

@@ -1,0 +1,15 @@
+export const signup = {
+  lead: 'Test mode is yours at once; live mode after a look at your organisation.',
+  known: 'Already have an account?',
+  logIn: 'Log in',
+} as const;
+
+export const invitation = {
+  title: 'You are invited',
+  lead: (organisation: string, role: string) => `${organisation} invites you as ${role}.`,
+  join: (email: string) => `Join as ${email}`,
+  signUp: 'Sign up and join',
+  dead: 'This invitation is over',
+  deadLead: 'It was used or withdrawn, or its seven days have passed. Ask whoever invited you for a new one.',
+  deadNext: 'Go to the dashboard',
+} as const;

@@ -1,0 +1,21 @@
+export const settings = {
+  title: 'Settings',
+  save: 'Save',
+  saved: 'Saved.',
+  organisation: 'Organisation',
+  live: 'Live access',
+  liveNames: { none: 'None', requested: 'Requested', approved: 'Approved', refused: 'Refused' },
+  liveStates: {
+    none: 'Not asked for yet.',
+    requested: 'Asked for; we are looking at your organisation.',
+    approved: 'Approved: you can make live keys.',
+    refused: 'Refused.',
+  },
+  request: 'Ask for live access',
+  reason: 'What you will use it for',
+  requested: 'Your request is on its way.',
+  another: 'Another organisation',
+  anotherLead: 'With members, keys and money of its own.',
+  anotherName: 'What it is called',
+  anotherSubmit: 'Make organisation',
+} as const;
