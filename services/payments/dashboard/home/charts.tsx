@@ -96,10 +96,12 @@ const TICKS = [1, 0.5, 0];
 const short = (currency: string) =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency, notation: 'compact' });
 
-/** The next number that is easy to read: 1, 2 or 5 with zeros behind it. */
+const ROUND = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
+
+/** The next number that is easy to read, and so is its half. */
 function axisEnd(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(highest, 100)));
-  return power * ([1, 2, 5].find((step) => step * power >= highest) ?? 10);
+  return power * (ROUND.find((step) => step * power >= highest) ?? 10);
 }
 
 /** Drawn by hand: the library of charts alone is a third of what the first page may load. */

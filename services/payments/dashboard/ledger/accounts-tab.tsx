@@ -3,9 +3,9 @@ import { Badge } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import type { LedgerAccount } from '../api/types.ts';
-import { MethodName } from '../payment-methods/method.tsx';
 import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
+import { AccountName } from './account-name.tsx';
 
 const words = texts.ledger;
 
@@ -14,7 +14,7 @@ const columns: readonly Column<LedgerAccount>[] = [
     header: words.account,
     render: ({ id }) => (
       <Link to="/ledger" search={{ tab: 'entries', account_id: id } as never} data-row>
-        <MethodName id={id} />
+        <AccountName id={id} />
       </Link>
     ),
   },

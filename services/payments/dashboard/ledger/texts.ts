@@ -5,6 +5,12 @@ export const ledger = {
   check: 'Check',
   fees: 'Fees',
   account: 'Account',
+  accountNames: {
+    outside_sources: 'Outside, paid in',
+    outside_destinations: 'Outside, paid out',
+    fees_owed: 'Fees owed',
+    fee_revenue: 'Fee revenue',
+  },
   accountTypes: {
     balance: 'Balance',
     outside: 'Outside',

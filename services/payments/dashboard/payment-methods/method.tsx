@@ -1,5 +1,6 @@
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { TEST_HOLDER_NAME } from '../../src/payment-methods/method.ts';
 import { useList, useObject } from '../api/client.ts';
 import type { PaymentMethod } from '../api/types.ts';
 import { texts } from '../texts.ts';
@@ -18,6 +19,8 @@ export function accountOf({ bank_account: bank }: PaymentMethod): string {
 
 /** As people speak of it; balances have no name, so they go by the end of their id. */
 export function nameOf({ id, bank_account: bank }: Pick<PaymentMethod, 'id' | 'bank_account'>): string {
+  // Accounts of test mode that came to be by their first use are all held by the same; who named them knows their ids.
+  if (bank?.holder_name === TEST_HOLDER_NAME) return id;
   const name = bank?.holder_name ?? words.types.balance;
   return `${name}\u00a0····\u00a0${bank?.last4 ?? id.slice(-ID_END_CHARACTERS)}`;
 }
@@ -33,7 +36,7 @@ export function railsOf({ rails }: PaymentMethod): string {
 export function MethodName({ id }: { id: string }) {
   const methods = useList<PaymentMethod>(LIST_PATH, { limit: NAMES_MAX });
   const method = methods.data?.data.find((one) => one.id === id);
-  if (method === undefined) return <span className="ui-id">{id}</span>;
+  if (method === undefined || nameOf(method) === id) return <span className="ui-id">{id}</span>;
   return <span title={id}>{nameOf(method)}</span>;
 }
 
@@ -41,12 +44,19 @@ export function MethodName({ id }: { id: string }) {
 export function MethodLink({ id }: { id: string }) {
   const method = useObject<PaymentMethod>(`${LIST_PATH}/${encodeURIComponent(id)}`);
   if (method.isError) return <span className="ui-id">{id}</span>;
+  const name = method.data === undefined ? id : nameOf(method.data);
   return (
     <>
-      <Anchor component={Link} to="/payment-methods/$id" params={{ id } as never}>
-        {method.data === undefined ? id : nameOf(method.data)}
+      <Anchor
+        component={Link}
+        to="/payment-methods/$id"
+        params={{ id } as never}
+        inherit
+        {...(name === id ? { className: 'ui-id' } : {})}
+      >
+        {name}
       </Anchor>{' '}
-      {method.data === undefined ? null : <span className="ui-id ui-beside">{id}</span>}
+      {name === id ? null : <span className="ui-id ui-beside">{id}</span>}
     </>
   );
 }

@@ -1,6 +1,9 @@
 import type { RailId } from '../rails/rail-ids.ts';
 import { parseTenantId } from '../tenant.ts';
 
+/** Who holds the accounts of test mode that come to be by their first use. */
+export const TEST_HOLDER_NAME = 'Test Account';
+
 export interface BankAccount {
   routingNumber: string;
   accountSealed: Buffer;

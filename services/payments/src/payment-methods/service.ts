@@ -21,6 +21,7 @@ import {
   type MethodKey,
   methodToApi,
   type PaymentMethod,
+  TEST_HOLDER_NAME,
   type ViewedMethod,
 } from './method.ts';
 import {
@@ -40,8 +41,6 @@ import {
   TEST_ROUTING_NUMBER,
   TEST_ROUTING_NUMBER_WITHOUT_RTP,
 } from './test-accounts.ts';
-
-const TEST_HOLDER_NAME = 'Test Account';
 
 export interface NewBankAccount {
   routingNumber: string;

@@ -2,7 +2,7 @@ import { Amount, type Column, Panel, QueryTable, When } from '@libs/ui';
 import { Badge, Text } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import type { LedgerEntry } from '../../api/types.ts';
-import { MethodName } from '../../payment-methods/method.tsx';
+import { AccountName } from '../../ledger/account-name.tsx';
 import { texts } from '../../texts.ts';
 
 const words = texts.ledger;
@@ -15,7 +15,7 @@ const stateColors: Record<LedgerEntry['state'], string> = {
 };
 
 export const entryColumns: readonly Column<LedgerEntry>[] = [
-  { header: words.account, render: ({ account_id: id }) => <MethodName id={id} /> },
+  { header: words.account, render: ({ account_id: id }) => <AccountName id={id} /> },
   {
     header: words.directions.debit,
     align: 'right',
