@@ -27,6 +27,8 @@ export async function picture(
     prefix: string;
     /** What has to be typed or pressed before a page shows what it is for. */
     enter?: (page: Page, name: string) => Promise<void>;
+    /** As far as the window shows, as a dialog is seen; else the page as a whole. */
+    windowOnly?: boolean;
   },
 ): Promise<void> {
   const { wanted } = options;
@@ -45,7 +47,7 @@ export async function picture(
       await page.waitForSelector('h1');
       await options.enter?.(page, name);
       await page.waitForTimeout(SETTLED_MS);
-      await page.screenshot({ path: `${folder}${file}.png`, fullPage: true });
+      await page.screenshot({ path: `${folder}${file}.png`, fullPage: options.windowOnly !== true });
     }
     await opened.close();
   }

@@ -47,6 +47,7 @@ async function ofPayments(chromium: Browser): Promise<void> {
       pages: Object.fromEntries(Object.entries(opened).map(([name, [path]]) => [name, path])),
       cookie: full.cookie,
       prefix: '',
+      windowOnly: true,
       async enter(page, name) {
         const [, button] = opened[name] as readonly [string, string];
         await page.getByRole('button', { name: button, exact: true }).first().click();
