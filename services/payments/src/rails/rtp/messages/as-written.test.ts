@@ -3,35 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MessageRefused } from '../../iso20022/refusal.ts';
 import { readReportAsWritten, readTransferAsWritten } from './as-written.ts';
-import { buildCreditTransfer, type CreditTransfer, readCreditTransferDocument } from './credit-transfer.ts';
-import { type BusinessHeader, markAsDuplicate, readEnvelope } from './envelope.ts';
+import { buildCreditTransfer, readCreditTransferDocument } from './credit-transfer.ts';
+import { markAsDuplicate, readEnvelope } from './envelope.ts';
 import { buildStatusReport, readStatusReportDocument, reportOn } from './status-report.ts';
 import * as generated from './testing.ts';
 
-const PLAIN_HEADER: BusinessHeader = {
-  from: '234567891T1',
-  to: '990000001T1',
-  businessMessageId: 'B20261115234567891T1B00000000000001',
-  createdAt: '2026-11-15T10:00:00',
-  copy: null,
-};
-const PLAIN_TRANSFER: CreditTransfer = {
-  messageId: 'M20261115234567891T1B00000000000001',
-  createdAt: '2026-11-15T10:00:00',
-  instructionId: '20261115234567891T1BA00100000000001',
-  transactionId: '20261115234567891T1BA00100000000001',
-  amountCents: 12_345,
-  settlementDate: '2026-11-15',
-  instructingAgent: '021000021',
-  instructedAgent: '021000089',
-  endToEndId: 'pay_1',
-  uetr: null,
-  clearingReference: null,
-  categoryPurpose: 'CONSUMER',
-  debtor: { name: 'Ana Paula', accountNumber: '123', routingNumber: '021000021' },
-  creditor: { name: 'Smith Sons', accountNumber: '456', routingNumber: '021000089' },
-  remittance: 'Invoice 7',
-};
+const { PLAIN_HEADER, PLAIN_TRANSFER } = generated;
 const PLAIN_REPORT = reportOn(PLAIN_TRANSFER, {
   messageId: 'M20261115990000001T1H00000000000001',
   createdAt: '2026-11-15T10:00:01',

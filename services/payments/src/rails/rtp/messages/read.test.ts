@@ -4,36 +4,17 @@ import { describe, expect, test } from 'vitest';
 import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
 import { MessageFieldError } from '../../iso20022/errors.ts';
 import { buildCreditTransfer, type CreditTransfer } from './credit-transfer.ts';
-import { type BusinessHeader, markAsDuplicate } from './envelope.ts';
+import { markAsDuplicate } from './envelope.ts';
 import { readCreditTransfer, readMessage, readStatusReport, readStatusRequest } from './read.ts';
 import { buildStatusReport, isReportOn, reportOn } from './status-report.ts';
 import { buildStatusRequest } from './status-request.ts';
 import * as generated from './testing.ts';
 
-const HEADER: BusinessHeader = {
-  from: '234567891T1',
-  to: '990000001T1',
-  businessMessageId: 'B20261115234567891T1B00000000000001',
-  createdAt: '2026-11-15T10:00:00',
-  copy: null,
-};
-
+const HEADER = generated.PLAIN_HEADER;
 const TRANSFER: CreditTransfer = {
-  messageId: 'M20261115234567891T1B00000000000001',
-  createdAt: '2026-11-15T10:00:00',
-  instructionId: '20261115234567891T1BA00100000000001',
-  transactionId: '20261115234567891T1BA00100000000001',
-  amountCents: 12_345,
-  settlementDate: '2026-11-15',
-  instructingAgent: '021000021',
-  instructedAgent: '021000089',
-  endToEndId: 'pay_1',
-  uetr: null,
-  clearingReference: null,
-  categoryPurpose: 'CONSUMER',
-  debtor: { name: 'Ana Paula', accountNumber: '123', routingNumber: '021000021' },
-  creditor: { name: 'Smith & Sons', accountNumber: '456', routingNumber: '021000089' },
-  remittance: 'Invoice 7',
+  ...generated.PLAIN_TRANSFER,
+  // A name with a character that XML writes otherwise.
+  creditor: { ...generated.PLAIN_TRANSFER.creditor, name: 'Smith & Sons' },
 };
 
 const TRANSFER_XML = buildCreditTransfer(HEADER, TRANSFER);

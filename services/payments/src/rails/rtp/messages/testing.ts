@@ -11,6 +11,32 @@ import type { BusinessHeader } from './envelope.ts';
 import { reportOn, type StatusReport, TRANSACTION_STATUSES } from './status-report.ts';
 import type { StatusRequest } from './status-request.ts';
 
+/** A transfer without anything unusual. */
+export const PLAIN_HEADER: BusinessHeader = {
+  from: '234567891T1',
+  to: '990000001T1',
+  businessMessageId: 'B20261115234567891T1B00000000000001',
+  createdAt: '2026-11-15T10:00:00',
+  copy: null,
+};
+export const PLAIN_TRANSFER: CreditTransfer = {
+  messageId: 'M20261115234567891T1B00000000000001',
+  createdAt: '2026-11-15T10:00:00',
+  instructionId: '20261115234567891T1BA00100000000001',
+  transactionId: '20261115234567891T1BA00100000000001',
+  amountCents: 12_345,
+  settlementDate: '2026-11-15',
+  instructingAgent: '021000021',
+  instructedAgent: '021000089',
+  endToEndId: 'pay_1',
+  uetr: null,
+  clearingReference: null,
+  categoryPurpose: 'CONSUMER',
+  debtor: { name: 'Ana Paula', accountNumber: '123', routingNumber: '021000021' },
+  creditor: { name: 'Smith Sons', accountNumber: '456', routingNumber: '021000089' },
+  remittance: 'Invoice 7',
+};
+
 const VECTORS = new URL('../../../../../../../shared/vectors/rtp/', import.meta.url);
 
 /** The schemas are not part of the repository; tests that need them run where they lie beside it. */
