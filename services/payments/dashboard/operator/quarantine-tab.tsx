@@ -12,7 +12,7 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Modal, Stack, TextInput } from '@mantine/core';
+import { Badge, Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList, useObject } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
@@ -113,6 +113,7 @@ function QuarantinedView({ id, onDone }: { id: string; onDone: () => void }) {
     <QueryView query={query}>
       {(item) => (
         <Stack>
+          <Text size="sm">{item.reason}</Text>
           <CodeBlock label={words.content} text={item.content ?? ''} />
           {item.status === 'open' ? (
             <>
