@@ -21,7 +21,7 @@ const DESTINATIONS = [
   'pm_test_rtp_reject_ac04',
   'pm_dave',
 ];
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 /** Eight payments have every state between them. */
 export async function seed(person: Browser, receiverUrl: string, payments = 8): Promise<Seeded> {
@@ -55,8 +55,11 @@ export async function seed(person: Browser, receiverUrl: string, payments = 8): 
     ids.push((await post('/v1/payments', body, `seed-${n}`)).id);
   }
   const settled = await waitForAll(person, ids);
-  const of = (status: string) =>
-    settled.find((payment) => payment.status === status)?.id ?? (ids[0] as string);
+  const of = (wanted: string): string => {
+    const id = settled.find(({ status }) => status === wanted)?.id;
+    if (id === undefined) throw new Error(`none of the payments is ${wanted}`);
+    return id;
+  };
   const events = await person.call('GET', `/v1/events?object_id=${of('completed')}`);
   return {
     completed: of('completed'),
@@ -180,7 +183,8 @@ async function waitForAll(
     const { body } = await person.call('GET', '/v1/payments?limit=100');
     const own = (body.data as { id: string; status: string }[]).filter(({ id }) => ids.includes(id));
     if (own.every(({ status }) => status !== 'pending' && status !== 'processing')) return own;
-    if (performance.now() > deadlineMs) return own;
+    if (performance.now() > deadlineMs)
+      throw new Error(`under way after ${WAIT_MS} ms: ${JSON.stringify(own)}`);
     await new Promise((resume) => setTimeout(resume, 200));
   }
 }

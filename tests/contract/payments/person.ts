@@ -95,7 +95,8 @@ export async function verifyAddress(harness: Harness, browser: Browser & { email
   if (answer.status !== 200) throw new Error(`verify answered ${answer.status} ${answer.text}`);
 }
 
-const MAIL_WAIT_MS = 10_000;
+/** A mail leaves by a job, which waits for its turn where the machine has other work. */
+const MAIL_WAIT_MS = 30_000;
 
 /** The newest mail of a subject, once there are more of them than before. */
 export async function nextMail(
