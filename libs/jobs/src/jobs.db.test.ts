@@ -137,6 +137,26 @@ test('one bad job in a batch is tried alone and harms no other', async () => {
   expect(rows).toEqual([{ payload: 'bad', last_error: 'spoiled', attempts: 2 }]);
 });
 
+test('a job that failed is tried again in time, however long the rest of its batch takes', async () => {
+  const { promise: secondTry, resolve: tryAgain } = Promise.withResolvers<void>();
+  let tries = 0;
+  const handle = async ([job, ...others]: readonly Job[]) => {
+    if (others.length > 0) throw new Error('each alone');
+    if (job?.payload === 'slow') return secondTry;
+    tries += 1;
+    if (tries === 1) throw new Error('once');
+    tryAgain();
+  };
+  await add('failing', 'slow');
+  // Several extensions of the batch fall into the delay.
+  const options = { leaseMs: 300, retryDelayMs: () => 250 };
+  await work(handle, options);
+  await expect.poll(() => tries).toBe(1);
+  await work(handle, options);
+  await expect.poll(waiting).toBe(0);
+  expect(tries).toBe(2);
+});
+
 test('a worker that lost its lease cannot commit a second effect', async () => {
   let first = true;
   let tookOver = (): void => {};

@@ -212,17 +212,27 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   }
 
   async function run(jobs: readonly Job[]): Promise<void> {
+    const held = new Set(jobs);
+    let extending = Promise.resolve();
     const beat = setInterval(() => {
-      extendLeases(database, jobs, leaseMs).catch((error: unknown) => onError(error, { job: handler.name }));
+      extending = extendLeases(database, [...held], leaseMs).catch((error: unknown) =>
+        onError(error, { job: handler.name }),
+      );
     }, leaseMs / 3);
+    // An extension under way or to come would put off what is given back.
+    const letGo = async (job: Job) => {
+      held.delete(job);
+      await extending;
+      return job;
+    };
     try {
       await handler.handle(jobs, { signal: abort.signal });
       await finish(jobs);
       options.metrics?.tried(handler.name, 'done', jobs.length);
     } catch (error) {
       if (error instanceof LeaseLost) onError(error, { job: handler.name });
-      else if (jobs.length === 1) await giveBack(jobs[0] as Job, error);
-      else for (const job of jobs) await run([job]);
+      else if (jobs.length === 1) await giveBack(await letGo(jobs[0] as Job), error);
+      else for (const job of jobs) await run([await letGo(job)]);
     } finally {
       clearInterval(beat);
     }

@@ -24,6 +24,17 @@ export async function withinASecond<Answer>(
   }
 }
 
+const WAIT_MS_MAX = 30_000;
+
+/** For hooks, where `expect.poll` is not to be had: waits until something is so, and says what it waited for in vain. */
+export async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  const giveUpAtMs = performance.now() + WAIT_MS_MAX;
+  while (!(await holds())) {
+    if (performance.now() > giveUpAtMs) throw new Error(`waited in vain until ${what}`);
+    await sleep(PAUSE_MS);
+  }
+}
+
 /** The work of this process so far, which other processes cannot stretch as they do the time that passes. */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();

@@ -1,4 +1,5 @@
 // Test and live data, and two organisations, can never meet: every endpoint, with every stranger's key and session.
+import { until } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
 import { signUp, verifyAddress } from './person.ts';
@@ -56,13 +57,14 @@ beforeAll(async () => {
   const payment = await make('/v1/payments', body, { 'idempotency-key': 'x' });
   const list = async (path: string) =>
     (await harness.call('GET', path, { key: owner.test })).body.data[0]?.id;
-  await expect.poll(() => list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`)).toBeDefined();
+  const deliveries = `/v1/webhook_endpoints/${endpoint.id}/deliveries`;
+  await until('there is a delivery', async () => (await list(deliveries)) !== undefined);
   owned = {
     payments: payment.id,
     payment_methods: method.id,
     webhook_endpoints: endpoint.id,
     events: await list('/v1/events'),
-    webhook_deliveries: await list(`/v1/webhook_endpoints/${endpoint.id}/deliveries`),
+    webhook_deliveries: await list(deliveries),
     keys: (await host.call('POST', '/v1/keys', {})).body.id,
     members: host.userId,
     invitations: (await host.call('POST', '/v1/invitations', { email: 'x@example.com', role: 'viewer' })).body
@@ -71,7 +73,7 @@ beforeAll(async () => {
     sessions: (await host.call('GET', '/v1/session/sessions')).body.data[0].id,
   };
   const hostLogs = async () => (await host.call('GET', '/v1/request_logs')).body.data[0]?.id;
-  await expect.poll(hostLogs).toBeDefined();
+  await until('a request is in the log', async () => (await hostLogs()) !== undefined);
   owned.request_logs = await hostLogs();
   const { paths } = (await harness.call('GET', '/openapi.json')).body as {
     paths: Record<string, Record<string, { security?: object[] }>>;
