@@ -173,9 +173,13 @@ describe('several dispatchers', { timeout: TIMEOUT_MS }, () => {
     const ref = await shop.addEndpoint(`${receiver.url}/hook`);
     const dispatcher = shop.dispatcher({ pollMs: 50, laneIdleMs: 100 });
     await dispatcher.start();
+    // The answer comes when the lane was looked at, so that it is not idle before.
+    const { promise: lookedAt, resolve: answer } = Promise.withResolvers<void>();
+    receiver.on('/hook', (_request, response) => void lookedAt.then(() => response.end()));
     await shop.emit(ref, 1);
     const lanes = async () => (await shop.database.query(`select 1 from ${SCHEMA}.lanes`)).rowCount;
     await until('the lane is taken', async () => (await lanes()) === 1);
+    answer();
     await until('the lane is given back', async () => (await lanes()) === 0);
     await shop.emit(ref, 1);
     await until('the second arrived', () => receiver.received.length === 2);
