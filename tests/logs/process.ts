@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const READY_TRIES_MAX = 300;
+const READY_TRIES_MAX = 1_200;
 
 const PUBLIC_HOST = 'service.example';
 

@@ -48,7 +48,7 @@ describe.runIf(existsSync(PGBOUNCER))('behind PgBouncer', () => {
       DATA_DIR: dataDir,
     });
 
-  test('payments complete over two processes, and every webhook arrives', { timeout: 60_000 }, async () => {
+  test('payments complete over two processes, and every webhook arrives', { timeout: 180_000 }, async () => {
     const first = await startPayments();
     const second = await startPayments();
     const call = async (at: LoggedService, method: string, path: string, body?: unknown, key = '') =>
@@ -92,7 +92,7 @@ describe.runIf(existsSync(PGBOUNCER))('behind PgBouncer', () => {
     expect(printed.join('')).not.toMatch(/"level":"(error|fatal)"/);
   });
 
-  test('an assistant lists its tools', { timeout: 60_000 }, async () => {
+  test('an assistant lists its tools', { timeout: 180_000 }, async () => {
     const { url: databaseUrl } = databases[1] as TestDatabase;
     const service = await spawnInstance(databaseUrl, {
       env: { ...databaseSettings('TOOLHUB', databaseUrl, pooler.url), DATA_DIR: dataDir },

@@ -178,7 +178,7 @@ export async function spawnInstance(
   };
 }
 
-const READY_TRIES_MAX = 400;
+const READY_TRIES_MAX = 2_400;
 
 async function untilReady(url: string): Promise<void> {
   for (let tries = 0; tries < READY_TRIES_MAX; tries += 1) {

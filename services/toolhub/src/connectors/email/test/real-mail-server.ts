@@ -16,7 +16,7 @@ const OPENSMTPD_SOCKET = '/var/run/smtpd.sock';
 const SUBMISSION_PATH = '/usr/lib/dovecot/submission';
 const LMTP_PATH = '/usr/lib/dovecot/lmtp';
 
-const START_MS_MAX = 15_000;
+const START_MS_MAX = 60_000;
 const POLL_MS = 25;
 const STOP_MS_MAX = 5_000;
 
