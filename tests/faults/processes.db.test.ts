@@ -164,7 +164,7 @@ test(
       `select id from events where type = 'payment.completed'`,
     );
     const missing = () => completed.rows.filter(({ id }) => !receiver.events.has(id)).length;
-    await expect.poll(missing, { timeout: 30_000, interval: 250 }).toBe(0);
+    await expect.poll(missing, { interval: 250 }).toBe(0);
     const books = await fetch(`${urls[0]}/v1/ledger/check`, { headers: { authorization: `Bearer ${KEY}` } });
     expect(await books.json()).toMatchObject({ ok: true });
     if (ROUNDS > 0)

@@ -95,9 +95,7 @@ async function restoreTo(target: Date): Promise<{ url: string; stop(): Promise<v
   });
   const database = await openServer(server.url);
   await expect
-    .poll(async () => (await database.query('select pg_is_in_recovery() as recovering')).rows, {
-      timeout: 30_000,
-    })
+    .poll(async () => (await database.query('select pg_is_in_recovery() as recovering')).rows)
     .toEqual([{ recovering: false }]);
   await database.close();
   return server;

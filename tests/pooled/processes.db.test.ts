@@ -83,9 +83,7 @@ describe.runIf(existsSync(PGBOUNCER))('behind PgBouncer', () => {
     expect(new Set(ids).size).toBe(PAYMENTS);
     expect((await call(second, 'POST', '/v1/payments', order, 'pooled-0')).id).toBe(ids[0]);
     await expect
-      .poll(() => new Set(receiver.at('/hook').map(({ body }) => body.data.id)).size, {
-        timeout: 30_000,
-      })
+      .poll(() => new Set(receiver.at('/hook').map(({ body }) => body.data.id)).size)
       .toBe(PAYMENTS);
     expect(await call(second, 'GET', '/v1/ledger/check')).toMatchObject({ ok: true });
     const printed = await Promise.all([first.stop(), second.stop()]);

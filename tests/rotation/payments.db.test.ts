@@ -37,7 +37,7 @@ async function pay(key: string, body: Record<string, unknown>): Promise<string> 
   });
   expect([answered, payment.detail]).toEqual([202, undefined]);
   const status = async () => (await harness.call('GET', `/v1/payments/${payment.id}`)).body.status;
-  await expect.poll(status, { timeout: 15_000 }).toBe('completed');
+  await expect.poll(status).toBe('completed');
   return payment.id;
 }
 

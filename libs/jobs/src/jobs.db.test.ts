@@ -67,7 +67,7 @@ test('what waits in another lane of a handler is not behind what waits in this o
     },
     { lanes: ['task.urgent'], batchMax: 1 },
   );
-  await expect.poll(() => order.length, { timeout: 20_000 }).toBe(501);
+  await expect.poll(() => order.length).toBe(501);
   expect(order.indexOf('task.urgent')).toBeLessThan(50);
   expect(await waiting()).toBe(0);
 });
@@ -81,7 +81,7 @@ test('a batch takes fewer jobs where each holds many items', async () => {
     },
     { batchMax: 10, items: { max: 60, of: ({ payload }: Job) => (payload as unknown[]).length } },
   );
-  await expect.poll(waiting, { timeout: 20_000 }).toBe(0);
+  await expect.poll(waiting).toBe(0);
   expect(batches).toEqual([10, 2, 2, 2, 2, 2]);
 });
 

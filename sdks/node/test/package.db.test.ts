@@ -117,10 +117,10 @@ test('the README, from its first block to its last', { timeout: 120_000 }, async
   let said = '';
   for (const stream of [listening.stdout, listening.stderr]) stream.on('data', (chunk) => (said += chunk));
   try {
-    await expect.poll(() => said, { timeout: 30_000 }).toContain('Connected.');
+    await expect.poll(() => said).toContain('Connected.');
     const made = await run('bash', ['-c', find('payments create')], { cwd: folder, env });
     const id = /pay_\w+/.exec(made.stdout)?.[0] as string;
-    await expect.poll(() => said, { timeout: 30_000 }).toContain(`payment.completed ${id}`);
+    await expect.poll(() => said).toContain(`payment.completed ${id}`);
     expect(said).toMatch(/→ 204 in/);
   } finally {
     process.kill(-(listening.pid as number), 'SIGTERM');

@@ -189,8 +189,8 @@ test('[P-7.4] a time-out is asked after, and ends as the network says', async ()
   const refused = (
     await pay({ rail: 'rtp', destination: { payment_method_id: 'pm_test_rtp_timeout_reject_ac04' } })
   ).body;
-  await expect.poll(() => status(accepted.id), { timeout: 15_000 }).toBe('completed');
-  await expect.poll(() => status(refused.id), { timeout: 15_000 }).toBe('failed');
+  await expect.poll(() => status(accepted.id)).toBe('completed');
+  await expect.poll(() => status(refused.id)).toBe('failed');
   const attempt = (await call('GET', `/v1/payments/${accepted.id}`)).body.attempts;
   expect(attempt.length).toBe(1);
 });

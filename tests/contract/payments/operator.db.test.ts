@@ -39,7 +39,7 @@ test('[P-6.6] the daily look finds nothing on clean books, and shows what is sto
       },
     });
     const status = async () => (await harness.call('GET', `/v1/payments/${body.id}`)).body.status;
-    await expect.poll(status, { timeout: 15_000 }).toBe('completed');
+    await expect.poll(status).toBe('completed');
   };
   await pay('rtp');
   await pay('ach');
@@ -52,7 +52,7 @@ test('[P-6.6] the daily look finds nothing on clean books, and shows what is sto
     );
     return rows[0]?.runs;
   };
-  await expect.poll(runs, { timeout: 30_000 }).toBe(4);
+  await expect.poll(runs).toBe(4);
   const empty = { object: 'list', data: [], next_cursor: null };
   expect((await get('/v1/admin/reconciliation')).body).toEqual(empty);
   const series = (rail: string, mode: string) =>

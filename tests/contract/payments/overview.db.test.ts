@@ -68,7 +68,6 @@ async function untilEnded(): Promise<void> {
             [tenantId],
           )
         ).rows.length,
-      { timeout: 20_000 },
     )
     .toBe(0);
 }
@@ -96,7 +95,7 @@ test('[P-9.12] the overview counts every payment once, by state, rail and day, w
     expect(shown(await overview()).status).not.toEqual({});
   }
   await untilEnded();
-  await expect.poll(async () => (await counted()).status.returned?.[0], { timeout: 20_000 }).toBe(3);
+  await expect.poll(async () => (await counted()).status.returned?.[0]).toBe(3);
   // What a transaction that is still open elsewhere wrote is counted when it has ended.
   await expect.poll(async () => shown(await overview())).toEqual(await counted());
   const body = await overview('', other);

@@ -59,7 +59,7 @@ test('[P-7.4] ACH test ids return, return late, and notify of a change, on eithe
   };
   for (const [name, end] of Object.entries(ends)) {
     const { id } = ids[name as keyof typeof ids];
-    await expect.poll(() => history(id), { timeout: 15_000, interval: 50 }).toBe(end);
+    await expect.poll(() => history(id), { interval: 50 }).toBe(end);
   }
   const failed = (await call('GET', `/v1/payments/${ids.debit.id}`)).body;
   expect(failed.failure).toMatchObject({ network_code: 'R01', code: 'insufficient_funds' });

@@ -146,7 +146,7 @@ test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its 
   // What was accepted while it stood goes by the calendar.
   expect(await statusOf(key, waiting.id)).toBe('pending');
   await clock('POST', { advance: 'P15D' });
-  await expect.poll(() => statusOf(key, waiting.id), { timeout: 20_000 }).toBe('completed');
+  await expect.poll(() => statusOf(key, waiting.id)).toBe('completed');
 });
 
 test('[P-7.7] what a reset left behind is removed later, in bounded turns, and nothing else is', async () => {

@@ -85,10 +85,7 @@ test('[TH-6.5] a kill between the vendor’s answer and our store: the next call
     outcomeOf(dying, other.token, 'bluesky_get_timeline'),
   ]);
   await expect
-    .poll(() => [asked(TOKEN_PATH) - before[0], asked(LOGIN_PATH) - before[1]], {
-      timeout: 20_000,
-      interval: 20,
-    })
+    .poll(() => [asked(TOKEN_PATH) - before[0], asked(LOGIN_PATH) - before[1]], { interval: 20 })
     .toEqual([1, 1]);
   await dying.kill();
   expect((await lost).map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -55,7 +55,7 @@ async function startProcess() {
       (response) => response.status === 200,
       () => false,
     );
-  await expect.poll(isReady, { timeout: 20_000, interval: 50 }).toBe(true);
+  await expect.poll(isReady, { interval: 50 }).toBe(true);
   return { child, url, output };
 }
 
@@ -82,7 +82,7 @@ test('[TH-8.6] a kill loses nothing, a stop waits for what is under way, and the
 
   receiver.on('/hooks', answer(204));
   const second = await startProcess();
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => receiver.received.length).toBe(2);
   const [before, after] = receiver.received;
   expect([before?.id, after?.id]).toEqual([sent.event_id, sent.event_id]);
   expect(after?.text).toBe(before?.text);

@@ -123,7 +123,7 @@ test('a payment that asks for it goes by it, from end to end', { timeout: SLOW_M
     selected: 'pigeon',
     fee: 7,
   });
-  await expect.poll(() => statusOf(body.id), { timeout: 20_000 }).toBe('completed');
+  await expect.poll(() => statusOf(body.id)).toBe('completed');
   const messages = await call('GET', `/v1/payments/${body.id}/messages`);
   expect(messages.body.data).toMatchObject([
     { rail: 'pigeon', kind: 'letter', content: 'Pay 1000 to pm_bob' },
@@ -148,6 +148,6 @@ test('the sandbox forces its outcomes, and none that it does not know', {
 }, async () => {
   await call('POST', '/v1/sandbox/clock', { advance: 'PT0S' });
   const { id } = (await call('POST', '/v1/payments', payment({ rail: 'pigeon' }))).body;
-  await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed');
+  await expect.poll(() => statusOf(id)).toBe('completed');
   expect((await call('POST', `/v1/sandbox/payments/${id}/return`, { code: 'R01' })).status).toBe(409);
 });

@@ -223,7 +223,7 @@ test('who was held up catches up in order: a late return never overtakes its pay
   await new Promise((done) => setTimeout(done, 1_500));
   onLine = {};
   await expect
-    .poll(() => histories(ids), { timeout: 15_000 })
+    .poll(() => histories(ids))
     .toEqual(ids.map(() => 'pending > processing > completed > returned'));
   const { rows } = await house.database.query(
     `select count(*)::int as entries, count(distinct tenant_id)::int as owners from ach_entries

@@ -58,9 +58,9 @@ async function run(plans: readonly Plan[]): Promise<End[]> {
     const planFor = (id: string, index: number) => unreliable.plans.set(id, group[index] as Plan);
     paid.push(...(await harness.payNamed(inputs, planFor)));
   }
-  await expect.poll(() => harness.jobsLeft(), { interval: 50, timeout: 30_000 }).toBe(0);
+  await expect.poll(() => harness.jobsLeft(), { interval: 50 }).toBe(0);
   await unreliable.calm();
-  await expect.poll(() => harness.jobsLeft(), { interval: 50, timeout: 30_000 }).toBe(0);
+  await expect.poll(() => harness.jobsLeft(), { interval: 50 }).toBe(0);
   const { rows } = await harness.database.query<{
     end_to_end_id: string;
     status: string;
