@@ -109,7 +109,7 @@ const settled = () =>
         );
         return rows.length;
       },
-      { timeout: 10_000, interval: 30 },
+      { interval: 30 },
     )
     .toBe(0);
 

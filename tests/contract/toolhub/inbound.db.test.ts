@@ -113,7 +113,7 @@ const settled = () =>
         );
         return rows.length;
       },
-      { timeout: 10_000, interval: 20 },
+      { interval: 20 },
     )
     .toBe(0);
 
