@@ -247,6 +247,9 @@ describe('idempotency', () => {
     expect(await inPieces(text)).toEqual({ status: 202, text: first.text });
     expect(await inPieces(text.slice(0, 10), text.slice(10))).toEqual({ status: 202, text: first.text });
     expect((await inPieces(text.slice(0, -1), ' ')).status).toBe(400);
+    // What comes behind an equal beginning counts, too.
+    expect((await inPieces(text, 'x')).status).toBe(400);
+    expect(await inPieces(text, ' ')).toEqual({ status: 202, text: first.text });
     expect((await inPieces(text.replace('2500', '2501'))).status).toBe(422);
   });
 

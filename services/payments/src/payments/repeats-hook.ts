@@ -44,15 +44,14 @@ export function createRepeatsHook(
       const { raw } = request;
       raw.once('readable', () => {
         const bytes: Buffer | null = raw.read();
-        if (bytes !== null && isSame(request, bytes, known.sent)) {
+        const isWhole = bytes !== null && bytes.length === lengthOf(request);
+        if (isWhole && isSame(request, bytes, known.sent)) {
           request.body = known.sent.body;
           atEndOfTurn(() => answer(reply, known));
           return;
         }
-        if (bytes !== null) {
-          if (bytes.length === lengthOf(request)) request.sentBytes = bytes;
-          raw.unshift(bytes);
-        }
+        if (isWhole) request.sentBytes = bytes;
+        if (bytes !== null) raw.unshift(bytes);
         done(null, payload);
       });
     },
