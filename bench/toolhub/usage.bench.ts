@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '@libs/db';
 import { settleUnits } from '../../services/toolhub/src/billing/meter-store.ts';
 import { createRollups } from '../../services/toolhub/src/billing/rollups.ts';
 import { startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
+import { signUp } from '../visitor.ts';
 
 const MANY = Number(process.env.BENCH_CALLS ?? 10_000_000);
 const FEW = 1_000;
@@ -26,24 +26,8 @@ interface Customer {
 }
 
 async function join(url: string): Promise<Customer> {
-  const signup = await fetch(`${url}/api/auth/signup`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: `${randomUUID()}@example.com`, password: 'a long password', name: 'A' }),
-  });
-  if (signup.status !== 201) throw new Error(`signing up answered ${signup.status} ${await signup.text()}`);
-  const { customer } = (await signup.json()) as { customer: { id: string } };
-  const cookie = signup.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
-  return {
-    id: customer.id,
-    async call(path) {
-      const startedAt = performance.now();
-      const answer = await fetch(`${url}${path}`, { headers: { cookie } });
-      await answer.arrayBuffer();
-      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
-      return performance.now() - startedAt;
-    },
-  };
+  const { joined, call } = await signUp<{ customer: { id: string } }>(url, '/api/auth/signup');
+  return { id: joined.customer.id, call };
 }
 
 /** A year of calls as the meter counts them: by day, tool and class of duration, all of which many calls fill. */
