@@ -231,7 +231,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
       callAs(hub.url, made.body.token, 'mastodon_create_status', { text: 'Shall this go out?', ...more });
     const waiting = await post({});
     expect(waiting.error).toMatchObject({ code: 'approval_required' });
-    await go('Overview');
+    await page.goto('/');
     await page.getByRole('link', { name: /^Decide: A call waits/ }).waitFor();
     await page.goto(waiting.error?.approval_url ?? '');
     await page.getByText('“Token of Ada” wants to send or publish something').waitFor();

@@ -1,5 +1,5 @@
 // What goes wrong while somebody works: it is said at the place, with what to do, and nothing is sent twice.
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
@@ -11,12 +11,17 @@ const SLOW_MACHINE_MS = 60_000;
 
 /** Tests of the file that has the service and the browser running. */
 export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }): void {
+  /** One for all, one person after the other: a new one would read the whole program again. */
+  let context: BrowserContext | undefined;
+
   async function openAs(account: Account | undefined): Promise<Page> {
     const { hub, chromium } = running();
-    const { page } = await openPage(chromium, hub.url);
-    page.setDefaultTimeout(STEP_MS);
+    context ??= (await openPage(chromium, hub.url)).page.context();
+    await context.clearCookies();
     const [name = '', value = ''] = (account?.cookie ?? '').split('=');
-    if (account !== undefined) await page.context().addCookies([{ name, value, url: hub.url }]);
+    if (account !== undefined) await context.addCookies([{ name, value, url: hub.url }]);
+    const page = await context.newPage();
+    page.setDefaultTimeout(STEP_MS);
     return page;
   }
 
@@ -65,7 +70,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Done.').waitFor();
     expect(hub.vendor.statuses.size).toBe(before + 1);
-    await page.context().close();
+    await page.close();
   });
 
   test('[TH-11.37] two windows: what one changed, the other does not undo, and a session that ended leads back', {
@@ -100,7 +105,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await shown(page, 'Billing');
     // What was typed is back, too.
     await expect.poll(() => page.getByLabel('Company').inputValue()).toBe('Analytical Engines');
-    await page.context().close();
+    await page.close();
   });
 
   test('[TH-11.37] the service is restarted in the middle: said, waited for, and gone on with', {
@@ -122,7 +127,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await page.getByText('Saved.').first().waitFor();
     const me = await call<{ customer: { name: string } }>(`${hub.url}/api/me`, { cookie: account.cookie });
     expect(me.body.customer.name).toBe('Ada after the restart');
-    await page.context().close();
+    await page.close();
   });
 
   test('[TH-11.37] an account that is suspended in the middle is told so, and goes on when it is resumed', {
@@ -143,7 +148,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await admin('resume');
     await page.getByRole('button', { name: 'Try again' }).click();
     await shown(page, 'Overview');
-    await page.context().close();
+    await page.close();
   });
 
   test('[TH-11.37] wrong passwords, refused addresses, dead links and refused log-ins say what to do', {
@@ -166,7 +171,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await said(visitor, /ask for a new one/);
     await visitor.getByRole('link', { name: /Get another one/ }).click();
     await shown(visitor, 'Forgot your password?');
-    await visitor.context().close();
+    await visitor.close();
     const page = await openAs(account);
     await page.goto('/webhooks');
     await page.getByLabel('Address').fill('http://169.254.169.254/latest');
@@ -182,6 +187,6 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await page.getByRole('button', { name: 'Delete my account' }).click();
     await said(page, /password is wrong/);
     expect((await call(`${hub.url}/api/me`, { cookie: account.cookie })).status).toBe(200);
-    await page.context().close();
+    await page.close();
   });
 }

@@ -15,7 +15,8 @@ export function Panel(props: {
     <Paper component="section" className="ui-panel" p={props.flush === true ? 0 : 'lg'}>
       <Stack gap="md">
         <Group justify="space-between" align="flex-start" gap="sm" {...inset}>
-          <div>
+          {/* Beside short actions, above longer ones: the same for all panels of a page. */}
+          <div style={{ flex: '1 1 9.5rem', minWidth: 0 }}>
             <Title order={2}>{props.title}</Title>
             {props.lead === undefined ? null : (
               <Text size="sm" c="dimmed" mt={2}>

@@ -51,6 +51,7 @@ export function Arguments({ value }: { value: Record<string, unknown> }) {
         <Button
           size="compact-xs"
           variant="subtle"
+          ml={-7}
           aria-expanded={asJson}
           onClick={() => setAsJson((before) => !before)}
         >

@@ -7,20 +7,28 @@ import { useTools } from '../tools/tool.ts';
 import type { AuditEntry } from './entry.tsx';
 
 const words = texts.audit;
-const TOKENS_MAX = 100;
+const NAMES_MAX = 100;
+
+interface Named {
+  id: string;
+  name: string;
+}
 
 export interface Names {
   tools: ReadonlyMap<string, string>;
   tokens: ReadonlyMap<string, string>;
+  clients: ReadonlyMap<string, string>;
 }
 
 /** What people call the things that the log has ids of. */
 export function useNames(): Names {
   const tools = useTools().data?.data ?? [];
-  const tokens = useList<{ id: string; name: string }>('/api/tokens', { limit: TOKENS_MAX }).data?.data ?? [];
+  const tokens = useList<Named>('/api/tokens', { limit: NAMES_MAX }).data?.data ?? [];
+  const clients = useList<Named>('/api/clients', { limit: NAMES_MAX }).data?.data ?? [];
   return {
     tools: new Map(tools.map(({ name, title }) => [name, title])),
     tokens: new Map(tokens.map(({ id, name }) => [id, name])),
+    clients: new Map(clients.map(({ id, name }) => [id, name])),
   };
 }
 
@@ -74,6 +82,18 @@ export function TargetName({ entry, names }: { entry: AuditEntry; names: Names }
     return (
       <Anchor component={Link} to="/tokens" size="sm">
         {names.tokens.get(target)}
+      </Anchor>
+    );
+  if (names.clients.has(target))
+    return (
+      <Anchor component={Link} to="/assistants" size="sm">
+        {names.clients.get(target)}
+      </Anchor>
+    );
+  if (target.startsWith('inv_'))
+    return (
+      <Anchor component={Link} to="/billing" size="sm" title={target}>
+        {words.theInvoice}
       </Anchor>
     );
   return <span className="ui-id">{target}</span>;

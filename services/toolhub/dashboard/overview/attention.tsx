@@ -8,7 +8,7 @@ import { texts } from '../texts.ts';
 import { usePlan } from './usage.ts';
 
 const words = texts.attention;
-const REFETCH_MS = 15_000;
+const REFETCH_MS = 5_000;
 /** As many as one page of them holds. */
 const APPROVALS_MAX = 100;
 

@@ -1,10 +1,12 @@
 import { BarChart, evenTicks } from '@libs/ui/charts';
+import { ColorSwatch, Group, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { everyDay, type Usage } from './usage.ts';
 
 const words = texts.overview;
-const HEIGHT = 240;
+const HEIGHT = 215;
 const series = [
   { name: 'calls', label: words.succeeded, color: 'brand.6' },
   { name: 'errors', label: words.failed, color: 'orange.6' },
@@ -14,14 +16,12 @@ const series = [
 const silent = {
   'aria-hidden': true,
   // Room for the uppermost number, half of which stands above its line.
-  barChartProps: { accessibilityLayer: false, margin: { top: 10, right: 12 } },
+  barChartProps: { accessibilityLayer: false, margin: { top: 10, right: 28 } },
 } as const;
 const looks = {
   h: HEIGHT,
   type: 'stacked',
   series,
-  withLegend: true,
-  legendProps: { verticalAlign: 'bottom', height: 34 },
   valueFormatter: (value: number) => value.toLocaleString(),
   gridColor: 'light-dark(var(--mantine-color-gray-3), var(--mantine-color-dark-4))',
 } as const;
@@ -36,18 +36,43 @@ function axisOf(bars: readonly Bar[]) {
   return { ticks, domain: [0, ticks.at(-1) ?? 0] as [number, number], interval: 0 } as const;
 }
 
+/** What the two colours mean. */
+function WithLegend({ children }: { children: ReactNode }) {
+  return (
+    <>
+      {children}
+      <Group gap="md" justify="center" mt={6} aria-hidden>
+        {series.map(({ name, label, color }) => (
+          <Group key={name} gap={6}>
+            <ColorSwatch
+              size={10}
+              withShadow={false}
+              color={`var(--mantine-color-${color.replace('.', '-')})`}
+            />
+            <Text size="xs" c="dimmed">
+              {label}
+            </Text>
+          </Group>
+        ))}
+      </Group>
+    </>
+  );
+}
+
 /** The table below says the same to whoever cannot see it. */
 export function DailyChart({ usage }: { usage: Usage }) {
   const data = everyDay(usage);
   return (
-    <BarChart
-      data={data}
-      dataKey="day"
-      xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
-      yAxisProps={{ ...axisOf(data), width: 56 }}
-      {...looks}
-      {...silent}
-    />
+    <WithLegend>
+      <BarChart
+        data={data}
+        dataKey="day"
+        xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
+        yAxisProps={{ ...axisOf(data), width: 56 }}
+        {...looks}
+        {...silent}
+      />
+    </WithLegend>
   );
 }
 
@@ -57,16 +82,18 @@ export function PlatformChart({ usage }: { usage: Usage }) {
     .map(({ key, calls, errors }) => ({ platform: platformTitle(key), calls: calls - errors, errors }))
     .sort((a, b) => b.calls + b.errors - a.calls - a.errors);
   return (
-    <BarChart
-      data={data}
-      dataKey="platform"
-      orientation="vertical"
-      xAxisProps={axisOf(data)}
-      yAxisProps={{ width: 84, interval: 0 }}
-      maxBarWidth={26}
-      gridAxis="x"
-      {...looks}
-      {...silent}
-    />
+    <WithLegend>
+      <BarChart
+        data={data}
+        dataKey="platform"
+        orientation="vertical"
+        xAxisProps={axisOf(data)}
+        yAxisProps={{ width: 84, interval: 0 }}
+        maxBarWidth={26}
+        gridAxis="y"
+        {...looks}
+        {...silent}
+      />
+    </WithLegend>
   );
 }

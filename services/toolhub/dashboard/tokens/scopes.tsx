@@ -9,5 +9,6 @@ export function scopeWords(scopes: readonly string[]): string {
       !(scope === 'tools:read' && scopes.includes('tools:write')) &&
       !(scope === 'account:read' && scopes.includes('account:write')),
   );
-  return said.map((scope) => words[scope] ?? scope).join(', ');
+  const text = said.map((scope) => words[scope] ?? scope).join('; ');
+  return `${text.slice(0, 1)}${text.slice(1).toLowerCase()}`;
 }
