@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export const LONGEST_FIRST = [
   'services/toolhub/src/connectors/email/hostile.db.test.ts',
   'tests/guides/payments.db.test.ts',
+  'tests/guides/pages.test.ts',
   'sdks/python/test/package.db.test.ts',
   'sdks/node/test/package.db.test.ts',
   'tests/month/month.db.test.ts',
@@ -15,6 +16,7 @@ export const LONGEST_FIRST = [
   'tests/operating/upgrade.db.test.ts',
   'tests/operating/restore.db.test.ts',
   'tests/pooled/processes.db.test.ts',
+  'tests/reference/reference.db.test.ts',
   'tests/contract/toolhub/webhooks-fairness.db.test.ts',
   'tests/contract/toolhub/hostile.db.test.ts',
   'tests/contract/toolhub/kills.db.test.ts',
@@ -28,6 +30,12 @@ export const LONGEST_FIRST = [
   'tests/fuzz/fuzz.test.ts',
   'services/toolhub/src/main.db.test.ts',
   'services/toolhub/src/invoices/run-processes.db.test.ts',
+  'services/toolhub/src/inbound/routes.db.test.ts',
+  'services/toolhub/src/mcp/conformance.db.test.ts',
+  'services/payments/src/main.db.test.ts',
+  'tests/contract/toolhub/webhooks.db.test.ts',
+  'tests/contract/payments/webhooks.db.test.ts',
+  'sdks/node/test/cli.db.test.ts',
 ];
 
 export class LongestFirst extends BaseSequencer {
