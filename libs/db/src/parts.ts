@@ -96,6 +96,8 @@ async function dropPart(database: Database, table: DividedTable, name: string): 
 }
 
 async function beginAlone(tx: Queryable, { name }: DividedTable): Promise<void> {
+  // Where the table is spread, the servers that have its rows wait no longer either.
+  if (tx.isSpread) await tx.query(`set local citus.propagate_set_commands = 'local'`);
   await tx.query(`set local lock_timeout = '${LOCK_WAIT}'`);
   await tx.query('select pg_advisory_xact_lock(hashtext($1))::text', [`parts of ${name}`]);
 }

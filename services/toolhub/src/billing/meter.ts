@@ -66,6 +66,18 @@ const RESERVE_ATTEMPTS_MAX = 3;
 const SETTLE_ATTEMPTS_MAX = 3;
 /** Postgres rolled the statement back and asks to try again. */
 const TRY_AGAIN_CODES: ReadonlySet<unknown> = new Set(['40001', '40P01']);
+/** Where tables are spread: the customer's server is away (Citus), or the first one is not there yet; nothing was written. */
+const AWAY_CODES: ReadonlySet<unknown> = new Set([
+  '08000',
+  '08003',
+  '08006',
+  'XX000',
+  '57P03',
+  'ECONNREFUSED',
+]);
+/** For so long a call that was made waits for its server to come back; its lease is longer. */
+const AWAY_MS_MAX = 15_000;
+const AWAY_PAUSE_MS = 500;
 
 type Settlement =
   | { kind: 'usage'; usage: CallUsage; day: string }
@@ -135,8 +147,10 @@ export function createMeter(deps: MeterDependencies): Meter {
         deps.onCounted(await write(items, settled, usage));
         return outcomesOf(items.map(() => undefined));
       } catch (error) {
-        const isWorthMore = TRY_AGAIN_CODES.has((error as { code?: unknown }).code);
-        if (!isWorthMore || attempt >= SETTLE_ATTEMPTS_MAX) throw error;
+        const { code } = error as { code?: unknown };
+        if (database.isSpread && AWAY_CODES.has(code) && attempt * AWAY_PAUSE_MS < AWAY_MS_MAX)
+          await new Promise((done) => setTimeout(done, AWAY_PAUSE_MS));
+        else if (!TRY_AGAIN_CODES.has(code) || attempt >= SETTLE_ATTEMPTS_MAX) throw error;
       }
     }
   }
