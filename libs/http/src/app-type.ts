@@ -6,6 +6,8 @@ import type { OpenApiDocument } from './openapi/schema.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Before a stop: not ready any more, and yet whoever still sends is served, until nobody does (bounded). */
+    leave(): Promise<void>;
     /** Stops gracefully: answers what is open (bounded), refuses what is new, closes. */
     drain(options?: { timeoutMs?: number }): Promise<void>;
     /** Aborted when draining begins; long answers (event streams) must end then. */

@@ -88,6 +88,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   app.decorate('drainSignal', { getter: () => drain.signal });
   app.decorate('metrics', { getter: () => metrics });
+  app.decorate('leave', () => drain.leave());
   app.decorate('drain', ({ timeoutMs = DRAIN_TIMEOUT_MS }: { timeoutMs?: number } = {}) => {
     drain.begin();
     return closeWithin(app.server, app.close(), timeoutMs);

@@ -114,6 +114,40 @@ describe('drain', () => {
   });
 });
 
+describe('leave', () => {
+  test('whoever still sends is served, on connections that then close, until nobody does', async () => {
+    const { app, port, gate } = await startSlowApp();
+    gate.open();
+    const agent = new Agent({ keepAlive: true });
+    const url = `http://127.0.0.1:${port}`;
+    await getWith(agent, `${url}/slow`);
+    const leaving = app.leave();
+    // The first over a connection that is kept, the others over new ones, as from a proxy that has not noticed yet.
+    for (let sent = 0; sent < 20; sent += 1) {
+      const answer = await getWith(agent, `${url}/slow`);
+      expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    }
+    expect((await getWith(agent, `${url}/readyz`)).status).toBe(503);
+    await leaving;
+    expect(app.drainSignal.aborted).toBe(false);
+    await app.drain();
+    agent.destroy();
+  });
+
+  test('is bounded: whoever goes on sending is refused in the end', { timeout: 30_000 }, async () => {
+    const { app, port, gate } = await startSlowApp();
+    gate.open();
+    const agent = new Agent();
+    let isOver = false;
+    const leaving = app.leave().then(() => {
+      isOver = true;
+    });
+    while (!isOver) await getWith(agent, `http://127.0.0.1:${port}/slow`);
+    await leaving;
+    await app.drain();
+  });
+});
+
 describe('runUntilSignal', () => {
   test('drains, closes in order, exits 0; a closer that fails or hangs does not stop the others', async () => {
     for (const broken of [false, true]) {

@@ -31,7 +31,10 @@ export function requestGate(parts: {
       request.log.traceparent = traceparent;
     setBaseHeaders(reply, headers);
     try {
-      if (drain.isDraining) refuseWhileDraining(request, reply);
+      if (drain.isLeaving) {
+        if (request.routeOptions.config.whileDraining !== true) drain.countArrival();
+        if (drain.isDraining) refuseWhileDraining(request, reply);
+      }
       if (raw.headers.host === undefined && raw.httpVersionMinor === 1) {
         throw baseErrors.bad_request({ detail: 'The Host header is missing.' });
       }

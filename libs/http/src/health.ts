@@ -20,7 +20,7 @@ export function registerHealth(
   const hidden = { schema: { hide: true }, config: { whileDraining: true } };
   app.get('/healthz', hidden, async () => ({ status: 'ok' }));
   app.get('/readyz', hidden, async () => {
-    if (parts.drain.isDraining) throw baseErrors.not_ready({ detail: 'This server is stopping.' });
+    if (parts.drain.isLeaving) throw baseErrors.not_ready({ detail: 'This server is stopping.' });
     try {
       await within(parts.readiness(), READINESS_TIMEOUT_MS);
     } catch (error) {

@@ -6,6 +6,7 @@ export type Closer = { name: string; close: () => Promise<unknown> | unknown };
 /** What runs: a server that knows how to stop, with its log. */
 type Running = {
   readonly log: Pick<Logger, 'info' | 'error'>;
+  leave(): Promise<void>;
   drain(options: { timeoutMs: number }): Promise<void>;
 };
 
@@ -59,6 +60,7 @@ async function shutDown(options: RunOptions): Promise<boolean> {
   const draining: Closer = {
     name: 'http',
     close: async () => {
+      await app.leave();
       const closed = app.drain({ timeoutMs: drainTimeoutMs });
       await options.onDrain?.();
       await closed;
