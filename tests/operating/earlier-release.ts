@@ -27,8 +27,16 @@ const MIGRATIONS = [
  */
 export function earlierCommit(wanted = process.env.UPGRADE_FROM): string | undefined {
   if (wanted !== undefined) return git('rev-parse', '--verify', `${wanted}^{commit}`);
-  const newest = git('log', '-1', '--format=%H', '--diff-filter=A', '--', ...MIGRATIONS);
+  const newest = git('log', '--format=%H', '--diff-filter=A', '--', ...MIGRATIONS)
+    ?.split('\n')
+    .find(hasStayed);
   return newest ? git('rev-parse', '--verify', '--quiet', `${newest}^`) : undefined;
+}
+
+/** Whether a migration that this commit added is still there: one that was taken back before any release changes nothing. */
+function hasStayed(commit: string): boolean {
+  const added = git('show', '--format=', '--name-only', '--diff-filter=A', commit, '--', ...MIGRATIONS);
+  return (added ?? '').split('\n').some((file) => file !== '' && existsSync(join(root, file)));
 }
 
 export interface EarlierRelease {

@@ -105,7 +105,7 @@ async function waitForRest(database: Database): Promise<number> {
   const end = performance.now() + REST_MS_MAX;
   for (;;) {
     const { rows } = await database.query<{ open: number }>(
-      `select count(*)::int as open from payments where listed = 'open'`,
+      `select count(*)::int as open from payments where status in ('pending', 'processing') and status <> 'completed'`,
     );
     const open = rows[0]?.open ?? 0;
     if (open === 0 || performance.now() > end) return open;
@@ -124,7 +124,7 @@ async function lookAt(
        where c.relkind in ('r', 'p') and n.nspname like 'payments%'
      )
      select (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
-       (select count(*)::int from payments where listed = 'open') as waiting,
+       (select count(*)::int from payments where status in ('pending', 'processing') and status <> 'completed') as waiting,
        coalesce(sum(bytes) filter (where passing), 0)::bigint as "passingBytes",
        coalesce(sum(bytes) filter (where not passing), 0)::bigint as "keptBytes" from tables`,
     [PASSING_TABLES],

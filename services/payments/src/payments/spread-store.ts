@@ -1,6 +1,5 @@
 import { groupByTenant, type Queryable, textArray } from '@libs/db';
 import type { ChangedPayment } from './changed-payment.ts';
-import { listedAs } from './listed-store.ts';
 import { insertEventsApart, insertTransfersApart } from './spread-rows-store.ts';
 
 /** The same as the one statement that changes payments, for tables that are spread over servers. */
@@ -33,6 +32,6 @@ export async function writeChangesApart(tx: Queryable, changed: readonly Changed
 }
 
 const CHANGE = `
-update payments p set status = c.status, listed = ${listedAs('c.status')}, rail_selected = c.rail_selected, document = c.document
+update payments p set status = c.status, rail_selected = c.rail_selected, document = c.document
 from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as c (id, status, rail_selected, document)
 where p.tenant_id = $1 and p.id = c.id`;

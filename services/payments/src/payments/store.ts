@@ -8,7 +8,6 @@ import {
 } from '@libs/db';
 import { idBorder } from '@libs/seal';
 import type { ChangedPayment } from './changed-payment.ts';
-import { listedAs } from './listed-store.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
 import { writeChangesApart } from './spread-store.ts';
@@ -147,7 +146,7 @@ with input as materialized (
     transferred_at
   from input where transfer_id is not null
 )
-update payments p set status = c.status, listed = ${listedAs('c.status')}, rail_selected = c.rail_selected, document = c.document
+update payments p set status = c.status, rail_selected = c.rail_selected, document = c.document
 from input as c where p.ctid = c.place`;
 
 export interface PaymentFilter {
@@ -199,9 +198,8 @@ export async function listPayments(
     values.push(value);
     conditions.push(condition(`$${values.length}`));
   };
-  const isListed = filter.status !== 'completed';
   add(
-    (p) => `status = ${p}::text${isListed ? ` and listed = ${listedAs(`${p}::text`)}` : ''}`,
+    (p) => `status = ${p}${filter.status === 'completed' ? '' : ` and status <> 'completed'`}`,
     filter.status,
   );
   add(
