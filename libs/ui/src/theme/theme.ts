@@ -132,6 +132,9 @@ export const cssVariables: CSSVariablesResolver = () => ({
   },
   dark: {
     ...inks((color) => `var(--mantine-color-${color}-2)`),
+    // The library's own grounds are darker than what they lie on.
+    '--mantine-color-brand-light': 'color-mix(in srgb, var(--mantine-color-brand-5) 24%, transparent)',
+    '--mantine-color-gray-light': 'var(--mantine-color-dark-5)',
     '--mantine-color-body': 'var(--mantine-color-dark-7)',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',

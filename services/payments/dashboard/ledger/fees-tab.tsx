@@ -41,7 +41,7 @@ export function FeesTab() {
               columns={columns}
               rows={fees.by_rail}
               keyOf={({ rail }) => rail}
-              empty={<Empty icon="book" title={words.noFees} />}
+              empty={<Empty icon="book" title={words.noFees} next={words.noFeesNext} />}
             />
           </Panel>
         )}

@@ -49,6 +49,8 @@ export const ledger = {
   rail: 'Rail',
   payments: 'Payments',
   noFees: 'No fees in this month',
+  noFeesNext:
+    'A payment has its fee booked when it completes; what fails, is canceled or goes by book costs nothing.',
   paymentId: 'Payment id',
   accountId: 'Account id',
 } as const;

@@ -1,5 +1,6 @@
 import { Empty, Page, useSearchState } from '@libs/ui';
-import { Paper, Tabs } from '@mantine/core';
+import { Button, Paper, Tabs } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { FilesTab } from './files-tab.tsx';
@@ -23,7 +24,16 @@ export function OperatorPage() {
     return (
       <Page title={words.title}>
         <Paper className="ui-panel">
-          <Empty icon="shield" title={words.notYou} />
+          <Empty
+            icon="shield"
+            title={words.notYou}
+            next={words.notYouNext}
+            action={
+              <Button component={Link} to="/" variant="default">
+                {texts.navigation.home}
+              </Button>
+            }
+          />
         </Paper>
       </Page>
     );

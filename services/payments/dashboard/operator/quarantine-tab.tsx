@@ -80,7 +80,8 @@ export function QuarantineTab() {
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}
         title={words.quarantine}
-        size="xl"
+        // As wide as a record of 94 characters.
+        size="56rem"
       >
         {opened === undefined ? null : <QuarantinedView id={opened} onDone={() => setOpened(undefined)} />}
       </Modal>

@@ -1,6 +1,8 @@
 export const operator = {
   title: 'Operator',
   notYou: 'These pages are for the operator',
+  notYouNext:
+    'Whoever runs this server approves live access and looks after the rails here. Your own pages are in the menu.',
   organisations: 'Organisations',
   quarantine: 'Quarantine',
   reconciliation: 'Reconciliation',

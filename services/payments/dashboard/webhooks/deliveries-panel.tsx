@@ -132,7 +132,7 @@ function DeliveryView({ delivery }: { delivery: WebhookDelivery }) {
         </>
       )}
       <Title order={3}>{words.request}</Title>
-      <CodeBlock label={words.headers} text={headersOf(delivery)} />
+      <CodeBlock label={words.headers} text={headersOf(delivery)} wrap />
       {data === undefined ? (
         <Loading />
       ) : (

@@ -1,6 +1,7 @@
 import { Panel, QueryView, toast } from '@libs/ui';
 import { MultiSelect, Stack, Switch } from '@mantine/core';
 import { client, refresh, useObject } from '../api/client.ts';
+import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { useTools } from '../tools/tool.ts';
 import { type ApprovalRules, RULES_PATH } from './approval.ts';
@@ -18,9 +19,11 @@ export function RulesPanel() {
 
 function Rules({ rules }: { rules: ApprovalRules }) {
   const tools = useTools();
-  const names = (tools.data?.data ?? [])
-    .filter((tool) => tool.platform !== null && tool.class !== 'R' && tool.class !== 'I')
-    .map(({ name }) => name);
+  const choices = (tools.data?.data ?? [])
+    .filter((tool) => tool.class !== 'R' && tool.class !== 'I')
+    .flatMap(({ name, title, platform }) =>
+      platform === null ? [] : [{ value: name, label: `${platformTitle(platform)}: ${title}` }],
+    );
   const change = async (edit: (current: ApprovalRules) => Partial<ApprovalRules>) => {
     try {
       // As they are now: another window may have changed the other ones since this one read them.
@@ -56,14 +59,14 @@ function Rules({ rules }: { rules: ApprovalRules }) {
       />
       <MultiSelect
         label={words.alwaysAsk}
-        data={names}
+        data={choices}
         value={named(true)}
         onChange={(chosen) => void withNamed(true, chosen)}
         searchable
       />
       <MultiSelect
         label={words.neverAsk}
-        data={names}
+        data={choices}
         value={named(false)}
         onChange={(chosen) => void withNamed(false, chosen)}
         searchable

@@ -47,3 +47,8 @@ export const INVOICE_COLORS: Record<string, string> = {
 };
 
 export const DETAILS_PATH = '/api/billing-details';
+
+const month = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+/** `2026-10` in words. */
+export const monthName = (period: string) => month.format(new Date(`${period}-01T00:00:00Z`));

@@ -17,7 +17,7 @@ import { usePlan } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
 import { CapForm } from './cap-form.tsx';
 import { DetailsPanel } from './details-panel.tsx';
-import { INVOICE_COLORS, type Invoice, type Plan } from './invoice.ts';
+import { INVOICE_COLORS, type Invoice, monthName, type Plan } from './invoice.ts';
 import { PaymentPanel } from './payment-panel.tsx';
 import { PlanChoice } from './plan-choice.tsx';
 
@@ -56,7 +56,7 @@ export function BillingPage() {
 
 const columns: readonly Column<Invoice>[] = [
   { header: words.number, render: ({ number }) => <strong>{number}</strong> },
-  { header: words.period, render: ({ period }) => period },
+  { header: words.period, render: ({ period }) => monthName(period) },
   {
     header: words.status,
     render: ({ status }) => (

@@ -23,7 +23,8 @@ const looks = {
   type: 'stacked',
   series,
   valueFormatter: (value: number) => value.toLocaleString(),
-  gridColor: 'light-dark(var(--mantine-color-gray-3), var(--mantine-color-dark-4))',
+  // Said to each line: the library colours the group around them, which they do not follow.
+  gridProps: { stroke: 'var(--ui-line)' },
 } as const;
 
 interface Bar {

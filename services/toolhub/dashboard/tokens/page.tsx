@@ -38,7 +38,11 @@ const columns: readonly Column<Token>[] = [
   { header: words.scopes, render: ({ scopes }) => scopeWords(scopes) },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
   { header: words.lastUsed, align: 'right', render: ({ last_used_at: at }) => <When at={at} /> },
-  { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} dayOnly /> },
+  {
+    header: words.expires,
+    align: 'right',
+    render: ({ expires_at: at }) => (at === null ? words.lifetimes[''] : <When at={at} dayOnly />),
+  },
   {
     header: texts.common.actions,
     align: 'right',
