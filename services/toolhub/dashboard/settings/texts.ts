@@ -1,0 +1,12 @@
+export const settings = {
+  title: 'Settings',
+  export: 'Your data',
+  exportLead:
+    'Profile, connections, tokens, usage, invoices, webhooks, approvals and the log in one JSON file. Without passwords, keys and tokens.',
+  exportNow: 'Download everything',
+  delete: 'Delete the account',
+  deleteHint:
+    'Connections, tokens, webhooks and logs are removed at once and for good. Invoices are kept as the law asks.',
+  deletePassword: 'Type it to prove that it is you.',
+  deleteNow: 'Delete my account',
+} as const;

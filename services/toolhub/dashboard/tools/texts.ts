@@ -1,0 +1,47 @@
+export const toolClasses = { R: 'Reads', W: 'Sends', I: 'Changes', U: 'Overwrites', D: 'Deletes' } as const;
+
+export const tools = {
+  title: 'Tools',
+  lead: 'What assistants can do with your accounts. Switched off, a tool does not exist for them.',
+  search: 'Search',
+  platform: 'Platform',
+  class: 'What it does',
+  tool: 'Tool',
+  on: 'On',
+  always: 'Always',
+  show: (tools: number) => (tools === 1 ? 'Show the tool' : `Show ${tools} tools`),
+  hide: 'Hide',
+  nothing: 'No tool fits',
+  nothingNext: 'Try another word, or clear the filters.',
+  platformSwitch: (title: string) => `All tools of ${title}`,
+  own: 'About your accounts',
+  ownLead: 'Tools of this service itself. They are free and always on.',
+  onePerLine: 'One per line.',
+  optional: 'Optional.',
+  asJson: 'As JSON.',
+  about: 'About this tool',
+  name: 'Name',
+  yes: 'Yes',
+  no: 'No',
+  schemas: 'Schemas',
+  input: 'Arguments',
+  output: 'Answer',
+} as const;
+
+export const trial = {
+  title: 'Try it',
+  lead: 'A real call on your connected account.',
+  leadActs: 'A real call: what it sends, changes or deletes is real.',
+  counts: 'Counts as one call, and stands in the audit log.',
+  run: 'Run',
+  switchedOff: 'This tool is switched off. Switch it on to try it.',
+  done: 'Done.',
+  there: 'Go there',
+  result: 'Result',
+  notJson: 'This is no JSON.',
+  notConnected: (title: string) => `${title} is not connected yet, so this will be refused.`,
+  connectNow: 'Connect it first',
+  lost: 'No answer came',
+  lostNext:
+    'Whether it ran is not known. Run it again when the connection is back: the same call is not made twice.',
+} as const;
