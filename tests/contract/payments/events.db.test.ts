@@ -1,5 +1,5 @@
-// Events as they happen: in order, each once, whatever process tells of them and however often the line breaks.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// Events that are listed, and events as they happen: in order, each once, whatever process tells of them and however often the line breaks.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STREAMS_PER_KEY_MAX } from '../../../services/payments/src/events/stream.ts';
 import { type Harness, type Instance, startHarness, startInstance } from './harness.ts';
 
@@ -88,6 +88,46 @@ async function allEvents(key: string) {
   const { body } = await harness.call('GET', '/v1/events?limit=100', { key });
   return new Map<string, unknown>(body.data.map((event: { id: string }) => [event.id, event]));
 }
+
+describe('events', () => {
+  test('[P-8.12] [P-10.9] are listed, read and filtered', async () => {
+    const { test: key } = await harness.organisation();
+    const call = (method: string, path: string, body?: unknown) =>
+      harness.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+    const cause = async () => (await call('POST', '/v1/payment_methods', { type: 'balance' })).body;
+    const one = await cause();
+    const two = await cause();
+    await call('DELETE', `/v1/payment_methods/${one.id}`);
+    const list = async (query: string) =>
+      (await call('GET', `/v1/events${query}`)).body.data.map(
+        (event: { type: string; data: { id: string } }) => [event.type, event.data.id],
+      );
+    const [created, deleted] = ['payment_method.created', 'payment_method.deleted'];
+    expect(await list('')).toEqual([
+      [deleted, one.id],
+      [created, two.id],
+      [created, one.id],
+    ]);
+    expect(await list(`?type=${created}`)).toEqual([
+      [created, two.id],
+      [created, one.id],
+    ]);
+    expect(await list(`?object_id=${one.id}&type=${deleted}`)).toEqual([[deleted, one.id]]);
+    expect((await call('GET', '/v1/events?type=payment.exploded')).status).toBe(400);
+    const { data } = (await call('GET', `/v1/events?object_id=${two.id}`)).body;
+    const read = await call('GET', `/v1/events/${data[0].id}`);
+    expect(read.body).toEqual({
+      id: data[0].id,
+      object: 'event',
+      type: created,
+      timestamp: expect.stringMatching(/Z$/),
+      mode: 'test',
+      created_at: expect.stringMatching(/Z$/),
+      data: two,
+    });
+    expect((await call('GET', '/v1/events/evt_nothing')).status).toBe(404);
+  });
+});
 
 test('[P-8.14] a stream tells of every event as it happens, as the API shows it, and of no other tenant', async () => {
   const { test: key } = await harness.organisation();
