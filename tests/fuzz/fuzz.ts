@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { mutate } from './mutate.ts';
 import { createRandom } from './random.ts';
 
+export const KIB = 1024;
+
 /** Something that reads what a stranger sends. */
 export interface Target {
   /** Also the folder of its corpus. */

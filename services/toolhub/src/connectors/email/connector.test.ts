@@ -14,15 +14,11 @@ import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { createEmailConnector } from './connector.ts';
 import type { EmailCredential } from './credential.ts';
 import type { Message } from './message.ts';
+import { itFindsAndMoves } from './test/folder-scenarios.ts';
 import { type InProcessMailServer, startInProcessMail } from './test/in-process-mail-server.ts';
-import {
-  callerOf,
-  findArrived,
-  itDoesTheRoundTrip,
-  itReadsMime,
-  type MailSetup,
-  plainMail,
-} from './test/scenarios.ts';
+import { callerOf, findArrived, type MailSetup, plainMail } from './test/mail-setup.ts';
+import { itReadsMime } from './test/mime-scenarios.ts';
+import { itDoesTheRoundTrip } from './test/round-trip-scenarios.ts';
 import { itKeepsTheMailboxTidy } from './test/tidying-scenarios.ts';
 
 const USERS = { 'alice@mail.test': 'pass-a', 'bob@mail.test': 'pass-b' };
@@ -78,6 +74,7 @@ describe('e-mail in this process', () => {
   });
 
   itDoesTheRoundTrip(() => setup);
+  itFindsAndMoves(() => setup);
   itReadsMime(() => setup);
   itKeepsTheMailboxTidy(() => setup);
 });

@@ -9,15 +9,11 @@ import { createEmailConnector } from './connector.ts';
 import type { EmailCredential } from './credential.ts';
 import { connectImap } from './imap-connection.ts';
 import type { Message } from './message.ts';
+import { itFindsAndMoves } from './test/folder-scenarios.ts';
+import { appendRaw, callerOf, findArrived, plainMail } from './test/mail-setup.ts';
+import { itReadsMime } from './test/mime-scenarios.ts';
 import { missingForRealMail, type RealMailServer, startRealMail } from './test/real-mail-server.ts';
-import {
-  appendRaw,
-  callerOf,
-  findArrived,
-  itDoesTheRoundTrip,
-  itReadsMime,
-  plainMail,
-} from './test/scenarios.ts';
+import { itDoesTheRoundTrip } from './test/round-trip-scenarios.ts';
 import { itKeepsTheMailboxTidy } from './test/tidying-scenarios.ts';
 
 const missing = missingForRealMail();
@@ -70,9 +66,11 @@ function runAll(): void {
     await new Promise((resolve) => tokenInfo.close(resolve));
   });
 
-  itDoesTheRoundTrip(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
-  itReadsMime(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
-  itKeepsTheMailboxTidy(() => ({ connector, alice, bob, oddFolder: ODD_FOLDER }));
+  const setup = () => ({ connector, alice, bob, oddFolder: ODD_FOLDER });
+  itDoesTheRoundTrip(setup);
+  itFindsAndMoves(setup);
+  itReadsMime(setup);
+  itKeepsTheMailboxTidy(setup);
 
   it('never shows one account the other one’s mail', async () => {
     const call = callerOf(connector);

@@ -9,7 +9,7 @@ import type { EmailCredential } from './credential.ts';
 import { createImapPool } from './imap-pool.ts';
 import { fileCopy } from './sent-folder.ts';
 import { type InProcessMailServer, startInProcessMail } from './test/in-process-mail-server.ts';
-import { callerOf, findArrived, plainMail } from './test/scenarios.ts';
+import { callerOf, findArrived, plainMail } from './test/mail-setup.ts';
 
 const USERS = { 'bob@mail.test': 'pass-b' };
 const SENT = 'Gesendet';

@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Message } from '../message.ts';
 import type { Thread } from '../threads.ts';
-import { appendRaw, callerOf, findArrived, type MailSetup, plainMail } from './scenarios.ts';
-
-type Page<Item> = { items: Item[]; next_cursor: string | null };
+import { appendRaw, callerOf, findArrived, type MailSetup, type Page, plainMail } from './mail-setup.ts';
 
 /** Drafts, threads, the trash and new folders, on whatever server. */
 export function itKeepsTheMailboxTidy(setup: () => MailSetup): void {
