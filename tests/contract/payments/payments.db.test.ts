@@ -1,14 +1,14 @@
-// Payments over HTTP: accepting, replaying, choosing the rail, listing, canceling.
+// Payments over HTTP: accepting, replaying, listing, canceling.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { idTimeMs, newId } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Harness, type Instance, startHarness } from './harness.ts';
+import { payingOn, payment } from './paying.ts';
 
 let harness: Harness;
 let second: Instance;
-let keys = 0;
 
 beforeAll(async () => {
   // Networks that answer at once keep the tests short; their timing has tests of its own.
@@ -17,35 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-const payment = (more: object = {}) => ({
-  amount: 2_500,
-  currency: 'USD',
-  source: { payment_method_id: 'pm_alice' },
-  destination: { payment_method_id: 'pm_bob' },
-  ...more,
-});
-
-interface PostOptions {
-  idempotencyKey?: string;
-  on?: Instance;
-  key?: string;
-}
-
-function post(body: unknown, { idempotencyKey, on = harness, key }: PostOptions = {}): Promise<Answer> {
-  keys += 1;
-  return on.call('POST', '/v1/payments', {
-    body,
-    headers: { 'idempotency-key': idempotencyKey ?? `key-${keys}` },
-    ...(key === undefined ? {} : { key }),
-  });
-}
-
-async function settled(id: string, status = 'completed', key?: string): Promise<Answer['body']> {
-  const read = async () =>
-    (await harness.call('GET', `/v1/payments/${id}`, key === undefined ? {} : { key })).body;
-  await expect.poll(async () => (await read()).status, { interval: 25 }).toBe(status);
-  return read();
-}
+const { post, settled } = payingOn(() => harness);
 
 describe('creating', () => {
   test('[P-4.1] [P-4.2] [P-2.3] answers 202 with the whole payment, pending, as the request spelled it', async () => {
@@ -281,82 +253,6 @@ describe('idempotency', () => {
     const a = await post(payment(), { idempotencyKey: 'free', key: one.test });
     const b = await post(payment({ amount: 7 }), { idempotencyKey: 'free', key: two.test });
     expect([a.status, b.status]).toEqual([202, 202]);
-  });
-});
-
-describe('the rail', () => {
-  test('[P-4.13] [P-4.10] auto takes ACH for little money and RTP for much, and a quote says the same without a payment', async () => {
-    const before = (await harness.call('GET', '/v1/payments?limit=1')).body.data[0]?.id;
-    for (const [amount, rail] of [
-      [1_000, 'ach'],
-      [50_000_000, 'rtp'],
-    ] as const) {
-      const quote = await harness.call('POST', '/v1/payments/quote', { body: payment({ amount }) });
-      expect(quote.status).toBe(200);
-      expect(quote.body).toMatchObject({ object: 'quote', amount, currency: 'USD', rail_selected: rail });
-      const chosen = quote.body.rail_decision.candidates.find((one: { rail: string }) => one.rail === rail);
-      expect(quote.body.estimated_settlement_at).toBe(chosen.settles_at);
-      expect(quote.body.fee).toEqual(chosen.fee);
-    }
-    expect((await harness.call('GET', '/v1/payments?limit=1')).body.data[0]?.id).toBe(before);
-    expect((await post(payment({ amount: 1_000 }))).body.rail_selected).toBe('ach');
-    expect((await post(payment({ amount: 50_000_000 }))).body.rail_selected).toBe('rtp');
-    const fast = await post(payment({ amount: 1_000, routing: { prefer: 'speed' } }));
-    expect(fast.body.rail_decision).toMatchObject({ prefer: 'speed', chosen: 'rtp' });
-    const cheap = await post(payment({ amount: 50_000_000, routing: { prefer: 'cost' } }));
-    expect(cheap.body.rail_decision).toMatchObject({ prefer: 'cost', chosen: 'ach' });
-  });
-
-  test('[P-4.12] a rail that cannot carry the payment is refused with its reasons', async () => {
-    const noRtp = payment({ rail: 'rtp', destination: { payment_method_id: 'pm_test_no_rtp' } });
-    const answer = await post(noRtp);
-    expect([answer.status, answer.body.code]).toEqual([422, 'rail_not_available']);
-    const rtp = answer.body.candidates.find((one: { rail: string }) => one.rail === 'rtp');
-    expect(rtp).toMatchObject({ possible: false, reasons: ['destination_cannot_receive'] });
-    const over = await post(payment({ rail: 'rtp', amount: 1_000_000_001 }));
-    expect(over.body.candidates.find((one: { rail: string }) => one.rail === 'rtp').reasons).toEqual([
-      'amount_over_limit',
-    ]);
-    const automatic = await post(
-      payment({ amount: 50_000_000, destination: { payment_method_id: 'pm_test_no_rtp' } }),
-    );
-    expect(automatic.body.rail_selected).toBe('ach');
-  });
-
-  test('[P-4.14] [P-7.4] a refusal that may not hold on ACH reroutes, one about the account fails', async () => {
-    const large = { amount: 50_000_000, rail: 'auto' };
-    const bank = await post(
-      payment({ ...large, destination: { payment_method_id: 'pm_test_rtp_reject_ag03' } }),
-    );
-    expect(bank.body.rail_selected).toBe('rtp');
-    await expect
-      .poll(async () => (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body.rail_selected)
-      .toBe('ach');
-    const rerouted = (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body;
-    expect(rerouted.attempts.map((one: Answer['body']) => one.rail)).toEqual(['rtp', 'ach']);
-    expect(rerouted.attempts[0]).toMatchObject({ status: 'rejected', code: 'AG03' });
-    const closed = await post(
-      payment({ ...large, destination: { payment_method_id: 'pm_test_rtp_reject_ac04' } }),
-    );
-    const failed = await settled(closed.body.id, 'failed');
-    expect(failed.failure).toMatchObject({ network_code: 'AC04', code: expect.any(String) });
-    expect(failed.attempts.length).toBe(1);
-    const alone = await post(
-      payment({
-        ...large,
-        routing: { fallback: false },
-        destination: { payment_method_id: 'pm_test_rtp_reject_ag03' },
-      }),
-    );
-    expect((await settled(alone.body.id, 'failed')).attempts.length).toBe(1);
-    const done = await settled(bank.body.id);
-    expect(done.timeline.map((one: Answer['body']) => one.status)).toEqual([
-      'pending',
-      'processing',
-      'completed',
-    ]);
-    const events = await harness.call('GET', '/v1/events?type=payment.rerouted&limit=100');
-    expect(events.body.data.map((event: Answer['body']) => event.data.id)).toEqual([bank.body.id]);
   });
 });
 

@@ -1,7 +1,8 @@
-// The rails as a developer sees them: test ids, windows, messages.
+// The rails as a developer sees them: which one is chosen, test ids, windows, messages.
 import { XMLParser } from 'fast-xml-parser';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Harness, startHarness } from './harness.ts';
+import { payingOn, payment } from './paying.ts';
 
 let harness: Harness;
 let keys = 0;
@@ -10,6 +11,8 @@ beforeAll(async () => {
   harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '0', PAYMENTS_SANDBOX_ACH_MS: '200' } });
 });
 afterAll(() => harness.stop());
+
+const { post, settled } = payingOn(() => harness);
 
 async function newOrganisation() {
   const { test: key } = await harness.organisation();
@@ -38,6 +41,82 @@ async function newOrganisation() {
       .join(' > ');
   return { call, pay, history };
 }
+
+describe('the rail', () => {
+  test('[P-4.13] [P-4.10] auto takes ACH for little money and RTP for much, and a quote says the same without a payment', async () => {
+    const before = (await harness.call('GET', '/v1/payments?limit=1')).body.data[0]?.id;
+    for (const [amount, rail] of [
+      [1_000, 'ach'],
+      [50_000_000, 'rtp'],
+    ] as const) {
+      const quote = await harness.call('POST', '/v1/payments/quote', { body: payment({ amount }) });
+      expect(quote.status).toBe(200);
+      expect(quote.body).toMatchObject({ object: 'quote', amount, currency: 'USD', rail_selected: rail });
+      const chosen = quote.body.rail_decision.candidates.find((one: { rail: string }) => one.rail === rail);
+      expect(quote.body.estimated_settlement_at).toBe(chosen.settles_at);
+      expect(quote.body.fee).toEqual(chosen.fee);
+    }
+    expect((await harness.call('GET', '/v1/payments?limit=1')).body.data[0]?.id).toBe(before);
+    expect((await post(payment({ amount: 1_000 }))).body.rail_selected).toBe('ach');
+    expect((await post(payment({ amount: 50_000_000 }))).body.rail_selected).toBe('rtp');
+    const fast = await post(payment({ amount: 1_000, routing: { prefer: 'speed' } }));
+    expect(fast.body.rail_decision).toMatchObject({ prefer: 'speed', chosen: 'rtp' });
+    const cheap = await post(payment({ amount: 50_000_000, routing: { prefer: 'cost' } }));
+    expect(cheap.body.rail_decision).toMatchObject({ prefer: 'cost', chosen: 'ach' });
+  });
+
+  test('[P-4.12] a rail that cannot carry the payment is refused with its reasons', async () => {
+    const noRtp = payment({ rail: 'rtp', destination: { payment_method_id: 'pm_test_no_rtp' } });
+    const answer = await post(noRtp);
+    expect([answer.status, answer.body.code]).toEqual([422, 'rail_not_available']);
+    const rtp = answer.body.candidates.find((one: { rail: string }) => one.rail === 'rtp');
+    expect(rtp).toMatchObject({ possible: false, reasons: ['destination_cannot_receive'] });
+    const over = await post(payment({ rail: 'rtp', amount: 1_000_000_001 }));
+    expect(over.body.candidates.find((one: { rail: string }) => one.rail === 'rtp').reasons).toEqual([
+      'amount_over_limit',
+    ]);
+    const automatic = await post(
+      payment({ amount: 50_000_000, destination: { payment_method_id: 'pm_test_no_rtp' } }),
+    );
+    expect(automatic.body.rail_selected).toBe('ach');
+  });
+
+  test('[P-4.14] [P-7.4] a refusal that may not hold on ACH reroutes, one about the account fails', async () => {
+    const large = { amount: 50_000_000, rail: 'auto' };
+    const bank = await post(
+      payment({ ...large, destination: { payment_method_id: 'pm_test_rtp_reject_ag03' } }),
+    );
+    expect(bank.body.rail_selected).toBe('rtp');
+    await expect
+      .poll(async () => (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body.rail_selected)
+      .toBe('ach');
+    const rerouted = (await harness.call('GET', `/v1/payments/${bank.body.id}`)).body;
+    expect(rerouted.attempts.map((one: Answer['body']) => one.rail)).toEqual(['rtp', 'ach']);
+    expect(rerouted.attempts[0]).toMatchObject({ status: 'rejected', code: 'AG03' });
+    const closed = await post(
+      payment({ ...large, destination: { payment_method_id: 'pm_test_rtp_reject_ac04' } }),
+    );
+    const failed = await settled(closed.body.id, 'failed');
+    expect(failed.failure).toMatchObject({ network_code: 'AC04', code: expect.any(String) });
+    expect(failed.attempts.length).toBe(1);
+    const alone = await post(
+      payment({
+        ...large,
+        routing: { fallback: false },
+        destination: { payment_method_id: 'pm_test_rtp_reject_ag03' },
+      }),
+    );
+    expect((await settled(alone.body.id, 'failed')).attempts.length).toBe(1);
+    const done = await settled(bank.body.id);
+    expect(done.timeline.map((one: Answer['body']) => one.status)).toEqual([
+      'pending',
+      'processing',
+      'completed',
+    ]);
+    const events = await harness.call('GET', '/v1/events?type=payment.rerouted&limit=100');
+    expect(events.body.data.map((event: Answer['body']) => event.data.id)).toEqual([bank.body.id]);
+  });
+});
 
 test('[P-7.4] ACH test ids return, return late, and notify of a change, on either side', async () => {
   const { call, pay, history } = await newOrganisation();
@@ -74,24 +153,24 @@ test('[P-7.1] with a clock, ACH keeps the real windows: pending until the file l
   const { call, pay, history } = await newOrganisation();
   // A Friday before a weekend: 2027-03-05, 12:00 in New York.
   await call('POST', '/v1/sandbox/clock', { now: '2027-03-05T17:00:00Z' });
-  const payment = await pay('pm_alice', 'pm_bob');
-  expect(payment.estimated_settlement_at > '2027-03-08').toBe(true);
+  const weekend = await pay('pm_alice', 'pm_bob');
+  expect(weekend.estimated_settlement_at > '2027-03-08').toBe(true);
   await call('POST', '/v1/sandbox/clock', { now: '2027-03-05T20:00:00Z' });
   await new Promise((done) => setTimeout(done, 300));
-  expect(await history(payment.id)).toBe('pending');
+  expect(await history(weekend.id)).toBe('pending');
   await call('POST', '/v1/sandbox/clock', { now: '2027-03-06T12:00:00Z' });
-  await expect.poll(() => history(payment.id)).toBe('pending > processing');
+  await expect.poll(() => history(weekend.id)).toBe('pending > processing');
   await call('POST', '/v1/sandbox/clock', { advance: 'P1D' });
   await new Promise((done) => setTimeout(done, 300));
-  expect(await history(payment.id)).toBe('pending > processing');
+  expect(await history(weekend.id)).toBe('pending > processing');
   // The debit settles on Monday, is good on Wednesday, and the credit settles on Thursday.
   await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:29:59Z' });
   await new Promise((done) => setTimeout(done, 300));
-  expect(await history(payment.id)).toBe('pending > processing');
+  expect(await history(weekend.id)).toBe('pending > processing');
   await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:30:00Z' });
-  await expect.poll(() => history(payment.id)).toBe('pending > processing > completed');
-  const done = (await call('GET', `/v1/payments/${payment.id}`)).body;
-  expect(done.attempts[0].settled_at).toBe(payment.estimated_settlement_at);
+  await expect.poll(() => history(weekend.id)).toBe('pending > processing > completed');
+  const done = (await call('GET', `/v1/payments/${weekend.id}`)).body;
+  expect(done.attempts[0].settled_at).toBe(weekend.estimated_settlement_at);
 });
 
 test('[P-10.16] messages are the real ones: NACHA lines of this payment alone, and ISO 20022', async () => {

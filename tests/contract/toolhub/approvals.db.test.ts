@@ -4,22 +4,20 @@ import { withinASecond } from '@libs/runtime/testing';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
-import { callTool, type Era, rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import { ALL, approvalRig, type Person, SEND } from './approval-rig.ts';
 import {
-  type Answer,
   type Customer,
   call,
   createTime,
   createToolhubDatabase,
-  newCustomer,
   type Service,
   startService,
 } from './service.ts';
 
 const HOUR_MS = 3_600_000;
-const SEND = 'alpha_send_note';
 const DELETE = 'alpha_delete_note';
 const time = createTime();
 const { connector, log } = testPlatform('alpha');
@@ -44,54 +42,7 @@ beforeEach(() => {
   log.during = async () => {};
 });
 
-interface Person extends Customer {
-  /** Of an AI client. */
-  tools: string;
-}
-
-async function newPerson(): Promise<Person> {
-  const customer = await newCustomer(here.url);
-  const { token: tools } = await makeToken(here.url, customer, { scopes: ['tools:read', 'tools:write'] });
-  const put = { method: 'PUT', body: {}, token: customer.token };
-  expect((await call(`${here.url}/api/credentials/alpha?verify=false`, put)).status).toBe(200);
-  return { ...customer, tools };
-}
-
-/** As the person does it in the browser. */
-async function asPerson(person: Customer, method: string, path: string, body?: unknown): Promise<Answer> {
-  return call(here.url + path, { method, cookie: person.cookie, ...(body === undefined ? {} : { body }) });
-}
-const setRules = (person: Customer, rules: object) => asPerson(person, 'PUT', '/api/approvals/rules', rules);
-const ALL = { send: true, delete: true, tools: {} };
-
-async function newCareful(): Promise<Person> {
-  const person = await newPerson();
-  expect((await setRules(person, ALL)).status).toBe(200);
-  return person;
-}
-
-type Waiting = { code: string; approval_id: string; approval_url: string; expires_at: string };
-
-async function send(
-  { tools }: Pick<Person, 'tools'>,
-  args: Record<string, unknown>,
-  options: { tool?: string; url?: string; era?: Era } = {},
-) {
-  const { tool = SEND, url = here.url, era = 'modern' } = options;
-  const { body } = await callTool(url, tools, tool, args, { era });
-  const error = body.result?.structuredContent?.error as Waiting | undefined;
-  expect(body.result?.isError === true).toBe(error !== undefined);
-  return { error, content: body.result?.structuredContent };
-}
-
-async function waitFor(person: Person, args: Record<string, unknown>, tool = SEND): Promise<Waiting> {
-  const { error } = await send(person, args, { tool });
-  expect(error?.code).toBe('approval_required');
-  return error as Waiting;
-}
-
-const used = async ({ token }: Customer): Promise<number> =>
-  ((await call(`${here.url}/api/plan`, { token })).body as { used: number }).used;
+const { newPerson, newCareful, asPerson, setRules, send, waitFor, used } = approvalRig(() => here.url);
 
 describe('rules', () => {
   test('[TH-11.10] are none at first, are set whole, and name every tool that cannot wait', async () => {

@@ -1,19 +1,21 @@
-// Where webhooks may go: every spelling of an address that is not public, names that lead to one, and the moment of
-// connecting.
+// Where webhooks may go, and who may say so: every spelling of an address that is not public, names that lead to one,
+// the moment of connecting, and the scopes of callers.
 import type { TestDatabase } from '@libs/db/testing';
 import type { ResolvedAddress } from '@libs/egress';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeToken } from '../../../services/toolhub/test/accounts.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import {
   type Api,
   apiOf,
+  call,
   createToolhubDatabase,
+  INTERNAL_TOKEN,
   newCustomer,
   type Service,
   startService,
 } from './service.ts';
-
-const CONFIG = '/api/webhooks/config';
+import { CONFIG, webhookRig } from './webhook-rig.ts';
 
 /** What names lead to; those that are not here do not resolve. */
 const names = new Map<string, ResolvedAddress[]>();
@@ -43,6 +45,8 @@ afterAll(async () => {
   await receiver.stop();
   await db.drop();
 });
+
+const { setUp, arrivals } = webhookRig(() => ({ service, receiver }));
 
 const REFUSED: Record<string, string[]> = {
   malformed: [
@@ -241,4 +245,52 @@ test('[TH-8.3] what a name leads to is checked again when it is dialled', async 
     ],
   });
   expect(receiver.received).toEqual([]);
+});
+
+describe('who may', () => {
+  const CALLS: [method: string, path: string, scope: 'account:read' | 'account:write'][] = [
+    ['GET', CONFIG, 'account:read'],
+    ['GET', '/api/webhooks/deliveries', 'account:read'],
+    ['GET', '/api/webhooks/dlq', 'account:read'],
+    ['POST', CONFIG, 'account:write'],
+    ['DELETE', CONFIG, 'account:write'],
+    ['POST', '/api/webhooks/test', 'account:write'],
+    ['POST', `/api/webhooks/dlq/dlq_${'0'.repeat(26)}/replay`, 'account:write'],
+  ];
+
+  test.each(CALLS)('%s %s needs a session with %s', async (method, path, scope) => {
+    const { customer } = await setUp();
+    const anonymous = await call(service.url + path, { method });
+    expect(anonymous.status).toBe(401);
+    expect(anonymous.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    const other = scope === 'account:read' ? 'account:write' : 'account:read';
+    const { token } = await makeToken(service.url, customer, { scopes: [other, 'tools:write'] });
+    expect((await call(service.url + path, { method, token })).status).toBe(403);
+    expect((await call(service.url + path, { method, token: INTERNAL_TOKEN })).status).toBe(403);
+  });
+
+  test('the cookie may do all of it, from the same site', async () => {
+    const { customer, path } = await setUp();
+    const { cookie } = customer;
+    expect((await call(service.url + CONFIG, { cookie })).status).toBe(200);
+    expect((await call(`${service.url}/api/webhooks/test`, { method: 'POST', cookie })).status).toBe(202);
+    await arrivals(path, 1);
+    const headers = { origin: 'https://evil.example' };
+    const forged = await call(`${service.url}/api/webhooks/test`, { method: 'POST', cookie, headers });
+    expect([forged.status, forged.body.code]).toEqual([403, 'csrf']);
+  });
+
+  test('an empty JSON body is as good as none', async () => {
+    const { customer, path } = await setUp();
+    for (const body of [{}, undefined]) {
+      const sent = await call(`${service.url}/api/webhooks/test`, {
+        method: 'POST',
+        token: customer.token,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body }),
+      });
+      expect(sent.status).toBe(202);
+    }
+    await arrivals(path, 2);
+  });
 });

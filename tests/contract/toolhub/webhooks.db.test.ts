@@ -1,7 +1,6 @@
-// The customer's webhook: setting it up, what arrives, who may see what.
+// The customer's webhook: setting it up, what arrives, and what could not be delivered.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
 import { answer, hang, type Receiver, startReceiver, verify } from './receiver.ts';
 import {
   ADMIN_TOKEN,
@@ -14,8 +13,8 @@ import {
   type Service,
   startService,
 } from './service.ts';
+import { CONFIG, webhookRig } from './webhook-rig.ts';
 
-const CONFIG = '/api/webhooks/config';
 const RETRY_MS = 60;
 const EVENTS = [
   'whatsapp.message.received',
@@ -50,33 +49,10 @@ afterAll(async () => {
   await db.drop();
 });
 
-let paths = 0;
-
-async function setUp(options: { events?: string[] } = {}) {
-  const customer = await newCustomer(service.url);
-  const api = apiOf(service.url, customer.token);
-  paths += 1;
-  const path = `/hooks/${paths}`;
-  const made = await api('POST', CONFIG, { webhook_url: receiver.url + path, ...options });
-  expect(made.status).toBe(201);
-  return { customer, api, path, secret: made.body.webhook_secret as string };
-}
-
-const arrivals = (path: string, count: number) =>
-  expect.poll(() => receiver.at(path).length, { interval: 10 }).toBe(count);
-
-type Api = Awaited<ReturnType<typeof setUp>>['api'];
-const deliveries = async (api: Api) => (await api('GET', '/api/webhooks/deliveries')).body.data;
-const deadLetters = async (api: Api) => (await api('GET', '/api/webhooks/dlq')).body.data;
-
-/** Sends a test event that cannot arrive, and waits until it is a dead letter. */
-async function makeDeadLetter(api: Api, path: string) {
-  receiver.on(path, answer(500));
-  const before = (await deadLetters(api)).length;
-  expect((await api('POST', '/api/webhooks/test')).status).toBe(202);
-  await expect.poll(async () => (await deadLetters(api)).length, { interval: 20 }).toBe(before + 1);
-  return (await deadLetters(api))[0];
-}
+const { setUp, arrivals, deliveries, deadLetters, makeDeadLetter } = webhookRig(() => ({
+  service,
+  receiver,
+}));
 
 describe('the configuration', () => {
   test('[TH-8.1] is made, shown without its secret, made anew, and removed', async () => {
@@ -148,54 +124,6 @@ describe('the configuration', () => {
     await api('POST', '/api/webhooks/test');
     await arrivals(path, 1);
     verify(receiver.at(path)[0] as never, secret);
-  });
-});
-
-describe('who may', () => {
-  const CALLS: [method: string, path: string, scope: 'account:read' | 'account:write'][] = [
-    ['GET', CONFIG, 'account:read'],
-    ['GET', '/api/webhooks/deliveries', 'account:read'],
-    ['GET', '/api/webhooks/dlq', 'account:read'],
-    ['POST', CONFIG, 'account:write'],
-    ['DELETE', CONFIG, 'account:write'],
-    ['POST', '/api/webhooks/test', 'account:write'],
-    ['POST', `/api/webhooks/dlq/dlq_${'0'.repeat(26)}/replay`, 'account:write'],
-  ];
-
-  test.each(CALLS)('%s %s needs a session with %s', async (method, path, scope) => {
-    const { customer } = await setUp();
-    const anonymous = await call(service.url + path, { method });
-    expect(anonymous.status).toBe(401);
-    expect(anonymous.headers.get('www-authenticate')).toMatch(/^Bearer /);
-    const other = scope === 'account:read' ? 'account:write' : 'account:read';
-    const { token } = await makeToken(service.url, customer, { scopes: [other, 'tools:write'] });
-    expect((await call(service.url + path, { method, token })).status).toBe(403);
-    expect((await call(service.url + path, { method, token: INTERNAL_TOKEN })).status).toBe(403);
-  });
-
-  test('the cookie may do all of it, from the same site', async () => {
-    const { customer, path } = await setUp();
-    const { cookie } = customer;
-    expect((await call(service.url + CONFIG, { cookie })).status).toBe(200);
-    expect((await call(`${service.url}/api/webhooks/test`, { method: 'POST', cookie })).status).toBe(202);
-    await arrivals(path, 1);
-    const headers = { origin: 'https://evil.example' };
-    const forged = await call(`${service.url}/api/webhooks/test`, { method: 'POST', cookie, headers });
-    expect([forged.status, forged.body.code]).toEqual([403, 'csrf']);
-  });
-
-  test('an empty JSON body is as good as none', async () => {
-    const { customer, path } = await setUp();
-    for (const body of [{}, undefined]) {
-      const sent = await call(`${service.url}/api/webhooks/test`, {
-        method: 'POST',
-        token: customer.token,
-        headers: { 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body }),
-      });
-      expect(sent.status).toBe(202);
-    }
-    await arrivals(path, 2);
   });
 });
 
