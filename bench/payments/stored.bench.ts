@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '@libs/db';
-import { startDatabase, startService } from '../environment.ts';
+import { type RunningService, startDatabase, startService } from '../environment.ts';
 import { sendLoad } from '../load.ts';
 import { type Benchmark, median } from '../result.ts';
 import { acceptLoad, apiOnly } from './accept-load.ts';
@@ -8,18 +8,36 @@ import { acceptLoad, apiOnly } from './accept-load.ts';
 const STORED = Number(process.env.BENCH_STORED ?? 200_000);
 const ROUNDS = 3;
 const SECONDS = 3;
+const WARMUP_SECONDS = 4;
 /** For one statement of the fill: at twenty million rows each takes minutes. */
 const FILL_MS_MAX = 3 * 3_600_000;
 const FILLED_TABLES = ['payments', 'idempotency_keys', 'events', 'ledger_transfers'];
 
-async function acceptRate(url: string): Promise<number> {
-  const rates: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const warmupSeconds = round === 0 ? 2 : 0.5;
-    const report = await sendLoad(acceptLoad(url, { seconds: SECONDS, warmupSeconds }));
-    rates.push(report.perSecond);
-  }
-  return median(rates);
+interface Installation {
+  url: string;
+  database: Database;
+}
+
+async function install(opened: AsyncDisposableStack): Promise<Installation> {
+  const server = await startDatabase();
+  opened.defer(() => server.stop());
+  await using first = await startPayments(server.url);
+  // The tables are there now, and a payment says whose the past ones are to be.
+  await sendLoad(acceptLoad(first.url, { seconds: 1, warmupSeconds: 0 }));
+  const timeouts = { statementMs: FILL_MS_MAX };
+  const database = await openDatabase({ url: server.url, schema: 'payments', timeouts });
+  opened.defer(() => database.close());
+  return { url: server.url, database };
+}
+
+async function startPayments(databaseUrl: string): Promise<RunningService & AsyncDisposable> {
+  const service = await startService('payments', { ...apiOnly, DATABASE_URL: databaseUrl });
+  return { ...service, [Symbol.asyncDispose]: () => service.stop() };
+}
+
+async function acceptRate(service: RunningService, warmupSeconds: number): Promise<number> {
+  const report = await sendLoad(acceptLoad(service.url, { seconds: SECONDS, warmupSeconds }));
+  return report.perSecond;
 }
 
 /**
@@ -75,34 +93,35 @@ async function fill(database: Database): Promise<void> {
   });
 }
 
+/** In turns, so that whatever else the machine does meets both; each by a process that is new. */
+async function ratesOf(full: Installation, empty: Installation): Promise<{ full: number; empty: number }> {
+  await using atFull = await startPayments(full.url);
+  await using atEmpty = await startPayments(empty.url);
+  const rates = { full: [] as number[], empty: [] as number[] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const warmupSeconds = round === 0 ? WARMUP_SECONDS : 0.5;
+    rates.empty.push(await acceptRate(atEmpty, warmupSeconds));
+    rates.full.push(await acceptRate(atFull, warmupSeconds));
+  }
+  return { full: median(rates.full), empty: median(rates.empty) };
+}
+
 export const benchmark: Benchmark = {
   name: 'payments stored',
   async run() {
-    const server = await startDatabase();
-    const settings = { ...apiOnly, DATABASE_URL: server.url };
-    let service = await startService('payments', settings);
-    const timeouts = { statementMs: FILL_MS_MAX };
-    const database = await openDatabase({ url: server.url, schema: 'payments', timeouts });
-    try {
-      const empty = await acceptRate(service.url);
-      await service.stop();
-      await fill(database);
-      // A fresh start, so that both rates begin with the same process and unprepared statements.
-      service = await startService('payments', settings);
-      return [
-        {
-          id: 'P6',
-          what: `accepted with ${STORED.toLocaleString('en')} stored, against empty`,
-          ours: await acceptRate(service.url),
-          other: empty,
-          unit: '/s',
-          bar: { kind: 'at least', value: 0.9 },
-        },
-      ];
-    } finally {
-      await database.close();
-      await service.stop();
-      await server.stop();
-    }
+    await using opened = new AsyncDisposableStack();
+    const full = await install(opened);
+    await fill(full.database);
+    const rates = await ratesOf(full, await install(opened));
+    return [
+      {
+        id: 'P6',
+        what: `accepted with ${STORED.toLocaleString('en')} stored, against empty`,
+        ours: rates.full,
+        other: rates.empty,
+        unit: '/s',
+        bar: { kind: 'at least', value: 0.9 },
+      },
+    ];
   },
 };

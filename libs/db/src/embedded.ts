@@ -63,6 +63,8 @@ const serverSettings: Readonly<Record<string, string>> = {
   max_connections: '200',
   shared_buffers: sharedBuffers(),
   max_wal_size: '4GB',
+  // Else whoever commits waits 25 ms for each new 16 MB of the log to be filled with zeros, until the first ones are used again.
+  wal_init_zero: 'off',
   checkpoint_timeout: '15min',
   jit: 'off',
   random_page_cost: '1.1',

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { until } from '@libs/runtime/testing';
 import { createIdFactory } from '@libs/seal';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -255,6 +256,27 @@ describe('what a process holds', () => {
       await newService(1).sweep();
       expect(await counter(id)).toEqual({ used: 5 * (round + 1), kept: 5 * (round + 1) });
     }
+  });
+
+  test('a call that was made is counted, once, when the database ends the connection that counts it', async () => {
+    const id = await newCustomer(10);
+    const service = newService();
+    const check = await service.meter.checkLimit(id);
+    let settling = Promise.resolve();
+    await db.database.transaction(async (tx) => {
+      await tx.query('select from usage_counters where customer_id = $1 for update', [id]);
+      settling = settle(service, check, true);
+      await until('it waits for the counter', async () => {
+        const { rowCount } = await tx.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rowCount > 0;
+      });
+    });
+    await settling;
+    expect(await counter(id)).toEqual({ used: 1, kept: 1 });
+    expect(await openUnits(id)).toBe(0);
   });
 
   test('a call of one month that ends in the next is counted where it began', async () => {

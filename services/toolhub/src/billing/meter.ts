@@ -66,15 +66,10 @@ const RESERVE_ATTEMPTS_MAX = 3;
 const SETTLE_ATTEMPTS_MAX = 3;
 /** Postgres rolled the statement back and asks to try again. */
 const TRY_AGAIN_CODES: ReadonlySet<unknown> = new Set(['40001', '40P01']);
-/** Where tables are spread: the customer's server is away (Citus), or the first one is not there yet; nothing was written. */
-const AWAY_CODES: ReadonlySet<unknown> = new Set([
-  '08000',
-  '08003',
-  '08006',
-  'XX000',
-  '57P03',
-  'ECONNREFUSED',
-]);
+/** The database is not there, or ended the connection before it wrote anything: it stops, starts, or is full of others. */
+const NOT_THERE_CODES: ReadonlySet<unknown> = new Set(['57P01', '57P03', '53300', 'ECONNREFUSED']);
+/** Where tables are spread, also: the customer's server is away (Citus); nothing was written there. */
+const SPREAD_AWAY_CODES: ReadonlySet<unknown> = new Set(['08000', '08003', '08006', 'XX000']);
 /** For so long a call that was made waits for its server to come back; its lease is longer. */
 const AWAY_MS_MAX = 15_000;
 const AWAY_PAUSE_MS = 500;
@@ -148,7 +143,8 @@ export function createMeter(deps: MeterDependencies): Meter {
         return outcomesOf(items.map(() => undefined));
       } catch (error) {
         const { code } = error as { code?: unknown };
-        if (database.isSpread && AWAY_CODES.has(code) && attempt * AWAY_PAUSE_MS < AWAY_MS_MAX)
+        const isAway = NOT_THERE_CODES.has(code) || (database.isSpread && SPREAD_AWAY_CODES.has(code));
+        if (isAway && attempt * AWAY_PAUSE_MS < AWAY_MS_MAX)
           await new Promise((done) => setTimeout(done, AWAY_PAUSE_MS));
         else if (!TRY_AGAIN_CODES.has(code) || attempt >= SETTLE_ATTEMPTS_MAX) throw error;
       }
