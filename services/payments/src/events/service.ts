@@ -13,6 +13,11 @@ import {
   listEvents,
 } from './store.ts';
 
+/** Events alone: the caller adds their deliveries itself, in the same transaction. */
+export function writeEvents(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void> {
+  return insertEvents(tx, events);
+}
+
 /** Adds what subscribers get for these events, in the caller's transaction. */
 export type DeliverEvents = (tx: Queryable, events: readonly PaymentsEvent[]) => Promise<void>;
 
@@ -22,8 +27,6 @@ export interface EventService {
    * has written the events itself, and only their deliveries are added.
    */
   record(tx: Queryable, events: readonly PaymentsEvent[], stored?: readonly PaymentsEvent[]): Promise<void>;
-  /** Stores events alone, for who adds the deliveries itself. */
-  keep(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void>;
   /** What is told of events of any tenants, in no order; those that are past their time are absent. */
   findTold(keys: readonly EventKey[]): Promise<ToldEvent[]>;
   get(tenant: Tenant, id: string): Promise<PaymentsEvent>;
@@ -56,7 +59,6 @@ export function createEventService({
       if (all.length > 0) await deliver(tx, all);
     },
 
-    keep: insertEvents,
     findTold: (keys) => findEvents(database, keys),
 
     async get(tenant, id) {

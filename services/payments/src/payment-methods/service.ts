@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@libs/db';
 import type { NewId, Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
-import type { EventService } from '../events/service.ts';
+import { type EventService, writeEvents } from '../events/service.ts';
 import { lockForChange, openLedgerBalance } from '../ledger/service.ts';
 import type { PaymentReading } from '../payments/reading.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
@@ -62,7 +62,7 @@ export interface PaymentMethodsDependencies {
   directory: Directory;
   now: () => Date;
   newId: NewId;
-  events: Pick<EventService, 'record' | 'keep'>;
+  events: Pick<EventService, 'record'>;
   payments: Pick<PaymentReading, 'useMethod'>;
 }
 
@@ -185,7 +185,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
       const events = methods
         .filter((method) => added.has(`${method.tenantId} ${method.id}`))
         .map((method) => eventOf('payment_method.created', method, method.createdAt));
-      await deps.events.keep(tx, events);
+      await writeEvents(tx, events);
       return events;
     },
 

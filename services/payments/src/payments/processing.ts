@@ -16,8 +16,9 @@ import type { PaymentMetrics } from './metrics.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
-import { lockPayments, type PaymentKey, writeChanges } from './store.ts';
+import { lockPayments, type PaymentKey } from './store.ts';
 import { SUBMIT_JOB } from './submit-job.ts';
+import { writeChangedPayments } from './write-changes.ts';
 
 export interface ProcessingDependencies {
   database: Database;
@@ -296,7 +297,7 @@ class Work {
     const transfers = [...this.#earlierTransfers, ...changed.flatMap(({ transfer }) => transfer ?? [])];
     await recordTransfers(tx, transfers, async () => {
       await writeTransfers(tx, this.#earlierTransfers);
-      await writeChanges(tx, changed);
+      await writeChangedPayments(tx, changed);
     });
     const events = changed.flatMap(({ event }) => event ?? []);
     await this.#deps.recordEvents(tx, this.#earlierEvents, events);

@@ -1,25 +1,8 @@
 import { groupByTenant, type Queryable, textArray } from '@libs/db';
 import type { ChangedPayment } from './changed-payment.ts';
-import { insertEventsApart, insertTransfersApart } from './spread-rows-store.ts';
 
-/** The same as the one statement that changes payments, for tables that are spread over servers. */
-export async function writeChangesApart(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
-  await insertEventsApart(
-    tx,
-    changed.flatMap(({ event, document }) => (event === null ? [] : { ...event, data: document })),
-  );
-  await insertTransfersApart(
-    tx,
-    changed.flatMap(({ transfer, payment }) =>
-      transfer === null
-        ? []
-        : {
-            ...transfer,
-            ...{ rail: payment.railSelected, amount: payment.amount },
-            ...{ debitAccount: payment.debitAccount, creditAccount: payment.creditAccount },
-          },
-    ),
-  );
+/** What changed in payments themselves, for tables that are spread over servers. */
+export async function updatePaymentsApart(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
   const payments = changed.map(({ payment, document }) => ({ ...payment, document }));
   for (const [tenantId, ofTenant] of groupByTenant(payments))
     await tx.query({ name: 'payments.change.apart', text: CHANGE }, [

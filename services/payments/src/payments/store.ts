@@ -10,7 +10,6 @@ import { idBorder } from '@libs/seal';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
-import { writeChangesApart } from './spread-store.ts';
 
 interface PaymentRow {
   tenant_id: string;
@@ -108,8 +107,6 @@ const REFUNDED_AMOUNTS = tenantStatement(
  * still, and joining by it leaves the planner no way to read the table whole.
  */
 export async function writeChanges(tx: Queryable, changed: readonly ChangedPayment[]): Promise<void> {
-  if (changed.length === 0) return;
-  if (tx.isSpread) return writeChangesApart(tx, changed);
   await tx.query({ name: 'payments.change', text: CHANGE }, [
     textArray(changed.map(({ payment }) => payment.tenantId)),
     textArray(changed.map(({ payment }) => payment.id)),

@@ -10,7 +10,7 @@ import {
 } from '@libs/webhooks';
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
-import type { EventService } from '../events/service.ts';
+import { type EventService, writeEvents } from '../events/service.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
 import {
   ALL_EVENTS,
@@ -44,7 +44,7 @@ export interface WebhooksDependencies {
   now: () => Date;
   newId: NewId;
   randomBytes: RandomBytes;
-  events: Pick<EventService, 'record' | 'keep'>;
+  events: Pick<EventService, 'record'>;
 }
 
 export interface NewEndpoint {
@@ -191,7 +191,7 @@ export function createWebhooks(deps: WebhooksDependencies) {
       const endpoint = await locked(tx, tenant, id);
       refuseDisabled(endpoint);
       const event = eventOf('webhook_endpoint.test', endpoint);
-      await deps.events.keep(tx, [event]);
+      await writeEvents(tx, [event]);
       const [deliveryId = ''] = await queue.enqueue(tx, [
         { tenantId: tenant.id, endpointId: id, eventId: event.id, eventType: event.type },
       ]);

@@ -1,45 +1,5 @@
-import {
-  groupByTenant,
-  int8Array,
-  jsonbArray,
-  type Queryable,
-  textArray,
-  timestamptzArray,
-  withinTransaction,
-} from '@libs/db';
-import { enqueueJobs } from '@libs/jobs';
-import { jobNameFor } from '../../job-lanes.ts';
-import { SCHEMA } from '../../migrations.ts';
-import { insertEventsApart, insertTransfersApart } from '../spread-rows-store.ts';
-import { SUBMIT_JOB } from '../submit-job.ts';
-import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './acceptance.ts';
-
-/**
- * The same as the one statement that accepts payments, for tables that are spread over servers: each tenant by statements
- * of its own, in one order whoever writes, and all of them in one transaction.
- */
-export function insertAcceptedApart(
-  db: Queryable,
-  acceptances: readonly Acceptance[],
-  versions: Versions,
-): Promise<Claims> {
-  return withinTransaction(db, (tx) => insertWithin(tx, acceptances, versions));
-}
-
-async function insertWithin(
-  tx: Queryable,
-  acceptances: readonly Acceptance[],
-  versions: Versions,
-): Promise<Claims> {
-  const stale = new Set<string>();
-  for (const [tenantId, version] of [...versions].sort(([a], [b]) => (a < b ? -1 : 1)))
-    if ((await lockVersion(tx, tenantId)) !== version) stale.add(tenantId);
-  const fresh = acceptances.filter(({ payment }) => !stale.has(payment.tenantId)).toSorted(compareKeys);
-  const claimed = await claimKeys(tx, fresh);
-  const accepted = fresh.filter(({ event }) => claimed.has(event.id));
-  if (accepted.length > 0) await insertAll(tx, accepted);
-  return { claimed, stale };
-}
+import { groupByTenant, int8Array, jsonbArray, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import { ACCEPT_STATUS, type Acceptance } from './acceptance.ts';
 
 /** Until the commit, who changes the tenant waits for the payments that were accepted by what it was. */
 export async function lockVersion(tx: Queryable, tenantId: string): Promise<number | undefined> {
@@ -54,7 +14,10 @@ export async function lockVersion(tx: Queryable, tenantId: string): Promise<numb
 }
 
 /** Ids of the events whose keys were free. */
-async function claimKeys(tx: Queryable, acceptances: readonly Acceptance[]): Promise<Set<string>> {
+export async function claimKeysApart(
+  tx: Queryable,
+  acceptances: readonly Acceptance[],
+): Promise<Set<string>> {
   const claimed = new Set<string>();
   const withTenant = acceptances.map((acceptance) => ({
     ...acceptance,
@@ -81,7 +44,7 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::time
   as input (tenant_id, path, key, canonical_body, event_id, accepted_at)
 on conflict do nothing returning event_id`;
 
-async function insertAll(tx: Queryable, accepted: readonly Acceptance[]): Promise<void> {
+export async function insertPaymentsApart(tx: Queryable, accepted: readonly Acceptance[]): Promise<void> {
   const payments = accepted.map(({ payment }) => payment);
   await tx.query({ name: 'payments.insert', text: INSERT_PAYMENTS }, [
     textArray(payments.map((payment) => payment.tenantId)),
@@ -98,20 +61,6 @@ async function insertAll(tx: Queryable, accepted: readonly Acceptance[]): Promis
     textArray(accepted.map(({ event }) => event.data)),
     textArray(payments.map((payment) => payment.refundOf)),
   ]);
-  await insertEventsApart(
-    tx,
-    accepted.map(({ event }) => event),
-  );
-  await insertTransfersApart(
-    tx,
-    accepted.map(({ hold }) => hold),
-  );
-  const byJob = Map.groupBy(payments, ({ mode }) => jobNameFor(SUBMIT_JOB, mode));
-  await enqueueJobs(
-    tx,
-    SCHEMA,
-    [...byJob].map(([name, some]) => ({ name, payload: some.map(({ tenantId, id }) => [tenantId, id]) })),
-  );
 }
 
 const INSERT_PAYMENTS = `

@@ -13,7 +13,6 @@ import { enqueueWithin } from '@libs/jobs';
 import { LIVE_SUBMIT_JOB, SUBMIT_JOB } from '../submit-job.ts';
 import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './acceptance.ts';
 import { ACCEPT_PATH } from './path.ts';
-import { insertAcceptedApart } from './spread-store.ts';
 
 export interface KeyLookup {
   tenantId: string;
@@ -78,9 +77,8 @@ export type Keys = 'new' | 'unknown';
 export async function insertAccepted(
   db: Queryable,
   acceptances: readonly Acceptance[],
-  { versions = new Map(), keys = 'unknown' }: { versions?: Versions; keys?: Keys } = {},
+  { versions, keys }: { versions: Versions; keys: Keys },
 ): Promise<Claims> {
-  if (db.isSpread) return insertAcceptedApart(db, acceptances, versions);
   const ordered = acceptances.toSorted((a, b) => compareKeys(a, b));
   const payments = ordered.map((acceptance) => acceptance.payment);
   const events = ordered.map((acceptance) => acceptance.event);

@@ -15,9 +15,10 @@ import { refundRefusal } from '../refund.ts';
 import { lockPayments, refundedAmounts } from '../store.ts';
 import type { Acceptance, Claims, Versions } from './acceptance.ts';
 import type { Draft } from './draft.ts';
+import { insertAcceptances } from './insert.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import type { Repeats } from './repeats.ts';
-import { findResponses, insertAccepted, isKeyTaken } from './store.ts';
+import { findResponses, isKeyTaken } from './store.ts';
 
 export interface WriteDependencies {
   database: Database;
@@ -102,14 +103,14 @@ async function insertPlain(
 ): Promise<Claims> {
   if (!repeats.areExpected) {
     try {
-      const claims = await insertAccepted(database, acceptances, { versions, keys: 'new' });
+      const claims = await insertAcceptances(database, acceptances, { versions, keys: 'new' });
       repeats.noteBatch({ hadRepeats: false });
       return claims;
     } catch (error) {
       if (!isKeyTaken(error)) throw error;
     }
   }
-  const claims = await insertAccepted(database, acceptances, { versions });
+  const claims = await insertAcceptances(database, acceptances, { versions });
   const isAllNew = acceptances.every(
     ({ event }) => claims.claimed.has(event.id) || claims.stale.has(event.tenantId),
   );
@@ -166,7 +167,7 @@ async function writeCarefully(
   const covered = await coveredDrafts(deps, tx, refundable, { ...deciding, balances });
   if (covered.length === 0) return { drafts: covered, claims: nothingClaimed };
   const acceptances = covered.map((draft) => draft.acceptance);
-  const claims = await insertAccepted(tx, acceptances, { versions });
+  const claims = await insertAcceptances(tx, acceptances, { versions });
   const accepted = covered.filter(({ acceptance }) => claims.claimed.has(acceptance.event.id));
   await recordBalanceChanges(
     tx,
