@@ -1,3 +1,5 @@
+import type { Actor } from '../../src/audit/entry.ts';
+
 const actors: Record<string, string> = {
   customer: 'You',
   token: 'A token',
@@ -5,7 +7,7 @@ const actors: Record<string, string> = {
   internal: 'The operator’s automation',
   admin: 'The operator',
   system: 'The service',
-};
+} satisfies Record<Actor['type'], string>;
 
 /** What the log calls things, as somebody would say it. */
 const actions: Record<string, string> = {

@@ -1,10 +1,12 @@
+import type { InvoiceStatus } from '../../src/invoices/states.ts';
+
 const invoiceStatuses: Record<string, string> = {
   open: 'Open',
   sent: 'Sent',
   paid: 'Paid',
   void: 'Void',
   failed_to_send: 'Not sent yet',
-};
+} satisfies Record<InvoiceStatus, string>;
 
 export const billing = {
   title: 'Billing',

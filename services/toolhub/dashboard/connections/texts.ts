@@ -1,3 +1,5 @@
+import type { ConnectCode } from '../../src/connect/codes.ts';
+
 export const platforms: Record<string, string> = {
   email: 'E-mail',
   whatsapp: 'WhatsApp',
@@ -55,6 +57,7 @@ export const health = {
   unknown: 'Not checked yet',
 } as const;
 
+/** Why a login at the vendor came to nothing. */
 const connectErrors: Record<string, string> = {
   connect_denied: 'You did not allow the access. Nothing was stored; try again when you want to.',
   connect_state_invalid:
@@ -64,9 +67,11 @@ const connectErrors: Record<string, string> = {
   not_configured:
     'The operator has not registered this service at the vendor. The form below works without that.',
   address_refused: 'This server address is not allowed. The operator can allow it with TOOLHUB_EGRESS_ALLOW.',
-  platform_unavailable: 'The vendor did not answer. Nothing was stored; try again in a moment.',
-  credential_refused: 'The platform did not accept this login.',
-};
+  platform_unreachable: 'The vendor did not answer. Nothing was stored; try again in a moment.',
+  credential_rejected: 'The platform did not accept this login.',
+  invalid_query: 'Write the address of your server, such as https://mastodon.social, and begin again.',
+  csrf: 'This login was begun by a link on another page. Begin again here.',
+} satisfies Record<ConnectCode, string>;
 
 export const connections = {
   title: 'Connections',

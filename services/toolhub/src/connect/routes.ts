@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
+import { BEGIN_CODES, FINISH_CODES } from './codes.ts';
 import type { ConnectService, LoginAnswer, Traveller } from './service.ts';
 
 export interface ConnectRoutesDependencies {
@@ -50,15 +51,7 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
       rate: 'api',
       audit: 'none',
       idempotency: 'repeats',
-      codes: [
-        // The page of another site must not begin a login at a server of its choice.
-        'csrf',
-        'connect_not_supported',
-        'connect_failed',
-        'not_configured',
-        'platform_unreachable',
-        'address_refused',
-      ],
+      codes: BEGIN_CODES,
       schema: {
         operationId: 'connect.begin',
         summary: 'Connect a platform in the browser',
@@ -96,16 +89,7 @@ function registerCallback(routes: ToolhubRoutes, deps: ConnectRoutesDependencies
       rate: 'dear',
       audit: { action: 'credential.connected', targetParam: 'platform' },
       idempotency: 'repeats',
-      codes: [
-        'connect_state_invalid',
-        'connect_denied',
-        'connect_failed',
-        'connect_not_supported',
-        'not_configured',
-        'platform_unreachable',
-        'address_refused',
-        'credential_rejected',
-      ],
+      codes: FINISH_CODES,
       schema: {
         operationId: 'connect.finish',
         summary: 'Where the vendor sends the browser back to',
