@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { until } from '@libs/runtime/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   completeJobs,
@@ -272,4 +273,34 @@ test('draining waits for the job under way and leaves the rest', async () => {
   await worker.drain();
   expect(finished).toBe(true);
   expect(await waiting()).toBe(1);
+});
+
+test('draining waits for a claim under way, and for what it brings', async () => {
+  const done: unknown[] = [];
+  const worker = await work(async (jobs) => {
+    done.push(...jobs.map((job) => job.payload));
+  });
+  await database.session(async (session) => {
+    await session.query('begin');
+    await session.query('lock table jobs in share row exclusive mode');
+    await enqueueJobs(session, 'public', [{ name: 'task', payload: 'late' }]);
+    // Its own announcement comes with the commit, and so after the lock.
+    await database.query(`select pg_notify('public_jobs', 'task')`);
+    await until('a claim waits for the lock', async () => {
+      const waits = `select from pg_locks where relation = 'jobs'::regclass and not granted`;
+      return (await session.query(waits)).rowCount > 0;
+    });
+    let isDrained = false;
+    const drained = worker.drain().then(() => {
+      isDrained = true;
+    });
+    await until('it listens no more', async () => {
+      const listens = `select from pg_stat_activity where datname = current_database() and query like 'listen %'`;
+      return (await session.query(listens)).rowCount === 0;
+    });
+    expect(isDrained).toBe(false);
+    await session.query('commit');
+    await drained;
+  });
+  expect([done, await waiting(), errors]).toEqual([['late'], 0, []]);
 });

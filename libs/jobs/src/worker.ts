@@ -152,6 +152,8 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
+  /** Ends when no claim is under way any more. */
+  let looked = Promise.resolve();
   let lookAgain = false;
   let stopped = false;
 
@@ -159,7 +161,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     if (stopped) return;
     lookAgain = true;
     // Whoever wakes it may be in a trace; what it finds is not of it.
-    if (!looking) void leaveTrace(look);
+    if (!looking) looked = leaveTrace(look);
   }
 
   async function look(): Promise<void> {
@@ -189,7 +191,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     }
     if (stopped) return;
     // A wake-up that came while the last query ran must not wait for the timer.
-    if (lookAgain && running.size < concurrency) void look();
+    if (lookAgain && running.size < concurrency) looked = look();
     else timer = setTimeout(wake, waitMs);
   }
 
@@ -264,6 +266,8 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       stopped = true;
       clearTimeout(timer);
       const patience = setTimeout(() => abort.abort(), timeoutMs);
+      // What a claim brings that was under way is still done: else it would wait for its lease to run out.
+      await looked;
       await Promise.allSettled(running);
       clearTimeout(patience);
     },
