@@ -24,4 +24,5 @@ for (const file of files) {
   if (wanted.length > 0 && !wanted.some((word) => benchmark.name.includes(word))) continue;
   for (const result of await benchmark.run()) console.log(line(result));
 }
+console.log(`Took ${Math.round(performance.now() / 1_000)} s.`);
 process.exit(0);
