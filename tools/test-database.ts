@@ -5,7 +5,7 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const closers: (() => Promise<void>)[] = [];
   let url = process.env.TEST_POSTGRES_URL ?? process.env.DATABASE_URL;
   if (!url) {
-    const server = await startTestServer();
+    const server = await startTestServer({ inMemory: true });
     url = server.url;
     closers.unshift(() => server.stop());
   }
