@@ -1,11 +1,10 @@
-// The monthly run against a real database: locks, numbers, mails, and to the cent what was used.
+// The monthly run against a real database: numbers, and to the cent what was used.
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { MailError } from '@libs/mail';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrationSource, SCHEMA } from '../schema.ts';
 import type { Invoice } from './invoice.ts';
-import { acquireLock, releaseLock, renewLock } from './lock-store.ts';
+import { acquireLock } from './lock-store.ts';
 import { LOCK_NAME, LOCK_TTL_MS } from './run.ts';
 import { readPdf } from './test/pdf-text.ts';
 import { addCustomer, createRig, never, PERIOD, type Rig } from './test/rig.ts';
@@ -29,75 +28,6 @@ const run = (period = PERIOD) => rig.invoices.run(period, { signal: never });
 async function rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
   return (await database.query<Row>(text, values)).rows;
 }
-
-describe('the lock', () => {
-  const mine = { name: LOCK_NAME, holder: 'run_mine' };
-  const other = { name: LOCK_NAME, holder: 'run_other' };
-  const expire = () => database.query(`update job_locks set expires_at = now() - interval '1 second'`);
-
-  test('[TH-7.8] holds for an hour', async () => {
-    await acquireLock(database, mine, LOCK_TTL_MS);
-    const [held] = await rows<{ minutes: number }>(
-      'select extract(epoch from expires_at - now())::float8 / 60 as minutes from job_locks',
-    );
-    expect(held?.minutes).toBeGreaterThan(59);
-    expect(held?.minutes).toBeLessThanOrEqual(60.1);
-  });
-
-  test('of twenty that ask at once, one gets it', async () => {
-    const got = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        acquireLock(database, { name: LOCK_NAME, holder: `run_${index}` }, LOCK_TTL_MS),
-      ),
-    );
-    expect(got.filter(Boolean)).toHaveLength(1);
-  });
-
-  test('[TH-7.8] is released by its holder alone', async () => {
-    expect(await acquireLock(database, mine, LOCK_TTL_MS)).toBe(true);
-    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(false);
-    expect(await releaseLock(database, other)).toBe(false);
-    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(false);
-    expect(await releaseLock(database, mine)).toBe(true);
-    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(true);
-  });
-
-  test('is taken over once its time is over, and then the latecomer neither renews nor releases it', async () => {
-    await acquireLock(database, mine, LOCK_TTL_MS);
-    await expire();
-    expect(await acquireLock(database, other, LOCK_TTL_MS)).toBe(true);
-    expect(await renewLock(database, mine, LOCK_TTL_MS)).toBe(false);
-    expect(await releaseLock(database, mine)).toBe(false);
-    expect(await rows('select holder from job_locks')).toEqual([{ holder: 'run_other' }]);
-  });
-
-  test('keeps a second run out, also after that run has ended its try', async () => {
-    await addCustomer(database);
-    await acquireLock(database, other, LOCK_TTL_MS);
-    expect(await run()).toEqual({
-      kind: 'locked',
-      by: { holder: 'run_other', until: expect.any(Date) },
-    });
-    expect(await rows('select holder from job_locks')).toEqual([{ holder: 'run_other' }]);
-    expect(await rows('select 1 from invoices')).toEqual([]);
-    await expire();
-    expect(await run()).toMatchObject({ kind: 'done', created: 1 });
-    expect(await rows('select 1 from job_locks')).toEqual([]);
-  });
-
-  test('a run that lost it in the middle writes no more and leaves it to the new holder', async () => {
-    for (let count = 0; count < 4; count += 1) await addCustomer(database);
-    const usageOf = async () => {
-      await database.query(`update job_locks set holder = 'run_other'`);
-      return [];
-    };
-    const slow = await createRig(database, { usageOf, batchMax: 2 });
-    expect(await slow.invoices.run(PERIOD, { signal: never })).toEqual({ kind: 'interrupted' });
-    expect(await rows('select 1 from invoices')).toHaveLength(2);
-    expect(await rows('select holder from job_locks')).toEqual([{ holder: 'run_other' }]);
-    await slow.remove();
-  });
-});
 
 describe('a run', () => {
   test('charges what was used, to the cent, and calls that failed cost nothing', async () => {
@@ -326,93 +256,5 @@ describe('the monthly job', () => {
     await expect(handle()).rejects.toThrow(/locked by run_other until 20.+Z/);
     // A lock that runs out is found within half a minute, however often the job has come back before.
     expect([1, 10, 100].map((attempt) => monthly()?.retryDelayMs?.(attempt))).toEqual(Array(3).fill(30_000));
-  });
-});
-
-describe('mails', () => {
-  test('[TH-7.12] a mail that fails is failed_to_send, is tried again, and is then sent', async () => {
-    const customer = await addCustomer(database, { plan: 'starter' });
-    const poor = await addCustomer(database);
-    let failing = true;
-    const sent: string[] = [];
-    const mailer = {
-      send: async ({ id }: { id: string }) => {
-        if (failing) throw new MailError('unreachable', 'no server');
-        sent.push(id);
-      },
-    };
-    const shaky = await createRig(database, { mailer });
-    expect(await shaky.invoices.run(PERIOD, { signal: never })).toEqual({
-      kind: 'done',
-      created: 2,
-      skipped: 0,
-      failed: 2,
-    });
-    const statusOf = async (id: string) =>
-      (await shaky.invoices.list({ customerId: id, before: undefined, limit: 1 }))[0]?.status;
-    expect(await statusOf(customer)).toBe('failed_to_send');
-    expect(await statusOf(poor)).toBe('paid');
-    const retry = shaky.invoices.jobs.handlers.find(({ name }) => name === 'invoices.mail');
-    failing = false;
-    await retry?.handle([], { signal: never });
-    expect(sent).toEqual([]);
-    await database.query(`update invoices set mail_due_at = mail_due_at - interval '1 minute'`);
-    await acquireLock(database, { name: LOCK_NAME, holder: 'run_other' }, LOCK_TTL_MS);
-    await retry?.handle([], { signal: never });
-    expect(sent).toEqual([]);
-    // Killed five minutes ago: its lock holds for the rest of the hour, and the mails go out all the same.
-    await database.query(`update job_locks set expires_at = expires_at - interval '5 minutes'`);
-    await retry?.handle([], { signal: never });
-    expect(await statusOf(customer)).toBe('sent');
-    expect(sent).toHaveLength(2);
-    await retry?.handle([], { signal: never });
-    expect(sent).toHaveLength(2);
-    await shaky.remove();
-  });
-
-  test('a mail that is refused does not keep the others', async () => {
-    for (let count = 0; count < 25; count += 1)
-      await addCustomer(database, { id: `cus_${count < 12 ? 'refused' : 'welcome'}_${count}` });
-    const sent = new Set<string>();
-    const mailer = {
-      send: async ({ id, to }: { id: string; to: string }) => {
-        if (to.includes('refused')) throw new MailError('refused', 'no such mailbox');
-        sent.add(id);
-      },
-    };
-    const picky = await createRig(database, { mailer, batchMax: 5 });
-    const outcome = await picky.invoices.run(PERIOD, { signal: never });
-    expect(outcome).toEqual({ kind: 'done', created: 25, skipped: 0, failed: 12 });
-    expect(sent.size).toBe(13);
-    await picky.remove();
-  });
-
-  test('a void invoice is not mailed any more, a paid one is', async () => {
-    const first = await addCustomer(database, { plan: 'starter' });
-    const second = await addCustomer(database, { plan: 'starter' });
-    const away = await createRig(database, {
-      mailer: {
-        send: async () => {
-          throw new MailError('unreachable', 'no server');
-        },
-      },
-    });
-    await away.invoices.run(PERIOD, { signal: never });
-    const idOf = async (customerId: string) =>
-      (await rig.invoices.list({ customerId, before: undefined, limit: 1 }))[0]?.id as string;
-    expect((await rig.invoices.void(await idOf(first))).status).toBe('void');
-    expect((await rig.invoices.markPaid(await idOf(second))).status).toBe('paid');
-    await expect(rig.invoices.markPaid(await idOf(first))).rejects.toMatchObject({
-      code: 'invoice_not_payable',
-    });
-    await expect(rig.invoices.void(await idOf(second))).rejects.toMatchObject({
-      code: 'invoice_not_voidable',
-    });
-    await run();
-    expect([...(await rig.mails()).keys()]).toEqual([await idOf(second)]);
-    expect(await rig.invoices.find({ customerId: second, id: await idOf(second) })).toMatchObject({
-      status: 'paid',
-    });
-    await away.remove();
   });
 });

@@ -13,49 +13,18 @@ import { OUTSIDE_SOURCES } from '../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../migrations.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
 import { createBookRail } from '../../rails/book/rail.ts';
-import type { Carrier, RailOutcome } from '../../rails/rail.ts';
 import { tenantOf } from '../../tenant.ts';
 import type { Processing } from '../processing.ts';
 import type { PaymentsService } from '../service.ts';
 import { SUBMIT_JOB } from '../submit-job.ts';
 import type { AcceptRequest } from './draft.ts';
 import { ACCEPT_PATH } from './path.ts';
+import { instantRail } from './test/instant-rail.ts';
 
 const tenant = tenantOf('org_test', 'test');
 const other = tenantOf('org_other', 'test');
 const now = () => new Date();
 const newId = createIdFactory({ now, randomBytes });
-
-/** A rail whose network answers within the transaction. */
-const instantRail: Carrier = {
-  id: 'rtp',
-  possible: ({ at }) => ({
-    rail: 'rtp',
-    obstacles: [],
-    options: [{ fee: 45, settlesAt: at, sameDay: false }],
-  }),
-  async submit(_tx, submissions) {
-    if (submissions.some(({ payment }) => payment.description === 'break the batch'))
-      throw new Error('broken');
-    const outcomes = submissions.flatMap(({ payment, attemptId, at }): RailOutcome[] => {
-      const key = { tenantId: payment.tenantId, paymentId: payment.id, attemptId };
-      const sent: RailOutcome = { ...key, kind: 'submitted', reference: `ref ${payment.id}`, at };
-      if (payment.description !== 'refuse me') return [sent, { ...key, kind: 'settled', at }];
-      return [
-        sent,
-        {
-          ...key,
-          kind: 'rejected',
-          networkCode: 'AC04',
-          code: 'account_closed',
-          detail: 'Closed.',
-          mayWorkElsewhere: false,
-        },
-      ];
-    });
-    return { outcomes, jobs: [] };
-  },
-};
 
 let testDatabase: TestDatabase;
 let database: Database;
