@@ -27,7 +27,7 @@ export const platformLeads: Record<string, string> = {
   x: 'Log in where the operator has registered this service, or paste an OAuth 2.0 access token from your developer project.',
   linkedin:
     'Log in where the operator has registered this service, or paste an access token of your LinkedIn app.',
-  facebook: 'Log in and choose a page, or paste a page access token.',
+  facebook: 'Log in and choose your pages, or paste your own access token: that of a page is not enough.',
   instagram: 'Needs a professional account. Log in, or paste an access token.',
   bluesky: 'Make an app password in the settings of Bluesky: your usual password is not needed here.',
   mastodon: 'Log in at your own server, or paste a token from Preferences → Development.',
@@ -41,11 +41,11 @@ export const platformUses: Record<string, string> = {
   slack: 'Read channels and send messages.',
   discord: 'Read and write in the channels of your server.',
   x: 'Read, post and answer.',
-  linkedin: 'Publish for yourself or your company.',
+  linkedin: 'Publish and comment in your name.',
   facebook: 'Look after your page.',
   instagram: 'Publish pictures and answer comments.',
-  bluesky: 'Read, post and follow.',
-  mastodon: 'Read, post and follow on your server.',
+  bluesky: 'Read, post and like.',
+  mastodon: 'Read, post and favourite on your server.',
 };
 
 export const health = {
