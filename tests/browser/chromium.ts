@@ -28,6 +28,13 @@ export interface WatchedPage {
   faults: string[];
 }
 
+/** Nothing moves: a bar that runs for seconds would be drawn sixty times in each of them, and what is measured stands at once. */
+const STAND_STILL = `{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, *::before, *::after { transition: none !important; animation: none !important; }');
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}`;
+
 /** A page that may speak with one address alone. */
 export async function openPage(
   browser: Browser,
@@ -35,6 +42,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', ...options });
+  await context.addInitScript(STAND_STILL);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {
@@ -68,15 +76,6 @@ export async function goTo(page: Page, path: string): Promise<void> {
 export async function isWhole(page: Page): Promise<void> {
   await page.waitForSelector('h1');
   await page.locator('.mantine-Skeleton-root, [aria-busy=true]').first().waitFor({ state: 'detached' });
-}
-
-/** What moves for a moment when the window or the colours change stands still at once. */
-export async function standStill(page: Page): Promise<void> {
-  await page.evaluate(`{
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync('*, *::before, *::after { transition: none !important; animation: none !important; }');
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  }`);
 }
 
 /** Until the browser has drawn what was changed. */

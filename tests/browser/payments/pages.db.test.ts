@@ -12,7 +12,6 @@ import {
   isDrawn,
   isWhole,
   openPage,
-  standStill,
   startChromium,
   type WatchedPage,
 } from '../chromium.ts';
@@ -102,7 +101,6 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       const watched = await openAs(person);
       const { page } = watched;
       await visit(page, first[1]);
-      await standStill(page);
       let within = 'body';
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
         const [name, path] = next;
