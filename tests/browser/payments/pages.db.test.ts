@@ -65,16 +65,14 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await isWhole(page);
   }
 
-  /** What is wrong with the page that is open. */
-  async function faultsOf(
-    { page, faults }: WatchedPage,
-    { isInTheDark, within }: { isInTheDark: boolean; within: string },
-  ): Promise<string[]> {
+  async function faultsOnTheDesktop(page: Page, within: string): Promise<string[]> {
     await page.setViewportSize(DESKTOP);
     await page.emulateMedia({ colorScheme: 'light' });
     await isDrawn(page);
-    const headings = await page.locator('h1').count();
-    const violations = await seriousViolations(page, undefined, within);
+    return seriousViolations(page, undefined, within);
+  }
+
+  async function faultsOnThePhone(page: Page, isInTheDark: boolean): Promise<string[]> {
     await page.setViewportSize(PHONE);
     await page.emulateMedia({ colorScheme: 'dark' });
     await isDrawn(page);
@@ -84,12 +82,23 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       .catch(() => undefined);
     const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     return [
-      ...faults.splice(0),
-      ...violations,
       ...dark.map((violation) => `in the dark: ${violation}`),
-      ...(headings === 1 ? [] : [`${headings} h1`]),
       ...(tooWide > 0 ? [`${tooWide} px wider than a phone`] : []),
     ];
+  }
+
+  /** What is wrong with the page that is open, which begins as the last one ended: to turn a page round is dear. */
+  async function faultsOf(
+    { page, faults }: WatchedPage,
+    { isInTheDark, within }: { isInTheDark: boolean; within: string },
+  ): Promise<string[]> {
+    const headings = await page.locator('h1').count();
+    const desktop = () => faultsOnTheDesktop(page, within);
+    const phone = () => faultsOnThePhone(page, isInTheDark);
+    const isOnThePhone = page.viewportSize()?.width === PHONE.width;
+    const violations: string[] = [];
+    for (const look of isOnThePhone ? [phone, desktop] : [desktop, phone]) violations.push(...(await look()));
+    return [...faults.splice(0), ...violations, ...(headings === 1 ? [] : [`${headings} h1`])];
   }
 
   test('[P-9.13] every page can be used by everybody, in light and in the dark, on a desktop and on a phone', async () => {
