@@ -194,6 +194,23 @@ test('[P-4.32] however many refunds arrive at once over two processes, they neve
   expect((await call('GET', '/v1/ledger/check')).body).toMatchObject({ ok: true });
 });
 
+test('[P-4.32] a refund that is sent several times at once takes its part once from what others may have', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const [first, other] = [await paid({ amount: 10 }), await paid({ amount: 10 })];
+    const send = (name: string, amount: number, { id } = first) =>
+      harness.call('POST', `/v1/payments/${id}/refunds`, {
+        ...{ key, body: { amount } },
+        headers: { 'idempotency-key': name },
+      });
+    // What is written first leaves alone; the others wait for it, and go together.
+    const ahead = send('ahead', 1, other);
+    const repeats = Array.from({ length: 6 }, () => send('four', 4));
+    const answers = await Promise.all([ahead, ...repeats, send('six', 6)]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+    expect((await call('GET', `/v1/payments/${first.id}`)).body.refunded_amount).toBe(10);
+  }
+});
+
 /** Whether the request at this place was accepted, by any of its sendings. */
 function madeBy(
   answers: readonly { status: number }[],

@@ -222,10 +222,12 @@ function refundableDrafts(
   originals: Map<string, Payment>,
   { taken, written: { refused, lost } }: Deciding,
 ): PlacedDraft[] {
+  const used = new Set<string>();
   return drafts.filter(({ index, acceptance }) => {
     const { tenantId, refundOf, amount } = acceptance.payment;
     if (refundOf === null) return true;
-    if (taken.has(slotOf(acceptance))) {
+    const slot = slotOf(acceptance);
+    if (taken.has(slot) || used.has(slot)) {
       lost.push(index);
       return false;
     }
@@ -235,6 +237,7 @@ function refundableDrafts(
     if (refusal) refused.set(index, refusal);
     else if (original) {
       originals.set(key, { ...original, refundedAmount: original.refundedAmount + amount });
+      used.add(slot);
     }
     return refusal === undefined;
   });
