@@ -109,9 +109,9 @@ export type MainOptions = {
 /**
  * By how much of what is in use old garbage may grow before it is collected, in percent. Node lets it grow to twice to
  * four times: a worker under load kept 320 MB of which 120 were in use. With 50 it keeps 190 for a fifth more of its own
- * processor time, so 205 for a tenth more. Not a limit: whoever needs more gets it.
+ * processor time, so 200 for an eighth more. Not a limit: whoever needs more gets it.
  */
-const HEAP_GROWING_PERCENT = 80;
+const HEAP_GROWING_PERCENT = 65;
 
 /** Runs a service's `main`; a start that fails ends with one line on stderr and exit code 1, never with a bare stack. */
 export async function runMain(main: () => Promise<void>, options: MainOptions = {}): Promise<void> {
