@@ -150,6 +150,17 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.context().close();
   });
 
+  test('on a phone the quote is read before the button that sends the payment', async () => {
+    const { page } = await openAs(owner, { viewport: PHONE });
+    await visit(page, '/dashboard/payments/new?from=pm_alice&to=pm_bob');
+    await page.getByLabel('Amount in USD').fill('25.00');
+    await page.getByText('Fee + waiting').first().waitFor();
+    const topOf = async (role: 'heading' | 'button', name: string) =>
+      (await page.getByRole(role, { name }).boundingBox())?.y ?? 0;
+    expect(await topOf('heading', 'Quote')).toBeLessThan(await topOf('button', 'Send payment'));
+    await page.context().close();
+  });
+
   test("[P-9.14] another organisation's ids are not found, on every page that has one", async () => {
     const stranger = await signUp(harness);
     const { page } = await openAs(stranger);

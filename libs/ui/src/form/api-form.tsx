@@ -30,11 +30,12 @@ export function RestoredNote() {
   );
 }
 
-/** The frame of every form: what was refused, the fields, and one button that cannot be pressed twice. */
+/** The frame of every form: the fields, one button that cannot be pressed twice, and what was refused, where it was pressed. */
 export function ApiFormView<Values extends object>(props: {
   api: ApiForm<Values>;
   submitLabel: string;
-  children: ReactNode;
+  /** A function puts the end of the form, which is its button, where it belongs. */
+  children: ReactNode | ((end: ReactNode) => ReactNode);
   /** Beside the button. */
   besides?: ReactNode;
   fullWidth?: boolean;
@@ -54,26 +55,39 @@ export function ApiFormView<Values extends object>(props: {
       {props.submitLabel}
     </Button>
   );
+  const problem = <FormProblemView problem={api.problem} />;
+  const end = (
+    <>
+      {problem}
+      {props.fullWidth === true ? (
+        button
+      ) : (
+        <Group justify="flex-end">
+          {props.besides}
+          {button}
+        </Group>
+      )}
+    </>
+  );
   return (
     <form onSubmit={api.submit} noValidate>
       <Stack>
-        <FormProblemView problem={api.problem} />
         {api.isRestored ? <RestoredNote /> : null}
-        {props.inline === true ? (
-          <Group align="flex-end" gap="sm">
+        {typeof props.children === 'function' ? (
+          props.children(end)
+        ) : props.inline === true ? (
+          <>
+            <Group align="flex-end" gap="sm">
+              {props.children}
+              {button}
+            </Group>
+            {problem}
+          </>
+        ) : (
+          <>
             {props.children}
-            {button}
-          </Group>
-        ) : (
-          props.children
-        )}
-        {props.inline === true ? null : props.fullWidth === true ? (
-          button
-        ) : (
-          <Group justify="flex-end">
-            {props.besides}
-            {button}
-          </Group>
+            {end}
+          </>
         )}
       </Stack>
     </form>

@@ -1,5 +1,15 @@
 import { ApiFormView, Page, parseAmount, toast, useApiForm } from '@libs/ui';
-import { Checkbox, Grid, Input, Paper, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
+import {
+  Checkbox,
+  Grid,
+  Input,
+  Paper,
+  SegmentedControl,
+  Select,
+  Stack,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ChangeEvent, useId, useState } from 'react';
 import { client, refresh, useList } from '../../api/client.ts';
@@ -61,59 +71,71 @@ export function NewPaymentPage() {
   });
   return (
     <Page title={words.title} lead={words.lead}>
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <Paper className="ui-panel">
-            <ApiFormView api={api} submitLabel={words.submit}>
-              <TextInput
-                label={words.amount}
-                inputMode="decimal"
-                placeholder="25.00"
-                required
-                {...form.getInputProps('amount')}
-              />
-              <MethodInput label={words.from} {...methodProps('from')} />
-              <MethodInput label={words.to} {...methodProps('to')} />
-              <Select
-                label={words.rail}
-                data={[
-                  { value: 'auto', label: words.railAuto },
-                  { value: 'rtp', label: texts.rails.rtp },
-                  { value: 'ach', label: texts.rails.ach },
-                ]}
-                {...form.getInputProps('rail')}
-              />
-              {form.values.rail === 'auto' ? (
-                <>
-                  <Input.Wrapper label={words.prefer} labelElement="div">
-                    <SegmentedControl
-                      fullWidth
-                      aria-label={words.prefer}
-                      data={choicesOf(words.prefers)}
-                      {...form.getInputProps('prefer')}
-                    />
-                  </Input.Wrapper>
-                  <Checkbox
-                    label={words.fallback}
-                    {...form.getInputProps('fallback', { type: 'checkbox' })}
+      <ApiFormView api={api} submitLabel={words.submit}>
+        {(end) => (
+          <Grid gap="lg">
+            <Grid.Col span={{ base: 12, md: 6 }}>
+              <Paper className="ui-panel">
+                <Stack>
+                  <TextInput
+                    label={words.amount}
+                    inputMode="decimal"
+                    placeholder="25.00"
+                    required
+                    {...form.getInputProps('amount')}
                   />
-                </>
-              ) : null}
-              <TextInput label={words.description} maxLength={140} {...form.getInputProps('description')} />
-              <Textarea
-                label={words.metadata}
-                description={words.metadataHint}
-                autosize
-                minRows={2}
-                {...form.getInputProps('metadata')}
-              />
-            </ApiFormView>
-          </Paper>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
-        </Grid.Col>
-      </Grid>
+                  <MethodInput label={words.from} {...methodProps('from')} />
+                  <MethodInput label={words.to} {...methodProps('to')} />
+                  <Select
+                    label={words.rail}
+                    data={[
+                      { value: 'auto', label: words.railAuto },
+                      { value: 'rtp', label: texts.rails.rtp },
+                      { value: 'ach', label: texts.rails.ach },
+                    ]}
+                    {...form.getInputProps('rail')}
+                  />
+                  {form.values.rail === 'auto' ? (
+                    <>
+                      <Input.Wrapper label={words.prefer} labelElement="div">
+                        <SegmentedControl
+                          fullWidth
+                          aria-label={words.prefer}
+                          data={choicesOf(words.prefers)}
+                          {...form.getInputProps('prefer')}
+                        />
+                      </Input.Wrapper>
+                      <Checkbox
+                        label={words.fallback}
+                        {...form.getInputProps('fallback', { type: 'checkbox' })}
+                      />
+                    </>
+                  ) : null}
+                  <TextInput
+                    label={words.description}
+                    maxLength={140}
+                    {...form.getInputProps('description')}
+                  />
+                  <Textarea
+                    label={words.metadata}
+                    description={words.metadataHint}
+                    autosize
+                    minRows={2}
+                    {...form.getInputProps('metadata')}
+                  />
+                </Stack>
+              </Paper>
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, md: 6 }}>
+              {/* On a phone, too, what it costs stands before the button that pays it. */}
+              <Stack>
+                <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
+                {end}
+              </Stack>
+            </Grid.Col>
+          </Grid>
+        )}
+      </ApiFormView>
     </Page>
   );
 }
