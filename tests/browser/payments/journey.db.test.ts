@@ -219,9 +219,11 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await goTo(page, '/dashboard/sandbox');
     const clock = page.getByRole('main').locator('dd time').first();
     const before = await clock.getAttribute('datetime');
-    await button(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
-      .last()
-      .click();
+    const windows = page.getByRole('group', { name: 'Next ACH windows' }).getByRole('button');
+    // The clock and its windows are written in one way, which says the zone.
+    for (const shown of [clock, ...(await windows.all())])
+      expect(await shown.textContent()).toMatch(/^\w+ \d+, \d{4}, \d+:\d\d:\d\d [AP]M \S+$/);
+    await windows.last().click();
     await expect.poll(() => clock.getAttribute('datetime')).not.toBe(before);
     await goTo(page, payment);
     await timeline.getByText('Processing').waitFor();
@@ -237,6 +239,10 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByRole('button', { name: /nacha/i }).first().click();
     await page.getByText('Point at a field').filter({ visible: true }).first().waitFor();
     await goTo(page, '/dashboard/sandbox');
+    // A time that has passed is refused at the field.
+    await page.getByLabel('Set to').fill('2020-01-01T10:00:00');
+    await button(/^Set$/).click();
+    await page.locator('input[type="datetime-local"][aria-invalid="true"]').waitFor();
     await button('Let it run').click();
     await page.getByText('Running', { exact: true }).waitFor();
   });

@@ -26,6 +26,8 @@ export interface ApiFormOptions<Values extends object> {
   validate?: Partial<Record<keyof Values, (value: never, values: Values) => string | null>>;
   /** Where a field of the form has another name than in the body. */
   fieldNames?: Record<string, string>;
+  /** Refusals that name no field and are about one all the same, by their code. */
+  fieldOfCode?: Readonly<Record<string, string>>;
 }
 
 /** A form whose refusals appear at the fields that they are about. */
@@ -62,7 +64,7 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
       intention.current = { values: '', key: '' };
       setRestored(false);
     } catch (error) {
-      setProblem(place(form, error, options.fieldNames ?? {}));
+      setProblem(place(form, error, options));
     } finally {
       underWay.current = false;
       setSending(false);
@@ -79,10 +81,16 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
 function place<Values extends object>(
   form: UseFormReturnType<Values>,
   error: unknown,
-  fieldNames: Record<string, string>,
+  { fieldNames = {}, fieldOfCode = {} }: ApiFormOptions<Values>,
 ): FormProblem | undefined {
   if (error instanceof ConnectionLost) return { title: texts.formProblem, lines: [texts.notSent] };
   if (!(error instanceof ApiError)) return { title: texts.unexpected, lines: [texts.unexpectedNext] };
+  const about = error.fields.length === 0 ? fieldOfCode[error.code] : undefined;
+  if (about !== undefined) {
+    form.setFieldError(about, error.message);
+    focusFirst(form, [about]);
+    return undefined;
+  }
   const fieldOf = ({ pointer = '' }: FieldProblem) => {
     const path = fieldOfPointer(pointer);
     return fieldNames[path] ?? path;

@@ -1,6 +1,8 @@
 import { texts } from '../texts.ts';
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+/** For a clock that is not the wall's, where one would have to guess. */
+const momentAndZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 /** As the server wrote it, for whoever compares with a log. */
@@ -11,11 +13,19 @@ export function formatWhen(at: string): string {
 }
 
 /** A moment in the viewer's own zone; the pointer over it shows UTC. */
-export function When({ at, dayOnly = false }: { at: string | null | undefined; dayOnly?: boolean }) {
+export function When({
+  at,
+  dayOnly = false,
+  withZone = false,
+}: {
+  at: string | null | undefined;
+  dayOnly?: boolean;
+  withZone?: boolean;
+}) {
   if (at === null || at === undefined) return <span>–</span>;
   return (
     <time dateTime={at} title={inUtc(at)} className="ui-number">
-      {(dayOnly ? day : moment).format(new Date(at))}
+      {(dayOnly ? day : withZone ? momentAndZone : moment).format(new Date(at))}
     </time>
   );
 }

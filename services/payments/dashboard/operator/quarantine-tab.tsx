@@ -98,6 +98,7 @@ function QuarantinedView({ id, onDone }: { id: string; onDone: () => void }) {
   };
   const applying = useApiForm({
     initialValues: { payment_id: '' },
+    fieldOfCode: { payment_not_found: 'payment_id', quarantine_not_applicable: 'payment_id' },
     send: async (values) => {
       await client.post(`${PATH}/${id}/apply`, values);
       await done(words.applied);

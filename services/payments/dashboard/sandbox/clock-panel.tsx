@@ -4,6 +4,7 @@ import { client, refresh, useObject } from '../api/client.ts';
 import { POLL_MS } from '../api/polling.ts';
 import type { SandboxClock } from '../api/types.ts';
 import { texts } from '../texts.ts';
+import { fromClockField, toClockField, viewersZone } from './clock-field.ts';
 import { upcomingWindows } from './windows.ts';
 
 const words = texts.sandbox;
@@ -31,7 +32,7 @@ function ClockView({ clock }: { clock: SandboxClock }) {
     <Stack>
       <Facts
         facts={[
-          [words.clockNow, <When key="now" at={clock.now} />],
+          [words.clockNow, <When key="now" at={clock.now} withZone />],
           ['', <ClockState key="state" state={clock.state} />],
         ]}
       />
@@ -61,12 +62,14 @@ function ClockView({ clock }: { clock: SandboxClock }) {
         <Text size="sm" fw={600} mb={6}>
           {words.windows}
         </Text>
-        <Group gap="xs">
-          {upcomingWindows(new Date(clock.now), WINDOWS_SHOWN).map(({ label, at }) => (
-            <ActionButton key={label} onAct={() => move({ now: at.toISOString() })}>
-              {label}
-            </ActionButton>
-          ))}
+        <Group gap="xs" role="group" aria-label={words.windows}>
+          {upcomingWindows(new Date(clock.now), WINDOWS_SHOWN)
+            .map((at) => at.toISOString())
+            .map((at) => (
+              <ActionButton key={at} onAct={() => move({ now: at })}>
+                <When at={at} withZone />
+              </ActionButton>
+            ))}
         </Group>
       </div>
       <SetForm now={clock.now} />
@@ -87,12 +90,20 @@ function ClockState({ state }: { state: SandboxClock['state'] }) {
 
 function SetForm({ now }: { now: string }) {
   const api = useApiForm({
-    initialValues: { now },
-    send: async (values) => move({ now: values.now.trim() }),
+    initialValues: { now: toClockField(new Date(now)) },
+    validate: { now: (value: string) => (fromClockField(value) === undefined ? words.notATime : null) },
+    fieldOfCode: { clock_backwards: 'now', clock_too_far: 'now' },
+    send: async (values) => move({ now: fromClockField(values.now)?.toISOString() ?? '' }),
   });
   return (
     <ApiFormView api={api} submitLabel={words.set}>
-      <TextInput label={words.setTo} description={words.setHint} {...api.form.getInputProps('now')} />
+      <TextInput
+        type="datetime-local"
+        step={1}
+        label={words.setTo}
+        description={words.setHint(viewersZone)}
+        {...api.form.getInputProps('now')}
+      />
     </ApiFormView>
   );
 }

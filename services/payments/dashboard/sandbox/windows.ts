@@ -2,22 +2,16 @@ import { isBankingDay, nextBankingDay } from '../../src/clock/banking-days.ts';
 import { fromNewYork, toNewYork } from '../../src/clock/new-york.ts';
 import { DEFAULT_ACH_TERMS } from '../../src/rails/ach/schedule/terms.ts';
 
-export interface UpcomingWindow {
-  /** On the clocks of New York. */
-  label: string;
-  at: Date;
-}
-
 /** The windows of ACH that come next, by the same calendar that the payments live by. */
-export function upcomingWindows(now: Date, count: number): UpcomingWindow[] {
+export function upcomingWindows(now: Date, count: number): Date[] {
   const times = [...DEFAULT_ACH_TERMS.sameDayWindows, DEFAULT_ACH_TERMS.standardWindow].map(
     ({ deadline }) => deadline,
   );
   const { date: today } = toNewYork(now);
   const first = isBankingDay(today) ? today : nextBankingDay(today);
   return [first, nextBankingDay(first)]
-    .flatMap((date) => times.map((time) => ({ label: `${date} ${time}`, at: fromNewYork(date, time) })))
-    .filter(({ at }) => at > now)
-    .sort((a, b) => a.at.getTime() - b.at.getTime())
+    .flatMap((date) => times.map((time) => fromNewYork(date, time)))
+    .filter((at) => at > now)
+    .sort((a, b) => a.getTime() - b.getTime())
     .slice(0, count);
 }

@@ -207,6 +207,7 @@ function InvitationsPanel() {
 function InviteForm({ onDone }: { onDone: () => void }) {
   const api = useApiForm({
     initialValues: { email: '', role: 'developer' },
+    fieldOfCode: { already_member: 'email' },
     send: async (values, idempotencyKey) => {
       await client.post(INVITATIONS_PATH, values, { idempotencyKey });
       await refresh(INVITATIONS_PATH);

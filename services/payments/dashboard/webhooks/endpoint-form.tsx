@@ -10,6 +10,7 @@ const words = texts.webhooks;
 export function EndpointForm({ onDone }: { onDone: (endpoint: WebhookEndpointWithSecret) => void }) {
   const api = useApiForm({
     initialValues: { url: '', events: [] as string[], description: '' },
+    fieldOfCode: { webhook_url_refused: 'url' },
     send: async ({ url, events, description }, idempotencyKey) => {
       const body = {
         url: url.trim(),

@@ -18,6 +18,7 @@ export function RefundButton({ payment }: { payment: Payment }) {
     validate: {
       amount: (value: string) => (parseAmount(value) === undefined ? texts.newPayment.notAnAmount : null),
     },
+    fieldOfCode: { refund_exceeds_payment: 'amount', insufficient_funds: 'amount' },
     send: async ({ amount, description }, idempotencyKey) => {
       const body = { amount: parseAmount(amount), ...(description === '' ? {} : { description }) };
       const refund = await client.post<Payment>(`/v1/payments/${payment.id}/refunds`, body, {

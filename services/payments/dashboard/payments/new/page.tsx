@@ -45,6 +45,7 @@ export function NewPaymentPage() {
       'routing.prefer': 'prefer',
       'routing.fallback': 'fallback',
     },
+    fieldOfCode: { amount_too_large: 'amount', insufficient_funds: 'amount', rail_not_available: 'rail' },
     validate: {
       amount: (value: string) => (parseAmount(value) ? null : words.notAnAmount),
       metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),
