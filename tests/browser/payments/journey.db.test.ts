@@ -20,6 +20,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
   let page: Page;
   let url: string;
   let serverKey: string;
+  let failedPath: string;
 
   beforeAll(async () => {
     [harness, receiver, chromium] = await Promise.all([startDashboard(), startReceiver(), startChromium()]);
@@ -210,9 +211,12 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByLabel('To payment method').fill('pm_bob');
     await page.getByRole('combobox', { name: 'Rail' }).click();
     await page.getByRole('option', { name: 'ACH' }).click();
+    await page.getByLabel('Description').fill('Invoice 8');
+    await page.getByLabel('Metadata').fill('order=8');
     await button('Send payment').click();
     await page.waitForURL(/\/payments\/pay_/);
     const payment = new URL(page.url()).pathname;
+    failedPath = payment;
     const timeline = page.locator('.mantine-Timeline-root');
     await timeline.getByText('Pending').waitFor();
     // Its file leaves at one of the next windows, so the clock goes to the last of them.
@@ -238,6 +242,29 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     // What was sent over the rail explains itself, and so does the file.
     await page.getByRole('button', { name: /nacha/i }).first().click();
     await page.getByText('Point at a field').filter({ visible: true }).first().waitFor();
+  });
+
+  test('tries a failed payment again: the form has the same in it, and only the button sends it', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/v1/payments'))
+        sent.push(request.headers()['idempotency-key'] ?? '');
+    });
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await page.getByText('Filled in as in the payment').waitFor();
+    const typed = ['Amount in USD', 'From payment method', 'To payment method', 'Description', 'Metadata'];
+    const values = await Promise.all(typed.map((label) => page.getByLabel(label).inputValue()));
+    expect(values).toEqual(['40.00', 'pm_alice', 'pm_bob', 'Invoice 8', 'order=8']);
+    expect(await page.getByRole('combobox', { name: 'Rail' }).inputValue()).toBe('ACH');
+    await page.getByText('Fee + waiting').first().waitFor();
+    expect(sent).toEqual([]);
+    await button('Send payment').click();
+    await page.getByRole('heading', { level: 1, name: 'Payment of $40.00' }).waitFor();
+    expect(sent).toEqual([expect.stringMatching(/^\w{32}$/)]);
+    expect(new URL(page.url()).pathname).not.toBe(failedPath);
+    // While it is under way there is nothing to try again.
+    await page.locator('.mantine-Timeline-root').getByText('Pending').waitFor();
+    expect(await page.getByRole('link', { name: 'Try again' }).count()).toBe(0);
     await goTo(page, '/dashboard/sandbox');
     // A time that has passed is refused at the field.
     await page.getByLabel('Set to').fill('2020-01-01T10:00:00');
@@ -364,6 +391,9 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
       .first()
       .waitFor();
     expect(await viewer.page.getByRole('link', { name: 'New payment' }).count()).toBe(0);
+    await goTo(viewer.page, failedPath);
+    await viewer.page.getByText('Why it did not work').waitFor();
+    expect(await viewer.page.getByRole('link', { name: 'Try again' }).count()).toBe(0);
     const refused = await viewer.page.request.post('/v1/webhook_endpoints', {
       data: { url: receiver.url },
       headers: { 'payments-mode': 'test' },

@@ -91,6 +91,8 @@ export const payment = {
   cancelQuestion: 'Cancel this payment?',
   cancelHint: 'It is still pending, so nothing has left. This cannot be taken back.',
   canceled: 'The payment is canceled.',
+  again: 'Try again',
+  toRefunded: 'To the payment',
   updated: 'Changed',
 } as const;
 
@@ -109,6 +111,8 @@ export const newPayment = {
   description: 'Description',
   metadata: 'Metadata',
   metadataHint: 'One key=value in each line',
+  again: 'Filled in as in the payment',
+  againHint: 'This makes a new one when you send it; the other stays as it is.',
   submit: 'Send payment',
   sent: 'The payment is accepted.',
   quote: 'Quote',

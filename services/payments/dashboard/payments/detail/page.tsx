@@ -1,9 +1,9 @@
 import { CodeTabs, ConfirmButton, formatAmount, Page, Panel, ProblemView, QueryView, toast } from '@libs/ui';
-import { Alert, Grid, Group, Stack } from '@mantine/core';
-import { useParams } from '@tanstack/react-router';
+import { Alert, Button, Grid, Group, Stack } from '@mantine/core';
+import { Link, useParams } from '@tanstack/react-router';
 import { client, refresh, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
-import type { Payment } from '../../api/types.ts';
+import type { Payment, PaymentStatus } from '../../api/types.ts';
 import { ForcePanel } from '../../sandbox/force-panel.tsx';
 import { useRights } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
@@ -102,6 +102,23 @@ function PaymentActions({ payment }: { payment: Payment }) {
         />
       ) : null}
       {canRefund ? <RefundButton payment={payment} /> : null}
+      {endedWithout.has(payment.status) ? <NextTry payment={payment} /> : null}
     </>
+  );
+}
+
+/** The money did not get there, or did not stay. */
+const endedWithout: ReadonlySet<PaymentStatus> = new Set(['failed', 'canceled', 'returned']);
+
+/** The form of a new payment with the same in it; a refund is tried again where refunds are made. */
+function NextTry({ payment: { id, refund_of: refunded } }: { payment: Payment }) {
+  return refunded === null ? (
+    <Button component={Link} to="/payments/new" search={{ again: id } as never}>
+      {words.again}
+    </Button>
+  ) : (
+    <Button component={Link} to="/payments/$id" params={{ id: refunded } as never} variant="default">
+      {words.toRefunded}
+    </Button>
   );
 }

@@ -1,4 +1,5 @@
-import { parseAmount } from '@libs/ui';
+import { parseAmount } from '@libs/ui/amount';
+import type { Payment } from '../../api/types.ts';
 
 /** What the form holds, as it is typed. */
 export interface PaymentDraft {
@@ -12,7 +13,32 @@ export interface PaymentDraft {
   metadata: string;
 }
 
+export const emptyDraft: PaymentDraft = {
+  ...{ amount: '', from: '', to: '', rail: 'auto', prefer: 'balanced', fallback: true },
+  ...{ description: '', metadata: '' },
+};
+
+const CENTS = 100;
+
+/** The same order once more. Whether it could fall back to another rail is not known of a payment; most can. */
+export function draftOf(payment: Payment): PaymentDraft {
+  return {
+    ...emptyDraft,
+    amount: (payment.amount / CENTS).toFixed(2),
+    from: payment.source.payment_method_id,
+    to: payment.destination.payment_method_id,
+    rail: payment.rail,
+    prefer: payment.rail_decision.prefer,
+    description: payment.description ?? '',
+    metadata: Object.entries(payment.metadata).map(lineOf).join('\n'),
+  };
+}
+
+type Pair = readonly [key: string, value: string];
+
 const PAIR = /^([^=]{1,40})=(.*)$/;
+/** For what programs wrote and a line cannot hold as it is: `"two\nlines"="a=b"`. */
+const QUOTED_PAIR = /^("(?:[^"\\]|\\.)*")=("(?:[^"\\]|\\.)*")$/;
 
 const linesOf = (text: string) =>
   text
@@ -20,8 +46,32 @@ const linesOf = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
+function pairOf(line: string): Pair | undefined {
+  const [, quotedKey = '', quotedValue = ''] = QUOTED_PAIR.exec(line) ?? [];
+  const [key, value] = [unquoted(quotedKey), unquoted(quotedValue)];
+  if (key !== undefined && value !== undefined) return [key, value];
+  const [, plainKey, plainValue = ''] = PAIR.exec(line) ?? [];
+  return plainKey === undefined ? undefined : [plainKey.trim(), plainValue.trim()];
+}
+
+/** Nothing where quotes are just characters of a text. */
+function unquoted(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+function lineOf([key, value]: Pair): string {
+  const plain = `${key}=${value}`;
+  const read = /[\r\n]/.test(plain) ? undefined : pairOf(plain.trim());
+  if (read?.[0] === key && read[1] === value) return plain;
+  return `${JSON.stringify(key)}=${JSON.stringify(value)}`;
+}
+
 export function areMetadataLines(text: string): boolean {
-  return linesOf(text).every((line) => PAIR.test(line));
+  return linesOf(text).every((line) => pairOf(line) !== undefined);
 }
 
 /** The body that a payment and its quote are asked for with; nothing while something is missing. */
@@ -29,11 +79,8 @@ export function bodyOfDraft(draft: PaymentDraft): Record<string, unknown> | unde
   const amount = parseAmount(draft.amount);
   const [from, to] = [draft.from.trim(), draft.to.trim()];
   if (amount === undefined || amount === 0 || from === '' || to === '') return undefined;
-  if (!areMetadataLines(draft.metadata)) return undefined;
-  const pairs = linesOf(draft.metadata).map((line) => {
-    const [, key = '', value = ''] = PAIR.exec(line) ?? [];
-    return [key.trim(), value.trim()];
-  });
+  const pairs = linesOf(draft.metadata).map(pairOf);
+  if (!pairs.every((pair) => pair !== undefined)) return undefined;
   return {
     amount,
     currency: 'USD',

@@ -1,5 +1,7 @@
-import { ApiFormView, Page, parseAmount, toast, useApiForm } from '@libs/ui';
+import { ApiFormView, Page, parseAmount, QueryView, type Search, toast, useApiForm } from '@libs/ui';
 import {
+  Alert,
+  Anchor,
   Checkbox,
   Grid,
   Input,
@@ -10,13 +12,13 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ChangeEvent, useId, useState } from 'react';
-import { client, refresh, useList } from '../../api/client.ts';
+import { client, refresh, useList, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
 import type { Payment, PaymentMethod } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
-import { areMetadataLines, bodyOfDraft, type PaymentDraft } from './draft.ts';
+import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, type PaymentDraft } from './draft.ts';
 import { QuotePanel } from './quote-panel.tsx';
 
 const words = texts.newPayment;
@@ -25,20 +27,46 @@ const METHODS_SHOWN = 50;
 const choicesOf = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
 
+/** Empty, with the accounts of the address, or as a payment was that is tried again. */
 export function NewPaymentPage() {
-  const given = useSearch({ strict: false }) as { from?: string; to?: string };
+  const { from = '', to = '', again } = useSearch({ strict: false }) as Search;
+  const before = useObject<Payment>(`/v1/payments/${encodeURIComponent(again ?? '')}`, {
+    enabled: again !== undefined,
+  });
+  return (
+    <Page title={words.title} lead={words.lead}>
+      {again === undefined ? (
+        <NewPaymentForm initial={{ ...emptyDraft, from, to }} />
+      ) : (
+        <QueryView query={before}>
+          {(payment) => (
+            <>
+              <AgainNote payment={payment} />
+              <NewPaymentForm key={payment.id} initial={draftOf(payment)} />
+            </>
+          )}
+        </QueryView>
+      )}
+    </Page>
+  );
+}
+
+function AgainNote({ payment: { id, status } }: { payment: Payment }) {
+  return (
+    <Alert color="blue">
+      {words.again}{' '}
+      <Anchor component={Link} to="/payments/$id" params={{ id } as never} inherit className="ui-id">
+        {id}
+      </Anchor>{' '}
+      ({texts.statuses[status]}). {words.againHint}
+    </Alert>
+  );
+}
+
+function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
   const navigate = useNavigate();
   const api = useApiForm<PaymentDraft>({
-    initialValues: {
-      amount: '',
-      from: given.from ?? '',
-      to: given.to ?? '',
-      rail: 'auto',
-      prefer: 'balanced',
-      fallback: true,
-      description: '',
-      metadata: '',
-    },
+    initialValues: initial,
     fieldNames: {
       'source.payment_method_id': 'from',
       'destination.payment_method_id': 'to',
@@ -65,79 +93,73 @@ export function NewPaymentPage() {
   });
   const { form } = api;
   // A quote makes a test account of an unknown id, so it is asked for whole ids and not for each letter of one.
-  const [left, setLeft] = useState({ from: given.from ?? '', to: given.to ?? '' });
+  const [left, setLeft] = useState({ from: initial.from, to: initial.to });
   const methodProps = (side: 'from' | 'to') => ({
     ...form.getInputProps(side),
     onBlur: () => setLeft((before) => ({ ...before, [side]: form.getValues()[side] })),
   });
   return (
-    <Page title={words.title} lead={words.lead}>
-      <ApiFormView api={api} submitLabel={words.submit}>
-        {(end) => (
-          <Grid gap="lg">
-            <Grid.Col span={{ base: 12, md: 6 }}>
-              <Paper className="ui-panel">
-                <Stack>
-                  <TextInput
-                    label={words.amount}
-                    inputMode="decimal"
-                    placeholder="25.00"
-                    required
-                    {...form.getInputProps('amount')}
-                  />
-                  <MethodInput label={words.from} {...methodProps('from')} />
-                  <MethodInput label={words.to} {...methodProps('to')} />
-                  <Select
-                    label={words.rail}
-                    data={[
-                      { value: 'auto', label: words.railAuto },
-                      { value: 'rtp', label: texts.rails.rtp },
-                      { value: 'ach', label: texts.rails.ach },
-                    ]}
-                    {...form.getInputProps('rail')}
-                  />
-                  {form.values.rail === 'auto' ? (
-                    <>
-                      <Input.Wrapper label={words.prefer} labelElement="div">
-                        <SegmentedControl
-                          fullWidth
-                          aria-label={words.prefer}
-                          data={choicesOf(words.prefers)}
-                          {...form.getInputProps('prefer')}
-                        />
-                      </Input.Wrapper>
-                      <Checkbox
-                        label={words.fallback}
-                        {...form.getInputProps('fallback', { type: 'checkbox' })}
-                      />
-                    </>
-                  ) : null}
-                  <TextInput
-                    label={words.description}
-                    maxLength={140}
-                    {...form.getInputProps('description')}
-                  />
-                  <Textarea
-                    label={words.metadata}
-                    description={words.metadataHint}
-                    autosize
-                    minRows={2}
-                    {...form.getInputProps('metadata')}
-                  />
-                </Stack>
-              </Paper>
-            </Grid.Col>
-            <Grid.Col span={{ base: 12, md: 6 }}>
-              {/* On a phone, too, what it costs stands before the button that pays it. */}
+    <ApiFormView api={api} submitLabel={words.submit}>
+      {(end) => (
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <Paper className="ui-panel">
               <Stack>
-                <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
-                {end}
+                <TextInput
+                  label={words.amount}
+                  inputMode="decimal"
+                  placeholder="25.00"
+                  required
+                  {...form.getInputProps('amount')}
+                />
+                <MethodInput label={words.from} {...methodProps('from')} />
+                <MethodInput label={words.to} {...methodProps('to')} />
+                <Select
+                  label={words.rail}
+                  data={[
+                    { value: 'auto', label: words.railAuto },
+                    { value: 'rtp', label: texts.rails.rtp },
+                    { value: 'ach', label: texts.rails.ach },
+                  ]}
+                  {...form.getInputProps('rail')}
+                />
+                {form.values.rail === 'auto' ? (
+                  <>
+                    <Input.Wrapper label={words.prefer} labelElement="div">
+                      <SegmentedControl
+                        fullWidth
+                        aria-label={words.prefer}
+                        data={choicesOf(words.prefers)}
+                        {...form.getInputProps('prefer')}
+                      />
+                    </Input.Wrapper>
+                    <Checkbox
+                      label={words.fallback}
+                      {...form.getInputProps('fallback', { type: 'checkbox' })}
+                    />
+                  </>
+                ) : null}
+                <TextInput label={words.description} maxLength={140} {...form.getInputProps('description')} />
+                <Textarea
+                  label={words.metadata}
+                  description={words.metadataHint}
+                  autosize
+                  minRows={2}
+                  {...form.getInputProps('metadata')}
+                />
               </Stack>
-            </Grid.Col>
-          </Grid>
-        )}
-      </ApiFormView>
-    </Page>
+            </Paper>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            {/* On a phone, too, what it costs stands before the button that pays it. */}
+            <Stack>
+              <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
+              {end}
+            </Stack>
+          </Grid.Col>
+        </Grid>
+      )}
+    </ApiFormView>
   );
 }
 
