@@ -97,6 +97,8 @@ async function timesOf(asked: readonly Asked[]): Promise<number[]> {
   return times.map(median);
 }
 
+let batches = 0;
+
 /** A call is counted as the meter does it, so that the chart has to be read anew. */
 function afterACall(database: Database, { id }: Customer): () => Promise<unknown> {
   let calls = 0;
@@ -104,17 +106,20 @@ function afterACall(database: Database, { id }: Customer): () => Promise<unknown
     const today = new Date().toISOString().slice(0, 10);
     const tool = calls % TOOLS;
     calls += 1;
-    return settleUnits(
-      database,
-      [{ customerId: id, month: `${today.slice(0, 7)}-01`, holder: 'hld_gone', kept: 1, returned: 0 }],
-      [
+    batches += 1;
+    return settleUnits(database, {
+      ...{ meter: 'mtr_bench', number: batches },
+      settled: [
+        { customerId: id, month: `${today.slice(0, 7)}-01`, holder: 'hld_gone', kept: 1, returned: 0 },
+      ],
+      usage: [
         {
           ...{ customerId: id, day: today, tool: nameOf('tool', 3, tool) },
           ...{ platform: nameOf('platform', 2, tool % PLATFORMS), durationClass: 20 + (calls % CLASSES) },
           ...{ calls: 1, errors: 0, givenBack: 0 },
         },
       ],
-    );
+    });
   };
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createFrontendReader } from './frontend-messages.ts';
-import { type Inspector, startWire, throughWire } from './wire.ts';
+import { type Inspector, startWire, throughWire, type Wire } from './wire.ts';
 
 /*
  * A wire between a process and its database that knows which statement passes. It tells before a statement reaches the
@@ -14,10 +14,9 @@ export interface WireStep {
   when: 'before' | 'after';
 }
 
-export interface DatabaseWire {
+export interface DatabaseWire extends Wire {
   /** The database's address, by way of this wire. */
   url: string;
-  stop(): Promise<void>;
 }
 
 const NAME_MAX = 60;
@@ -32,7 +31,7 @@ export async function startDatabaseWire(
     to: () => ({ host: hostname, port: Number(port) }),
     inspect: () => inspectStatements(isStopped),
   });
-  return { url: throughWire(databaseUrl, wire), stop: () => wire.stop() };
+  return Object.assign(wire, { url: throughWire(databaseUrl, wire) });
 }
 
 function inspectStatements(isStopped: (step: WireStep) => boolean): Inspector {

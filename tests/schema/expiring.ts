@@ -53,6 +53,7 @@ export const DELETED_IN_STEPS: Readonly<Record<string, string>> = {
   oauth_auth_codes: SHORT,
   oauth_connects: SHORT,
   call_holders: 'one row for each process',
+  meters: 'one row for each process',
   // Tables that a library names by a variable.
   'libs/http rate limits': 'unlogged, one row for each key that is in use',
   'libs/webhooks dispatchers': 'one row for each process',

@@ -1,10 +1,10 @@
 import type { Queryable } from '@libs/db';
 import { type CounterRow, type CounterState, counterStates, fromCounterRow } from './counter-store.ts';
 import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
-import type { GrantedUnits, SettledUnits, UsageCount, WantedUnits } from './units.ts';
+import type { GrantedUnits, SettledBatch, WantedUnits } from './units.ts';
 
 /*
- * All statements below lock in one order: the holder, then counters by customer and month, then reservations, then
+ * All statements below lock in one order: the meter, the holder, then counters by customer and month, then reservations, then
  * each table of usage by its key. Processes that write for the same customers therefore wait for each other but never dead-lock.
  *
  * Options tried for the gate, on 2 cores with durable commits, 64 callers on one customer (bench/toolhub, T3):
@@ -84,15 +84,25 @@ export async function reserveUnits(
 }
 
 /*
+ * Where no answer came, nobody knows whether a batch was counted, and the first try may even be at work still when the
+ * second comes. Both begin at the row of their meter, one waits there for the other, and who finds its number there counts
+ * nothing. The rows that settling changes anyway cannot tell that: a counter belongs to all processes, and holders and
+ * their reservations are gone after a sweep.
+ *
  * A holder that is gone was swept: its units are back already, so what it kept is counted anew and nothing is closed.
  * The key share lock makes the sweep wait for us, or us for the sweep, never both at once.
  */
 const SETTLE = `
-with input as materialized (
+with batch as (
+  insert into meters as m (id, batch, counted_at) values ($14, $15, statement_timestamp())
+  on conflict (id) do update set batch = excluded.batch, counted_at = excluded.counted_at where m.batch < excluded.batch
+  returning id
+), input as materialized (
   select $1::text[] as customers, $2::date[] as months, $3::text[] as holders, $4::bigint[] as kept,
     $5::bigint[] as returned, $6::text[] as usage_customers, $7::date[] as days, $8::text[] as platforms,
     $9::text[] as tools, $10::smallint[] as classes, $11::bigint[] as calls, $12::bigint[] as errors,
     $13::bigint[] as given_back
+  from batch
 ), alive as materialized (
   select id from call_holders where id in (select unnest(holders) from input) for key share
 ), settled as (
@@ -127,16 +137,13 @@ with input as materialized (
   group by n.customer_id, n.day, n.tool order by n.customer_id, n.day, n.tool
   on conflict (customer_id, day, tool) do update set calls = r.calls + excluded.calls
 )
-${counterStates('counted')}`;
+select counters.* from batch left join (${counterStates('counted')}) as counters on true`;
 
-/** Keeps or gives back reserved units and adds up usage, in one statement. */
-export async function settleUnits(
-  db: Queryable,
-  settled: readonly SettledUnits[],
-  usage: readonly UsageCount[],
-): Promise<CounterState[]> {
-  if (db.isSpread) return settleUnitsApart(db, settled, usage);
-  const { rows } = await db.query<CounterRow>({ name: 'billing.settle', text: SETTLE }, [
+/** Keeps or gives back reserved units and adds up usage, in one statement; null where this batch was counted before. */
+export async function settleUnits(db: Queryable, batch: SettledBatch): Promise<CounterState[] | null> {
+  if (db.isSpread) return settleUnitsApart(db, batch);
+  const { settled, usage } = batch;
+  const { rows } = await db.query<CounterRow | NoCounter>({ name: 'billing.settle', text: SETTLE }, [
     settled.map(({ customerId }) => customerId),
     settled.map(({ month }) => month),
     settled.map(({ holder }) => holder),
@@ -150,8 +157,26 @@ export async function settleUnits(
     usage.map(({ calls }) => calls),
     usage.map(({ errors }) => errors),
     usage.map(({ givenBack }) => givenBack),
+    ...[batch.meter, batch.number],
   ]);
-  return rows.map(fromCounterRow);
+  return rows.length === 0
+    ? null
+    : rows.flatMap((row) => (row.customer_id === null ? [] : fromCounterRow(row)));
+}
+
+/** Of a batch that was counted and had no counter, such as the calls of internal sessions. */
+interface NoCounter {
+  customer_id: null;
+}
+
+/** Forgets how far processes had counted that count no more. */
+export async function deleteMeters(db: Queryable, options: { idleMs: number; limit: number }): Promise<void> {
+  await db.query(
+    `delete from meters where id in (
+       select id from meters where counted_at < statement_timestamp() - $1 * interval '1 millisecond' limit $2
+     )`,
+    [options.idleMs, options.limit],
+  );
 }
 
 /** Makes the lease, or moves its end on; false when it had run out and the sweep took it. */

@@ -267,6 +267,8 @@ describe('what a process holds', () => {
       await tx.query('select from usage_counters where customer_id = $1 for update', [id]);
       settling = settle(service, check, true);
       await until('it waits for the counter', async () => {
+        // A transaction sees the activity as it was when it first looked.
+        await tx.query('select pg_stat_clear_snapshot()');
         const { rowCount } = await tx.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock'`,

@@ -1,4 +1,11 @@
-import { createBatcher, type Database, type Outcome, outcomesOf, type Queryable } from '@libs/db';
+import {
+  createBatcher,
+  type Database,
+  isDatabaseAway,
+  type Outcome,
+  outcomesOf,
+  type Queryable,
+} from '@libs/db';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { CounterState } from './counter-store.ts';
@@ -6,7 +13,7 @@ import { durationClass } from './durations.ts';
 import { createHolder, type Holder } from './holder.ts';
 import { reserveUnits, settleUnits } from './meter-store.ts';
 import { dayOf, monthOf, nextMonthStart } from './month.ts';
-import type { GrantedUnits, SettledUnits, UsageCount } from './units.ts';
+import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount } from './units.ts';
 
 /** One call that may run: it is counted until it is settled, or until the process that holds it is gone. */
 export interface Reservation {
@@ -58,6 +65,8 @@ export interface MeterDependencies {
   /** Told after each write, to raise the events of thresholds that were passed. */
   onCounted: (counters: readonly CounterState[]) => void;
   leaseMs?: number;
+  /** How long a batch waits before it tries again; tests shorten it. */
+  awayPauseMs?: number;
 }
 
 const BATCH_MAX = 1_000;
@@ -66,11 +75,9 @@ const RESERVE_ATTEMPTS_MAX = 3;
 const SETTLE_ATTEMPTS_MAX = 3;
 /** Postgres rolled the statement back and asks to try again. */
 const TRY_AGAIN_CODES: ReadonlySet<unknown> = new Set(['40001', '40P01']);
-/** The database is not there, or ended the connection before it wrote anything: it stops, starts, or is full of others. */
-const NOT_THERE_CODES: ReadonlySet<unknown> = new Set(['57P01', '57P03', '53300', 'ECONNREFUSED']);
-/** Where tables are spread, also: the customer's server is away (Citus); nothing was written there. */
-const SPREAD_AWAY_CODES: ReadonlySet<unknown> = new Set(['08000', '08003', '08006', 'XX000']);
-/** For so long a call that was made waits for its server to come back; its lease is longer. */
+/** What Citus says, where tables are spread, when the customer's server is away. */
+const SPREAD_AWAY_CODE = 'XX000';
+/** For so long a call that was made waits for its server to come back, from the first time that it was away. */
 const AWAY_MS_MAX = 15_000;
 const AWAY_PAUSE_MS = 500;
 
@@ -79,8 +86,10 @@ type Settlement =
   | { kind: 'unused'; reservation: Reservation };
 
 export function createMeter(deps: MeterDependencies): Meter {
-  const { database, now, onError } = deps;
+  const { database, now, onError, awayPauseMs = AWAY_PAUSE_MS } = deps;
   const holder = createHolder(deps);
+  const id = deps.newId('mtr');
+  let batches = 0;
   const bounds = {
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
@@ -116,16 +125,15 @@ export function createMeter(deps: MeterDependencies): Meter {
     throw new Error('the lease of this process cannot be renewed');
   }
 
-  async function write(
-    items: readonly Settlement[],
-    settled: readonly SettledUnits[],
-    usage: readonly UsageCount[],
-  ): Promise<CounterState[]> {
+  /** Null where a try before, of which no answer came, has written it all. */
+  async function write(items: readonly Settlement[], batch: SettledBatch): Promise<CounterState[] | null> {
     const alongside = items.flatMap((item) => (item.kind === 'usage' ? (item.usage.alongside ?? []) : []));
     // One statement commits by itself; only where more has to go with it is a transaction worth its two round trips.
-    if (alongside.length === 0) return settleUnits(database, settled, usage);
+    if (alongside.length === 0) return settleUnits(database, batch);
     return database.transaction(async (tx) => {
-      const counters = await settleUnits(tx, settled, usage);
+      const counters = await settleUnits(tx, batch);
+      // A key that was freed then may be another call's by now, whose intent must stay.
+      if (counters === null) return null;
       for (const [writer, group] of Map.groupBy(alongside, ({ write: writer }) => writer))
         await writer(
           tx,
@@ -136,17 +144,25 @@ export function createMeter(deps: MeterDependencies): Meter {
   }
 
   async function settleTogether(items: readonly Settlement[]): Promise<Outcome<undefined>[]> {
-    const { settled, usage } = addUp(items);
-    for (let attempt = 1; ; attempt += 1) {
+    batches += 1;
+    const batch = { meter: id, number: batches, ...addUp(items) };
+    let conflicts = 0;
+    let awaySinceMs: number | undefined;
+    for (;;) {
       try {
-        deps.onCounted(await write(items, settled, usage));
+        // Where null, whoever passed a threshold by it was not told: the job does that.
+        deps.onCounted((await write(items, batch)) ?? []);
         return outcomesOf(items.map(() => undefined));
       } catch (error) {
         const { code } = error as { code?: unknown };
-        const isAway = NOT_THERE_CODES.has(code) || (database.isSpread && SPREAD_AWAY_CODES.has(code));
-        if (isAway && attempt * AWAY_PAUSE_MS < AWAY_MS_MAX)
-          await new Promise((done) => setTimeout(done, AWAY_PAUSE_MS));
-        else if (!TRY_AGAIN_CODES.has(code) || attempt >= SETTLE_ATTEMPTS_MAX) throw error;
+        if (isDatabaseAway(error) || (database.isSpread && code === SPREAD_AWAY_CODE)) {
+          awaySinceMs ??= performance.now();
+          if (performance.now() - awaySinceMs >= AWAY_MS_MAX) throw error;
+          await new Promise((done) => setTimeout(done, awayPauseMs));
+        } else {
+          conflicts += 1;
+          if (!TRY_AGAIN_CODES.has(code) || conflicts >= SETTLE_ATTEMPTS_MAX) throw error;
+        }
       }
     }
   }

@@ -123,12 +123,15 @@ const call = {
   durationClass: 40,
 };
 
+let batches = 0;
 const count = (usage: readonly (Partial<typeof call> & { errors?: number })[]) =>
-  settleUnits(
-    db.database,
-    [{ customerId: 'cus_1', month: '2026-10-01', holder: 'hld_gone', kept: usage.length, returned: 0 }],
-    usage.map((one) => ({ ...call, calls: 1, errors: 0, givenBack: 0, ...one })),
-  );
+  settleUnits(db.database, {
+    ...{ meter: 'mtr_1', number: ++batches },
+    settled: [
+      { customerId: 'cus_1', month: '2026-10-01', holder: 'hld_gone', kept: usage.length, returned: 0 },
+    ],
+    usage: usage.map((one) => ({ ...call, calls: 1, errors: 0, givenBack: 0, ...one })),
+  });
 
 test('[TH-7.19] a chart that was read is read anew as soon as a call is counted', async () => {
   clock.now = new Date('2026-10-05T12:00:00Z');

@@ -7,7 +7,7 @@ import type { EmitEvent } from '../events/event.ts';
 import { type CounterState, findCounter, listUntoldCounters } from './counter-store.ts';
 import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
-import { markNotified } from './meter-store.ts';
+import { deleteMeters, markNotified } from './meter-store.ts';
 import { monthOf, nextMonthStart } from './month.ts';
 import { dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
 import { createRollups, type Rollups } from './rollups.ts';
@@ -53,6 +53,9 @@ export interface BillingDependencies {
 const SWEEP_MINUTES = 1;
 const TELL_MINUTES = 10;
 const UNTOLD_MAX = 1_000;
+/** Far longer than any try of a batch can take. */
+const METER_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
+const METERS_MAX = 1_000;
 /** Thresholds of all the limits that a customer has had in one month. */
 const TOLD_PER_MONTH_MAX = 20;
 /** All of them are listed on one page. */
@@ -133,6 +136,11 @@ export function createBillingService(deps: BillingDependencies): BillingService 
     return counters.length;
   }
 
+  async function sweepAll(): Promise<void> {
+    await sweepExpired(database);
+    await deleteMeters(database, { idleMs: METER_IDLE_MS, limit: METERS_MAX });
+  }
+
   return {
     meter,
     plans: () => listPlans(database),
@@ -162,7 +170,7 @@ export function createBillingService(deps: BillingDependencies): BillingService 
     tellUntoldThresholds,
     jobs: {
       handlers: [
-        { name: 'billing.sweep', handle: async () => void (await sweepExpired(database)) },
+        { name: 'billing.sweep', handle: sweepAll },
         { name: 'billing.thresholds', handle: async () => void (await tellUntoldThresholds()) },
         ...rollups.jobs.handlers,
       ],

@@ -1,10 +1,10 @@
 import { type Queryable, withinTransaction } from '@libs/db';
 import { type CounterState, findCounter } from './counter-store.ts';
-import type { GrantedUnits, SettledUnits, UsageCount, WantedUnits } from './units.ts';
+import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*
  * The statements of the gate for tables that are spread over servers: each customer by statements of its own, in the one
- * order that everybody locks in (the holder, counters by customer and month, reservations, days), in one transaction.
+ * order that everybody locks in (the meter, the holder, counters by customer and month, reservations, days), in one transaction.
  */
 
 export function reserveUnitsApart(
@@ -91,12 +91,14 @@ const HOLD = `
 insert into usage_reservations as r (customer_id, month, holder, units) values ($1, $2, $3, $4)
 on conflict (customer_id, month, holder) do update set units = r.units + excluded.units`;
 
-export function settleUnitsApart(
-  db: Queryable,
-  settled: readonly SettledUnits[],
-  usage: readonly UsageCount[],
-): Promise<CounterState[]> {
+/** Null where this batch was counted before. */
+export function settleUnitsApart(db: Queryable, batch: SettledBatch): Promise<CounterState[] | null> {
+  const { settled, usage } = batch;
   return withinTransaction(db, async (tx) => {
+    const { rowCount } = await tx.query({ name: 'billing.begin_batch', text: BEGIN_BATCH }, [
+      ...[batch.meter, batch.number],
+    ]);
+    if (rowCount === 0) return null;
     const alive = await lockAlive(tx, [...new Set(settled.map(({ holder }) => holder))]);
     const ordered = settled.toSorted(compareMonths);
     const months = Map.groupBy(ordered, ({ customerId, month }) => `${customerId} ${month}`);
@@ -111,6 +113,10 @@ export function settleUnitsApart(
     return states;
   });
 }
+
+const BEGIN_BATCH = `
+insert into meters as m (id, batch, counted_at) values ($1, $2, statement_timestamp())
+on conflict (id) do update set batch = excluded.batch, counted_at = excluded.counted_at where m.batch < excluded.batch`;
 
 async function countSettled(
   tx: Queryable,

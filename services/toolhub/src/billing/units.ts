@@ -22,6 +22,15 @@ export interface SettledUnits {
   returned: number;
 }
 
+/** What is counted together, in one transaction. */
+export interface SettledBatch {
+  /** Who counts, and which of its batches this is: numbers rise by one, and each is counted at most once. */
+  meter: string;
+  number: number;
+  settled: readonly SettledUnits[];
+  usage: readonly UsageCount[];
+}
+
 export interface UsageCount {
   customerId: string;
   day: string;

@@ -56,6 +56,10 @@ const tables = {
     placement: 'managed local',
     why: 'one row for each process; removed with its reservations',
   },
+  meters: {
+    placement: 'managed local',
+    why: 'one row for each process; raised with what it counts',
+  },
   usage_counters: byCustomer,
   usage_reservations: byCustomer,
   usage_daily: byCustomer,

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { isDatabaseAway } from './away.ts';
+
+const failure = (message: string, code?: string) => Object.assign(new Error(message), code ? { code } : {});
+
+test.each([
+  // As the driver and its pool say it.
+  failure('Connection terminated unexpectedly'),
+  failure('Connection terminated due to connection timeout'),
+  failure('timeout exceeded when trying to connect'),
+  failure('timeout expired'),
+  failure('Client has encountered a connection error and is not queryable'),
+  failure('Client was closed and is not queryable'),
+  // As the system says it.
+  failure('read ECONNRESET', 'ECONNRESET'),
+  failure('write EPIPE', 'EPIPE'),
+  failure('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),
+  // As Postgres or a pooler says it.
+  failure('terminating connection due to administrator command', '57P01'),
+  failure('the database system is starting up', '57P03'),
+  failure('sorry, too many clients already', '53300'),
+  failure('connection to the remote node failed', '08006'),
+  failure('server conn crashed?', '08P01'),
+  failure('cannot execute INSERT in a read-only transaction', '25006'),
+])('the database is away: $message', (error) => {
+  expect(isDatabaseAway(error)).toBe(true);
+});
+
+test.each([
+  failure('duplicate key value violates unique constraint', '23505'),
+  failure('deadlock detected', '40P01'),
+  failure('canceling statement due to statement timeout', '57014'),
+  failure('could not extend file: No space left on device', '53100'),
+  failure('Cannot use a pool after calling end on the pool'),
+  failure('of our own'),
+  undefined,
+])('it is not: $message', (error) => {
+  expect(isDatabaseAway(error)).toBe(false);
+});

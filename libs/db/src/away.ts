@@ -1,0 +1,26 @@
+/** Socket errors of a server that cannot be reached, or of a way to it that broke. */
+const SOCKET_CODES: ReadonlySet<unknown> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+]);
+
+/**
+ * Postgres, or a pooler before it, says so itself: the connection failed (08), the server stops, crashed or starts (57P0),
+ * has no free connection (53300), or takes no writes because the roles of two servers were just changed (25006).
+ */
+const SERVER_CODES = /^(08...|57P0.|53300|25006)$/;
+
+/** The driver gives no code where the connection ended without a word. */
+const DRIVER_MESSAGES =
+  /^(Connection terminated|timeout e|Client (has encountered|was closed).* not queryable)/;
+
+/**
+ * Whether the database is away for now, or went away while it worked: a later try may reach it. What was under way may
+ * have been committed or not, so only what is harmless when it is done twice may be tried again.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (code === undefined) return DRIVER_MESSAGES.test(error.message);
+  return SOCKET_CODES.has(code) || (typeof code === 'string' && SERVER_CODES.test(code));
+}

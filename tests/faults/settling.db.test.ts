@@ -1,0 +1,225 @@
+// The connection breaks while a call is counted: whether the database had committed or not, it is counted once.
+import { randomBytes } from 'node:crypto';
+import { type Database, openDatabase } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { until } from '@libs/runtime/testing';
+import { createIdFactory } from '@libs/seal';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createMeter, type Meter, type Reservation } from '../../services/toolhub/src/billing/meter.ts';
+import { deleteMeters, settleUnits } from '../../services/toolhub/src/billing/meter-store.ts';
+import { createIdempotency, type KeyClaim } from '../../services/toolhub/src/calls/idempotency.ts';
+import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
+import { type DatabaseWire, startDatabaseWire, type WireStep } from './database-wire.ts';
+
+const now = () => new Date();
+const newId = createIdFactory({ now, randomBytes });
+const failures: unknown[] = [];
+const meters: Meter[] = [];
+let db: TestDatabase;
+let wire: DatabaseWire;
+let wired: Database;
+/** At this step the wire is cut, and stays closed. */
+let cutAt: ((step: WireStep) => boolean) | undefined;
+
+beforeAll(async () => {
+  db = await createTestDatabase(migrationSource);
+  wire = await startDatabaseWire(db.url, {
+    isStopped(step) {
+      if (!cutAt?.(step)) return false;
+      cutAt = undefined;
+      wire.isOpen = false;
+      wire.cut();
+      return true;
+    },
+  });
+  wired = await openDatabase({ url: wire.url, schema: SCHEMA, connectionsMax: 4 });
+});
+
+afterAll(async () => {
+  for (const meter of meters) await meter.close();
+  await wired.close();
+  await wire.stop();
+  await db.drop();
+  expect(failures).toEqual([]);
+});
+
+let customerId = '';
+beforeEach(async () => {
+  customerId = newId('cus');
+  await db.database.query(
+    `insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $1, 'x', 'x', 'free', now())`,
+    [customerId],
+  );
+});
+
+function newMeter(database: Database): Meter {
+  const meter = createMeter({
+    // No renewal of a lease may meet a cut: that it failed is reported.
+    ...{ database, newId, now, onCounted: () => {}, leaseMs: 3_600_000, awayPauseMs: 50 },
+    onError: (error) => void failures.push(error),
+  });
+  meters.push(meter);
+  return meter;
+}
+
+/** The statements for tables that are spread over servers; one server takes them, too. */
+const spread = (database: Database): Database => ({
+  ...database,
+  isSpread: true,
+  transaction: (work, options) => database.transaction((tx) => work({ ...tx, isSpread: true }), options),
+});
+
+async function reserve(meter: Meter): Promise<Reservation> {
+  const check = await meter.checkLimit(customerId);
+  if (check.kind !== 'reserved') throw new Error('there is no limit to reach here');
+  return check.reservation;
+}
+
+const call = () => ({ customerId, platform: 'alpha', tool: 'alpha_send_note', durationMs: 3 });
+const kept = () => ({ ...call(), succeeded: true, unit: 'kept' as const });
+
+/** What is counted of the customer: units used and kept, those open, and calls by day. */
+async function counted(of = customerId) {
+  const { rows } = await db.database.query<{ used: number; kept: number; open: number; calls: number }>(
+    `select coalesce((select used from usage_counters where customer_id = $1), 0) as used,
+       coalesce((select kept from usage_counters where customer_id = $1), 0) as kept,
+       coalesce((select sum(units) from usage_reservations where customer_id = $1), 0)::bigint as open,
+       coalesce((select sum(calls) from usage_daily where customer_id = $1), 0)::bigint as calls`,
+    [of],
+  );
+  return rows[0];
+}
+
+const RESERVED = { used: 1, kept: 0, open: 1, calls: 0 };
+const ONCE = { used: 1, kept: 1, open: 0, calls: 1 };
+
+const isSettling = ({ name }: WireStep) =>
+  name.startsWith('with batch as ( insert into meters') || name.startsWith('commit after');
+const cutWhen = (when: WireStep['when']) => {
+  cutAt = (step) => step.when === when && isSettling(step);
+};
+const cutDone = () => until('the wire is cut', () => !wire.isOpen);
+
+describe.each([
+  { tables: 'on one server', over: (database: Database) => database },
+  { tables: 'spread', over: spread },
+])('tables $tables', ({ over }) => {
+  test.each([
+    { when: 'before', meanwhile: RESERVED },
+    { when: 'after', meanwhile: ONCE },
+  ] as const)('[TH-7.7] cut $when the commit, a call is counted once', async ({ when, meanwhile }) => {
+    const meter = newMeter(over(wired));
+    const reservation = await reserve(meter);
+    cutWhen(when);
+    const settling = meter.settle({ ...kept(), reservation });
+    await cutDone();
+    await until('the database is done', async () => (await counted())?.kept === meanwhile.kept);
+    expect(await counted()).toEqual(meanwhile);
+    wire.isOpen = true;
+    await settling;
+    expect(await counted()).toEqual(ONCE);
+    await meter.settle({ ...kept(), reservation: await reserve(meter) });
+    expect(await counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
+  });
+
+  test('cut after the commit, also where its lease was swept meanwhile', async () => {
+    const meter = newMeter(over(wired));
+    const reservation = await reserve(meter);
+    cutWhen('after');
+    const settling = meter.settle({ ...kept(), reservation });
+    await cutDone();
+    await until('the database is done', async () => (await counted())?.kept === 1);
+    await db.database.query('delete from usage_reservations where holder = $1', [reservation.holder]);
+    await db.database.query('delete from call_holders where id = $1', [reservation.holder]);
+    wire.isOpen = true;
+    await settling;
+    expect(await counted()).toEqual(ONCE);
+  });
+
+  test('cut after the commit, a key that the call freed stays with who took it next', async () => {
+    const database = over(wired);
+    const meter = newMeter(database);
+    const claim = (by: Database): Promise<KeyClaim> =>
+      createIdempotency({
+        ...{ database: by, holder: { ...meter.holder, current: async () => reservation.holder } },
+        onError: (error) => void failures.push(error),
+      }).claim({
+        ...{ customerId, tool: 'alpha_send_note', key: 'key', args: {} },
+        signal: new AbortController().signal,
+      });
+    const reservation = await reserve(meter);
+    const first = await claim(wired);
+    if (first.kind !== 'claimed') throw new Error('nobody else has the key');
+    cutWhen('after');
+    const settling = meter.settle({
+      ...{ ...call(), reservation, succeeded: false, unit: 'given_back' },
+      alongside: first.ending(null),
+    });
+    await cutDone();
+    expect((await claim(db.database)).kind).toBe('claimed');
+    wire.isOpen = true;
+    await settling;
+    expect(await counted()).toEqual({ used: 0, kept: 0, open: 0, calls: 1 });
+    const { rows } = await db.database.query('select result from idempotent_calls where customer_id = $1', [
+      customerId,
+    ]);
+    expect(rows).toEqual([{ result: null }]);
+  });
+
+  test('cut while it waits for a lock, the first try and the second count it once between them', async () => {
+    const meter = newMeter(over(wired));
+    const reservation = await reserve(meter);
+    let settling = Promise.resolve();
+    await db.database.transaction(async (tx) => {
+      await tx.query('select from usage_counters where customer_id = $1 for update', [customerId]);
+      const waiting = async () => {
+        // A transaction sees the activity as it was when it first looked.
+        await tx.query('select pg_stat_clear_snapshot()');
+        const { rowCount } = await tx.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rowCount;
+      };
+      settling = meter.settle({ ...kept(), reservation });
+      await until('the first try waits', async () => (await waiting()) === 1);
+      wire.cut();
+      await until('the second waits, too', async () => (await waiting()) === 2);
+    });
+    await settling;
+    expect(await counted()).toEqual(ONCE);
+  });
+
+  test('calls of internal sessions, which hold no unit, are counted once, too', async () => {
+    const before = (await counted('internal'))?.calls ?? 0;
+    cutWhen('after');
+    const settling = newMeter(over(wired)).settle({ ...kept(), customerId: 'internal', reservation: null });
+    await cutDone();
+    wire.isOpen = true;
+    await settling;
+    expect((await counted('internal'))?.calls).toBe(before + 1);
+  });
+
+  test('of one batch that comes twice at the same moment, one is counted', async () => {
+    const month = '2026-03-01';
+    const meter = newId('mtr');
+    const batch = (number: number) => ({
+      ...{ meter, number, usage: [] },
+      settled: [{ customerId, month, holder: 'hld_gone', kept: 1, returned: 0 }],
+    });
+    for (const number of [1, 2, 3]) {
+      const answers = await Promise.all([1, 2].map(() => settleUnits(over(wired), batch(number))));
+      expect(answers.filter((counters) => counters === null)).toHaveLength(1);
+    }
+    expect((await counted())?.kept).toBe(3);
+    // One that was given up, and comes after a later one, was reported as not counted.
+    expect(await settleUnits(over(wired), batch(2))).toBeNull();
+    expect((await counted())?.kept).toBe(3);
+  });
+});
+
+test('how far a process had counted is forgotten when it counts no more', async () => {
+  await db.database.query(`update meters set counted_at = now() - interval '8 days' where batch > 1`);
+  await deleteMeters(db.database, { idleMs: 7 * 24 * 60 * 60 * 1000, limit: 1_000 });
+  const { rows } = await db.database.query('select distinct batch from meters');
+  expect(rows).toEqual([{ batch: 1 }]);
+});
