@@ -18,7 +18,7 @@ export const texts = {
   product: 'Payments',
   common: { refresh: 'Refresh', again: 'Check again', actions: 'Actions' },
   fields: { email: 'E-mail', password: 'Password', name: 'Name', organisation: 'Organisation' },
-  roles: { owner: 'owner', developer: 'developer', viewer: 'viewer' },
+  roles: { owner: 'Owner', developer: 'Developer', viewer: 'Viewer' },
   roleHints: {
     owner: 'Everything, members and live access included',
     developer: 'Payments, webhooks, keys and the sandbox',

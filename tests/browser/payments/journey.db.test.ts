@@ -237,6 +237,10 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await button('Force it').click();
     await timeline.getByText('Failed').waitFor();
     await page.getByText(/R01/).first().waitFor();
+    // Why is said in words, with the codes beside them.
+    expect(await page.getByRole('alert').first().textContent()).toMatch(
+      /The entry was returned.*R01.*insufficient_funds/s,
+    );
     // Nothing more can happen to it, so nothing more is offered.
     expect(await button('Force it').count()).toBe(0);
     // What was sent over the rail explains itself, and so does the file.
@@ -374,13 +378,13 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await button('Invite').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('E-mail').fill('viewer@example.com');
-    await dialog.getByRole('radio', { name: /viewer/ }).click();
+    await dialog.getByRole('radio', { name: /Viewer/ }).click();
     await dialog.getByRole('button', { name: 'Invite' }).click();
     await page.getByRole('row', { name: /viewer@example\.com/ }).waitFor();
     const { token } = await nextMail(harness, 'viewer@example.com', /invite/i);
     const viewer = await openPage(chromium, url);
     await viewer.page.goto(`/dashboard/invitation?token=${token}`);
-    await viewer.page.getByText('Compilers invites you as viewer.').waitFor();
+    await viewer.page.getByText('Compilers invites you. Your role: Viewer.').waitFor();
     await viewer.page.getByLabel('Name').fill('Jean Bartik');
     await viewer.page.getByLabel('Password').fill(PASSWORD);
     await viewer.page.getByRole('button', { name: 'Sign up and join' }).click();

@@ -67,7 +67,7 @@ export const texts = {
     address: 'Address',
     since: 'Since',
     expires: 'Expires',
-    thisOne: 'this one',
+    thisOne: 'This one',
     end: 'End',
     ended: 'The session has ended.',
   },

@@ -8,10 +8,6 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 /** As the server wrote it, for whoever compares with a log. */
 const inUtc = (at: string) => `${at.replace('T', ' ').replace(/\.\d+Z$|Z$/, '')} ${texts.utc}`;
 
-export function formatWhen(at: string): string {
-  return moment.format(new Date(at));
-}
-
 /** A moment in the viewer's own zone; the pointer over it shows UTC. */
 export function When({
   at,

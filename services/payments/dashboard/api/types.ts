@@ -8,6 +8,7 @@ export type {
   Mode,
   Payment,
   PaymentAttempt,
+  PaymentFailure,
   PaymentMethod,
   PaymentStatus,
   Quote,

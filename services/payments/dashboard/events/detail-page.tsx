@@ -1,4 +1,4 @@
-import { CopyText, Facts, JsonBlock, Page, Panel, QueryView, When } from '@libs/ui';
+import { CopyText, Facts, JsonBlock, Page, Panel, QueryView, When, wordsOfCode } from '@libs/ui';
 import { Anchor } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import { useObject } from '../api/client.ts';
@@ -18,7 +18,10 @@ export function EventPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useObject<PaymentsEvent>(`/v1/events/${encodeURIComponent(id)}`);
   return (
-    <Page title={query.data?.type ?? words.id}>
+    <Page
+      title={query.data === undefined ? words.id : wordsOfCode(query.data.type)}
+      lead={<code className="ui-id">{query.data?.type}</code>}
+    >
       <QueryView query={query}>
         {(event) => (
           <>

@@ -1,5 +1,6 @@
 import {
   ChoiceFilter,
+  Coded,
   type Column,
   FilterBar,
   ListPanel,
@@ -22,7 +23,7 @@ const columns: readonly Column<PaymentsEvent>[] = [
     header: words.type,
     render: ({ id, type }) => (
       <Link to="/events/$id" params={{ id } as never} data-row aria-label={`${type} ${id}`}>
-        <strong>{type}</strong>
+        <Coded code={type} />
       </Link>
     ),
   },

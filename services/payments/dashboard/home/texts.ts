@@ -6,7 +6,7 @@ export const home = {
   payments: 'Payments',
   success: 'Success rate',
   settle: 'Time to settle, median',
-  noneYet: 'none yet',
+  noneYet: 'None yet',
   volumeByDay: 'Volume by day, UTC',
   byRail: 'By rail',
   byStatus: 'By status',
@@ -37,6 +37,6 @@ export const first = {
   watchHint: 'The payment’s page follows it without a reload.',
   hook: 'Have events sent to you',
   hookHint: 'An address of yours gets a signed message for every change.',
-  done: 'done',
+  done: 'Done',
   go: 'Go',
 } as const;

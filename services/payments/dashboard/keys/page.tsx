@@ -139,7 +139,8 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
     },
     {
       header: words.scopes,
-      render: ({ scopes: own }) => (own.length === scopes.length ? words.allScopes : own.join(', ')),
+      render: ({ scopes: own }) =>
+        own.length === scopes.length ? words.allScopes : <code className="ui-id">{own.join(', ')}</code>,
     },
     { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },

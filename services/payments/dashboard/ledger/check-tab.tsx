@@ -1,4 +1,4 @@
-import { ActionButton, type Column, DataTable, Panel, QueryView, When } from '@libs/ui';
+import { ActionButton, type Column, DataTable, Panel, QueryView, When, wordsOfCode } from '@libs/ui';
 import { Alert, Badge, Stack } from '@mantine/core';
 import { useObject } from '../api/client.ts';
 import type { LedgerCheck } from '../api/types.ts';
@@ -9,7 +9,7 @@ const words = texts.ledger;
 const columns: readonly Column<LedgerCheck['checks'][number]>[] = [
   {
     header: words.check,
-    render: ({ name }) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`,
+    render: ({ name }) => wordsOfCode(name),
   },
   {
     header: texts.payments.status,

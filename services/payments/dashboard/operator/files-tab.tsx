@@ -23,7 +23,7 @@ interface AchFile {
   id: string;
   name: string;
   mode: Mode;
-  status: string;
+  status: 'waiting' | 'sent' | 'rejected';
   entries: number;
   debit_total: number;
   credit_total: number;
@@ -40,7 +40,9 @@ export function FilesTab() {
     { header: texts.mode.label, render: ({ mode }) => texts.mode[mode] },
     {
       header: words.status,
-      render: ({ status }) => <Badge color={status === 'rejected' ? 'red' : 'gray'}>{status}</Badge>,
+      render: ({ status }) => (
+        <Badge color={status === 'rejected' ? 'red' : 'gray'}>{words.fileStates[status]}</Badge>
+      ),
     },
     { header: words.entries, align: 'right', render: ({ entries }) => entries.toLocaleString('en-US') },
     { header: words.debits, align: 'right', render: ({ debit_total: total }) => <Amount minor={total} /> },

@@ -3,6 +3,7 @@ import {
   ChoiceFilter,
   CodeBlock,
   type Column,
+  capitalised,
   Empty,
   FilterBar,
   ListPanel,
@@ -38,7 +39,7 @@ export function QuarantineTab() {
   const query = useList<Quarantined>(PATH, { cursor, status }, whileFirst({ cursor }));
   const [opened, setOpened] = useState<string>();
   const columns: Column<Quarantined>[] = [
-    { header: words.reason, render: ({ reason }) => reason },
+    { header: words.reason, render: ({ reason }) => capitalised(reason) },
     { header: words.rail, render: ({ rail }) => texts.rails[rail] },
     {
       header: words.status,
@@ -115,7 +116,7 @@ function QuarantinedView({ id, onDone }: { id: string; onDone: () => void }) {
     <QueryView query={query}>
       {(item) => (
         <Stack>
-          <Text size="sm">{item.reason}</Text>
+          <Text size="sm">{capitalised(item.reason)}</Text>
           <CodeBlock label={words.content} text={item.content ?? ''} />
           {item.status === 'open' ? (
             <>

@@ -1,7 +1,9 @@
 import {
   Amount,
   ChoiceFilter,
+  Coded,
   type Column,
+  capitalised,
   Empty,
   FilterBar,
   ListPanel,
@@ -34,7 +36,7 @@ interface Difference {
 const columns: readonly Column<Difference>[] = [
   {
     header: words.kind,
-    render: ({ kind }) => `${kind.charAt(0).toUpperCase()}${kind.slice(1).replaceAll('_', ' ')}`,
+    render: ({ kind }) => <Coded code={kind} />,
   },
   {
     header: words.status,
@@ -55,7 +57,7 @@ const columns: readonly Column<Difference>[] = [
 /** Sums of money, or states. */
 function sideOf(text: string | null) {
   if (text === null) return '–';
-  return /^\d+$/.test(text) ? <Amount minor={Number(text)} /> : text;
+  return /^\d+$/.test(text) ? <Amount minor={Number(text)} /> : capitalised(text);
 }
 
 export function ReconciliationTab() {

@@ -1,3 +1,5 @@
+import type { Obstacle } from '../../src/routing/decision.ts';
+
 export const payments = {
   title: 'Payments',
   create: 'New payment',
@@ -44,17 +46,25 @@ export const payment = {
   settles: 'Settles',
   score: 'Fee + waiting',
   why: 'Why',
-  chosen: 'chosen',
+  chosen: 'Chosen',
   chosenBecause: {
     balanced: 'The lowest of fee plus waiting',
     speed: 'The earliest settlement',
     cost: 'The lowest fee',
   },
+  obstacles: {
+    source_cannot_send: 'The source cannot send by it',
+    destination_cannot_receive: 'The destination cannot receive by it',
+    amount_over_limit: 'The amount is over its limit',
+    only_between_balances: 'Only between two balances',
+    not_between_balances: 'Not between two balances',
+    not_configured: 'Not connected for live payments',
+    down: 'Out of order for the moment',
+    refused: 'It refused the payment',
+  } satisfies Record<Obstacle, string>,
   onlyPossible: 'The only rail that is possible',
   dearerBy: (amount: string) => `Possible; fee and waiting cost ${amount} more`,
   notChosenDearer: 'Possible, but not the best',
-  yes: 'yes',
-  no: 'no',
   attempts: 'Attempts',
   attemptStatuses: {
     waiting: 'Waiting',
@@ -70,8 +80,16 @@ export const payment = {
   detail: 'Detail',
   messages: 'Messages on the rail',
   noMessages: 'Nothing has gone over a rail yet.',
-  sent: 'sent',
-  received: 'received',
+  sent: 'Sent',
+  received: 'Received',
+  messageKinds: {
+    'pacs.008': 'Credit transfer',
+    'pacs.002': 'Status report',
+    'pacs.028': 'Question for the status',
+    nacha: 'Entry in a file',
+    return: 'Return',
+    noc: 'Notification of change',
+  },
   tree: 'Tree',
   raw: 'Raw',
   fieldsHint: 'Point at a field, or move through them with the arrow keys, to see what it is.',

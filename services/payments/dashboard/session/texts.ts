@@ -6,7 +6,7 @@ export const signup = {
 
 export const invitation = {
   title: 'You are invited',
-  lead: (organisation: string, role: string) => `${organisation} invites you as ${role}.`,
+  lead: (organisation: string, role: string) => `${organisation} invites you. Your role: ${role}.`,
   join: (email: string) => `Join as ${email}`,
   signUp: 'Sign up and join',
   dead: 'This invitation is over',

@@ -19,7 +19,7 @@ export const team = {
   expires: 'Expires',
   revoke: 'Withdraw',
   revokeQuestion: 'Withdraw this invitation?',
-  you: 'you',
+  you: 'You',
   onlyOwners: 'Only owners change members.',
   changed: 'The role is changed.',
 } as const;

@@ -1,7 +1,9 @@
 import {
   ActionButton,
   CodeBlock,
+  Coded,
   type Column,
+  capitalised,
   DataTable,
   Empty,
   JsonBlock,
@@ -26,7 +28,7 @@ const words = texts.webhooks;
 type Attempt = WebhookDelivery['attempts'][number];
 
 const answerOf = (attempt: Attempt | undefined) =>
-  attempt === undefined ? '–' : String(attempt.status ?? attempt.error ?? words.noAnswer);
+  attempt === undefined ? '–' : String(attempt.status ?? capitalised(attempt.error ?? words.noAnswer));
 
 /** What was sent to an endpoint, what came back, and when it is tried again. */
 export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
@@ -47,7 +49,7 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
       header: words.delivery,
       render: (delivery) => (
         <Button variant="subtle" size="compact-sm" onClick={() => setOpened(delivery.id)}>
-          {delivery.event_type}
+          <Coded code={delivery.event_type} />
         </Button>
       ),
     },
@@ -87,7 +89,7 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
       <Modal
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}
-        title={opened?.event_type}
+        title={opened && <Coded code={opened.event_type} />}
         size="xl"
       >
         {opened === undefined ? null : <DeliveryView delivery={opened} />}
@@ -108,7 +110,7 @@ const headersOf = ({ event_id: id }: WebhookDelivery) =>
 const attemptColumns: readonly Column<Attempt>[] = [
   { header: texts.logs.at, render: ({ at }) => <When at={at} /> },
   { header: words.last, render: answerOf },
-  { header: texts.payment.detail, render: ({ error }) => error ?? '' },
+  { header: texts.payment.detail, render: ({ error }) => capitalised(error ?? '') },
   { header: texts.logs.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
 ];
 

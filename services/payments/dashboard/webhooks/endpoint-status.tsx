@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { WebhookEndpoint } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
@@ -10,6 +11,7 @@ export function EndpointStatus({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-export function eventsOf({ events }: WebhookEndpoint): string {
-  return events.includes('*') ? texts.webhooks.allEvents : events.join(', ');
+export function eventsOf({ events }: WebhookEndpoint): ReactNode {
+  if (events.includes('*')) return texts.webhooks.allEvents;
+  return <code className="ui-id">{events.join(', ')}</code>;
 }

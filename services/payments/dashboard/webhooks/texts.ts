@@ -45,7 +45,7 @@ export const webhooks = {
   response: 'Answers',
   answered: 'How the last answer began',
   headers: 'Headers',
-  noAnswer: 'no answer',
+  noAnswer: 'No answer',
   facts: 'About it',
   deliveryStatuses: {
     pending: 'Pending',

@@ -1,4 +1,4 @@
-import { type Column, CopyText, DataTable, Panel, When } from '@libs/ui';
+import { Coded, type Column, CopyText, capitalised, DataTable, Panel, When } from '@libs/ui';
 import { Badge } from '@mantine/core';
 import type { PaymentAttempt } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
@@ -28,8 +28,13 @@ const columns: readonly Column<PaymentAttempt>[] = [
   },
   { header: words.submitted, align: 'right', render: ({ submitted_at: at }) => <When at={at} /> },
   { header: words.settled, align: 'right', render: ({ settled_at: at }) => <When at={at} /> },
-  { header: words.detail, render: ({ code, detail }) => [code, detail].filter(Boolean).join(': ') },
+  { header: words.detail, render: whyOf },
 ];
+
+function whyOf({ code, detail }: PaymentAttempt) {
+  if (code === null) return detail === null ? '' : capitalised(detail);
+  return <Coded code={code} words={capitalised(detail ?? '')} />;
+}
 
 export function AttemptsPanel({ attempts }: { attempts: readonly PaymentAttempt[] }) {
   return (

@@ -1,10 +1,12 @@
-import { Amount, type Column, DataTable, formatAmount, Panel, When } from '@libs/ui';
-import { Badge, Group } from '@mantine/core';
+import { Amount, Coded, type Column, DataTable, formatAmount, Panel, When, wordsOfCode } from '@libs/ui';
+import { Badge, Group, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { Payment, RailCandidate, RailDecision } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
 import { RailName } from '../status.tsx';
 
 const words = texts.payment;
+const obstacles: Readonly<Record<string, string>> = words.obstacles;
 
 /** What each rail would have cost and when it would have settled, and why one was taken. */
 export function DecisionPanel(props: { decision: RailDecision; asked: Payment['rail'] }) {
@@ -59,17 +61,19 @@ function columnsFor(decision: RailDecision): Column<RailCandidate>[] {
   ];
 }
 
-function whyOf({ rail, possible, reasons, score }: RailCandidate, decision: RailDecision): string {
+function whyOf({ rail, possible, reasons, score }: RailCandidate, decision: RailDecision): ReactNode {
   const { chosen, candidates, prefer } = decision;
-  if (!possible) return sentence(reasons.join(', '));
+  if (!possible)
+    return (
+      <Stack gap={0}>
+        {reasons.map((reason) => (
+          <Coded key={reason} code={reason} words={obstacles[reason] ?? wordsOfCode(reason)} />
+        ))}
+      </Stack>
+    );
   if (candidates.filter((other) => other.possible).length === 1) return words.onlyPossible;
   if (rail === chosen) return words.chosenBecause[prefer];
   const least = candidates.find((other) => other.rail === chosen)?.score ?? null;
   if (prefer !== 'balanced' || score === null || least === null) return words.notChosenDearer;
   return words.dearerBy(formatAmount(Math.round(score - least)));
-}
-
-/** Codes of the API as people read them. */
-function sentence(codes: string): string {
-  return `${codes.charAt(0).toUpperCase()}${codes.slice(1).replaceAll('_', ' ')}`;
 }

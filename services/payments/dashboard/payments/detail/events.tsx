@@ -1,4 +1,4 @@
-import { type Column, Panel, QueryTable, When } from '@libs/ui';
+import { Coded, type Column, Panel, QueryTable, When } from '@libs/ui';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../../api/client.ts';
@@ -14,7 +14,7 @@ const columns: readonly Column<PaymentsEvent>[] = [
     header: words.type,
     render: ({ id, type }) => (
       <Anchor component={Link} to="/events/$id" params={{ id } as never} size="sm">
-        {type}
+        <Coded code={type} />
       </Anchor>
     ),
   },

@@ -1,9 +1,19 @@
-import { CodeTabs, ConfirmButton, formatAmount, Page, Panel, ProblemView, QueryView, toast } from '@libs/ui';
+import {
+  CodeTabs,
+  ConfirmButton,
+  capitalised,
+  formatAmount,
+  Page,
+  Panel,
+  ProblemView,
+  QueryView,
+  toast,
+} from '@libs/ui';
 import { Alert, Button, Grid, Group, Stack } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import { client, refresh, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
-import type { Payment, PaymentStatus } from '../../api/types.ts';
+import type { Payment, PaymentFailure, PaymentStatus } from '../../api/types.ts';
 import { ForcePanel } from '../../sandbox/force-panel.tsx';
 import { useRights } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
@@ -54,7 +64,7 @@ function PaymentView({ payment }: { payment: Payment }) {
     >
       {payment.failure === null ? null : (
         <Alert color="red" title={words.failure}>
-          {[payment.failure.network_code, payment.failure.detail].filter(Boolean).join(': ')}
+          <FailureText failure={payment.failure} />
         </Alert>
       )}
       <Grid gap="lg">
@@ -79,6 +89,23 @@ function PaymentView({ payment }: { payment: Payment }) {
         <CodeTabs label={words.code} samples={samplesOf(payment, window.location.origin)} />
       </Panel>
     </Page>
+  );
+}
+
+/** In words, with the network's code and ours. */
+function FailureText({ failure }: { failure: PaymentFailure }) {
+  const { network_code: networkCode, code, detail } = failure;
+  return (
+    <Group gap="xs">
+      {capitalised(detail)}
+      {[networkCode, code].map((one) =>
+        one === null ? null : (
+          <code key={one} className="ui-id">
+            {one}
+          </code>
+        ),
+      )}
+    </Group>
   );
 }
 

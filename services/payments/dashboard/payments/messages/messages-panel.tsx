@@ -1,4 +1,4 @@
-import { Panel, QueryView, When } from '@libs/ui';
+import { Coded, Panel, QueryView, When } from '@libs/ui';
 import { Accordion, Badge, Group, Text } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import { POLL_MS } from '../../api/polling.ts';
@@ -47,7 +47,7 @@ function MessageItem({ message }: { message: RailMessage }) {
             {direction === 'out' ? words.sent : words.received}
           </Badge>
           <Text size="sm" fw={600}>
-            {texts.rails[rail]} {kind}
+            {texts.rails[rail]} · <Coded code={kind} words={words.messageKinds[kind]} />
           </Text>
           <Text size="sm" c="dimmed" component="span">
             <When at={message.created_at} />
