@@ -130,6 +130,10 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
       .first()
       .waitFor();
     expect(await page.getByRole('link', { name: /^Payment pay_/ }).count()).toBe(1);
+    // Accounts go by their names; who made them up by their ids finds those beside.
+    await page
+      .getByRole('row', { name: /Test Account\s····\s\d{4} pm_alice.*Test Account\s····\s\d{4} pm_bob/ })
+      .waitFor();
   });
 
   test('makes a key, which works, and stops working within a second of being revoked', async () => {
@@ -238,8 +242,8 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await timeline.getByText('Failed').waitFor();
     await page.getByText(/R01/).first().waitFor();
     // Why is said in words, with the codes beside them.
-    expect(await page.getByRole('alert').first().textContent()).toMatch(
-      /The entry was returned.*R01.*insufficient_funds/s,
+    expect(await page.getByRole('main').getByRole('alert').first().textContent()).toMatch(
+      /returned the entry: Insufficient funds.*R01.*insufficient_funds/,
     );
     // Nothing more can happen to it, so nothing more is offered.
     expect(await button('Force it').count()).toBe(0);

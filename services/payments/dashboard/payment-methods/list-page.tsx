@@ -18,24 +18,30 @@ import type { PaymentMethod } from '../api/types.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { AddMethodForm } from './add-form.tsx';
-import { accountOf, railsOf } from './method.tsx';
+import { nameOf, railsOf } from './method.tsx';
 
 const words = texts.methods;
 
 const columns: readonly Column<PaymentMethod>[] = [
   {
     header: words.id,
-    render: ({ id }) => (
-      <Link to="/payment-methods/$id" params={{ id } as never} data-row className="ui-id">
-        {id}
-      </Link>
+    render: (method) => (
+      <div>
+        <Link to="/payment-methods/$id" params={{ id: method.id } as never} data-row>
+          {nameOf(method)}
+        </Link>
+        <div className="ui-id ui-beside">{method.id}</div>
+      </div>
     ),
   },
   {
     header: words.type,
     render: ({ type }) => <Badge color={type === 'balance' ? 'grape' : 'gray'}>{words.types[type]}</Badge>,
   },
-  { header: words.account, render: accountOf },
+  {
+    header: words.account,
+    render: ({ bank_account: bank }) => (bank === null ? '' : words.accountTypes[bank.account_type]),
+  },
   { header: words.rails, render: railsOf },
   {
     header: words.available,

@@ -19,11 +19,12 @@ export function accountOf({ bank_account: bank }: PaymentMethod): string {
 
 /** As people speak of it; balances have no name, so they go by the end of their id. */
 export function nameOf({ id, bank_account: bank }: Pick<PaymentMethod, 'id' | 'bank_account'>): string {
-  // Accounts of test mode that came to be by their first use are all held by the same; who named them knows their ids.
-  if (bank?.holder_name === TEST_HOLDER_NAME) return id;
   const name = bank?.holder_name ?? words.types.balance;
   return `${name}\u00a0····\u00a0${bank?.last4 ?? id.slice(-ID_END_CHARACTERS)}`;
 }
+
+/** Accounts of test mode that came to be by their first use are all held by the same; who named them knows their ids. */
+const goesByItsId = ({ bank_account: bank }: PaymentMethod) => bank?.holder_name === TEST_HOLDER_NAME;
 
 export function railsOf({ rails }: PaymentMethod): string {
   const names = (list: readonly (keyof typeof texts.rails)[]) =>
@@ -32,31 +33,29 @@ export function railsOf({ rails }: PaymentMethod): string {
   return send === receive ? send : words.sendsAndReceives(send, receive);
 }
 
-/** Stands for an id in a list: the name of the payment method, and the id under the pointer. */
+/** Stands for an id in a list: the name of the payment method, and the id under the pointer, or beside it where people know that. */
 export function MethodName({ id }: { id: string }) {
   const methods = useList<PaymentMethod>(LIST_PATH, { limit: NAMES_MAX });
   const method = methods.data?.data.find((one) => one.id === id);
-  if (method === undefined || nameOf(method) === id) return <span className="ui-id">{id}</span>;
-  return <span title={id}>{nameOf(method)}</span>;
+  if (method === undefined) return <span className="ui-id">{id}</span>;
+  if (!goesByItsId(method)) return <span title={id}>{nameOf(method)}</span>;
+  return (
+    <>
+      {nameOf(method)} <span className="ui-id ui-beside">{id}</span>
+    </>
+  );
 }
 
 /** The name leads to the payment method; its id stands beside it. */
 export function MethodLink({ id }: { id: string }) {
   const method = useObject<PaymentMethod>(`${LIST_PATH}/${encodeURIComponent(id)}`);
-  if (method.isError) return <span className="ui-id">{id}</span>;
-  const name = method.data === undefined ? id : nameOf(method.data);
+  if (method.data === undefined) return <span className="ui-id">{id}</span>;
   return (
     <>
-      <Anchor
-        component={Link}
-        to="/payment-methods/$id"
-        params={{ id } as never}
-        inherit
-        {...(name === id ? { className: 'ui-id' } : {})}
-      >
-        {name}
+      <Anchor component={Link} to="/payment-methods/$id" params={{ id } as never} inherit>
+        {nameOf(method.data)}
       </Anchor>{' '}
-      {name === id ? null : <span className="ui-id ui-beside">{id}</span>}
+      <span className="ui-id ui-beside">{id}</span>
     </>
   );
 }

@@ -17,6 +17,7 @@ import { type ChangeEvent, useId, useState } from 'react';
 import { client, refresh, useList, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
 import type { Payment, PaymentMethod } from '../../api/types.ts';
+import { nameOf } from '../../payment-methods/method.tsx';
 import { texts } from '../../texts.ts';
 import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, type PaymentDraft } from './draft.ts';
 import { QuotePanel } from './quote-panel.tsx';
@@ -184,8 +185,8 @@ function MethodInput(props: MethodInputProps) {
         {...(mode === 'test' ? { description: words.methodHint } : {})}
       />
       <datalist id={listId}>
-        {(methods.data?.data ?? []).map(({ id }) => (
-          <option key={id} value={id} />
+        {(methods.data?.data ?? []).map((method) => (
+          <option key={method.id} value={method.id} label={nameOf(method)} />
         ))}
       </datalist>
     </>
