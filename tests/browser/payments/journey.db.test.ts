@@ -402,6 +402,9 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await goTo(viewer.page, failedPath);
     await viewer.page.getByText('Why it did not work').waitFor();
     expect(await viewer.page.getByRole('link', { name: 'Try again' }).count()).toBe(0);
+    await goTo(viewer.page, '/dashboard/team');
+    await viewer.page.getByRole('row', { name: /Grace Hopper.*Owner/ }).waitFor();
+    expect(await viewer.page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
     const refused = await viewer.page.request.post('/v1/webhook_endpoints', {
       data: { url: receiver.url },
       headers: { 'payments-mode': 'test' },

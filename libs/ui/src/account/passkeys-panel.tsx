@@ -6,7 +6,7 @@ import { ConfirmButton } from '../show/confirm.tsx';
 import { Panel } from '../show/panel.tsx';
 import { toast } from '../show/toast.ts';
 import { When } from '../show/when.tsx';
-import type { Column } from '../table/data-table.tsx';
+import type { Column } from '../table/columns-for.ts';
 import { QueryTable } from '../table/query-table.tsx';
 import type { Account } from './account.ts';
 import { texts } from './texts.ts';

@@ -3,7 +3,7 @@ import { ActionButton } from '../show/action-button.tsx';
 import { Panel } from '../show/panel.tsx';
 import { toast } from '../show/toast.ts';
 import { When } from '../show/when.tsx';
-import type { Column } from '../table/data-table.tsx';
+import type { Column } from '../table/columns-for.ts';
 import { QueryTable } from '../table/query-table.tsx';
 import type { Account } from './account.ts';
 import { deviceOf } from './device.ts';
@@ -36,20 +36,18 @@ function columnsOf(account: Account, path: string): readonly Column<OwnSession>[
     { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} dayOnly /> },
     {
       header: texts.actions,
-      render: ({ id, current }) =>
-        current ? (
-          ''
-        ) : (
-          <ActionButton
-            onAct={async () => {
-              await account.client.delete(`${path}/${id}`);
-              await account.api.refresh(path);
-              toast.done(words.ended);
-            }}
-          >
-            {words.end}
-          </ActionButton>
-        ),
+      has: ({ current }) => !current,
+      render: ({ id }) => (
+        <ActionButton
+          onAct={async () => {
+            await account.client.delete(`${path}/${id}`);
+            await account.api.refresh(path);
+            toast.done(words.ended);
+          }}
+        >
+          {words.end}
+        </ActionButton>
+      ),
     },
   ];
 }

@@ -1,12 +1,7 @@
 import { Skeleton, Table, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { texts } from '../texts.ts';
-
-export interface Column<Row> {
-  header: string;
-  align?: 'right';
-  render: (row: Row) => ReactNode;
-}
+import { type Column, columnsFor } from './columns-for.ts';
 
 const SKELETON_ROWS = ['a', 'b', 'c', 'd', 'e'];
 
@@ -21,7 +16,8 @@ export function DataTable<Row>(props: {
   keyOf: (row: Row) => string;
   empty?: ReactNode;
 }) {
-  const { rows, columns } = props;
+  const { rows } = props;
+  const columns = columnsFor(props.columns, rows);
   if (rows?.length === 0 && props.empty !== undefined) return <>{props.empty}</>;
   return (
     <Table className="ui-table" highlightOnHover aria-busy={rows === undefined}>
@@ -42,9 +38,9 @@ export function DataTable<Row>(props: {
           ? SKELETON_ROWS.map((key) => <SkeletonRow key={key} columns={columns.length} />)
           : rows.map((row) => (
               <Table.Tr key={props.keyOf(row)}>
-                {columns.map(({ header, align, render }) => (
+                {columns.map(({ header, align, render, has }) => (
                   <Table.Td key={header} data-label={header} data-align={align}>
-                    {render(row)}
+                    {has === undefined || has(row) ? render(row) : ''}
                   </Table.Td>
                 ))}
               </Table.Tr>

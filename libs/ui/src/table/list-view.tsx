@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Empty } from '../show/empty.tsx';
 import { texts } from '../texts.ts';
-import type { Column } from './data-table.tsx';
+import type { Column } from './columns-for.ts';
 import { Pager } from './pager.tsx';
 import { type ListPage, QueryTable } from './query-table.tsx';
 import { useSearchState } from './search.ts';

@@ -1,7 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ProblemView } from '../show/problem-view.tsx';
-import { type Column, DataTable } from './data-table.tsx';
+import type { Column } from './columns-for.ts';
+import { DataTable } from './data-table.tsx';
 
 /** A page of a list, as the API answers. */
 export interface ListPage<Row> {

@@ -146,7 +146,8 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
       header: texts.common.actions,
-      render: (key) => (keyState(key, now) === 'active' ? <KeyActions apiKey={key} roll={roll} /> : ''),
+      has: (key) => keyState(key, now) === 'active',
+      render: (key) => <KeyActions apiKey={key} roll={roll} />,
     },
   ];
 }

@@ -2,6 +2,7 @@ import {
   Amount,
   ApiFormView,
   type Column,
+  capitalised,
   Empty,
   ListView,
   toast,
@@ -49,15 +50,18 @@ export function FilesTab() {
     { header: words.credits, align: 'right', render: ({ credit_total: total }) => <Amount minor={total} /> },
     { header: words.left, align: 'right', render: ({ left_at: at }) => <When at={at} /> },
     {
+      header: words.reason,
+      has: ({ rejection }) => rejection !== null,
+      render: ({ rejection }) => capitalised(rejection ?? ''),
+    },
+    {
       header: texts.common.actions,
-      render: (file) =>
-        file.status === 'rejected' ? (
-          (file.rejection ?? '')
-        ) : (
-          <Button size="xs" variant="default" onClick={() => setRefused(file)}>
-            {words.reject}
-          </Button>
-        ),
+      has: ({ status }) => status !== 'rejected',
+      render: (file) => (
+        <Button size="xs" variant="default" onClick={() => setRefused(file)}>
+          {words.reject}
+        </Button>
+      ),
     },
   ];
   return (

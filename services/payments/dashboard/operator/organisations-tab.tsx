@@ -22,6 +22,11 @@ async function decide(id: string, approved: boolean): Promise<void> {
   toast.done(approved ? words.approved : words.refused);
 }
 
+/** Live access has been asked for, at some time. */
+function canBeDecided({ live_access: live = 'none' }: Organisation): boolean {
+  return live !== 'none';
+}
+
 const columns: readonly Column<Organisation>[] = [
   { header: words.name, render: ({ name }) => <strong>{name}</strong> },
   { header: 'Id', render: ({ id }) => <span className="ui-id">{id}</span> },
@@ -35,7 +40,11 @@ const columns: readonly Column<Organisation>[] = [
   },
   { header: words.request, render: ({ live_access_request: request }) => request ?? '' },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
-  { header: texts.common.actions, render: (organisation) => <Decision organisation={organisation} /> },
+  {
+    header: texts.common.actions,
+    has: canBeDecided,
+    render: (organisation) => <Decision organisation={organisation} />,
+  },
 ];
 
 function Decision({

@@ -47,7 +47,11 @@ export function QuarantineTab() {
         <Badge color={state === 'open' ? 'orange' : 'gray'}>{words.states[state]}</Badge>
       ),
     },
-    { header: words.resolution, render: ({ resolution }) => resolution ?? '' },
+    {
+      header: words.resolution,
+      has: ({ resolution }) => resolution !== null,
+      render: ({ resolution }) => resolution ?? '',
+    },
     { header: words.received, align: 'right', render: ({ received_at: at }) => <When at={at} /> },
     {
       header: texts.common.actions,

@@ -21,24 +21,27 @@ const testIds: readonly (readonly [string, keyof typeof words.behaviours])[] = [
   ['pm_test_ach_noc_c01', 'ach_noc'],
 ];
 
-const columns: readonly Column<(typeof testIds)[number]>[] = [
+type TestId = (typeof testIds)[number];
+
+const columns: readonly Column<TestId>[] = [
   { header: words.id, render: ([id]) => <CopyText text={id} label={id} /> },
   { header: words.behaviour, render: ([, behaviour]) => words.behaviours[behaviour] },
-  {
-    header: texts.common.actions,
-    render: ([id]) => (
-      <Anchor
-        component={Link}
-        to="/payments/new"
-        search={{ from: 'pm_bob', to: id } as never}
-        size="sm"
-        aria-label={`${words.use}: ${id}`}
-      >
-        {words.use}
-      </Anchor>
-    ),
-  },
 ];
+
+const payColumn: Column<TestId> = {
+  header: texts.common.actions,
+  render: ([id]) => (
+    <Anchor
+      component={Link}
+      to="/payments/new"
+      search={{ from: 'pm_bob', to: id } as never}
+      size="sm"
+      aria-label={`${words.use}: ${id}`}
+    >
+      {words.use}
+    </Anchor>
+  ),
+};
 
 export function SandboxPage() {
   const rights = useRights();
@@ -66,7 +69,12 @@ export function SandboxPage() {
         </Grid>
       ) : null}
       <Panel title={words.ids} lead={words.idsLead} flush>
-        <DataTable label={words.ids} columns={columns} rows={testIds} keyOf={([id]) => id} />
+        <DataTable
+          label={words.ids}
+          columns={rights.write ? [...columns, payColumn] : columns}
+          rows={testIds}
+          keyOf={([id]) => id}
+        />
       </Panel>
     </Page>
   );

@@ -73,6 +73,7 @@ function MembersPanel() {
   const session = useSession();
   const query = useList<Member>(MEMBERS_PATH, { limit: PEOPLE_MAX }, { refetchMs: () => POLL_MS });
   const own = session.data?.user.email;
+  const canGo = ({ email }: Member) => rights.manage && (email !== own || !isLastOwner(query.data));
   const columns: Column<Member>[] = [
     {
       header: words.name,
@@ -85,19 +86,12 @@ function MembersPanel() {
     { header: words.email, render: ({ email }) => email },
     { header: words.role, render: (member) => <RoleCell member={member} canChange={rights.manage} /> },
     { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
-    ...(rights.manage
-      ? [
-          {
-            header: texts.common.actions,
-            render: (member: Member) =>
-              member.email !== own ? (
-                <RemoveButton member={member} />
-              ) : isLastOwner(query.data) ? null : (
-                <LeaveButton member={member} />
-              ),
-          },
-        ]
-      : []),
+    {
+      header: texts.common.actions,
+      has: canGo,
+      render: (member) =>
+        member.email === own ? <LeaveButton member={member} /> : <RemoveButton member={member} />,
+    },
   ];
   return (
     <Panel title={words.members} flush>

@@ -63,13 +63,13 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
     { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
     {
       header: texts.common.actions,
+      has: () => rights.write,
       // What has arrived is seldom sent again, so that it does not catch the eye.
-      render: ({ id, status }) =>
-        rights.write ? (
-          <ActionButton onAct={() => retry(id)} variant={status === 'delivered' ? 'subtle' : 'default'}>
-            {status === 'delivered' ? words.sendAgain : words.retry}
-          </ActionButton>
-        ) : null,
+      render: ({ id, status }) => (
+        <ActionButton onAct={() => retry(id)} variant={status === 'delivered' ? 'subtle' : 'default'}>
+          {status === 'delivered' ? words.sendAgain : words.retry}
+        </ActionButton>
+      ),
     },
   ];
   return (
