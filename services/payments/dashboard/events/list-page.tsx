@@ -8,6 +8,7 @@ import {
   TextFilter,
   useSearchState,
   When,
+  wordsOfCode,
 } from '@libs/ui';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
@@ -22,7 +23,12 @@ const columns: readonly Column<PaymentsEvent>[] = [
   {
     header: words.type,
     render: ({ id, type }) => (
-      <Link to="/events/$id" params={{ id } as never} data-row aria-label={`${type} ${id}`}>
+      <Link
+        to="/events/$id"
+        params={{ id } as never}
+        data-row
+        aria-label={`${wordsOfCode(type)} ${type} ${id}`}
+      >
         <Coded code={type} />
       </Link>
     ),
