@@ -5,6 +5,10 @@ import { loadMaker } from './load.ts';
 import { peerMaker } from './payments/one-by-one.ts';
 import { type Benchmark, line } from './result.ts';
 
+function secondsSince(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) / 1_000);
+}
+
 /** Runs the benchmarks whose names contain one of the given words, or all of them, one after the other. */
 const here = fileURLToPath(new URL('.', import.meta.url));
 const wanted = process.argv.slice(2);
@@ -19,10 +23,13 @@ console.log(`Load by ${loadMaker}; payments one by one by ${peerMaker}.`);
 console.log(
   '     what                                                              ours             other     ratio  bar',
 );
+const took: string[] = [];
 for (const file of files) {
   const { benchmark } = (await import(join(here, file))) as { benchmark: Benchmark };
   if (wanted.length > 0 && !wanted.some((word) => benchmark.name.includes(word))) continue;
+  const startedAt = performance.now();
   for (const result of await benchmark.run()) console.log(line(result));
+  took.push(`${benchmark.name} ${secondsSince(startedAt)}`);
 }
-console.log(`Took ${Math.round(performance.now() / 1_000)} s.`);
+console.log(`Took ${secondsSince(0)} s: ${took.join(', ')}.`);
 process.exit(0);
