@@ -137,6 +137,14 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
 
   test('[TH-11.23] a tool is tried, counted, and seen in the overview', { timeout: 60_000 }, async () => {
     await go('Tools');
+    await panel('Mastodon').getByText('Connected', { exact: true }).waitFor();
+    expect(
+      await panel('Mastodon')
+        .getByRole('link', { name: /onnect: / })
+        .count(),
+    ).toBe(0);
+    const connect = panel('Bluesky').getByRole('link', { name: 'Connect: Bluesky' });
+    expect(await connect.getAttribute('href')).toBe('/connections/bluesky');
     await page.getByLabel('Search', { exact: true }).fill('mastodon_list_notif');
     await page.getByLabel('Search', { exact: true }).press('Enter');
     await page.getByRole('link', { name: 'List notifications' }).click();
@@ -212,6 +220,12 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     await page.getByRole('link', { name: 'Make new snippets' }).waitFor();
     await page.goto('/tokens');
     await page.getByText('AI client, connected').waitFor();
+    await go('Audit log');
+    await page.getByText('Assistant “Toolhub connector”').first().waitFor();
+    // What happens elsewhere is seen without a reload.
+    const cookie = await cookieOf(page);
+    await call(`${hub.url}/api/platforms/x`, { method: 'PUT', cookie, body: { enabled: true } });
+    await page.getByRole('cell', { name: 'Platform switched on' }).waitFor();
   });
 
   test('[TH-11.12] a call that waits is seen whole, allowed, and runs once', {

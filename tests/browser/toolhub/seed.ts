@@ -26,7 +26,9 @@ export async function seed(hub: Dashboard): Promise<Account> {
   await database.query(`update credentials set status = 'expired' where platform = 'slack'`);
   await database.query('update customers set email_verified_at = now() where id = $1', [account.id]);
   const { token } = await makeToken(url, account);
-  await obtainTokens(url, account, await registerClient(url, { client_name: 'Desktop assistant' }));
+  const assistant = await registerClient(url, { client_name: 'Desktop assistant' });
+  const { access_token: assistantToken } = await obtainTokens(url, account, assistant);
+  await callTool(url, assistantToken, 'accounts_list', {});
   await call(`${url}/api/webhooks/config`, { cookie, body: { webhook_url: `${receiver.url}/hooks` } });
   await call(`${url}/api/webhooks/test`, { cookie, body: {} });
   for (const name of ['mastodon_get_timeline', 'mastodon_list_notifications', 'mastodon_search'])
@@ -61,14 +63,20 @@ async function waitForApproval(url: string, { cookie }: Account, token: string):
     ...{ method: 'PUT', cookie, body: { send: true, delete: true, tools: { slack_send_message: false } } },
   });
   for (const text of ['The engine weaves algebraic patterns.', 'Shall this go out?'])
-    await call(`${url}/mcp`, {
-      token,
-      headers: { accept: 'application/json, text/event-stream' },
-      body: {
-        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-        params: { name: 'mastodon_create_status', arguments: { text, visibility: 'unlisted' } },
-      },
-    });
+    await callTool(url, token, 'mastodon_create_status', { text, visibility: 'unlisted' });
+}
+
+async function callTool(
+  url: string,
+  token: string,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<void> {
+  await call(`${url}/mcp`, {
+    token,
+    headers: { accept: 'application/json, text/event-stream' },
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+  });
 }
 
 /** One that is paid and one that is owed. */

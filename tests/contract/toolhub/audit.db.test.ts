@@ -32,7 +32,7 @@ afterAll(async () => {
 interface Entry {
   id: string;
   at: string;
-  actor: { type: string; id: string };
+  actor: { type: string; id: string; name?: string };
   action: string;
   target: string | null;
   outcome: string;
@@ -131,4 +131,31 @@ test('[TH-12.1] the log is filtered by what, whom, how and when, and comes as CS
   expect(header).toBe('id,at,actor_type,actor_id,action,target,outcome,ip,request_id');
   expect(line).toContain(`,token.created,${id},success,`);
   expect(end).toBe('');
+});
+
+test('[TH-12.1] what an assistant did is shown under its name, also when it is gone', async () => {
+  const { url } = instance;
+  const account = await signUp(url);
+  const client = await registerClient(url, { client_name: 'Desktop assistant' });
+  const { access_token: token } = await obtainTokens(url, account, client);
+  await call(`${url}/mcp`, {
+    token,
+    headers: { accept: 'application/json, text/event-stream' },
+    body: {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'accounts_list', arguments: {} },
+    },
+  });
+  const { cookie } = account;
+  const clients = await call<{ data: { id: string }[] }>(`${url}/api/clients`, { cookie });
+  await call(`${url}/api/clients/${clients.body.data[0]?.id}`, { method: 'DELETE', cookie });
+  await database.database.query('delete from oauth_clients where id = $1', [client.client_id]);
+  const { body } = await call<{ data: Entry[] }>(`${url}/api/audit?limit=100`, { cookie });
+  const named = body.data.filter(({ actor }) => actor.type === 'oauth');
+  expect(named.map(({ action, actor }) => [action, actor.name])).toEqual([
+    ['tool.call', 'Desktop assistant'],
+    ['oauth.token.issued', 'Desktop assistant'],
+  ]);
+  for (const { actor } of body.data.filter(({ actor }) => actor.type !== 'oauth'))
+    expect(Object.keys(actor)).toEqual(['type', 'id']);
 });

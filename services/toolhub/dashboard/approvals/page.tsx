@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { client, refresh, useObject } from '../api/client.ts';
+import { client, FOLLOW_MS, refresh, useObject } from '../api/client.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { ClassBadge } from '../tools/class-badge.tsx';
@@ -22,7 +22,6 @@ import { Arguments } from './arguments.tsx';
 import { RulesPanel } from './rules-panel.tsx';
 
 const words = texts.approvals;
-const REFETCH_MS = 5_000;
 const STATUSES: readonly ApprovalStatus[] = ['pending', 'allowed', 'denied', 'expired', 'used'];
 const colors: Record<ApprovalStatus, string> = {
   pending: 'yellow',
@@ -34,7 +33,7 @@ const colors: Record<ApprovalStatus, string> = {
 
 /** The address that a waiting call answers with names the call; it is shown alone, and whole. */
 function OneApproval({ id }: { id: string }) {
-  const query = useObject<Approval>(`${APPROVALS_PATH}/${encodeURIComponent(id)}`, { refetchMs: REFETCH_MS });
+  const query = useObject<Approval>(`${APPROVALS_PATH}/${encodeURIComponent(id)}`, { refetchMs: FOLLOW_MS });
   return (
     <Page
       title={words.title}
@@ -60,7 +59,7 @@ function ApprovalList() {
   const status = STATUSES.find((each) => each === search.values.status) ?? 'pending';
   const query = useObject<{ data: Approval[] }>(APPROVALS_PATH, {
     query: { status, limit: 100 },
-    refetchMs: REFETCH_MS,
+    refetchMs: FOLLOW_MS,
   });
   return (
     <Page

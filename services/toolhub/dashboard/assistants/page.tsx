@@ -13,7 +13,7 @@ import {
   When,
 } from '@libs/ui';
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
-import { client, refresh, useList } from '../api/client.ts';
+import { client, FOLLOW_MS, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { scopeWords } from '../tokens/scopes.tsx';
 
@@ -102,7 +102,11 @@ const columns: readonly Column<ConnectedClient>[] = [
 
 function Clients() {
   const { values } = useSearchState();
-  const query = useList<ConnectedClient>(CLIENTS_PATH, { cursor: values.cursor });
+  const query = useList<ConnectedClient>(
+    CLIENTS_PATH,
+    { cursor: values.cursor },
+    { refetchMs: () => FOLLOW_MS },
+  );
   return (
     <Panel title={words.connected} flush>
       <ListView

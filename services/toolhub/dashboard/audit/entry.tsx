@@ -6,7 +6,7 @@ export type Outcome = 'success' | 'failure' | 'refused';
 export interface AuditEntry {
   id: string;
   at: string;
-  actor: { type: string; id: string };
+  actor: { type: string; id: string; name?: string };
   action: string;
   target: string | null;
   outcome: Outcome;

@@ -20,26 +20,32 @@ export interface Names {
   clients: ReadonlyMap<string, string>;
 }
 
-/** What people call the things that the log has ids of. */
-export function useNames(): Names {
+/** What people call the things that the log has ids of; assistants that are gone have their names in what they did. */
+export function useNames(entries: readonly AuditEntry[]): Names {
   const tools = useTools().data?.data ?? [];
   const tokens = useList<Named>('/api/tokens', { limit: NAMES_MAX }).data?.data ?? [];
   const clients = useList<Named>('/api/clients', { limit: NAMES_MAX }).data?.data ?? [];
   return {
     tools: new Map(tools.map(({ name, title }) => [name, title])),
     tokens: new Map(tokens.map(({ id, name }) => [id, name])),
-    clients: new Map(clients.map(({ id, name }) => [id, name])),
+    clients: new Map([
+      ...entries.flatMap(({ actor: { id, name } }): [string, string][] =>
+        name === undefined ? [] : [[id, name]],
+      ),
+      ...clients.map(({ id, name }): [string, string] => [id, name]),
+    ]),
   };
 }
 
 /** Who it was; the id is what one reads when one points at it. */
 export function ActorName({ actor, names }: { actor: AuditEntry['actor']; names: Names }) {
-  const token = actor.type === 'token' ? names.tokens.get(actor.id) : undefined;
-  return (
-    <span title={actor.id}>
-      {token === undefined ? (words.actors[actor.type] ?? actor.type) : words.token(token)}
-    </span>
-  );
+  return <span title={actor.id}>{actorWords(actor, names)}</span>;
+}
+
+function actorWords({ type, id, name }: AuditEntry['actor'], names: Names): string {
+  const token = type === 'token' ? names.tokens.get(id) : undefined;
+  if (token !== undefined) return words.token(token);
+  return name === undefined ? (words.actors[type] ?? type) : words.assistant(name);
 }
 
 /** A tool by its title, with the name that programs use for it. */
@@ -64,7 +70,7 @@ export function TargetName({ entry, names }: { entry: AuditEntry; names: Names }
   const { action, target } = entry;
   if (target === null) return '';
   if (action.startsWith('tool.')) return <ToolName name={target} names={names} />;
-  if (action.startsWith('credential.') || action === 'platform.switched')
+  if (action.startsWith('credential.') || action.startsWith('platform.switched'))
     return target in texts.platforms ? (
       <Anchor component={Link} to="/connections/$platform" params={{ platform: target } as never} size="sm">
         {platformTitle(target)}

@@ -12,7 +12,7 @@ import {
   When,
 } from '@libs/ui';
 import { Button } from '@mantine/core';
-import { useList } from '../api/client.ts';
+import { FOLLOW_MS, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { type AuditEntry, OutcomeBadge } from './entry.tsx';
 import { ActorName, type Names, TargetName, useNames } from './names.tsx';
@@ -36,8 +36,8 @@ const columnsWith = (names: Names): readonly Column<AuditEntry>[] => [
 
 export function AuditPage() {
   const { values } = useSearchState();
-  const names = useNames();
-  const query = useList<AuditEntry>('/api/audit', values);
+  const query = useList<AuditEntry>('/api/audit', values, { refetchMs: () => FOLLOW_MS });
+  const names = useNames(query.data?.data ?? []);
   const { cursor: _place, ...filters } = values;
   return (
     <Page

@@ -12,8 +12,12 @@ const actors: Record<string, string> = {
 /** What the log calls things, as somebody would say it. */
 const actions: Record<string, string> = {
   'tool.call': 'Tool called',
-  'tool.switched': 'Tool switched on or off',
-  'platform.switched': 'Platform switched on or off',
+  'tool.switched': 'Tool not switched',
+  'tool.switched_on': 'Tool switched on',
+  'tool.switched_off': 'Tool switched off',
+  'platform.switched': 'Platform not switched',
+  'platform.switched_on': 'Platform switched on',
+  'platform.switched_off': 'Platform switched off',
   'account.created': 'Account made',
   'account.exported': 'Everything downloaded',
   'account.password_changed': 'Password changed',
@@ -65,6 +69,7 @@ export const audit = {
   actors,
   actions,
   token: (name: string) => `Token “${name}”`,
+  assistant: (name: string) => `Assistant “${name}”`,
   theCall: 'The call that waited',
   theInvoice: 'An invoice',
   targetFilter: 'What (its exact name)',

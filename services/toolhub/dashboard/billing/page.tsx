@@ -11,7 +11,7 @@ import {
   When,
 } from '@libs/ui';
 import { Badge, Button, Group, SimpleGrid, Stack } from '@mantine/core';
-import { useList, useObject } from '../api/client.ts';
+import { FOLLOW_MS, useList, useObject } from '../api/client.ts';
 import { QuotaBar } from '../overview/quota.tsx';
 import { usePlan } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
@@ -107,7 +107,7 @@ const columns: readonly Column<Invoice>[] = [
 
 function Invoices() {
   const { values } = useSearchState();
-  const query = useList<Invoice>('/api/invoices', { cursor: values.cursor });
+  const query = useList<Invoice>('/api/invoices', { cursor: values.cursor }, { refetchMs: () => FOLLOW_MS });
   return (
     <Panel title={words.invoices} lead={words.invoicesLead} flush>
       <ListView

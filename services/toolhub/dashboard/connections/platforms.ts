@@ -1,4 +1,4 @@
-import { useList, useObject } from '../api/client.ts';
+import { FOLLOW_MS, useList, useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import type { Schema } from '../tools/schema.ts';
 
@@ -42,10 +42,13 @@ export interface HealthReport {
 export const CREDENTIALS_PATH = '/api/credentials';
 export const HEALTH_PATH = '/api/health/platforms';
 const CREDENTIALS_MAX = 100;
+/** A check is kept for minutes, and is made anew for an account that was just connected. */
+const HEALTH_FOLLOW_MS = 30_000;
 
 export const usePlatforms = () => useList<Platform>('/api/platforms');
-export const useCredentials = () => useList<Credential>(CREDENTIALS_PATH, { limit: CREDENTIALS_MAX });
-export const useHealth = () => useObject<HealthReport>(HEALTH_PATH);
+export const useCredentials = () =>
+  useList<Credential>(CREDENTIALS_PATH, { limit: CREDENTIALS_MAX }, { refetchMs: () => FOLLOW_MS });
+export const useHealth = () => useObject<HealthReport>(HEALTH_PATH, { refetchMs: HEALTH_FOLLOW_MS });
 
 export function platformTitle(id: string): string {
   return texts.platforms[id] ?? id;

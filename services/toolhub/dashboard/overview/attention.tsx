@@ -1,14 +1,13 @@
 import { Panel } from '@libs/ui';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useObject } from '../api/client.ts';
+import { FOLLOW_MS, useObject } from '../api/client.ts';
 import { APPROVALS_PATH, type Approval } from '../approvals/approval.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { usePlan } from './usage.ts';
 
 const words = texts.attention;
-const REFETCH_MS = 5_000;
 /** As many as one page of them holds. */
 const APPROVALS_MAX = 100;
 
@@ -23,7 +22,7 @@ interface Matter {
 export function Attention() {
   const approvals = useObject<{ data: Approval[] }>(APPROVALS_PATH, {
     query: { status: 'pending', limit: APPROVALS_MAX },
-    refetchMs: REFETCH_MS,
+    refetchMs: FOLLOW_MS,
   });
   const credentials = useCredentials();
   const plan = usePlan().data;

@@ -1,7 +1,7 @@
 import { type Column, Panel, QueryTable, When } from '@libs/ui';
 import { Button, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useList } from '../api/client.ts';
+import { FOLLOW_MS, useList } from '../api/client.ts';
 import { type AuditEntry, OutcomeBadge } from '../audit/entry.tsx';
 import { ActorName, type Names, ToolName, useNames } from '../audit/names.tsx';
 import { texts } from '../texts.ts';
@@ -17,7 +17,12 @@ const columnsWith = (names: Names): readonly Column<AuditEntry>[] => [
 ];
 
 export function LatestCalls() {
-  const query = useList<AuditEntry>('/api/audit', { action: 'tool.call', limit: SHOWN });
+  const query = useList<AuditEntry>(
+    '/api/audit',
+    { action: 'tool.call', limit: SHOWN },
+    { refetchMs: () => FOLLOW_MS },
+  );
+  const names = useNames(query.data?.data ?? []);
   return (
     <Panel
       title={words.latest}
@@ -37,7 +42,7 @@ export function LatestCalls() {
       <QueryTable
         label={words.latest}
         query={query}
-        columns={columnsWith(useNames())}
+        columns={columnsWith(names)}
         keyOf={({ id }) => id}
         empty={
           <Text size="sm" c="dimmed" px="lg" pb="lg">

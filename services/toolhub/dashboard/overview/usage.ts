@@ -1,4 +1,4 @@
-import { useObject } from '../api/client.ts';
+import { FOLLOW_MS, useObject } from '../api/client.ts';
 
 export interface UsageGroup {
   key: string;
@@ -41,7 +41,7 @@ export function useUsage(days: RangeDays, group: 'platform' | 'day' | 'tool') {
   return useObject<Usage>('/api/usage', { query: { ...rangeOf(days), group } });
 }
 
-export const usePlan = () => useObject<PlanState>('/api/plan');
+export const usePlan = () => useObject<PlanState>('/api/plan', { refetchMs: FOLLOW_MS });
 
 /** Every day of the range has its bar, also those without a call. */
 export function everyDay(usage: Usage): { day: string; calls: number; errors: number }[] {

@@ -11,11 +11,11 @@ import {
   toast,
   useSearchState,
 } from '@libs/ui';
-import { Anchor, Button, Group, Paper, Switch, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Paper, Switch, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../api/client.ts';
-import { platformTitle } from '../connections/platforms.ts';
+import { type Credential, platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { ClassBadge } from './class-badge.tsx';
 import { refreshTools, TOOLS_PATH, type Tool, type ToolCatalogue, useTools } from './tool.ts';
@@ -44,6 +44,7 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
     shown.some((tool) => tool.platform === platform),
   );
   const own = shown.filter(({ platform }) => platform === null);
+  const credentials = useCredentials().data?.data;
   return (
     <>
       <FilterBar>
@@ -68,6 +69,7 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
         <PlatformTools
           key={platform.platform}
           platform={platform}
+          connection={credentials && connectionOf(platform.platform, credentials)}
           tools={shown.filter((tool) => tool.platform === platform.platform)}
           isSearched={Object.values(values).some(Boolean)}
         />
@@ -81,22 +83,80 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
   );
 }
 
+interface Connection {
+  state: 'connected' | 'expired' | 'none';
+  account: string | undefined;
+}
+
+function connectionOf(platform: string, credentials: readonly Credential[]): Connection {
+  const credential = credentials.find((each) => each.platform === platform);
+  return { state: credential?.status ?? 'none', account: credential?.account };
+}
+
+const connectionColors: Record<Connection['state'], string> = {
+  connected: 'teal',
+  expired: 'yellow',
+  none: 'gray',
+};
+
+function ConnectionState({ connection: { state, account } }: { connection: Connection }) {
+  return (
+    <Group component="span" gap="xs" mt={6}>
+      <Badge component="span" color={connectionColors[state]}>
+        {words.connections[state]}
+      </Badge>
+      {account}
+    </Group>
+  );
+}
+
+/** Where its tools would be refused, the way to change that. */
+function ConnectLink({
+  platform,
+  title,
+  state,
+}: { platform: string; title: string } & Pick<Connection, 'state'>) {
+  if (state === 'connected') return null;
+  const label = state === 'none' ? texts.connections.connect : texts.connections.reconnect;
+  return (
+    <Button
+      component={Link}
+      to="/connections/$platform"
+      params={{ platform } as never}
+      size="xs"
+      variant={state === 'none' ? 'light' : 'filled'}
+      aria-label={`${label}: ${title}`}
+    >
+      {label}
+    </Button>
+  );
+}
+
 /** Closed until somebody wants to see them: there are many. What was searched for is shown. */
 function PlatformTools(props: {
   platform: ToolCatalogue['platforms'][number];
+  /** Undefined until it is known. */
+  connection: Connection | undefined;
   tools: readonly Tool[];
   isSearched: boolean;
 }) {
   const { platform, title, enabled } = props.platform;
+  const { connection } = props;
   const [opened, setOpened] = useState(false);
   const isOpen = opened || props.isSearched;
   return (
     <Panel
       title={title}
-      lead={texts.platformUses[platform]}
+      lead={
+        <>
+          {texts.platformUses[platform]}
+          {connection && <ConnectionState connection={connection} />}
+        </>
+      }
       flush
       actions={
         <Group gap="md" wrap="nowrap">
+          {connection && <ConnectLink platform={platform} title={title} state={connection.state} />}
           {props.isSearched ? null : (
             <Button
               size="xs"

@@ -2,6 +2,8 @@
 export interface Actor {
   type: 'customer' | 'token' | 'oauth' | 'internal' | 'admin' | 'system';
   id: string;
+  /** What an assistant calls itself; nobody vouches for it. */
+  name?: string;
 }
 
 export const OUTCOMES = ['success', 'failure', 'refused'] as const;
@@ -28,11 +30,19 @@ export interface AuditEntry extends NewAuditEntry {
 /** The actor behind an authenticated request. */
 export function actorOf(
   session:
-    | { kind: 'customer'; customerId: string; via: 'cookie' | 'oauth' | 'personal'; tokenId: string | null }
+    | {
+        kind: 'customer';
+        customerId: string;
+        via: 'cookie' | 'oauth' | 'personal';
+        tokenId: string | null;
+        clientName?: string;
+      }
     | { kind: 'internal'; name: string },
 ): Actor {
   if (session.kind === 'internal') return { type: 'internal', id: session.name };
   if (session.via === 'cookie' || session.tokenId === null)
     return { type: 'customer', id: session.customerId };
-  return { type: session.via === 'oauth' ? 'oauth' : 'token', id: session.tokenId };
+  if (session.via === 'personal') return { type: 'token', id: session.tokenId };
+  const name = session.clientName;
+  return { type: 'oauth', id: session.tokenId, ...(name === undefined ? {} : { name }) };
 }

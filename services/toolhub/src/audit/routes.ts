@@ -16,7 +16,13 @@ const Entry = Type.Object(
   {
     id: Type.String(),
     at: Type.String({ format: 'date-time' }),
-    actor: Type.Object({ type: Type.String(), id: Type.String() }),
+    actor: Type.Object({
+      type: Type.String(),
+      id: Type.String(),
+      name: Type.Optional(
+        Type.String({ description: 'What an assistant called itself. Nobody vouches for it.' }),
+      ),
+    }),
     action: Type.String(),
     target: nullableText,
     outcome: Type.String(),

@@ -1,6 +1,6 @@
 import { createBatcher, isRefusedData, outcomesOf, type Queryable, type Verdict } from '@libs/db';
 import type { NewId } from '@libs/seal';
-import type { AuditEntry, NewAuditEntry } from './entry.ts';
+import type { Actor, AuditEntry, NewAuditEntry } from './entry.ts';
 import { type EntryFilter, insertEntries, listEntries } from './store.ts';
 
 export type { EntryFilter };
@@ -84,13 +84,22 @@ export function createAuditService(deps: AuditDependencies): AuditService {
   };
 }
 
+const NAME_LENGTH_MAX = 200;
+
 /** Names and targets are what a caller sent: a mark stands in for what no storage takes. */
 function storable(entry: NewAuditEntry): NewAuditEntry {
-  const clean = (text: string) => text.replaceAll('\0', '\ufffd').toWellFormed();
   return {
     ...entry,
-    actor: { ...entry.actor, id: clean(entry.actor.id) },
+    actor: storableActor(entry.actor),
     target: entry.target === null ? null : clean(entry.target),
     requestId: entry.requestId === null ? null : clean(entry.requestId),
   };
+}
+
+function storableActor({ type, id, name }: Actor): Actor {
+  return { type, id: clean(id), ...(name ? { name: clean(name.slice(0, NAME_LENGTH_MAX)) } : {}) };
+}
+
+function clean(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -7,6 +7,7 @@ interface Row {
   at: Date;
   actor_type: string;
   actor_id: string;
+  actor_name: string | null;
   action: string;
   target: string | null;
   outcome: string;
@@ -19,7 +20,11 @@ function fromRow(row: Row): AuditEntry {
     customerId: row.customer_id,
     id: row.id,
     at: row.at,
-    actor: { type: row.actor_type as Actor['type'], id: row.actor_id },
+    actor: {
+      type: row.actor_type as Actor['type'],
+      id: row.actor_id,
+      ...(row.actor_name === null ? {} : { name: row.actor_name }),
+    },
     action: row.action,
     target: row.target,
     outcome: row.outcome as Outcome,
@@ -29,9 +34,10 @@ function fromRow(row: Row): AuditEntry {
 }
 
 const INSERT = `
-insert into audit_entries (customer_id, id, at, actor_type, actor_id, action, target, outcome, ip, request_id)
+insert into audit_entries (customer_id, id, at, actor_type, actor_id, action, target, outcome, ip, request_id,
+  actor_name)
 select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-  $8::text[], $9::text[], $10::text[])
+  $8::text[], $9::text[], $10::text[], $11::text[])
 on conflict do nothing`;
 
 /** A repeat after a lost answer changes nothing: the ids were made before the first try. */
@@ -47,6 +53,7 @@ export async function insertEntries(db: Queryable, entries: readonly AuditEntry[
     entries.map((entry) => entry.outcome),
     entries.map((entry) => entry.ip),
     entries.map((entry) => entry.requestId),
+    entries.map((entry) => entry.actor.name ?? null),
   ]);
 }
 

@@ -16,6 +16,8 @@ export interface Session {
   tokenId: string | null;
   scopes: readonly Scope[];
   audience: string | null;
+  /** Of an assistant: what it calls itself. */
+  clientName?: string;
   /** Of a cookie: which of the person's sessions it is. */
   sessionId?: string;
 }

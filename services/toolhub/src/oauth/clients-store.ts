@@ -29,3 +29,11 @@ export async function findClient(
   );
   return rows[0] && { metadata: rows[0].metadata, secretHash: rows[0].secret_hash };
 }
+
+export async function findClientName(db: Queryable, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ name: string | null }>(
+    `select metadata ->> 'client_name' as name from oauth_clients where id = $1`,
+    [id],
+  );
+  return rows[0]?.name ?? null;
+}

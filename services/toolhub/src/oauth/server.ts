@@ -4,6 +4,7 @@ import { addressKey } from '@libs/http';
 import type { NewId } from '@libs/seal';
 import type { Context, ErrorBody } from 'oidc-provider';
 import type { Suspensions } from '../admin/suspensions.ts';
+import type { Actor } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Access } from '../customers/access.ts';
 import type { BearerResolver } from '../customers/identity.ts';
@@ -46,6 +47,9 @@ export interface OAuthServerDependencies {
 export function registerOAuthServer(app: App, deps: OAuthServerDependencies): void {
   const { publicUrl, customers, access, audit, suspensions, routesOn, addressLimit, now } = deps;
   const arrivals = new Arrivals();
+  const actorBehind = async (clientId: string): Promise<Actor> => ({
+    ...{ type: 'oauth', id: shownClient(clientId), name: await deps.oauth.clientName(clientId) },
+  });
   const adapter = createAdapter({
     ...deps,
     arrivals,
@@ -56,7 +60,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
       await audit.record([
         {
           customerId,
-          actor: { type: 'oauth', id: shownClient(clientId) },
+          actor: await actorBehind(clientId),
           action: 'oauth.revoked',
           target: shownClient(clientId),
           outcome: 'success',
@@ -89,7 +93,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
       await audit.record([
         {
           customerId: spent.customerId,
-          actor: { type: 'oauth', id: shownClient(spent.clientId) },
+          actor: await actorBehind(spent.clientId),
           action: spent.kind === 'code' ? 'oauth.token.issued' : 'oauth.token.refreshed',
           target: shownClient(spent.clientId),
           outcome: 'success',

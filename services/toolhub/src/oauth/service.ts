@@ -5,7 +5,7 @@ import { hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
-import { upsertClient } from './clients-store.ts';
+import { findClientName, upsertClient } from './clients-store.ts';
 import {
   type ConnectedClient,
   findClientOf,
@@ -36,6 +36,8 @@ export interface OAuthService extends TokenSource {
   markExchanged(spent: { kind: SpendableKind; value: string }): Promise<void>;
   /** Whether any customer has let this client in. */
   hasConsent(clientId: string): Promise<boolean>;
+  /** What a client calls itself, or its id. */
+  clientName(clientId: string): Promise<string>;
   /** The address that starts the connector's flow; what proves its end stays here. */
   beginConnect(): Promise<string>;
   /** The form that redeems the code, if the state is one that waits; it works once. */
@@ -97,7 +99,7 @@ export function createOAuthService(deps: {
     async find(tokenHash, at) {
       const found = await findLiveAccessToken(database, tokenHash, at);
       if (found === undefined) return undefined;
-      const { customerId, id, scopes, audience, expiresAt, grantId } = found;
+      const { customerId, id, scopes, audience, expiresAt, grantId, clientName } = found;
       return {
         session: {
           kind: 'customer',
@@ -106,6 +108,7 @@ export function createOAuthService(deps: {
           tokenId: id,
           scopes: parseScopes(scopes.join(' ')),
           audience,
+          clientName,
         },
         expiresAt,
         family: grantId,
@@ -115,6 +118,8 @@ export function createOAuthService(deps: {
     async markExchanged({ kind, value }) {
       await markExchanged(database, kind, hashToken(value), now());
     },
+
+    clientName: async (clientId) => (await findClientName(database, clientId)) ?? clientId,
 
     hasConsent: (clientId) => hasGrantFor(database, clientId),
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { findClientName } from './clients-store.ts';
 
 /** What the library wants kept, without the secret itself: rows are found by its hash. */
 export type Payload = Record<string, unknown>;
@@ -181,7 +182,13 @@ export interface AccessTokenRecord {
   scopes: string[];
   audience: string | null;
   expiresAt: Date;
+  /** What the client calls itself, or its id. */
+  clientName: string;
 }
+
+const LIVE =
+  'token.customer_id, token.id, token.client_id, token.grant_id, token.scopes, token.audience, token.expires_at';
+const IS_LIVE = `token.token_hash = $1 and token.kind = 'access' and token.expires_at > $2`;
 
 export async function findLiveAccessToken(
   db: Queryable,
@@ -191,19 +198,29 @@ export async function findLiveAccessToken(
   const { rows } = await db.query<{
     customer_id: string;
     id: string;
+    client_id: string;
     grant_id: string;
     scopes: string[];
     audience: string | null;
     expires_at: Date;
+    client_name?: string | null;
   }>(
-    {
-      name: 'oauth_tokens.live',
-      text: `select customer_id, id, grant_id, scopes, audience, expires_at from oauth_tokens
-             where token_hash = $1 and kind = 'access' and expires_at > $2`,
-    },
+    // Tokens and clients lie on different servers where tables are spread.
+    db.isSpread
+      ? {
+          name: 'oauth_tokens.live.apart',
+          text: `select ${LIVE} from oauth_tokens as token where ${IS_LIVE}`,
+        }
+      : {
+          name: 'oauth_tokens.live',
+          text: `select ${LIVE}, client.metadata ->> 'client_name' as client_name
+                 from oauth_tokens as token left join oauth_clients as client on client.id = token.client_id
+                 where ${IS_LIVE}`,
+        },
     [tokenHash, now],
   );
   const [row] = rows;
+  const name = row && db.isSpread ? await findClientName(db, row.client_id) : row?.client_name;
   return (
     row && {
       customerId: row.customer_id,
@@ -212,6 +229,7 @@ export async function findLiveAccessToken(
       scopes: row.scopes,
       audience: row.audience,
       expiresAt: row.expires_at,
+      clientName: name ?? row.client_id,
     }
   );
 }

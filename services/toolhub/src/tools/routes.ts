@@ -211,7 +211,7 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       const { name } = request.params;
       const { enabled } = request.body;
       const state = await tools.switchTool(customerId, { name, enabled });
-      noteAudit(request, { action: `tool.switched_${enabled ? 'on' : 'off'}` });
+      noteAudit(request, { action: enabled ? 'tool.switched_on' : 'tool.switched_off' });
       return toApi(state);
     },
   );
@@ -240,7 +240,7 @@ export function registerToolsRoutes(routes: ToolhubRoutes, deps: ToolsRoutesDepe
       const { platform } = request.params;
       const { enabled } = request.body;
       await tools.switchPlatform(customerId, { platform, enabled });
-      noteAudit(request, { action: `platform.switched_${enabled ? 'on' : 'off'}` });
+      noteAudit(request, { action: enabled ? 'platform.switched_on' : 'platform.switched_off' });
       return { platform, enabled };
     },
   );
