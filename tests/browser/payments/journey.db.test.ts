@@ -162,7 +162,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await button('Send a test').click();
     await page.getByRole('row', { name: /webhook_endpoint\.test.*500/ }).waitFor();
     // What was sent, and what came back, word for word.
-    await button('webhook_endpoint.test').click();
+    await button('Webhook endpoint test').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('the till is closed').waitFor();
     await dialog.getByText(/webhook-id: evt_/).waitFor();

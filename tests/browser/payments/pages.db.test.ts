@@ -69,7 +69,15 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.setViewportSize(DESKTOP);
     await page.emulateMedia({ colorScheme: 'light' });
     await isDrawn(page);
-    return seriousViolations(page, undefined, within);
+    return [...(await seriousViolations(page, undefined, within)), ...(await tooWide(page, 'desktop'))];
+  }
+
+  async function tooWide(page: Page, device: string): Promise<string[]> {
+    await page
+      .waitForFunction('document.documentElement.scrollWidth <= innerWidth', undefined, { timeout: FITS_MS })
+      .catch(() => undefined);
+    const pixels = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    return pixels > 0 ? [`${pixels} px wider than a ${device}`] : [];
   }
 
   async function faultsOnThePhone(page: Page, isInTheDark: boolean): Promise<string[]> {
@@ -77,14 +85,7 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.emulateMedia({ colorScheme: 'dark' });
     await isDrawn(page);
     const dark = isInTheDark ? await seriousViolations(page, ['color-contrast']) : [];
-    await page
-      .waitForFunction('document.documentElement.scrollWidth <= innerWidth', undefined, { timeout: FITS_MS })
-      .catch(() => undefined);
-    const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    return [
-      ...dark.map((violation) => `in the dark: ${violation}`),
-      ...(tooWide > 0 ? [`${tooWide} px wider than a phone`] : []),
-    ];
+    return [...dark.map((violation) => `in the dark: ${violation}`), ...(await tooWide(page, 'phone'))];
   }
 
   /** What is wrong with the page that is open, which begins as the last one ended: to turn a page round is dear. */

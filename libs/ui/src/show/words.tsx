@@ -1,3 +1,5 @@
+import { Fragment, type ReactNode } from 'react';
+
 /** Words that a program wrote within a sentence, as one of their own. */
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
@@ -8,11 +10,22 @@ export function wordsOfCode(code: string): string {
   return capitalised(code.replaceAll(/[_.]/g, ' '));
 }
 
+/** Where it has to go on in the next line, it is parted between its words. */
+function breakable(code: string): ReactNode {
+  return code.split(/(?<=[_.])/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one code never move
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
+}
+
 /** Words for people, and beside them the code that a developer looks for. */
 export function Coded({ code, words = wordsOfCode(code) }: { code: string; words?: string }) {
   return (
     <span>
-      {words} <code className="ui-id ui-beside">{code}</code>
+      {words} <code className="ui-id ui-beside">{breakable(code)}</code>
     </span>
   );
 }

@@ -38,7 +38,11 @@ const columns: readonly Column<Organisation>[] = [
       </Badge>
     ),
   },
-  { header: words.request, render: ({ live_access_request: request }) => request ?? '' },
+  {
+    header: words.request,
+    has: ({ live_access_request: request }) => Boolean(request),
+    render: ({ live_access_request: request }) => request,
+  },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
   {
     header: texts.common.actions,

@@ -14,8 +14,9 @@ import {
   toast,
   useSearchState,
   When,
+  wordsOfCode,
 } from '@libs/ui';
-import { Badge, Button, Modal, Stack, Title } from '@mantine/core';
+import { Anchor, Badge, Modal, Stack, Title } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList, useObject } from '../api/client.ts';
 import type { WebhookDelivery } from '../api/types.ts';
@@ -48,9 +49,12 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
     {
       header: words.delivery,
       render: (delivery) => (
-        <Button variant="subtle" size="compact-sm" onClick={() => setOpened(delivery.id)}>
-          <Coded code={delivery.event_type} />
-        </Button>
+        <div>
+          <Anchor component="button" type="button" size="sm" onClick={() => setOpened(delivery.id)}>
+            {wordsOfCode(delivery.event_type)}
+          </Anchor>
+          <div className="ui-id ui-beside">{delivery.event_type}</div>
+        </div>
       ),
     },
     {
