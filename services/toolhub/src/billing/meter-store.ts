@@ -87,7 +87,8 @@ export async function reserveUnits(
  * Where no answer came, nobody knows whether a batch was counted, and the first try may even be at work still when the
  * second comes. Both begin at the row of their meter, one waits there for the other, and who finds its number there counts
  * nothing. The rows that settling changes anyway cannot tell that: a counter belongs to all processes, and holders and
- * their reservations are gone after a sweep.
+ * their reservations are gone after a sweep. The row costs some 25 µs of 440, for all calls of a batch together; a number
+ * in the holder's row instead, which is locked anyway, cost the same.
  *
  * A holder that is gone was swept: its units are back already, so what it kept is counted anew and nothing is closed.
  * The key share lock makes the sweep wait for us, or us for the sweep, never both at once.
@@ -104,7 +105,7 @@ with batch as (
     $13::bigint[] as given_back
   from batch
 ), alive as materialized (
-  select id from call_holders where id in (select unnest(holders) from input) for key share
+  select h.id from input, call_holders h where h.id = any(input.holders) for key share of h
 ), settled as (
   select s.customer_id, s.month, s.holder, s.kept, s.returned, a.id is not null as alive
   from input, unnest(customers, months, holders, input.kept, input.returned)
