@@ -21,6 +21,6 @@ export function buildDashboards(products) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  ensureInstalled();
+  ensureInstalled({ toRun: true });
   buildDashboards(['payments', 'toolhub']).once('exit', (code) => process.exit(code ?? 1));
 }

@@ -18,25 +18,46 @@ function wanted() {
 }
 
 /** A workspace that needs another version than the root has a folder of its own, which the root's stamp says nothing about. */
-function workspacesAreInstalled() {
+function workspacesAreInstalled(toRun) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
-    .filter(([path, { optional }]) => /^(libs|services|sdks)\/.*\/node_modules\//.test(path) && !optional)
+    .filter(([path, { optional, dev }]) => isWorkspaces(path) && !optional && !(toRun && dev))
     .every(([path]) => existsSync(join(root, path)));
 }
 
-/** Installs the dependencies when they are missing or belong to another lock file; does nothing otherwise. */
-export function ensureInstalled() {
+function isWorkspaces(path) {
+  return /^(libs|services|sdks)\/.*\/node_modules\//.test(path);
+}
+
+/** What is installed: all, or what the products need to run, which a newcomer has a third sooner. */
+function isInstalled(toRun) {
+  const current = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  const isEnough = current === wanted() || (toRun && current === `${wanted()} to run`);
+  return isEnough && existsSync(node) && workspacesAreInstalled(toRun);
+}
+
+/**
+ * Installs the dependencies when they are missing or belong to another lock file; does nothing otherwise. In a new clone,
+ * who only runs the products does without what tests and checks need; nothing that is there is ever removed.
+ */
+export function ensureInstalled({ toRun = false } = {}) {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < NODE_MAJOR_MIN)
     fail(`Node ${NODE_MAJOR_MIN} or newer is needed to begin; this is ${process.version}.`);
-  const current = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
-  if (current === wanted() && existsSync(node) && workspacesAreInstalled()) return;
+  if (isInstalled(toRun)) return;
+  const omitsTools = toRun && !existsSync(join(root, 'node_modules'));
   // Not `npm ci`: it refuses a lock file where an optional package for another platform is not to be had.
   console.log('Installing dependencies (once per lock file) …');
   const { status } = spawnSync(
     'npm',
-    ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
+    [
+      'install',
+      ...(omitsTools ? ['--omit=dev'] : []),
+      '--no-save',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ],
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -45,7 +66,7 @@ export function ensureInstalled() {
   if (status !== 0) fail('npm install did not succeed: see its message above.');
   if (!existsSync(node))
     fail('Node 24 was not installed: the npm package "node" has no build for this machine.');
-  writeFileSync(stamp, wanted());
+  writeFileSync(stamp, omitsTools ? `${wanted()} to run` : wanted());
 }
 
 export function fail(message) {

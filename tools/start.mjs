@@ -14,7 +14,7 @@ const chosen = process.argv.slice(2, spreads ? -1 : undefined);
 const unknown = chosen.filter((name) => !products.includes(name));
 if (unknown.length > 0) fail(`Unknown product ${unknown.join(', ')}: choose from ${products.join(', ')}.`);
 
-ensureInstalled();
+ensureInstalled({ toRun: true });
 
 const names = chosen.length > 0 ? chosen : products;
 if (spreads) {
