@@ -7,7 +7,7 @@ export const folder = fileURLToPath(new URL('../../.shots/', import.meta.url));
 const SETTLED_MS = 600;
 
 const desktop = { viewport: { width: 1320, height: 860 } };
-const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+const phone = { viewport: { width: 360, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 const looks: [string, BrowserContextOptions][] = [
   ['desktop-light', { ...desktop, colorScheme: 'light' }],

@@ -15,7 +15,7 @@ import {
   startChromium,
   type WatchedPage,
 } from '../chromium.ts';
-import { listPages, objectPages, operatorPages, publicPages } from './pages.ts';
+import { dialogs, listPages, objectPages, operatorPages, publicPages } from './pages.ts';
 import { startDashboard } from './rig.ts';
 import { type Seeded, seed, seedOperator } from './seed.ts';
 
@@ -147,6 +147,46 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     // An address that does not exist says so.
     await goTo(page, '/dashboard/nothing/here');
     expect(await page.locator('h1').textContent()).toBe('Not found');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('every dialog is opened and closed by the keyboard, and gives the focus back to what opened it', async () => {
+    const { page, faults } = await openAs(owner);
+    const focusIs = (selector: string) => page.locator(`${selector}:focus`).waitFor();
+    await visit(page, '/dashboard');
+    for (const [path, name] of Object.values(dialogs(seeded))) {
+      await goTo(page, path);
+      const opener = page.getByRole('button', { name, exact: true }).first();
+      await opener.evaluate((button) => button.setAttribute('data-opener', ''));
+      await opener.press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      await focusIs('[role="dialog"] *');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await focusIs('[data-opener]');
+    }
+    // A secret that is shown after another dialog leads back to where the first was opened.
+    await goTo(page, '/dashboard/keys');
+    const opener = page.getByRole('button', { name: 'Make a key' }).first();
+    await opener.evaluate((button) => button.setAttribute('data-opener', ''));
+    await opener.press('Enter');
+    await page.getByRole('dialog').getByLabel('Name').press('Enter');
+    const kept = page.getByRole('button', { name: 'I have kept it' });
+    await kept.waitFor();
+    await focusIs('[role="dialog"] *');
+    await kept.press('Enter');
+    await focusIs('[data-opener]');
+    // So do menus.
+    const menu = page.getByRole('button', { name: 'Your account' });
+    await menu.evaluate((button) => button.setAttribute('data-menu', ''));
+    await menu.press('Enter');
+    await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await focusIs('[role="menuitem"]');
+    await page.keyboard.press('Escape');
+    await focusIs('[data-menu]');
     expect(faults).toEqual([]);
     await page.context().close();
   });

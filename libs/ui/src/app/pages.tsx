@@ -1,17 +1,15 @@
-import { Button } from '@mantine/core';
 import {
   createRootRoute,
   createRoute,
   createRouter,
-  Link,
   lazyRouteComponent,
   Outlet,
   type RouteComponent,
 } from '@tanstack/react-router';
 import { drafts } from '../form/drafts.ts';
 import { Loading } from '../show/query-view.tsx';
+import { ToStart } from '../show/to-start.tsx';
 import { searchFormat } from '../table/search.ts';
-import { texts } from '../texts.ts';
 import { BrokenPage, NotFoundPage } from './error-page.tsx';
 import { loadPart } from './missing-parts.ts';
 
@@ -64,12 +62,4 @@ export function createPages(options: {
     void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
   };
   return { router, leadToLogin };
-}
-
-function ToStart() {
-  return (
-    <Button component={Link} to="/" variant="default">
-      {texts.toStart}
-    </Button>
-  );
 }

@@ -3,12 +3,13 @@ import { ApiError, ConnectionLost } from '../api/problem.ts';
 import { texts } from '../texts.ts';
 import { CopyText } from './copy.tsx';
 import { Empty } from './empty.tsx';
+import { ToStart } from './to-start.tsx';
 
 /** Why something could not be shown, at the place where it would be. */
 export function ProblemView({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error instanceof ConnectionLost) return <Alert color="orange">{texts.connectionLost}</Alert>;
   if (error instanceof ApiError && error.status === 404)
-    return <Empty icon="search" title={texts.notFound} next={texts.notFoundNext} />;
+    return <Empty icon="search" title={texts.notFound} next={texts.notFoundNext} action={<ToStart />} />;
   const known = error instanceof ApiError;
   return (
     <Alert color={known && error.status === 403 ? 'orange' : 'red'} title={titleOf(error)} role="alert">

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { texts } from '../texts.ts';
 import { CodeBlock } from './code-block.tsx';
+import { useFocusOutside } from './focus-outside.ts';
 
 /** Shows a secret that the server tells once; it is not closed by a stray click. */
 export function SecretOnce(props: {
@@ -10,9 +11,12 @@ export function SecretOnce(props: {
   onClose: () => void;
   children?: ReactNode;
 }) {
+  const opened = props.secret !== undefined;
+  useFocusOutside(opened);
   return (
     <Modal
-      opened={props.secret !== undefined}
+      opened={opened}
+      returnFocus={false}
       onClose={props.onClose}
       title={props.title}
       size="lg"

@@ -12,7 +12,7 @@ export function wordsOfCode(code: string): string {
 
 /** Where it has to go on in the next line, it is parted between its words. */
 function breakable(code: string): ReactNode {
-  return code.split(/(?<=[_.])/).map((part, index) => (
+  return code.split(/(?<=[_.:])/).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one code never move
     <Fragment key={index}>
       {part}

@@ -29,7 +29,7 @@ const DAY = 24 * HOUR;
 export function formatDuration(seconds: number): string {
   const show = (value: number) =>
     value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
-  if (seconds < 1) return 'under 1 s';
+  if (seconds < 1) return 'Under 1 s';
   if (seconds < MINUTE) return `${show(seconds)} s`;
   if (seconds < HOUR) return `${show(seconds / MINUTE)} min`;
   if (seconds < DAY) return `${show(seconds / HOUR)} h`;

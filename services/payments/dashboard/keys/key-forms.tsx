@@ -1,7 +1,8 @@
-import { ApiFormView, useApiForm } from '@libs/ui';
+import { ApiFormView, Coded, useApiForm } from '@libs/ui';
 import { Checkbox, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { scopes } from '../../src/keys/key.ts';
 import { client, refresh } from '../api/client.ts';
+import { viewersZone } from '../sandbox/clock-field.ts';
 import { texts } from '../texts.ts';
 import { type ApiKey, type ApiKeyWithToken, KEYS_PATH } from './key.ts';
 
@@ -32,14 +33,18 @@ export function NewKeyForm({ onDone }: { onDone: (token: string) => void }) {
       >
         <SimpleGrid cols={{ base: 1, xs: 2 }} mt="xs" spacing="xs">
           {scopes.map((scope) => (
-            <Checkbox key={scope} value={scope} label={scope} />
+            <Checkbox
+              key={scope}
+              value={scope}
+              label={<Coded code={scope} words={words.scopeNames[scope]} />}
+            />
           ))}
         </SimpleGrid>
       </Checkbox.Group>
       <TextInput
         type="datetime-local"
         label={words.expires}
-        description={words.expiresHint}
+        description={words.expiresHint(viewersZone)}
         {...form.getInputProps('expires_at')}
       />
     </ApiFormView>

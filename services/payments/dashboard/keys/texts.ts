@@ -1,3 +1,5 @@
+import type { Scope } from '../../src/keys/key.ts';
+
 export const keys = {
   title: 'API keys',
   create: 'Make a key',
@@ -8,7 +10,7 @@ export const keys = {
   scopes: 'Scopes',
   allScopes: 'All',
   expires: 'Expires',
-  expiresHint: 'Empty for a key that works until it is revoked.',
+  expiresHint: (zone: string) => `Empty for a key that works until it is revoked. Your time zone, ${zone}.`,
   created: 'Created',
   status: 'Status',
   active: 'Active',
@@ -31,6 +33,16 @@ export const keys = {
   revokedDone: 'The key is revoked.',
   newKey: 'Your new key',
   newKeyHint: 'Send it as “Authorization: Bearer …”.',
+  scopeNames: {
+    'payments:read': 'Read payments',
+    'payments:write': 'Make payments',
+    'payment_methods:read': 'Read payment methods',
+    'payment_methods:write': 'Change payment methods',
+    'webhooks:read': 'Read webhooks',
+    'webhooks:write': 'Change webhooks',
+    'events:read': 'Read events',
+    'ledger:read': 'Read the ledger',
+  } satisfies Record<Scope, string>,
   restrict: 'What the key may do',
   restrictHint: 'Leave all switched on for a key that may do everything.',
   needLive: 'Live keys need live access',

@@ -14,6 +14,7 @@ import { Badge, Button, Paper, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
+import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { useCallers } from './callers.ts';
 import { LOGS_PATH, type RequestLog, statusColor } from './log.ts';
@@ -50,6 +51,7 @@ export function LogsPage() {
   const search = useSearchState();
   const query = useList<RequestLog>(LOGS_PATH, search.values, whileFirst(search.values));
   const callerOf = useCallers();
+  const rights = useRights();
   const data = query.data as LogPage | undefined;
   if (data?.kept_days === 0)
     return (
@@ -91,11 +93,15 @@ export function LogsPage() {
             icon="list"
             title={words.none}
             next={words.noneNext}
-            action={
-              <Button component={Link} to="/keys">
-                {texts.keys.create}
-              </Button>
-            }
+            {...(rights.write
+              ? {
+                  action: (
+                    <Button component={Link} to="/keys">
+                      {texts.keys.create}
+                    </Button>
+                  ),
+                }
+              : {})}
           />
         }
       />

@@ -132,7 +132,7 @@ function QuarantinedView({ id, onDone }: { id: string; onDone: () => void }) {
                 />
               </ApiFormView>
               <ApiFormView api={dismissing} submitLabel={words.dismiss}>
-                <TextInput label={words.reason} {...dismissing.form.getInputProps('reason')} />
+                <TextInput label={words.whyDismissed} {...dismissing.form.getInputProps('reason')} />
               </ApiFormView>
             </>
           ) : null}

@@ -30,6 +30,7 @@ export const operator = {
   applyPayment: 'Payment id',
   applied: 'Applied.',
   dismiss: 'Dismiss',
+  whyDismissed: 'Why it is dismissed',
   dismissed: 'Dismissed.',
   noDifferences: 'No differences',
   noDifferencesNext: 'The rails and the ledger agree for every day that was looked at.',

@@ -13,9 +13,9 @@ import {
   useApiForm,
   When,
 } from '@libs/ui';
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, Modal, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { client, refresh, useList, useObject } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
@@ -67,7 +67,17 @@ function MethodView({ method }: { method: PaymentMethod }) {
         />
       </Panel>
       <Panel title={words.payments} flush>
-        <QueryTable label={words.payments} columns={paymentColumns} query={payments} keyOf={({ id }) => id} />
+        <QueryTable
+          label={words.payments}
+          columns={paymentColumns}
+          query={payments}
+          keyOf={({ id }) => id}
+          empty={
+            <Text size="sm" c="dimmed" p="lg" pt={0}>
+              {words.noPayments}
+            </Text>
+          }
+        />
       </Panel>
     </>
   );
@@ -77,6 +87,12 @@ function MethodActions({ method }: { method: PaymentMethod }) {
   const navigate = useNavigate();
   return (
     <>
+      <Button component={Link} to="/payments/new" search={{ from: method.id } as never}>
+        {words.payFrom}
+      </Button>
+      <Button component={Link} to="/payments/new" search={{ to: method.id } as never} variant="default">
+        {words.payTo}
+      </Button>
       {method.type === 'balance' && mode === 'test' ? <FundButton id={method.id} /> : null}
       <ConfirmButton
         size="sm"

@@ -39,7 +39,7 @@ const columns: readonly Column<PaymentMethod>[] = [
     render: ({ type }) => <Badge color={type === 'balance' ? 'grape' : 'gray'}>{words.types[type]}</Badge>,
   },
   {
-    header: words.account,
+    header: words.accountType,
     render: ({ bank_account: bank }) => (bank === null ? '' : words.accountTypes[bank.account_type]),
   },
   { header: words.rails, render: railsOf },

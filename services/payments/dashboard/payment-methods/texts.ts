@@ -32,6 +32,9 @@ export const methods = {
   submit: 'Add',
   added: 'The payment method is there.',
   payments: 'Its payments',
+  noPayments: 'None yet.',
+  payFrom: 'Pay from it',
+  payTo: 'Pay to it',
   facts: 'About it',
   fingerprint: 'Fingerprint',
 } as const;

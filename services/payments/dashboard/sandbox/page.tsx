@@ -1,8 +1,8 @@
 import { type Column, ConfirmButton, CopyText, DataTable, Empty, Page, Panel, toast } from '@libs/ui';
-import { Anchor, Grid, Paper, Stack } from '@mantine/core';
+import { Anchor, Button, Grid, Paper, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { client, queryClient } from '../api/client.ts';
-import { mode } from '../api/mode.ts';
+import { addressInMode, mode } from '../api/mode.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { ClockPanel } from './clock-panel.tsx';
@@ -49,7 +49,15 @@ export function SandboxPage() {
     return (
       <Page title={words.title}>
         <Paper className="ui-panel">
-          <Empty icon="flask" title={words.onlyTest} />
+          <Empty
+            icon="flask"
+            title={words.onlyTest}
+            action={
+              <Button component="a" href={addressInMode('test', '/sandbox')}>
+                {texts.mode.toTest}
+              </Button>
+            }
+          />
         </Paper>
       </Page>
     );

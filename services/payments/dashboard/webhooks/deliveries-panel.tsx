@@ -113,8 +113,12 @@ const headersOf = ({ event_id: id }: WebhookDelivery) =>
 
 const attemptColumns: readonly Column<Attempt>[] = [
   { header: texts.logs.at, render: ({ at }) => <When at={at} /> },
-  { header: words.last, render: answerOf },
-  { header: texts.payment.detail, render: ({ error }) => capitalised(error ?? '') },
+  { header: texts.logs.response, render: answerOf },
+  {
+    header: texts.payment.detail,
+    has: ({ error }) => error !== null,
+    render: ({ error }) => capitalised(error ?? ''),
+  },
   { header: texts.logs.duration, align: 'right', render: ({ duration_ms: ms }) => `${ms} ms` },
 ];
 

@@ -28,7 +28,11 @@ const columns: readonly Column<PaymentAttempt>[] = [
   },
   { header: words.submitted, align: 'right', render: ({ submitted_at: at }) => <When at={at} /> },
   { header: words.settled, align: 'right', render: ({ settled_at: at }) => <When at={at} /> },
-  { header: words.detail, render: whyOf },
+  {
+    header: words.detail,
+    has: ({ code, detail }) => code !== null || detail !== null,
+    render: whyOf,
+  },
 ];
 
 function whyOf({ code, detail }: PaymentAttempt) {
