@@ -8,7 +8,10 @@ ensureInstalled();
 const missing = ensureSystemPrograms().filter((program) => program.startsWith('pgbouncer'));
 if (missing.length > 0) fail('PgBouncer is not installed: apt-get install pgbouncer.');
 const chosen = process.argv.slice(2);
-const tests = chosen.length > 0 ? chosen : ['tests/contract', 'tests/pooled', 'libs/db/src/pooled-role'];
+const tests =
+  chosen.length > 0
+    ? chosen
+    : ['tests/contract', 'tests/pooled', 'tests/faults/settling', 'libs/db/src/pooled-role'];
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const { status } = spawnSync(node, [vitest, 'run', '--project=db', ...tests], {
   cwd: root,

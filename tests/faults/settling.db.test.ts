@@ -1,7 +1,7 @@
 // The connection breaks while a call is counted: whether the database had committed or not, it is counted once.
 import { randomBytes } from 'node:crypto';
 import { type Database, openDatabase } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { until } from '@libs/runtime/testing';
 import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -23,7 +23,9 @@ let cutAt: ((step: WireStep) => boolean) | undefined;
 
 beforeAll(async () => {
   db = await createTestDatabase(migrationSource);
-  wire = await startDatabaseWire(db.url, {
+  // `npm run pooled` puts PgBouncer behind the wire.
+  const { url, directUrl } = connectionTo(db.url);
+  wire = await startDatabaseWire(url, {
     isStopped(step) {
       if (!cutAt?.(step)) return false;
       cutAt = undefined;
@@ -32,7 +34,7 @@ beforeAll(async () => {
       return true;
     },
   });
-  wired = await openDatabase({ url: wire.url, schema: SCHEMA, connectionsMax: 4 });
+  wired = await openDatabase({ url: wire.url, directUrl, schema: SCHEMA, connectionsMax: 4 });
 });
 
 afterAll(async () => {
