@@ -167,6 +167,14 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       await dialog.waitFor({ state: 'detached' });
       await focusIs('[data-opener]');
     }
+    // What is refused is said in the dialog that asked for it.
+    await goTo(page, `/dashboard/payment-methods/${seeded.balance}`);
+    await page.getByRole('button', { name: 'Delete' }).press('Enter');
+    const asked = page.getByRole('dialog');
+    await asked.getByRole('button', { name: 'Delete' }).press('Enter');
+    await asked.getByRole('alert').getByText('Balance not empty').waitFor();
+    await asked.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await asked.waitFor({ state: 'detached' });
     // A secret that is shown after another dialog leads back to where the first was opened.
     await goTo(page, '/dashboard/keys');
     const opener = page.getByRole('button', { name: 'Make a key' }).first();

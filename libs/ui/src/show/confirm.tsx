@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { texts } from '../texts.ts';
-import { toast } from './toast.ts';
+import { ProblemView } from './problem-view.tsx';
 
 /** A button for what cannot be taken back: it says what will happen and asks once. */
 export function ConfirmButton(props: {
@@ -17,14 +17,16 @@ export function ConfirmButton(props: {
 }) {
   const [opened, { open, close }] = useDisclosure(false);
   const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>();
   const color = props.danger === true ? 'red.8' : 'brand';
   const confirm = async () => {
     setBusy(true);
+    setRefusal(undefined);
     try {
       await props.onConfirm();
       close();
     } catch (error) {
-      toast.problem(error);
+      setRefusal(error);
     } finally {
       setBusy(false);
     }
@@ -34,7 +36,10 @@ export function ConfirmButton(props: {
       <Button
         variant="default"
         size={props.size ?? 'xs'}
-        onClick={open}
+        onClick={() => {
+          setRefusal(undefined);
+          open();
+        }}
         disabled={props.disabled ?? false}
         leftSection={props.leftSection}
       >
@@ -43,6 +48,7 @@ export function ConfirmButton(props: {
       <Modal opened={opened} onClose={close} title={props.question}>
         <Stack>
           {props.explanation === undefined ? null : <Text size="sm">{props.explanation}</Text>}
+          {refusal === undefined ? null : <ProblemView error={refusal} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               {texts.cancel}

@@ -30,7 +30,7 @@ export function EntriesTab() {
   return (
     <Stack>
       <FilterBar>
-        <TextFilter name="account_id" label={words.accountId} />
+        <TextFilter name="account_id" label={words.accountId} placeholder={words.accountIdHint} />
         <TextFilter name="payment_id" label={words.paymentId} placeholder="pay_…" />
       </FilterBar>
       <Text size="sm" c="dimmed">

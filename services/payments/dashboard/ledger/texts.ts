@@ -53,4 +53,5 @@ export const ledger = {
     'A payment has its fee booked when it completes; what fails, is canceled or goes by book costs nothing.',
   paymentId: 'Payment id',
   accountId: 'Account id',
+  accountIdHint: 'pm_…, fees_owed …',
 } as const;
