@@ -77,7 +77,14 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       .waitForFunction('document.documentElement.scrollWidth <= innerWidth', undefined, { timeout: FITS_MS })
       .catch(() => undefined);
     const pixels = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    return pixels > 0 ? [`${pixels} px wider than a ${device}`] : [];
+    const panels = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.ui-panel')].filter((panel) => panel.scrollWidth > panel.clientWidth)
+        .map((panel) => panel.textContent.slice(0, 60))`,
+    );
+    return [
+      ...(pixels > 0 ? [`${pixels} px wider than a ${device}`] : []),
+      ...panels.map((text) => `on a ${device} out of its panel: ${text}`),
+    ];
   }
 
   async function faultsOnThePhone(page: Page, isInTheDark: boolean): Promise<string[]> {

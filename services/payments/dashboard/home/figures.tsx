@@ -16,11 +16,11 @@ export function Figures({ overview }: { overview: Overview }) {
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
       {figures.map(([label, value]) => (
-        <Paper key={label} className="ui-panel" p="md">
+        <Paper key={label} className="ui-panel" p={{ base: 'sm', sm: 'md' }}>
           <Text size="sm" c="dimmed">
             {label}
           </Text>
-          <Text fz="1.4rem" fw={650} className="ui-number" lh={1.4}>
+          <Text fz={{ base: '1.05rem', sm: '1.4rem' }} fw={650} className="ui-number" lh={1.4}>
             {value}
           </Text>
         </Paper>
