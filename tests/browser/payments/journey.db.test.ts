@@ -98,7 +98,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByLabel('From payment method').fill('pm_alice');
     await page.getByLabel('To payment method').fill('pm_bob');
     await page.getByLabel('Description').fill('Invoice 7');
-    await page.getByText('Fee + waiting').first().waitFor();
+    await page.getByText('Why this rail').first().waitFor();
     const unanswered: ServerResponse[] = [];
     receiver.respond = (response) => unanswered.push(response);
     // Twice in a hurry is still one payment.
@@ -264,7 +264,7 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     const values = await Promise.all(typed.map((label) => page.getByLabel(label).inputValue()));
     expect(values).toEqual(['40.00', 'pm_alice', 'pm_bob', 'Invoice 8', 'order=8']);
     expect(await page.getByRole('combobox', { name: 'Rail' }).inputValue()).toBe('ACH');
-    await page.getByText('Fee + waiting').first().waitFor();
+    await page.getByText('Why this rail').first().waitFor();
     expect(sent).toEqual([]);
     await button('Send payment').click();
     await page.getByRole('heading', { level: 1, name: 'Payment of $40.00' }).waitFor();

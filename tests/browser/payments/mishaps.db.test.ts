@@ -117,7 +117,7 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     });
     const page = await openAs(developer.cookie);
     await fillPayment(page, '22.22');
-    await page.getByText('Fee + waiting').first().waitFor();
+    await page.getByText('Why this rail').first().waitFor();
     const changed = await owner.call('PATCH', `/v1/members/${joined.body.user.id}`, { role: 'viewer' });
     expect(changed.status).toBe(200);
     await send(page);
@@ -137,7 +137,7 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     // Without the line of events, which would tell the page of it before anything is sent.
     await page.route('**/v1/events/stream', (route) => route.fulfill({ status: 503 }));
     await fillPayment(page, '33.33');
-    await page.getByText('Fee + waiting').first().waitFor();
+    await page.getByText('Why this rail').first().waitFor();
     const other = await page.context().newPage();
     await other.goto('/dashboard');
     await other.getByRole('button', { name: /Switch organisation: Engines/ }).click();
@@ -167,7 +167,7 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.goto('/dashboard/payments');
     await page.getByText('Updates as they happen').waitFor();
     await fillPayment(page, '44.44');
-    await page.getByText('Fee + waiting').first().waitFor();
+    await page.getByText('Why this rail').first().waitFor();
     await dashboard.stopServing();
     await send(page);
     await page.getByText('No answer came').waitFor();

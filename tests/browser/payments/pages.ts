@@ -41,6 +41,7 @@ export function objectPages(seeded: Seeded): Record<string, string> {
   return {
     payment: `/dashboard/payments/${seeded.completed}`,
     'payment-failed': `/dashboard/payments/${seeded.failed}`,
+    'payment-again': `/dashboard/payments/new?again=${seeded.failed}`,
     'payment-method': `/dashboard/payment-methods/${seeded.balance}`,
     webhook: `/dashboard/webhooks/${seeded.endpoint}`,
     event: `/dashboard/events/${seeded.event}`,

@@ -1,5 +1,5 @@
 import { Amount, Coded, type Column, DataTable, formatAmount, Panel, When, wordsOfCode } from '@libs/ui';
-import { Badge, Group, Stack } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Payment, RailCandidate, RailDecision } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
@@ -21,7 +21,7 @@ export function DecisionPanel(props: { decision: RailDecision; asked: Payment['r
   );
 }
 
-export function DecisionTable({ decision }: { decision: RailDecision }) {
+function DecisionTable({ decision }: { decision: RailDecision }) {
   return (
     <DataTable
       label={words.decision}
@@ -59,6 +59,29 @@ function columnsFor(decision: RailDecision): Column<RailCandidate>[] {
     },
     { header: words.why, render: (candidate) => whyOf(candidate, decision) },
   ];
+}
+
+/** The same in few words, for where there is no room for a table. */
+export function DecisionLines({ decision }: { decision: RailDecision }) {
+  return (
+    <Stack gap="sm">
+      {decision.candidates.map((candidate) => (
+        <div key={candidate.rail}>
+          <Group gap="xs">
+            <strong>
+              <RailName rail={candidate.rail} />
+            </strong>
+            {candidate.rail === decision.chosen ? <Badge color="brand">{words.chosen}</Badge> : null}
+            {candidate.fee === null ? null : <Amount minor={candidate.fee.amount} />}
+            {candidate.settles_at === null ? null : <When at={candidate.settles_at} />}
+          </Group>
+          <Text size="sm" c="dimmed" component="div">
+            {whyOf(candidate, decision)}
+          </Text>
+        </div>
+      ))}
+    </Stack>
+  );
 }
 
 function whyOf({ rail, possible, reasons, score }: RailCandidate, decision: RailDecision): ReactNode {

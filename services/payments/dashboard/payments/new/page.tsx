@@ -56,7 +56,15 @@ function AgainNote({ payment: { id, status } }: { payment: Payment }) {
   return (
     <Alert color="blue">
       {words.again}{' '}
-      <Anchor component={Link} to="/payments/$id" params={{ id } as never} inherit className="ui-id">
+      <Anchor
+        component={Link}
+        to="/payments/$id"
+        params={{ id } as never}
+        inherit
+        c="inherit"
+        underline="always"
+        className="ui-id"
+      >
         {id}
       </Anchor>{' '}
       ({texts.statuses[status]}). {words.againHint}

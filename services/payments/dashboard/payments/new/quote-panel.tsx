@@ -1,11 +1,11 @@
 import { Amount, Facts, Loading, Panel, ProblemView, When } from '@libs/ui';
-import { Stack, Text } from '@mantine/core';
+import { Stack, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import type { Quote } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
-import { DecisionTable } from '../detail/decision.tsx';
+import { DecisionLines } from '../detail/decision.tsx';
 import { RailName } from '../status.tsx';
 
 const words = texts.newPayment;
@@ -53,7 +53,8 @@ function QuoteView({ quote }: { quote: Quote }) {
           [texts.payment.settles, <When key="at" at={quote.estimated_settlement_at} />],
         ]}
       />
-      <DecisionTable decision={quote.rail_decision} />
+      <Title order={3}>{texts.payment.decision}</Title>
+      <DecisionLines decision={quote.rail_decision} />
     </Stack>
   );
 }
