@@ -24,6 +24,8 @@ const FIRST_LOAD_SCRIPT_BYTES_MAX = 300_000;
 const FITS_MS = 5_000;
 const DESKTOP = { width: 1_280, height: 800 };
 const PHONE = { width: 360, height: 740 };
+/** Upright and lying: between a phone's cards and a desktop's tables. */
+const TABLET_WIDTHS = [820, 1_024];
 /** Between them they have every part that has colours of its own. */
 const IN_THE_DARK = new Set(['login', 'home', 'payments', 'payment-failed', 'keys', 'settings']);
 
@@ -97,6 +99,15 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     return [...dark.map((violation) => `in the dark: ${violation}`), ...(await tooWide(page, 'phone'))];
   }
 
+  async function faultsOnTheTablet(page: Page): Promise<string[]> {
+    const found: string[] = [];
+    for (const width of TABLET_WIDTHS) {
+      await page.setViewportSize({ width, height: DESKTOP.height });
+      found.push(...(await tooWide(page, `tablet of ${width} px`)));
+    }
+    return found;
+  }
+
   /** What is wrong with the page that is open, which begins as the last one ended: to turn a page round is dear. */
   async function faultsOf(
     { page, faults }: WatchedPage,
@@ -106,7 +117,7 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     const desktop = () => faultsOnTheDesktop(page, within);
     const phone = () => faultsOnThePhone(page, isInTheDark);
     const isOnThePhone = page.viewportSize()?.width === PHONE.width;
-    const violations: string[] = [];
+    const violations = await faultsOnTheTablet(page);
     for (const look of isOnThePhone ? [phone, desktop] : [desktop, phone]) violations.push(...(await look()));
     return [...faults.splice(0), ...violations, ...(headings === 1 ? [] : [`${headings} h1`])];
   }

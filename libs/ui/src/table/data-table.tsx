@@ -20,33 +20,35 @@ export function DataTable<Row>(props: {
   const columns = columnsFor(props.columns, rows);
   if (rows?.length === 0 && props.empty !== undefined) return <>{props.empty}</>;
   return (
-    <Table className="ui-table" highlightOnHover aria-busy={rows === undefined}>
-      <caption>
-        <VisuallyHidden>{props.label}</VisuallyHidden>
-      </caption>
-      <Table.Thead>
-        <Table.Tr>
-          {columns.map(({ header, align }) => (
-            <Table.Th key={header} scope="col" data-align={align}>
-              {header}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows === undefined
-          ? SKELETON_ROWS.map((key) => <SkeletonRow key={key} columns={columns.length} />)
-          : rows.map((row) => (
-              <Table.Tr key={props.keyOf(row)}>
-                {columns.map(({ header, align, render, has }) => (
-                  <Table.Td key={header} data-label={header} data-align={align}>
-                    {has === undefined || has(row) ? render(row) : ''}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
+    <div className="ui-table-room">
+      <Table className="ui-table" highlightOnHover aria-busy={rows === undefined}>
+        <caption>
+          <VisuallyHidden>{props.label}</VisuallyHidden>
+        </caption>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ header, align }) => (
+              <Table.Th key={header} scope="col" data-align={align}>
+                {header}
+              </Table.Th>
             ))}
-      </Table.Tbody>
-    </Table>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows === undefined
+            ? SKELETON_ROWS.map((key) => <SkeletonRow key={key} columns={columns.length} />)
+            : rows.map((row) => (
+                <Table.Tr key={props.keyOf(row)}>
+                  {columns.map(({ header, align, render, has }) => (
+                    <Table.Td key={header} data-label={header} data-align={align}>
+                      {has === undefined || has(row) ? render(row) : ''}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 }
 

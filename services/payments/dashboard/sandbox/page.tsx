@@ -65,10 +65,10 @@ export function SandboxPage() {
     <Page title={words.title} lead={texts.mode.testBanner}>
       {rights.write ? (
         <Grid gap="lg">
-          <Grid.Col span={{ base: 12, md: 7 }}>
+          <Grid.Col span={{ base: 12, lg: 7 }}>
             <ClockPanel />
           </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 5 }}>
+          <Grid.Col span={{ base: 12, lg: 5 }}>
             <Stack gap="lg">
               <ForcePanel />
               <ResetPanel />

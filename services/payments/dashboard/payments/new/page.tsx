@@ -111,7 +111,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
     <ApiFormView api={api} submitLabel={words.submit}>
       {(end) => (
         <Grid gap="lg">
-          <Grid.Col span={{ base: 12, md: 6 }}>
+          <Grid.Col span={{ base: 12, lg: 6 }}>
             <Paper className="ui-panel">
               <Stack>
                 <TextInput
@@ -159,7 +159,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
               </Stack>
             </Paper>
           </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 6 }}>
+          <Grid.Col span={{ base: 12, lg: 6 }}>
             {/* On a phone, too, what it costs stands before the button that pays it. */}
             <Stack>
               <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
