@@ -416,6 +416,22 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     expect((await download).suggestedFilename()).toMatch(/^toolhub-.*\.json$/);
   });
 
+  /** Of a phone, and of a tablet upright and lying; then the window is as it was. */
+  async function windowsTooNarrow(shown: Page): Promise<number[]> {
+    const before = shown.viewportSize();
+    const found: number[] = [];
+    for (const width of [390, 820, 1_024]) {
+      await shown.setViewportSize({ width, height: 800 });
+      const excess = () => shown.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      await expect
+        .poll(excess, { timeout: 2_000 })
+        .toBeLessThanOrEqual(0)
+        .catch(() => found.push(width));
+    }
+    if (before !== null) await shown.setViewportSize(before);
+    return found;
+  }
+
   test('[TH-11.27] no page has a serious fault, for a full account and for a new one', {
     timeout: 300_000,
   }, async () => {
@@ -446,7 +462,10 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
     };
     const onTheDesktop = async () => {
       await page.goto('/tools');
-      for (const path of Object.values(customerPages)) await inspect(watched, path);
+      for (const path of Object.values(customerPages)) {
+        await inspect(watched, path);
+        found.push(...(await windowsTooNarrow(page)).map((width) => `${path}: wider than ${width} px`));
+      }
     };
     await Promise.all([onThePhone(), onTheDesktop()]);
     expect(found).toEqual([]);
