@@ -99,12 +99,21 @@ async function fill(database: Database): Promise<void> {
     for (const index of indexes) await session.query(index.create);
     for (const table of FILLED_TABLES) await session.query(`vacuum analyze ${table}`);
     await session.query('checkpoint');
-    await session.query('create extension if not exists pg_prewarm');
-    await session.query(READ_INDEXES, [FILLED_TABLES]);
   });
 }
 
-/** A service that took these payments in has their indexes in memory; here most of them were written and forgotten. */
+/**
+ * A service that took these payments in has their indexes in memory; here most of them were written and forgotten. Those of
+ * keys are in Postgres's own: every payment asks for another page of them.
+ */
+async function readIndexes(database: Database): Promise<void> {
+  await database.session(async (session) => {
+    await session.query('create extension if not exists pg_prewarm');
+    await session.query(READ_INDEXES, [FILLED_TABLES]);
+    await session.query(`select pg_prewarm('idempotency_keys_pkey', 'buffer')`);
+  });
+}
+
 const READ_INDEXES = `
 select sum(pg_prewarm(indexrelid, 'read')) from pg_index
 join pg_class t on t.oid = indrelid left join pg_inherits part on part.inhrelid = t.oid
@@ -129,6 +138,7 @@ export const benchmark: Benchmark = {
     await using opened = new AsyncDisposableStack();
     const full = await install(opened);
     await fill(full.database);
+    await readIndexes(full.database);
     const rates = await ratesOf(full, await install(opened));
     return [
       {
