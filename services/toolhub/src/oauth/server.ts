@@ -48,7 +48,9 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
   const { publicUrl, customers, access, audit, suspensions, routesOn, addressLimit, now } = deps;
   const arrivals = new Arrivals();
   const actorBehind = async (clientId: string): Promise<Actor> => ({
-    ...{ type: 'oauth', id: shownClient(clientId), name: await deps.oauth.clientName(clientId) },
+    type: 'oauth',
+    id: shownClient(clientId),
+    name: await deps.oauth.clientName(clientId),
   });
   const adapter = createAdapter({
     ...deps,
