@@ -1,8 +1,7 @@
-import { ApiFormView, Coded, useApiForm } from '@libs/ui';
+import { ApiFormView, Coded, fromClockField, useApiForm, viewersZone } from '@libs/ui';
 import { Checkbox, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { scopes } from '../../src/keys/key.ts';
 import { client, refresh } from '../api/client.ts';
-import { viewersZone } from '../sandbox/clock-field.ts';
 import { texts } from '../texts.ts';
 import { type ApiKey, type ApiKeyWithToken, KEYS_PATH } from './key.ts';
 
@@ -12,10 +11,11 @@ export function NewKeyForm({ onDone }: { onDone: (token: string) => void }) {
   const api = useApiForm({
     initialValues: { name: '', scopes: [...scopes] as string[], expires_at: '' },
     send: async (values, idempotencyKey) => {
+      const expiresAt = fromClockField(values.expires_at);
       const body = {
         ...(values.name.trim() === '' ? {} : { name: values.name.trim() }),
         ...(values.scopes.length === scopes.length ? {} : { scopes: values.scopes }),
-        ...(values.expires_at === '' ? {} : { expires_at: new Date(values.expires_at).toISOString() }),
+        ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
       };
       const { key } = await client.post<ApiKeyWithToken>(KEYS_PATH, body, { idempotencyKey });
       await refresh(KEYS_PATH);

@@ -1,10 +1,21 @@
-import { ActionButton, ApiFormView, Facts, Panel, QueryView, toast, useApiForm, When } from '@libs/ui';
+import {
+  ActionButton,
+  ApiFormView,
+  Facts,
+  fromClockField,
+  Panel,
+  QueryView,
+  toast,
+  toClockField,
+  useApiForm,
+  viewersZone,
+  When,
+} from '@libs/ui';
 import { Badge, Group, Stack, Text, TextInput } from '@mantine/core';
 import { client, refresh, useObject } from '../api/client.ts';
 import { POLL_MS } from '../api/polling.ts';
 import type { SandboxClock } from '../api/types.ts';
 import { texts } from '../texts.ts';
-import { fromClockField, toClockField, viewersZone } from './clock-field.ts';
 import { upcomingWindows } from './windows.ts';
 
 const words = texts.sandbox;
