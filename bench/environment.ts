@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '@libs/db';
+import { memoryFlags, memorySettings } from '../tools/memory.mjs';
 
 export interface BenchDatabase {
   url: string;
@@ -48,9 +49,6 @@ export interface RunningService {
 
 const START_TIMEOUT_MS = 120_000;
 
-/** As `npm start` and the files in `deploy` start a service. */
-export const memoryFlags = ['--max-semi-space-size=8'];
-
 /** A product as an operator runs it: its own process, from source, against the given database. */
 export async function startService(
   product: 'payments' | 'toolhub',
@@ -60,9 +58,9 @@ export async function startService(
   const main = fileURLToPath(new URL(`../services/${product}/src/main.ts`, import.meta.url));
   const prefix = product.toUpperCase();
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-service-'));
-  const child = spawn(process.execPath, [...memoryFlags, main], {
+  const child = spawn(process.execPath, [...memoryFlags(product), main], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, DATA_DIR: dataDir, [`${prefix}_PORT`]: String(port), ...env },
+    env: { ...memorySettings, ...process.env, DATA_DIR: dataDir, [`${prefix}_PORT`]: String(port), ...env },
   });
   const url = `http://127.0.0.1:${port}`;
   const deadline = Date.now() + START_TIMEOUT_MS;

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BenchDatabase, freePort, memoryFlags, startDatabase } from '../environment.ts';
+import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
+import { type BenchDatabase, freePort, startDatabase } from '../environment.ts';
 import { type Load, sendLoad } from '../load.ts';
 import { median } from '../result.ts';
 import { CALL_ARGUMENTS, CALLED_TOOL } from './platform.ts';
@@ -19,8 +20,8 @@ export interface Hub {
 function forkHere(file: string, env: Record<string, string> = {}): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, ...env },
-    execArgv: memoryFlags,
+    env: { ...memorySettings, ...process.env, ...env },
+    execArgv: memoryFlags('toolhub'),
   });
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
 import { alertsByGroup } from './rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -68,4 +69,18 @@ test('images, units and the compose file name programs that are there and settin
     .filter((name) => !name.endsWith('_DATABASE_PASSWORD'));
   const known = read('services/payments/src/config.ts') + read('services/toolhub/src/config.ts');
   expect([...new Set(named)].filter((name) => !known.includes(`'${name}'`))).toEqual([]);
+});
+
+test('images, units and the compose file give a service the memory that it has when it is started here', () => {
+  const [payments, toolhub] = [memoryFlags('payments').join(' '), memoryFlags('toolhub').join(' ')];
+  const settings = Object.entries(memorySettings).map(([name, value]) => `${name}=${value}`);
+  const unit = (name: string) => read(`deploy/systemd/${name}.service`);
+  for (const [text, flags] of [
+    [unit('payments-api'), payments],
+    [unit('payments-worker'), payments],
+    [unit('toolhub'), toolhub],
+    [read('deploy/Dockerfile'), payments],
+  ] as const)
+    expect(text).toContain(['NODE_OPTIONS='.concat(flags), ...settings].join(' '));
+  expect(read('deploy/compose.yaml')).toContain(`NODE_OPTIONS: ${toolhub}`);
 });

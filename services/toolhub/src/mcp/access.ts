@@ -17,12 +17,14 @@ export interface McpAccessDependencies {
   resolveBearer: BearerResolver;
 }
 
+type Caller = Session | InternalSession;
+
 /** The first two rungs of every request to `/mcp`: who asks, and for which customer. */
 export interface McpAccess {
   /** Throws 403 for an origin that is not ours, before anything is read; hosts are checked for every route. */
   checkPlace(request: FastifyRequest): void;
   /** Throws 401 with the way to a token, or 403 for one that is no use here. */
-  identify(request: FastifyRequest): Promise<Session | InternalSession>;
+  identify(request: FastifyRequest): Caller | Promise<Caller>;
   insufficientScope(scope: Scope): AppError;
 }
 
@@ -51,23 +53,27 @@ export function createMcpAccess({ server, resolveBearer }: McpAccessDependencies
     });
   }
 
+  function requireUseful(session: Caller | null): Caller {
+    if (session === null) throw unauthenticated(true);
+    // RFC 8707: a token that was made for another resource is not for us.
+    if (session.kind === 'customer' && session.audience !== null && session.audience !== resource)
+      throw unauthenticated(true);
+    if (!session.scopes.includes('tools:read') && !session.scopes.includes('tools:write'))
+      throw insufficientScope('tools:read');
+    return session;
+  }
+
   return {
     insufficientScope,
     checkPlace({ headers }) {
       if (headers.origin !== undefined && !origins.has(headers.origin))
         throw errors.forbidden({ detail: 'Requests of this Origin are not answered.' });
     },
-    async identify({ headers }) {
+    identify({ headers }) {
       if (headers.authorization === undefined) throw unauthenticated(false);
       const token = bearerToken(headers.authorization);
-      const session = token === undefined ? null : await resolveBearer(token);
-      if (session === null) throw unauthenticated(true);
-      // RFC 8707: a token that was made for another resource is not for us.
-      if (session.kind === 'customer' && session.audience !== null && session.audience !== resource)
-        throw unauthenticated(true);
-      if (!session.scopes.includes('tools:read') && !session.scopes.includes('tools:write'))
-        throw insufficientScope('tools:read');
-      return session;
+      const found = token === undefined ? null : resolveBearer(token);
+      return found instanceof Promise ? found.then(requireUseful) : requireUseful(found);
     },
   };
 }

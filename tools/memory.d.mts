@@ -1,0 +1,3 @@
+export function memoryFlags(product: 'payments' | 'toolhub'): string[];
+
+export const memorySettings: Readonly<Record<string, string>>;
