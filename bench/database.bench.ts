@@ -3,7 +3,7 @@ import { startDatabase } from './environment.ts';
 import { type Benchmark, median } from './result.ts';
 
 const CONNECTIONS = 16;
-const SECONDS = 3;
+const SECONDS = 1;
 
 /** The limit that everything durable lives under: commits of one small row, one per transaction. */
 export const benchmark: Benchmark = {

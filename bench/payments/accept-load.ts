@@ -2,8 +2,8 @@ import { withCpu } from '../cpu.ts';
 import { type Load, type LoadReport, measured, warmUp } from '../load.ts';
 
 const CONNECTIONS = 64;
-const SECONDS = 4;
-const WARMUP_SECONDS = 2;
+const SECONDS = 3;
+const WARMUP_SECONDS = 3;
 
 function bodyFor(rail: 'auto' | 'rtp'): string {
   return JSON.stringify({

@@ -7,11 +7,11 @@ import { type Benchmark, median, type Result } from '../result.ts';
 import { acceptLoad, apiOnly, type Cost, costOf } from './accept-load.ts';
 import { acceptOneByOne } from './one-by-one.ts';
 
-const SECONDS = 4;
+const ONE_BY_ONE_SECONDS = 2;
 const ROUNDS = 3;
 const PROCESSES = 4;
 /** Until nothing more is compiled: by four processes at once, and each with a quarter of the requests. */
-const NEW_PROCESSES_WARM_UP_SECONDS = 12;
+const NEW_PROCESSES_WARM_UP_SECONDS = 8;
 const CONNECTIONS = 64;
 
 /** A Fastify route that validates the same body and stores nothing. */
@@ -53,9 +53,9 @@ async function measure(opened: AsyncDisposableStack): Promise<Measured> {
   const pids = [database.pid, service.pid];
   const measured: Measured = { accepted: [], echoed: [], replayed: [], oneByOne: [], byFour: [], atHalf: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    const warm = round === 0 ? {} : { warmupSeconds: 1 };
+    const warm = round === 0 ? {} : { warmupSeconds: 0 };
     measured.accepted.push(await costOf([acceptLoad(service.url, warm)], pids));
-    measured.oneByOne.push(await acceptOneByOne(database.url, SECONDS));
+    measured.oneByOne.push(await acceptOneByOne(database.url, ONE_BY_ONE_SECONDS));
     measured.echoed.push(await costOf([acceptLoad(echo.url, { ...warm, seconds: 2 })], [echo.pid]));
     const replays = acceptLoad(service.url, { ...warm, seconds: 2, idempotencyKey: 'fixed' });
     measured.replayed.push(await costOf([replays], pids));
@@ -64,14 +64,14 @@ async function measure(opened: AsyncDisposableStack): Promise<Measured> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const pauseMs = (CONNECTIONS / (highest / 2)) * 1_000;
     measured.atHalf.push(
-      await costOf([acceptLoad(service.url, { warmupSeconds: 0, seconds: 3, pauseMs })], pids),
+      await costOf([acceptLoad(service.url, { warmupSeconds: 0, seconds: 2, pauseMs })], pids),
     );
   }
   const others: RunningService[] = [];
   while (others.length < PROCESSES - 1) others.push(await start());
   const all = [service, ...others];
   const shares = all.map(({ url }) =>
-    acceptLoad(url, { connections: CONNECTIONS / PROCESSES, warmupSeconds: 1 }),
+    acceptLoad(url, { connections: CONNECTIONS / PROCESSES, warmupSeconds: 0 }),
   );
   // Those that are new have never served a request; what compiling costs them is no part of the figure.
   await Promise.all(shares.map((load) => warmUp({ ...load, warmupSeconds: NEW_PROCESSES_WARM_UP_SECONDS })));

@@ -8,10 +8,10 @@ import { type Benchmark, median } from '../result.ts';
 import { acceptLoad, type Cost, costOf, rtpBody } from './accept-load.ts';
 
 const ROUNDS = 3;
-const LOAD_SECONDS = 4;
-const WARMUP_SECONDS = 5;
+const LOAD_SECONDS = 3;
+const WARMUP_SECONDS = 4;
 /** Until the worker compiles nothing more: its code is larger than that of accepting, and runs less often. */
-const WORKER_WARMUP_SECONDS = 20;
+const WORKER_WARMUP_SECONDS = 15;
 const SUSTAINED_SECONDS = 30;
 /** Far beyond what a load of some seconds takes; a payment that is stuck ends the benchmark instead of hanging it. */
 const COMPLETE_MS_MAX = 60_000;
@@ -105,8 +105,8 @@ export const benchmark: Benchmark = {
     const completed: number[] = [];
     await completeAll(both, WORKER_WARMUP_SECONDS);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const warmupSeconds = round === 0 ? WARMUP_SECONDS : 1;
-      accepted.push(await costOf([acceptLoad(alone.url, { warmupSeconds })], alone.pids));
+      const warmupSeconds = round === 0 ? WARMUP_SECONDS : 0;
+      accepted.push(await costOf([acceptLoad(alone.url, { warmupSeconds, seconds: 2 })], alone.pids));
       completed.push(await completeAll(both, LOAD_SECONDS));
     }
     const sustained = await completeSustained(await install(opened, ['all']));

@@ -10,7 +10,7 @@ import { type Benchmark, median } from '../result.ts';
 const CALLERS = 64;
 const CONNECTIONS = 16;
 const ROUNDS = 3;
-const ROUND_MS = 2_000;
+const ROUND_MS = 1_000;
 const WARMUP_MS = 500;
 
 async function perSecond(work: () => Promise<unknown>): Promise<number> {

@@ -110,7 +110,7 @@ export function mcpLoad(
 
 const ROUNDS = 3;
 const SECONDS = 2;
-const WARMUP_SECONDS = 1;
+const WARMUP_SECONDS = 3;
 
 /** Takes turns, so that a busy moment of the machine falls on all of them; the median of the rounds counts. */
 export async function compare(
@@ -120,7 +120,7 @@ export async function compare(
   const rates: number[][] = loads.map(() => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, load] of loads.entries()) {
-      const report = await sendLoad({ ...load, seconds, warmupSeconds: WARMUP_SECONDS });
+      const report = await sendLoad({ ...load, seconds, warmupSeconds: round === 0 ? WARMUP_SECONDS : 0 });
       rates[index]?.push(report.perSecond);
     }
   }
