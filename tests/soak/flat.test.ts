@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Sample, whatGrew } from './flat.ts';
+import { nextPause } from './soak.ts';
 
 /** Stretches of a soak in which nothing grows but what is stored. */
 function soak(change: (number: number) => Partial<Sample> = () => ({})): Sample[] {
@@ -33,5 +34,19 @@ describe('a soak', () => {
 
   it('forgives what happens while everything warms up', () => {
     expect(whatGrew(soak((number) => (number < 4 ? { residentMb: 100, p99Ms: 300 } : {})))).toEqual([]);
+  });
+});
+
+describe('the load of a soak', () => {
+  it('comes at the rate that was wanted, however long its requests take', () => {
+    // 64 connections that shall make 640 requests a second, of which each takes 30 ms.
+    const rate = (pauseMs: number) => 64_000 / (pauseMs + 30);
+    const pauseMs = nextPause(100, rate(100), 640);
+    expect(rate(pauseMs)).toBeCloseTo(640);
+    expect(nextPause(pauseMs, rate(pauseMs), 640)).toBeCloseTo(pauseMs);
+  });
+
+  it('rests not at all where requests take longer than the rate leaves them', () => {
+    expect(nextPause(10, 64_000 / 210, 640)).toBe(0);
   });
 });

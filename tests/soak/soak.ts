@@ -55,7 +55,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const first = await measureRate(database, load, options.measureSeconds);
   const measuredPerSecond = first.perSecond;
   let payments = first.requests;
-  const pauseMs = (CONNECTIONS / (measuredPerSecond * options.share)) * 1_000;
+  const wantedPerSecond = measuredPerSecond * options.share;
+  let pauseMs = (CONNECTIONS / wantedPerSecond) * 1_000;
   const samples: Sample[] = [];
   const stretches = Math.max(
     SAMPLES_MIN,
@@ -69,6 +70,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     });
     // Counted here: millions of rows counted by the database would be the heaviest load of all.
     payments += requests;
+    pauseMs = nextPause(pauseMs, perSecond, wantedPerSecond);
     // What arrived is of no interest here, and must not be kept.
     await receiver.takeArrivals();
     const sample = { perSecond, p99Ms, payments, ...(await lookAt(service, database)) };
@@ -77,6 +79,12 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   }
   const stuck = await waitForRest(database);
   return { measuredPerSecond, samples, stuck, grew: whatGrew(samples) };
+}
+
+/** A connection is late by what its requests take: so much shorter it rests in the next stretch. */
+export function nextPause(pauseMs: number, perSecond: number, wantedPerSecond: number): number {
+  const tookMs = (CONNECTIONS / perSecond) * 1_000 - pauseMs;
+  return Math.max(0, (CONNECTIONS / wantedPerSecond) * 1_000 - Math.max(0, tookMs));
 }
 
 async function subscribe({ url }: RunningService, receiver: string): Promise<void> {
