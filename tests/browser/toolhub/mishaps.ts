@@ -1,16 +1,16 @@
 // What goes wrong while somebody works: it is said at the place, with what to do, and nothing is sent twice.
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
-import { type Dashboard, VENDOR_TOKEN } from './rig.ts';
+import { type Running, VENDOR_TOKEN } from './rig.ts';
+import { heading, STEP_MS, said } from './steps.ts';
 
-const STEP_MS = 20_000;
 const SLOW_MACHINE_MS = 60_000;
 
 /** Tests of the file that has the service and the browser running. */
-export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }): void {
+export function testMishaps(running: () => Running): void {
   /** One for all, one person after the other: a new one would read the whole program again. */
   let context: BrowserContext | undefined;
 
@@ -25,10 +25,6 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     return page;
   }
 
-  const shown = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
-  const said = (page: Page, words: RegExp) =>
-    page.getByRole('alert').filter({ hasText: words }).first().waitFor();
-
   /** Sends the form that has this field. */
   const submit = (page: Page, field: string) =>
     page
@@ -38,7 +34,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
       .click();
 
   async function logIn(page: Page, account: Account): Promise<void> {
-    await shown(page, 'Log in');
+    await heading(page, 'Log in');
     await page.getByLabel('E-mail').fill(account.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -102,7 +98,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await page.getByLabel('Company').fill('Analytical Engines');
     await submit(page, 'Company');
     await logIn(page, account);
-    await shown(page, 'Billing');
+    await heading(page, 'Billing');
     // What was typed is back, too.
     await expect.poll(() => page.getByLabel('Company').inputValue()).toBe('Analytical Engines');
     await page.close();
@@ -147,7 +143,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await said(page, /ask the operator/);
     await admin('resume');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await shown(page, 'Overview');
+    await heading(page, 'Overview');
     await page.close();
   });
 
@@ -170,7 +166,7 @@ export function testMishaps(running: () => { hub: Dashboard; chromium: Browser }
     await visitor.getByRole('button', { name: 'Set the password' }).click();
     await said(visitor, /ask for a new one/);
     await visitor.getByRole('link', { name: /Get another one/ }).click();
-    await shown(visitor, 'Forgot your password?');
+    await heading(visitor, 'Forgot your password?');
     await visitor.close();
     const page = await openAs(account);
     await page.goto('/webhooks');

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@libs/db/testing';
 import { buildDashboard } from '@libs/ui/build';
+import type { Browser, Page } from 'playwright-core';
 import { createToolhubDatabase, startInstance } from '../../../services/toolhub/test/instance.ts';
 import { type Receiver, startReceiver } from '../../contract/toolhub/receiver.ts';
 import { type MastodonServer, startMastodon } from '../../vendors/mastodon/server.ts';
+import type { WatchedPage } from '../chromium.ts';
 import { type Mailbox, startMailbox } from './mailbox.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -15,6 +17,18 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const NOBODY = '127.0.0.1:9';
 
 export const VENDOR_TOKEN = 'token-of-ada';
+
+/** Who goes the way through the pages. */
+export const ADA = { email: 'ada@example.com', password: 'a long enough password' };
+
+/** What all tests of the dashboard use. */
+export interface Running {
+  hub: Dashboard;
+  chromium: Browser;
+  /** Ada's window. */
+  watched: WatchedPage;
+  page: Page;
+}
 
 export interface Dashboard {
   url: string;
