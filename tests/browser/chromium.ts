@@ -90,6 +90,26 @@ export async function isDrawn(page: Page): Promise<void> {
   );
 }
 
+const FITS_MS = 5_000;
+
+/**
+ * How much of the page lies beside its window, once it has had time to follow a change of the window. By the width that the
+ * page is laid out in: a phone's browser zooms out of a page that is too wide, and its `innerWidth` grows with it.
+ */
+export function sidewaysPixels(page: Page): Promise<number> {
+  return page.evaluate<number>(
+    `new Promise((resolve) => {
+      const end = performance.now() + ${FITS_MS};
+      const look = () => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        if (scrollWidth <= clientWidth || performance.now() > end) resolve(scrollWidth - clientWidth);
+        else requestAnimationFrame(look);
+      };
+      look();
+    })`,
+  );
+}
+
 /** The address must be known before the server starts: it compares the origin of requests with it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -15,7 +15,7 @@ import type { Config } from '../../services/toolhub/src/config.ts';
 import { createConnectors } from '../../services/toolhub/src/connectors/index.ts';
 import { errors as toolhubErrors } from '../../services/toolhub/src/errors.ts';
 import { toolhubDocs } from '../../services/toolhub/src/guides/site.ts';
-import { hasChromium, startChromium } from '../browser/chromium.ts';
+import { hasChromium, sidewaysPixels, startChromium } from '../browser/chromium.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const publicUrl = 'http://localhost:4100';
@@ -59,9 +59,6 @@ async function faultsOf(page: Page, rules: 'structure' | 'contrast'): Promise<st
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
 }
-
-const sidewaysPixels = (page: Page) =>
-  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
 describe.skipIf(!hasChromium).each(products)('$name', ({ site, errors }) => {
   const names = site.groups.flatMap(({ pages }) => [...pages]);

@@ -12,6 +12,7 @@ import {
   isDrawn,
   isWhole,
   openPage,
+  sidewaysPixels,
   startChromium,
   type WatchedPage,
 } from '../chromium.ts';
@@ -21,7 +22,6 @@ import { type Seeded, seed, seedOperator } from './seed.ts';
 
 const SLOW_MACHINE_MS = 240_000;
 const FIRST_LOAD_SCRIPT_BYTES_MAX = 300_000;
-const FITS_MS = 5_000;
 const DESKTOP = { width: 1_280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 /** Upright and lying: between a phone's cards and a desktop's tables. */
@@ -75,12 +75,7 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
   }
 
   async function tooWide(page: Page, device: string): Promise<string[]> {
-    const excess = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    await expect
-      .poll(excess, { timeout: FITS_MS })
-      .toBeLessThanOrEqual(0)
-      .catch(() => undefined);
-    const pixels = await excess();
+    const pixels = await sidewaysPixels(page);
     const panels = await page.evaluate<string[]>(
       `[...document.querySelectorAll('.ui-panel')].filter((panel) => panel.scrollWidth > panel.clientWidth)
         .map((panel) => panel.textContent.slice(0, 60))`,

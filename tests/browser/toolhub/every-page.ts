@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { signUp } from '../../../services/toolhub/test/accounts.ts';
 import { seriousViolations } from '../axe.ts';
-import { openPage, type WatchedPage } from '../chromium.ts';
+import { openPage, sidewaysPixels, type WatchedPage } from '../chromium.ts';
 import { customerPages, publicPages } from './pages.ts';
 import { ADA, type Running } from './rig.ts';
 
@@ -79,8 +79,7 @@ export function testEveryPage(running: () => Running): void {
       for (const path of Object.values(customerPages)) {
         if (emptyPages.has(path)) await inspect(other, path);
         else await walkTo(other.page, path);
-        const isWider = await other.page.evaluate('document.body.scrollWidth > window.innerWidth + 1');
-        if (isWider) found.push(`${path}: wider than a phone`);
+        if ((await sidewaysPixels(other.page)) > 0) found.push(`${path}: wider than a phone`);
       }
     };
     const onTheDesktop = async () => {
@@ -115,11 +114,7 @@ async function windowsTooNarrow(shown: Page): Promise<number[]> {
   const found: number[] = [];
   for (const width of [390, 820, 1_024]) {
     await shown.setViewportSize({ width, height: 800 });
-    const excess = () => shown.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    await expect
-      .poll(excess, { timeout: 2_000 })
-      .toBeLessThanOrEqual(0)
-      .catch(() => found.push(width));
+    if ((await sidewaysPixels(shown)) > 0) found.push(width);
   }
   if (before !== null) await shown.setViewportSize(before);
   return found;
