@@ -1,4 +1,12 @@
-import { type DividedTable, idBorders, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import {
+  type DividedTable,
+  idBorders,
+  type Queryable,
+  queryByTenant,
+  type TenantStatement,
+  textArray,
+  timestamptzArray,
+} from '@libs/db';
 import { commonTypes, EVENT_RETENTION_DAYS, type PaymentsEvent, type ToldEvent } from './event.ts';
 
 interface EventRow {
@@ -107,16 +115,27 @@ export interface EventKey {
   id: string;
 }
 
+type ToldRow = Omit<EventRow, 'subject_id' | 'created_at'>;
+
+const FIND: TenantStatement = {
+  together: {
+    name: 'events.find',
+    text: `select tenant_id, id, type, data, occurred_at from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+      join events using (tenant_id, id)`,
+  },
+  apart: {
+    name: 'events.find.apart',
+    text: `select tenant_id, id, type, data, occurred_at from events
+      where tenant_id = ($1::text[])[1] and id = any($2::text[])`,
+  },
+};
+
 /** What is told of events of any tenants, in no order; those that are past their time are absent. */
 export async function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<ToldEvent[]> {
-  const { rows } = await db.query<Omit<EventRow, 'subject_id' | 'created_at'>>(
-    {
-      name: 'events.find',
-      text: `select tenant_id, id, type, data, occurred_at from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-        join events using (tenant_id, id)`,
-    },
-    [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))],
-  );
+  const rows = await queryByTenant<ToldRow, EventKey>(db, FIND, keys, (some) => [
+    textArray(some.map((key) => key.tenantId)),
+    textArray(some.map((key) => key.id)),
+  ]);
   return rows.map((row) => ({
     tenantId: row.tenant_id,
     id: row.id,

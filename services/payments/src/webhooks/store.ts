@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, type TenantStatement } from '@libs/db';
 import type { Subscription, Subscriptions, WebhookEndpoint } from './endpoint.ts';
 
 interface EndpointRow {
@@ -150,16 +150,25 @@ export async function findEnabledEndpoints(
   db: Queryable,
   keys: readonly EndpointKey[],
 ): Promise<WebhookEndpoint[]> {
-  const { rows } = await db.query<EndpointRow>(
-    {
-      name: 'webhooks.endpoints',
-      text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-        join webhook_endpoints using (tenant_id, id) where status = 'enabled'`,
-    },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
-  );
+  const rows = await queryByTenant<EndpointRow, EndpointKey>(db, FIND_ENABLED, keys, (some) => [
+    some.map((key) => key.tenantId),
+    some.map((key) => key.id),
+  ]);
   return rows.map(fromRow);
 }
+
+const FIND_ENABLED: TenantStatement = {
+  together: {
+    name: 'webhooks.endpoints',
+    text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+      join webhook_endpoints using (tenant_id, id) where status = 'enabled'`,
+  },
+  apart: {
+    name: 'webhooks.endpoints.apart',
+    text: `select ${COLUMNS} from webhook_endpoints
+      where tenant_id = ($1::text[])[1] and id = any($2::text[]) and status = 'enabled'`,
+  },
+};
 
 /** What the tenants' endpoints that are switched on want to hear of. */
 export async function loadSubscriptions(db: Queryable, tenantIds: readonly string[]): Promise<Subscriptions> {

@@ -1,4 +1,4 @@
-import { type DividedTable, idBorders, type Queryable } from '@libs/db';
+import { type DividedTable, idBorders, type Queryable, queryByTenant, type TenantStatement } from '@libs/db';
 import {
   EVENTS_KEPT_DAYS,
   type EventKey,
@@ -28,16 +28,26 @@ interface EventRow {
   created_at: Date;
 }
 
+const FIND: TenantStatement = {
+  together: {
+    name: 'events.find',
+    text: `select customer_id, id, type, data::text as data, created_at
+      from unnest($1::text[], $2::text[]) as wanted (customer_id, id) join events using (customer_id, id)`,
+  },
+  apart: {
+    name: 'events.find.apart',
+    text: `select customer_id, id, type, data::text as data, created_at from events
+      where customer_id = ($1::text[])[1] and id = any($2::text[])`,
+  },
+};
+
 /** Events of any customers, in no order; those that are past their time are absent. */
 export async function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<RecordedEvent[]> {
-  const { rows } = await db.query<EventRow>(
-    {
-      name: 'events.find',
-      text: `select customer_id, id, type, data::text as data, created_at
-        from unnest($1::text[], $2::text[]) as wanted (customer_id, id) join events using (customer_id, id)`,
-    },
-    [keys.map((key) => key.customerId), keys.map((key) => key.id)],
-  );
+  const wanted = keys.map((key) => ({ tenantId: key.customerId, id: key.id }));
+  const rows = await queryByTenant<EventRow, (typeof wanted)[number]>(db, FIND, wanted, (some) => [
+    some.map((key) => key.tenantId),
+    some.map((key) => key.id),
+  ]);
   return rows.map((row) => ({
     customerId: row.customer_id,
     id: row.id,

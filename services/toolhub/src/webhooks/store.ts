@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, type TenantStatement } from '@libs/db';
 import type { EventType } from '../events/event.ts';
 import { DELIVERY_SCHEMA } from './rules.ts';
 import type { WebhookConfig } from './webhook.ts';
@@ -60,15 +60,23 @@ export async function deleteConfig(tx: Queryable, customerId: string): Promise<b
 }
 
 export async function findConfigs(db: Queryable, customerIds: readonly string[]): Promise<StoredConfig[]> {
-  const { rows } = await db.query<ConfigRow>(
-    {
-      name: 'webhooks.find_many',
-      text: `select ${COLUMNS} from unnest($1::text[]) as wanted (customer_id) join webhook_configs using (customer_id)`,
-    },
-    [customerIds],
-  );
+  const wanted = customerIds.map((tenantId) => ({ tenantId }));
+  const rows = await queryByTenant<ConfigRow, (typeof wanted)[number]>(db, FIND_MANY, wanted, (some) => [
+    some.map(({ tenantId }) => tenantId),
+  ]);
   return rows.map(fromRow);
 }
+
+const FIND_MANY: TenantStatement = {
+  together: {
+    name: 'webhooks.find_many',
+    text: `select ${COLUMNS} from unnest($1::text[]) as wanted (customer_id) join webhook_configs using (customer_id)`,
+  },
+  apart: {
+    name: 'webhooks.find_many.apart',
+    text: `select ${COLUMNS} from webhook_configs where customer_id = ($1::text[])[1]`,
+  },
+};
 
 /** The same secret under a newer key of the service; one that was made meanwhile stays. */
 export async function resealSecret(db: Queryable, config: StoredConfig, secretSealed: Buffer): Promise<void> {
