@@ -30,6 +30,7 @@ export { Facts, Panel } from './show/panel.tsx';
 export { ProblemView } from './show/problem-view.tsx';
 export { Loading, QueryView } from './show/query-view.tsx';
 export { SecretOnce } from './show/secret-once.tsx';
+export { TabRow } from './show/tab-row.tsx';
 export { toast } from './show/toast.ts';
 export { When } from './show/when.tsx';
 export { Coded, capitalised, wordsOfCode } from './show/words.tsx';

@@ -27,6 +27,7 @@ export const texts = {
   nextPage: 'Next page',
   previousPage: 'Previous page',
   pages: 'Pages of the list',
+  sideways: (label: string) => `${label}, moves sideways`,
   noFilter: 'All',
   clearFilters: 'Clear filters',
   from: 'From',

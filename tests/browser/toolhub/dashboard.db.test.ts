@@ -6,6 +6,7 @@ import { hasChromium, openPage, startChromium, type WatchedPage } from '../chrom
 import { testConnecting } from './connecting.ts';
 import { testEveryPage, testStranger } from './every-page.ts';
 import { testJourney, testJourneysEnd } from './journey.ts';
+import { testKeyboard } from './keyboard.ts';
 import { testMishaps } from './mishaps.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
@@ -34,5 +35,6 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testJourneysEnd(running);
   testOperator(running);
   testEveryPage(running);
+  testKeyboard(running);
   testMishaps(running);
 });

@@ -1,7 +1,9 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { texts } from '../texts.ts';
+import { isFocusNowhere, useFocusNearby } from './focus-nearby.ts';
+import { ignoreHeldKey } from './held-key.ts';
 import { ProblemView } from './problem-view.tsx';
 
 /** A button for what cannot be taken back: it says what will happen and asks once. */
@@ -18,8 +20,16 @@ export function ConfirmButton(props: {
   const [opened, { open, close }] = useDisclosure(false);
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<unknown>();
+  const opener = useRef<HTMLButtonElement>(null);
+  const answer = useRef<HTMLButtonElement>(null);
+  const focusNearby = useFocusNearby(opener);
+  useEffect(() => {
+    // The answer was disabled while it waited, which took the focus from it.
+    if (refusal !== undefined && isFocusNowhere()) answer.current?.focus();
+  }, [refusal]);
   const color = props.danger === true ? 'red.8' : 'brand';
   const confirm = async () => {
+    focusNearby();
     setBusy(true);
     setRefusal(undefined);
     try {
@@ -34,6 +44,7 @@ export function ConfirmButton(props: {
   return (
     <>
       <Button
+        ref={opener}
         variant="default"
         size={props.size ?? 'xs'}
         onClick={() => {
@@ -53,7 +64,14 @@ export function ConfirmButton(props: {
             <Button variant="default" onClick={close}>
               {texts.cancel}
             </Button>
-            <Button color={color} onClick={() => void confirm()} loading={busy} data-autofocus>
+            <Button
+              ref={answer}
+              color={color}
+              onClick={() => void confirm()}
+              onKeyDown={ignoreHeldKey}
+              loading={busy}
+              data-autofocus
+            >
               {props.label}
             </Button>
           </Group>

@@ -2,6 +2,7 @@ import { Skeleton, Table, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { texts } from '../texts.ts';
 import { type Column, columnsFor } from './columns-for.ts';
+import { TableRoom } from './table-room.tsx';
 
 const SKELETON_ROWS = ['a', 'b', 'c', 'd', 'e'];
 
@@ -20,7 +21,7 @@ export function DataTable<Row>(props: {
   const columns = columnsFor(props.columns, rows);
   if (rows?.length === 0 && props.empty !== undefined) return <>{props.empty}</>;
   return (
-    <div className="ui-table-room">
+    <TableRoom label={props.label}>
       <Table className="ui-table" highlightOnHover aria-busy={rows === undefined}>
         <caption>
           <VisuallyHidden>{props.label}</VisuallyHidden>
@@ -48,7 +49,7 @@ export function DataTable<Row>(props: {
               ))}
         </Table.Tbody>
       </Table>
-    </div>
+    </TableRoom>
   );
 }
 

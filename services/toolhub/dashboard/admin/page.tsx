@@ -1,4 +1,4 @@
-import { ApiFormView, NarrowPage, Page, useApiForm, useSearchState } from '@libs/ui';
+import { ApiFormView, NarrowPage, Page, TabRow, useApiForm, useSearchState } from '@libs/ui';
 import { Button, Container, Group, PasswordInput, Tabs } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { Brand } from '../session/brand.tsx';
@@ -38,13 +38,11 @@ function AdminTabs() {
   return (
     <Page title={words.title} lead={words.lead}>
       <Tabs value={tab} onChange={(value) => search.set({ tab: value ?? undefined })} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.map((each) => (
-            <Tabs.Tab key={each} value={each}>
-              {words.tabs[each]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabRow
+          label={words.title}
+          chosen={tab}
+          tabs={TABS.map((each) => [each, words.tabs[each]] as const)}
+        />
         <Tabs.Panel value="plans">
           <PlansTab />
         </Tabs.Panel>

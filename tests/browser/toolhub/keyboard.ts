@@ -1,0 +1,102 @@
+// What the keyboard needs: after something is gone the focus is at a place that makes sense, and what is wider than its
+// window is moved by keys.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
+import { openPage } from '../chromium.ts';
+import type { Running } from './rig.ts';
+import { STEP_MS } from './steps.ts';
+
+const LONG_NAME = 'n'.repeat(60);
+const DESKTOP = { width: 1_600, height: 800 };
+const SMALL_DESKTOP = { width: 1_000, height: 800 };
+const PHONE = { width: 360, height: 740 };
+
+/** The row or heading that has the focus, by its first words. */
+const FOCUSED = `(document.activeElement.closest('tr')?.querySelector('td') ?? document.activeElement).textContent.slice(0, 80)`;
+const ROOM = '.ui-table-room';
+const CHOSEN_IS_IN_VIEW = `(() => {
+  const row = document.querySelector('[role=tablist]').getBoundingClientRect();
+  const tabs = [...document.querySelectorAll('[role=tab]')].map((tab) => tab.getBoundingClientRect());
+  const chosen = document.querySelector('[role=tab][aria-selected=true]').getBoundingClientRect();
+  return {
+    lines: new Set(tabs.map(({ top }) => top)).size,
+    isInView: chosen.left >= row.left - 1 && chosen.right <= row.right + 1,
+  };
+})()`;
+
+export function testKeyboard(running: () => Running): void {
+  test('after a confirmed deletion the focus is at the next row, then at the one before, then at the heading', {
+    timeout: 60_000,
+  }, async () => {
+    const { hub, chromium } = running();
+    const { cookie } = await signUp(hub.url);
+    for (const name of ['First', 'Second', LONG_NAME])
+      await call(`${hub.url}/api/tokens`, { cookie, body: { name } });
+    const [name = '', value = ''] = cookie.split('=');
+    const { page, faults } = await openPage(chromium, hub.url, { viewport: DESKTOP });
+    page.setDefaultTimeout(STEP_MS);
+    await page.context().addCookies([{ name, value, url: hub.url }]);
+    await page.goto('/tokens');
+    await page.getByText('Second').waitFor();
+    await movesByKeys(page);
+    const focused = () => expect.poll(() => page.evaluate<string>(FOCUSED));
+    const names = await page.locator('tbody tr td:first-child').allTextContents();
+    const [above = '', middle = '', below = ''] = names;
+    await revoke(page, middle);
+    await focused().toBe(below);
+    await revoke(page, below);
+    await focused().toBe(above);
+    await revoke(page, above);
+    await focused().toBe('Tokens');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test("the operator's tabs are one line on a phone, with the chosen one in view", {
+    timeout: 60_000,
+  }, async () => {
+    const { hub, chromium } = running();
+    const { page, faults } = await openPage(chromium, hub.url, { viewport: PHONE });
+    page.setDefaultTimeout(STEP_MS);
+    await page.goto('/admin?tab=health');
+    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await page.getByRole('button', { name: 'Enter' }).press('Enter');
+    await page.getByRole('tab', { name: 'Platforms', selected: true }).waitFor();
+    const seen = () => expect.poll(() => page.evaluate(CHOSEN_IS_IN_VIEW));
+    await seen().toEqual({ lines: 1, isInView: true });
+    await page.getByRole('tab', { name: 'Platforms' }).press('ArrowRight');
+    await page.getByRole('tab', { name: 'Customers', selected: true }).waitFor();
+    await seen().toEqual({ lines: 1, isInView: true });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+}
+
+/** By the keyboard alone; a key that is held down asks, and does not answer as well. */
+async function revoke(page: Page, name: string): Promise<void> {
+  const button = page.getByRole('row').filter({ hasText: name }).getByRole('button', { name: 'Revoke' });
+  await button.focus();
+  await page.keyboard.down('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('button:focus').waitFor();
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  expect(await dialog.getByRole('button', { name: 'Revoke' }).isEnabled()).toBe(true);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await button.waitFor({ state: 'detached' });
+}
+
+/** Where a table is wider than its window, and only there, it is a stop for the keyboard. */
+async function movesByKeys(page: Page): Promise<void> {
+  const room = page.locator(ROOM);
+  expect(await room.getAttribute('tabindex')).toBeNull();
+  await page.setViewportSize(SMALL_DESKTOP);
+  await page.getByRole('region', { name: 'Tokens, moves sideways' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => room.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0);
+  await page.setViewportSize(DESKTOP);
+  await expect.poll(() => room.getAttribute('tabindex')).toBeNull();
+}
