@@ -29,6 +29,7 @@ function takesKeys({ security = [] }: Operation): boolean {
 
 interface Operation {
   operationId: string;
+  parameters?: { name: string; in: string }[];
   security?: Record<string, string[]>[];
 }
 
@@ -49,6 +50,20 @@ export function operationsOf(document: OpenApi): Record<string, string> {
           .map(([method, { operationId }]) => [`${method.toUpperCase()} ${path}`, operationId]),
       ),
   );
+}
+
+/** The parts of a page and of the file are the SDK's own affair; a month is given by its place. */
+const NOT_FILTERS = new Set(['limit', 'cursor', 'format', 'month']);
+
+/** What each operation can be asked for in its query: `GET /v1/payments status` and so on. */
+export function filtersOf(document: OpenApi): string[] {
+  return Object.keys(operationsOf(document)).flatMap((operation) => {
+    const [method = '', path = ''] = operation.split(' ');
+    const { parameters = [] } = document.paths[path]?.[method.toLowerCase()] ?? {};
+    return parameters
+      .filter((parameter) => parameter.in === 'query' && !NOT_FILTERS.has(parameter.name))
+      .map(({ name }) => `${operation} ${name}`);
+  });
 }
 
 /** Puts what earlier calls saved into the places that name it. */

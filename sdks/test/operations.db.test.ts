@@ -1,7 +1,7 @@
 // Every operation of the API's own document is called through each SDK, against the real service, and all send the same.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../../tests/contract/payments/harness.ts';
-import { fillIn, operationsOf, readCalls } from './calls.ts';
+import { fillIn, filtersOf, operationsOf, readCalls } from './calls.ts';
 import { type Driver, drivers } from './drivers.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
@@ -10,13 +10,16 @@ let harness: Harness;
 let proxy: FaultProxy;
 let known: string[];
 let operationIds: Record<string, string>;
+let filters: string[];
 /** What each SDK sent for each call, with the ids of its own run by their names. */
 const sent: Record<string, string[]> = {};
 
 beforeAll(async () => {
   harness = await startHarness({ env: { PAYMENTS_ROLE: 'api' } });
   proxy = await startFaultProxy(harness.url);
-  operationIds = operationsOf((await harness.call('GET', '/openapi.json')).body);
+  const document = (await harness.call('GET', '/openapi.json')).body;
+  operationIds = operationsOf(document);
+  filters = filtersOf(document);
   known = Object.keys(operationIds);
 });
 afterAll(async () => {
@@ -46,6 +49,14 @@ test('the calls have the names that the document gives its operations', () => {
 test('the list of calls has every operation that the API describes, and no other', () => {
   const called = new Set(calls.map(({ operation }) => operation));
   expect([...called].sort()).toEqual([...known].sort());
+});
+
+test('the calls ask by every filter that the API describes', () => {
+  const asked = new Set(
+    calls.flatMap(({ operation, fields = {} }) => Object.keys(fields).map((name) => `${operation} ${name}`)),
+  );
+  expect(filters).toContain('GET /v1/payments refund_of');
+  expect(filters.filter((filter) => !asked.has(filter))).toEqual([]);
 });
 
 describe.each(drivers)('$name', ({ name, start }) => {

@@ -6,9 +6,9 @@ import { ADMIN_TOKEN } from '../../services/toolhub/test/instance.ts';
 import { signUp, verifyAddress } from '../contract/payments/person.ts';
 import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
-import { dialogs, listPages, objectPages, operatorPages, publicPages } from './payments/pages.ts';
+import { dialogs, listPages, objectPages, operatorPages, publicPages, statePages } from './payments/pages.ts';
 import { startDashboard } from './payments/rig.ts';
-import { seed, seedForPictures, seedOperator } from './payments/seed.ts';
+import { seed, seedForPictures, seedOperator, seedStates } from './payments/seed.ts';
 import { folder, picture } from './pictures.ts';
 import * as toolhubPages from './toolhub/pages.ts';
 import * as toolhubRig from './toolhub/rig.ts';
@@ -53,6 +53,14 @@ async function ofPayments(chromium: Browser): Promise<void> {
         await page.getByRole('button', { name: button, exact: true }).first().click();
         await page.getByRole('dialog').waitFor();
       },
+    });
+    // Last, since the clock stands still from then on.
+    const states = statePages(await seedStates(full));
+    await picture(chromium, harness.url, {
+      wanted: pagesWanted,
+      pages: states,
+      cookie: full.cookie,
+      prefix: '',
     });
     await picture(chromium, harness.url, {
       wanted: pagesWanted,

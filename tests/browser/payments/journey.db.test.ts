@@ -178,6 +178,27 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.getByRole('row', { name: /webhook_endpoint\.test.*Delivered/ }).waitFor();
   });
 
+  test('changes what an endpoint hears of; a wrong address is refused at its field', async () => {
+    await button('Edit').click();
+    const dialog = page.getByRole('dialog');
+    const address = dialog.getByLabel('URL');
+    const before = await address.inputValue();
+    await address.fill('http://192.168.0.1/hooks');
+    await dialog.getByLabel('Description').fill('Till');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.locator('input[type="url"][aria-invalid="true"]').waitFor();
+    await address.fill(before);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const facts = page.locator('dl');
+    await facts.getByText('Till', { exact: true }).waitFor();
+    // What was not touched stays: it hears of all events.
+    await facts.getByText('All events').waitFor();
+    // It is asked for by its id, which one can copy; moments say their zone.
+    await facts.getByRole('button', { name: 'Copy Endpoint' }).waitFor();
+    expect(await facts.locator('time').first().textContent()).toMatch(/[AP]M \S+$/);
+  });
+
   test('the walk-through has gone when all of it is done', async () => {
     serverKey = await makeKey('Server');
     await goTo(page, '/dashboard');
@@ -203,6 +224,11 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.locator('dd').getByRole('link', { name: /^pay_/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Payment of $1,250.00' }).waitFor();
     await page.getByText('Refunded').waitFor();
+    // The payment leads to each of its refunds, too.
+    const refunds = page.getByRole('table', { name: 'Refunds' });
+    await refunds.getByRole('link', { name: /^Payment pay_.*\$250\.00$/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Refund of $250.00' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Refunds' }).count()).toBe(0);
   });
 
   test('moves the clock to the next window, forces a return, and sees it without a reload', async () => {

@@ -1,5 +1,5 @@
 // Every page of the dashboard, by the name under which tests and pictures speak of it.
-import type { Seeded } from './seed.ts';
+import type { Seeded, SeededStates } from './seed.ts';
 
 export const publicPages: Record<string, string> = {
   login: '/dashboard/login',
@@ -49,6 +49,13 @@ export function objectPages(seeded: Seeded): Record<string, string> {
   };
 }
 
+/** A payment in each state but those that `objectPages` has. */
+export function statePages(states: SeededStates): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(states).map(([name, id]) => [`payment-${name}`, `/dashboard/payments/${id}`]),
+  );
+}
+
 /** Dialogs: the page, and the button that opens it. */
 export function dialogs(seeded: Seeded): Record<string, readonly [path: string, button: string]> {
   return {
@@ -56,6 +63,7 @@ export function dialogs(seeded: Seeded): Record<string, readonly [path: string, 
     'dialog-roll-key': ['/dashboard/keys', 'Roll'],
     'dialog-revoke-key': ['/dashboard/keys', 'Revoke'],
     'dialog-endpoint': ['/dashboard/webhooks', 'Add endpoint'],
+    'dialog-edit-endpoint': [`/dashboard/webhooks/${seeded.endpoint}`, 'Edit'],
     'dialog-rotate-secret': [`/dashboard/webhooks/${seeded.endpoint}`, 'Rotate secret'],
     'dialog-delivery': [`/dashboard/webhooks/${seeded.endpoint}`, 'Payment completed'],
     'dialog-method': ['/dashboard/payment-methods', 'Add payment method'],

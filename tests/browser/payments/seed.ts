@@ -162,6 +162,50 @@ export async function seedForPictures(
   await person.call('POST', '/v1/payments', body, { headers: { 'idempotency-key': 'failing deliveries' } });
 }
 
+/** A payment in each state that one does not meet by itself, and one that was refunded in part. */
+export interface SeededStates {
+  pending: string;
+  processing: string;
+  canceled: string;
+  returned: string;
+  refunded: string;
+  refund: string;
+}
+
+/** The clock stands still afterwards, so that what is under way stays so while its picture is taken. */
+export async function seedStates(person: Browser): Promise<SeededStates> {
+  let keys = 0;
+  const post = async (path: string, body: unknown) => {
+    keys += 1;
+    const answer = await person.call('POST', path, body, {
+      headers: { 'idempotency-key': `state ${keys}` },
+    });
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const pay = async (description: string, rail: string): Promise<string> => {
+    const body = {
+      ...{ amount: 125_000, currency: 'USD', rail, description },
+      ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_bob' } },
+    };
+    return (await post('/v1/payments', body)).id;
+  };
+  const refunded = await pay('Two pairs of shoes', 'rtp');
+  const returned = await pay('Rent for November', 'ach');
+  await waitForAll(person, [refunded, returned]);
+  await post(`/v1/sandbox/payments/${returned}/return`, { code: 'R10' });
+  const { id: refund } = await post(`/v1/payments/${refunded}/refunds`, {
+    ...{ amount: 62_500, description: 'One pair came back' },
+  });
+  await waitForAll(person, [refund]);
+  await post('/v1/sandbox/clock', { advance: 'PT1S' });
+  const processing = await pay('Wages', 'ach');
+  await post('/v1/sandbox/clock', { advance: 'P1D' });
+  const [pending, canceled] = [await pay('Insurance', 'ach'), await pay('Ordered twice', 'ach')];
+  await post(`/v1/payments/${canceled}/cancel`, {});
+  return { pending, processing, canceled, returned, refunded, refund };
+}
+
 /** Calls are written a moment after they were answered. */
 async function waitForLog(person: Browser): Promise<string> {
   const deadlineMs = performance.now() + WAIT_MS;

@@ -82,6 +82,10 @@ test('[P-4.30] a refund is a payment the other way, accepted with 202, and the f
   expect(rest.body.amount).toBe(700);
   const listed = (await call('GET', '/v1/payments?limit=100')).body.data;
   expect(listed.find(({ id }: { id: string }) => id === first.id).refunded_amount).toBe(1_000);
+  const refundsOf = async (id: string) =>
+    (await call('GET', `/v1/payments?refund_of=${id}`)).body.data.map((one: { id: string }) => one.id);
+  expect(await refundsOf(first.id)).toEqual([rest.body.id, part.body.id]);
+  expect(await refundsOf(part.body.id)).toEqual([]);
   await inStatus(part.body.id, 'completed');
   const events = (await call('GET', `/v1/events?object_id=${part.body.id}`)).body.data;
   expect(events.map(({ type }: { type: string }) => type)).toContain('payment.completed');

@@ -29,6 +29,10 @@ export interface PaymentFilters {
   created_after?: string | Date;
   /** Exclusive. */
   created_before?: string | Date;
+  /** How the id begins. */
+  id_prefix?: string;
+  /** The refunds of this payment. */
+  refund_of?: string;
   metadata?: Record<string, string>;
 }
 

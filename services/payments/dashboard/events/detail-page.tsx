@@ -30,7 +30,7 @@ export function EventPage() {
                 facts={[
                   [words.id, <CopyText key="id" text={event.id} label={words.id} />],
                   [words.object, <ObjectLink key="object" data={event.data} />],
-                  [words.at, <When key="at" at={event.timestamp} />],
+                  [words.at, <When key="at" at={event.timestamp} withZone />],
                   [texts.webhooks.deliveries, <EventDeliveries key="deliveries" eventId={event.id} />],
                 ]}
               />

@@ -1,6 +1,7 @@
 import {
   type Column,
   ConfirmButton,
+  CopyText,
   Empty,
   Facts,
   Icon,
@@ -79,8 +80,8 @@ export function KeysPage() {
       <Panel title={words.version}>
         <Facts
           facts={[
-            [words.version, <code key="version">{API_VERSION}</code>],
-            ['', words.versionHint],
+            [words.versionNewest, <code key="version">{API_VERSION}</code>],
+            [words.versionHeader, words.versionHint],
           ]}
         />
       </Panel>
@@ -128,7 +129,18 @@ function KeyList({ create }: { create: ReactNode }) {
 
 function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
   return [
-    { header: words.name, render: ({ name }) => <strong>{name}</strong> },
+    {
+      header: words.name,
+      render: ({ id, name }) => (
+        <div>
+          <strong>{name}</strong>
+          {/* The request log is asked for a key by its id. */}
+          <div className="ui-beside">
+            <CopyText text={id} label={words.id} />
+          </div>
+        </div>
+      ),
+    },
     { header: words.hint, render: ({ hint }) => <code>…{hint}</code> },
     {
       header: words.status,
@@ -142,7 +154,7 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
       render: ({ scopes: own }) =>
         own.length === scopes.length ? words.allScopes : <code className="ui-id">{own.join(', ')}</code>,
     },
-    { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
+    { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} withZone /> },
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
       header: texts.common.actions,

@@ -45,7 +45,7 @@ function factsOf(log: RequestLogDetail, callerOf: (id: string | null) => string)
         {log.status}
       </Badge>,
     ],
-    [words.at, <When key="at" at={log.created_at} />],
+    [words.at, <When key="at" at={log.created_at} withZone />],
     [words.duration, `${log.duration_ms} ms`],
     [words.id, copied(words.id, log.request_id)],
     [words.query, log.query],

@@ -1,4 +1,13 @@
-import { type Column, ConfirmButton, Empty, ListPanel, toast, useSearchState, When } from '@libs/ui';
+import {
+  type Column,
+  ConfirmButton,
+  CopyText,
+  Empty,
+  ListPanel,
+  toast,
+  useSearchState,
+  When,
+} from '@libs/ui';
 import { Badge, Group } from '@mantine/core';
 import { client, refresh, useList } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
@@ -29,7 +38,7 @@ function canBeDecided({ live_access: live = 'none' }: Organisation): boolean {
 
 const columns: readonly Column<Organisation>[] = [
   { header: words.name, render: ({ name }) => <strong>{name}</strong> },
-  { header: 'Id', render: ({ id }) => <span className="ui-id">{id}</span> },
+  { header: 'Id', render: ({ id }) => <CopyText text={id} label="organisation" /> },
   {
     header: words.live,
     render: ({ live_access: live = 'none' }) => (

@@ -62,7 +62,7 @@ function MethodView({ method }: { method: PaymentMethod }) {
               words.owed,
               balance === null || balance.owed === 0 ? null : <Amount key="owed" minor={balance.owed} />,
             ],
-            [words.created, <When key="created" at={method.created_at} />],
+            [words.created, <When key="created" at={method.created_at} withZone />],
           ]}
         />
       </Panel>

@@ -1,3 +1,4 @@
+import { CopyText } from '@libs/ui';
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { TEST_HOLDER_NAME } from '../../src/payment-methods/method.ts';
@@ -55,7 +56,9 @@ export function MethodLink({ id }: { id: string }) {
       <Anchor component={Link} to="/payment-methods/$id" params={{ id } as never} inherit>
         {nameOf(method.data)}
       </Anchor>{' '}
-      <span className="ui-id ui-beside">{id}</span>
+      <span className="ui-beside">
+        <CopyText text={id} label={words.id} />
+      </span>
     </>
   );
 }

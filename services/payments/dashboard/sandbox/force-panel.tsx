@@ -30,7 +30,7 @@ function ForceForm({ paymentId, outcomes }: { paymentId?: string; outcomes: read
   const api = useApiForm({
     initialValues: { id: paymentId ?? '', outcome: outcomes[0] as string, code: '' },
     send: async ({ id, outcome, code }, idempotencyKey) => {
-      const body = code.trim() === '' ? {} : { code: code.trim() };
+      const body = code.trim() === '' || outcome === 'settle' ? {} : { code: code.trim() };
       const path = `/v1/sandbox/payments/${encodeURIComponent(id.trim())}/${outcome}`;
       await client.post(path, body, { idempotencyKey });
       await refresh('/v1/payments', '/v1/ledger', '/v1/events');
@@ -48,7 +48,10 @@ function ForceForm({ paymentId, outcomes }: { paymentId?: string; outcomes: read
           data={outcomes.map((value) => ({ value, label: words.outcomes[value] }))}
           {...api.form.getInputProps('outcome')}
         />
-        <TextInput label={words.code} placeholder={words.codeHint} {...api.form.getInputProps('code')} />
+        {/* What settles has no reason to be told. */}
+        {api.form.values.outcome === 'settle' ? null : (
+          <TextInput label={words.code} placeholder={words.codeHint} {...api.form.getInputProps('code')} />
+        )}
       </ApiFormView>
     </Panel>
   );

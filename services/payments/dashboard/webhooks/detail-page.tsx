@@ -10,7 +10,8 @@ import {
   toast,
   When,
 } from '@libs/ui';
-import { Alert } from '@mantine/core';
+import { Alert, Button, Modal } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, refresh, useObject } from '../api/client.ts';
@@ -18,6 +19,7 @@ import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../api/types.ts
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { DeliveriesPanel } from './deliveries-panel.tsx';
+import { EditEndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus, eventsOf } from './endpoint-status.tsx';
 
 const words = texts.webhooks;
@@ -41,11 +43,12 @@ export function WebhookPage() {
             <Panel title={words.facts}>
               <Facts
                 facts={[
+                  [words.id, <CopyText key="id" text={endpoint.id} label={words.id} />],
                   [words.url, <CopyText key="url" text={endpoint.url} label={words.url} />],
                   [words.status, <EndpointStatus key="status" endpoint={endpoint} />],
                   [words.events, eventsOf(endpoint)],
                   [words.description, endpoint.description],
-                  [texts.methods.created, <When key="created" at={endpoint.created_at} />],
+                  [texts.methods.created, <When key="created" at={endpoint.created_at} withZone />],
                 ]}
               />
             </Panel>
@@ -60,6 +63,7 @@ export function WebhookPage() {
 function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
   const navigate = useNavigate();
   const [secret, setSecret] = useState<string>();
+  const [isEdited, { open, close }] = useDisclosure(false);
   const path = `${LIST_PATH}/${endpoint.id}`;
   const isOn = endpoint.status === 'enabled';
   return (
@@ -75,6 +79,9 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
       >
         {words.test}
       </ActionButton>
+      <Button size="sm" variant="default" onClick={open}>
+        {words.edit}
+      </Button>
       <ConfirmButton
         size="sm"
         label={words.rotate}
@@ -105,6 +112,15 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
           await refresh(LIST_PATH);
         }}
       />
+      <Modal opened={isEdited} onClose={close} title={words.editTitle}>
+        <EditEndpointForm
+          endpoint={endpoint}
+          onDone={() => {
+            close();
+            toast.done(words.edited);
+          }}
+        />
+      </Modal>
       <SecretOnce title={words.secret} secret={secret} onClose={() => setSecret(undefined)}>
         {words.rotatedHint}
       </SecretOnce>

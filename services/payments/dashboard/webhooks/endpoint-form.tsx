@@ -1,31 +1,71 @@
 import { ApiFormView, useApiForm } from '@libs/ui';
 import { MultiSelect, TextInput } from '@mantine/core';
 import { client, refresh } from '../api/client.ts';
-import type { WebhookEndpointWithSecret } from '../api/types.ts';
+import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../api/types.ts';
 import { texts } from '../texts.ts';
 import { eventChoices } from './event-types.ts';
 
 const words = texts.webhooks;
 
-export function EndpointForm({ onDone }: { onDone: (endpoint: WebhookEndpointWithSecret) => void }) {
+const LIST_PATH = '/v1/webhook_endpoints';
+
+interface EndpointValues {
+  url: string;
+  /** None stands for all. */
+  events: string[];
+  description: string;
+}
+
+const bodyOf = ({ url, events, description }: EndpointValues) => ({
+  url: url.trim(),
+  events: events.length === 0 ? ['*'] : events,
+  description: description.trim() === '' ? null : description.trim(),
+});
+
+export function NewEndpointForm({ onDone }: { onDone: (endpoint: WebhookEndpointWithSecret) => void }) {
+  return (
+    <EndpointForm
+      initial={{ url: '', events: [], description: '' }}
+      submitLabel={words.add}
+      send={async (values, idempotencyKey) => {
+        const body = bodyOf(values);
+        onDone(await client.post<WebhookEndpointWithSecret>(LIST_PATH, body, { idempotencyKey }));
+      }}
+    />
+  );
+}
+
+/** The secret and what waits to be delivered stay as they are. */
+export function EditEndpointForm({ endpoint, onDone }: { endpoint: WebhookEndpoint; onDone: () => void }) {
+  const { id, url, events, description } = endpoint;
+  return (
+    <EndpointForm
+      initial={{ url, events: events.filter((type) => type !== '*'), description: description ?? '' }}
+      submitLabel={words.save}
+      send={async (values) => {
+        await client.patch(`${LIST_PATH}/${id}`, bodyOf(values));
+        onDone();
+      }}
+    />
+  );
+}
+
+function EndpointForm(props: {
+  initial: EndpointValues;
+  submitLabel: string;
+  send: (values: EndpointValues, idempotencyKey: string) => Promise<void>;
+}) {
   const api = useApiForm({
-    initialValues: { url: '', events: [] as string[], description: '' },
+    initialValues: props.initial,
     fieldOfCode: { webhook_url_refused: 'url' },
-    send: async ({ url, events, description }, idempotencyKey) => {
-      const body = {
-        url: url.trim(),
-        ...(events.length === 0 ? {} : { events }),
-        ...(description === '' ? {} : { description }),
-      };
-      const path = '/v1/webhook_endpoints';
-      const endpoint = await client.post<WebhookEndpointWithSecret>(path, body, { idempotencyKey });
-      await refresh(path);
-      onDone(endpoint);
+    send: async (values, idempotencyKey) => {
+      await props.send(values, idempotencyKey);
+      await refresh(LIST_PATH);
     },
   });
   const { form } = api;
   return (
-    <ApiFormView api={api} submitLabel={words.add}>
+    <ApiFormView api={api} submitLabel={props.submitLabel}>
       <TextInput
         label={words.url}
         type="url"

@@ -7,7 +7,7 @@ import { useList } from '../api/client.ts';
 import type { WebhookEndpoint } from '../api/types.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
-import { EndpointForm } from './endpoint-form.tsx';
+import { NewEndpointForm } from './endpoint-form.tsx';
 import { EndpointHealth } from './endpoint-health.tsx';
 import { EndpointStatus, eventsOf } from './endpoint-status.tsx';
 
@@ -57,7 +57,7 @@ export function WebhooksPage() {
         }
       />
       <Modal opened={opened} onClose={close} title={words.add}>
-        <EndpointForm
+        <NewEndpointForm
           onDone={(endpoint) => {
             close();
             setSecret(endpoint.secret);

@@ -1,6 +1,11 @@
 export const webhooks = {
   title: 'Webhooks',
   add: 'Add endpoint',
+  id: 'Endpoint',
+  edit: 'Edit',
+  editTitle: 'Edit endpoint',
+  save: 'Save',
+  edited: 'The endpoint is changed.',
   none: 'No endpoints yet',
   noneNext: 'Add an address of yours, and every change is sent to it, signed.',
   health: 'Latest deliveries',

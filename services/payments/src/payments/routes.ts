@@ -329,6 +329,7 @@ function filterOf(
     createdAfter: parseTime('created_after', query.created_after),
     createdBefore: parseTime('created_before', query.created_before),
     idPrefix: query.id_prefix ?? null,
+    refundOf: query.refund_of ?? null,
     metadata,
   };
 }

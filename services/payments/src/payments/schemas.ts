@@ -6,6 +6,7 @@ import { paymentExample, quoteExample } from './examples.ts';
 import { paymentStatuses } from './states.ts';
 
 export const METHOD_ID_LENGTH_MAX = 255;
+const PAYMENT_ID_LENGTH_MAX = 255;
 export const DESCRIPTION_LENGTH_MAX = 140;
 export const METADATA_LIMITS = { pairsMax: 50, keyLengthMax: 40, valueLengthMax: 500 };
 
@@ -212,6 +213,13 @@ export const paymentFilters = {
       pattern: '^pay_[0-9a-z]{0,60}$',
       description: 'Payments whose id begins with this.',
       examples: ['pay_01k'],
+    }),
+  ),
+  refund_of: Type.Optional(
+    Type.String({
+      maxLength: PAYMENT_ID_LENGTH_MAX,
+      description: 'The refunds of this payment.',
+      examples: [paymentExample.id],
     }),
   ),
 };

@@ -154,6 +154,7 @@ export interface PaymentFilter {
   createdBefore: Date | null;
   metadata: Readonly<Record<string, string>> | null;
   idPrefix: string | null;
+  refundOf: string | null;
   /** The last id of the page before. */
   beforeId: string | null;
   limit: number;
@@ -216,6 +217,7 @@ export async function listPayments(
   add((p) => `id < ${p}`, filter.beforeId);
   // Ids are small letters and digits, all of which come before a tilde.
   add((p) => `id >= ${p} and id < ${p} || '~'`, filter.idPrefix);
+  add((p) => `refund_of = ${p}`, filter.refundOf);
   values.push(filter.limit);
   const ending = `order by id desc limit $${values.length}`;
   const all = conditions.join(' and ');

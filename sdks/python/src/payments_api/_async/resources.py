@@ -151,6 +151,8 @@ class AsyncPaymentsResource(AsyncResource):
         payment_method: Optional[str] = None,
         created_after: Optional[Time] = None,
         created_before: Optional[Time] = None,
+        id_prefix: Optional[str] = None,
+        refund_of: Optional[str] = None,
         metadata: Optional[Mapping[str, str]] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
@@ -161,6 +163,8 @@ class AsyncPaymentsResource(AsyncResource):
             payment_method=payment_method,
             created_after=created_after,
             created_before=created_before,
+            id_prefix=id_prefix,
+            refund_of=refund_of,
             metadata=metadata,
             limit=limit,
             cursor=cursor,
@@ -196,6 +200,8 @@ class AsyncPaymentsResource(AsyncResource):
         payment_method: Optional[str] = None,
         created_after: Optional[Time] = None,
         created_before: Optional[Time] = None,
+        id_prefix: Optional[str] = None,
+        refund_of: Optional[str] = None,
         metadata: Optional[Mapping[str, str]] = None,
     ) -> AsyncIterator[bytes]:
         """Payments as CSV, in pieces as they arrive."""
@@ -206,6 +212,8 @@ class AsyncPaymentsResource(AsyncResource):
             payment_method=payment_method,
             created_after=created_after,
             created_before=created_before,
+            id_prefix=id_prefix,
+            refund_of=refund_of,
             metadata=metadata,
         )
         _, stream = await self._http.open(ApiRequest("GET", "/v1/payments/export", query=query), "text/csv")

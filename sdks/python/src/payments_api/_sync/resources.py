@@ -152,6 +152,8 @@ class PaymentsResource(Resource):
         payment_method: Optional[str] = None,
         created_after: Optional[Time] = None,
         created_before: Optional[Time] = None,
+        id_prefix: Optional[str] = None,
+        refund_of: Optional[str] = None,
         metadata: Optional[Mapping[str, str]] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
@@ -162,6 +164,8 @@ class PaymentsResource(Resource):
             payment_method=payment_method,
             created_after=created_after,
             created_before=created_before,
+            id_prefix=id_prefix,
+            refund_of=refund_of,
             metadata=metadata,
             limit=limit,
             cursor=cursor,
@@ -197,6 +201,8 @@ class PaymentsResource(Resource):
         payment_method: Optional[str] = None,
         created_after: Optional[Time] = None,
         created_before: Optional[Time] = None,
+        id_prefix: Optional[str] = None,
+        refund_of: Optional[str] = None,
         metadata: Optional[Mapping[str, str]] = None,
     ) -> Iterator[bytes]:
         """Payments as CSV, in pieces as they arrive."""
@@ -207,6 +213,8 @@ class PaymentsResource(Resource):
             payment_method=payment_method,
             created_after=created_after,
             created_before=created_before,
+            id_prefix=id_prefix,
+            refund_of=refund_of,
             metadata=metadata,
         )
         _, stream = self._http.open(ApiRequest("GET", "/v1/payments/export", query=query), "text/csv")

@@ -40,8 +40,8 @@ export function FactsPanel({ payment }: { payment: Payment }) {
               </Group>
             ),
           ],
-          [texts.payments.created, <When key="created" at={payment.created_at} />],
-          [words.updated, <When key="updated" at={payment.updated_at} />],
+          [texts.payments.created, <When key="created" at={payment.created_at} withZone />],
+          [words.updated, <When key="updated" at={payment.updated_at} withZone />],
         ]}
       />
     </Panel>

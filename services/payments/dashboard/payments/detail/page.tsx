@@ -26,6 +26,7 @@ import { EntriesPanel } from './entries.tsx';
 import { EventsPanel } from './events.tsx';
 import { FactsPanel } from './facts.tsx';
 import { RefundButton } from './refund.tsx';
+import { RefundsPanel } from './refunds.tsx';
 import { TimelinePanel } from './timeline.tsx';
 
 const words = texts.payment;
@@ -81,6 +82,7 @@ function PaymentView({ payment }: { payment: Payment }) {
           </Stack>
         </Grid.Col>
       </Grid>
+      {payment.refund_of === null ? <RefundsPanel payment={payment} /> : null}
       <AttemptsPanel attempts={payment.attempts} />
       <MessagesPanel payment={payment} />
       <EntriesPanel paymentId={payment.id} />

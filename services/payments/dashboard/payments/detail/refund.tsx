@@ -1,9 +1,10 @@
 import { ApiFormView, formatAmount, parseAmount, toast, useApiForm } from '@libs/ui';
-import { Button, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { client, refresh } from '../../api/client.ts';
 import type { Payment } from '../../api/types.ts';
+import { MethodName } from '../../payment-methods/method.tsx';
 import { texts } from '../../texts.ts';
 
 const words = texts.payment;
@@ -37,6 +38,9 @@ export function RefundButton({ payment }: { payment: Payment }) {
       <Modal opened={opened} onClose={close} title={words.refund}>
         <ApiFormView api={api} submitLabel={words.refund}>
           <Stack gap="sm">
+            <Text size="sm" component="div">
+              {words.refundLead} <MethodName id={payment.source.payment_method_id} />.
+            </Text>
             <TextInput
               label={words.refundAmount}
               description={words.refundHint(formatAmount(left))}

@@ -27,7 +27,7 @@ export function TimelinePanel({ payment }: { payment: Payment }) {
         {isUnderWay ? (
           <Timeline.Item title={words.expected} lineVariant="dashed">
             <Text size="sm" c="dimmed" component="div">
-              <When at={payment.estimated_settlement_at} />
+              <When at={payment.estimated_settlement_at} withZone />
             </Text>
           </Timeline.Item>
         ) : null}

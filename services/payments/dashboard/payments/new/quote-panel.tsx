@@ -50,7 +50,7 @@ function QuoteView({ quote }: { quote: Quote }) {
         facts={[
           [texts.payments.rail, <RailName key="rail" rail={quote.rail_selected} />],
           [texts.payment.fee, <Amount key="fee" minor={quote.fee.amount} />],
-          [texts.payment.settles, <When key="at" at={quote.estimated_settlement_at} />],
+          [texts.payment.settles, <When key="at" at={quote.estimated_settlement_at} withZone />],
         ]}
       />
       <Title order={3}>{texts.payment.decision}</Title>
