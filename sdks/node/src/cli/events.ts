@@ -6,7 +6,6 @@ import { eventTable } from './output.ts';
 import { listenSecret } from './settings-file.ts';
 
 const ENDPOINTS_MAX = 100;
-const DELIVERIES_MAX = 1_000;
 
 const list: Command = {
   words: ['events', 'list'],
@@ -74,10 +73,8 @@ async function resendToEndpoints(context: Context, id: string): Promise<number> 
       : [{ id: only }];
   const sent = [];
   for (const endpoint of endpoints) {
-    const deliveries = await webhookEndpoints
-      .deliveries(endpoint.id, { limit: 100 })
-      .toArray({ limit: DELIVERIES_MAX });
-    const found = deliveries.find((delivery) => delivery.event_id === id);
+    const { data } = await webhookEndpoints.deliveries(endpoint.id, { event_id: id, limit: 1 }).page();
+    const [found] = data;
     if (found !== undefined) sent.push(await webhookDeliveries.retry(found.id));
   }
   if (context.json) context.out(JSON.stringify(sent, null, 2));

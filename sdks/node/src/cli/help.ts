@@ -20,10 +20,12 @@ function optionLines(options: Readonly<Record<string, Option>>): string[] {
   return lines.map(([left, right]) => `${left.padEnd(width)}${right}`);
 }
 
+/** The program is called `payments`, so its commands for payments are shown without that word; with it they work, too. */
 export function usageOf(command: Command): string {
   const places = command.positionals.map((name) => `<${name}>`);
   const optional = command.optional === undefined ? [] : [`[${command.optional}]`];
-  return ['payments', ...command.words, ...places, ...optional].join(' ');
+  const words = command.words[0] === 'payments' ? command.words.slice(1) : command.words;
+  return ['payments', ...words, ...places, ...optional].join(' ');
 }
 
 export function helpOf(command: Command): string {
