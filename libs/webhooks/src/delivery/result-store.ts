@@ -1,4 +1,13 @@
-import { type Database, idBorders, type Queryable, renewParts, textArray, timestamptzArray } from '@libs/db';
+import {
+  type Database,
+  groupByTenant,
+  idBorders,
+  type Queryable,
+  renewParts,
+  textArray,
+  timestamptzArray,
+  withinTransaction,
+} from '@libs/db';
 import { type DeliveryResult, type EndpointRef, laneKey } from './delivery.ts';
 import { endpointColumns } from './lane-store.ts';
 
@@ -24,10 +33,7 @@ export function createResultStore(database: Database, schema: string) {
     else q.attempts - 0 end) || coalesce(done.attempt::jsonb, '[]')`;
 
   // Not prepared: a plan that was made while the queue was empty would read it whole when it is long.
-  const recordFinished = `with healthy as (
-  delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
-  where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
-), taken as (
+  const taken = `taken as (
   delete from ${schema}.queue q
   using unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
     $8::timestamptz[]) as done (tenant_id, id, tries, status, attempt, url, finished_at, expires_at)
@@ -39,16 +45,39 @@ insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_ty
   url, finished_at, expires_at)
 select * from taken
 returning id`;
+  const recordAlone = `with ${taken}`;
+  const recordFinished = `with healthy as (
+  delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
+  where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
+), ${taken}`;
+
+  /** Where tables are spread, a delete that joins would go to every server: it names its tenant instead. */
+  async function recordApart(
+    tx: Queryable,
+    columns: readonly unknown[],
+    healthy: readonly EndpointRef[],
+  ): Promise<string[]> {
+    const { rows } = await tx.query<{ id: string }>(recordAlone, [...columns]);
+    for (const [tenantId, ofTenant] of groupByTenant(healthy))
+      await tx.query(
+        {
+          name: `${schema}.failing.healthy`,
+          text: `delete from ${schema}.failing_endpoints where tenant_id = $1 and endpoint_id = any($2::text[])`,
+        },
+        [tenantId, ofTenant.map(({ endpointId }) => endpointId)],
+      );
+    return rows.map((row) => row.id);
+  }
 
   return {
     /**
-     * From the queue to the log, in one statement; endpoints that answered well are healthy again. Gives the ids of the
+     * From the queue to the log, in one statement where tables lie on one server; endpoints that answered well are healthy again. Gives the ids of the
      * results that counted.
      */
     async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
       const delivered = results.filter((result) => result.kind === 'delivered');
       const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
-      const { rows } = await tx.query<{ id: string }>(recordFinished, [
+      const columns = [
         textArray(results.map((result) => result.tenantId)),
         textArray(results.map((result) => result.id)),
         results.map((result) => result.tries),
@@ -57,6 +86,10 @@ returning id`;
         textArray(results.map((result) => result.url)),
         timestamptzArray(results.map((result) => result.finishedAt as Date)),
         results.map((result) => result.expiresAt),
+      ];
+      if (tx.isSpread) return withinTransaction(tx, (own) => recordApart(own, columns, healthy));
+      const { rows } = await tx.query<{ id: string }>(recordFinished, [
+        ...columns,
         ...endpointColumns(healthy),
       ]);
       return rows.map((row) => row.id);
