@@ -33,7 +33,7 @@ export { SecretOnce } from './show/secret-once.tsx';
 export { TabRow } from './show/tab-row.tsx';
 export { toast } from './show/toast.ts';
 export { When } from './show/when.tsx';
-export { Coded, capitalised, wordsOfCode } from './show/words.tsx';
+export { breakable, Coded, capitalised, wordsOfCode } from './show/words.tsx';
 export type { Column } from './table/columns-for.ts';
 export { DataTable } from './table/data-table.tsx';
 export { ChoiceFilter, DateRangeFilter, FilterBar, TextFilter } from './table/filters.tsx';

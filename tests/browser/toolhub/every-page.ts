@@ -7,6 +7,8 @@ import { openPage, sidewaysPixels, type WatchedPage } from '../chromium.ts';
 import { customerPages, publicPages } from './pages.ts';
 import { ADA, type Running } from './rig.ts';
 
+/** The narrowest that is common. */
+const PHONE = { width: 360, height: 740 };
 /** The rows of all tools are made alike, and there are many. */
 const SOME_TOOLS = '/tools?platform=mastodon';
 /** Pages that look otherwise while there is nothing to show. */
@@ -61,7 +63,7 @@ export function testEveryPage(running: () => Running): void {
     const stranger = await signUp(hub.url);
     const [name = '', value = ''] = stranger.cookie.split('=');
     const other = await openPage(chromium, hub.url, {
-      viewport: { width: 390, height: 780 },
+      viewport: PHONE,
       isMobile: true,
     });
     const found: string[] = [];
@@ -112,7 +114,7 @@ export function testEveryPage(running: () => Running): void {
 async function windowsTooNarrow(shown: Page): Promise<number[]> {
   const before = shown.viewportSize();
   const found: number[] = [];
-  for (const width of [390, 820, 1_024]) {
+  for (const width of [PHONE.width, 820, 1_024]) {
     await shown.setViewportSize({ width, height: 800 });
     if ((await sidewaysPixels(shown)) > 0) found.push(width);
   }

@@ -1,5 +1,7 @@
 import { Tabs } from '@mantine/core';
+import { useState } from 'react';
 import { CopyButton } from './copy.tsx';
+import { TabRow } from './tab-row.tsx';
 
 /** `wrap`: long lines go on below instead of scrolling, for what somebody has to read to the end. */
 export function CodeBlock({ text, label, wrap }: { text: string; label: string; wrap?: boolean }) {
@@ -22,16 +24,15 @@ export interface CodeSample {
 
 /** The same thing in several languages. */
 export function CodeTabs({ samples, label }: { samples: readonly CodeSample[]; label: string }) {
+  const [chosen, setChosen] = useState('0');
   return (
-    <Tabs defaultValue="0">
-      <Tabs.List aria-label={label} mb="sm">
-        {/* By number: the value becomes part of ids, which have no spaces. */}
-        {samples.map(({ name }, index) => (
-          <Tabs.Tab key={name} value={String(index)}>
-            {name}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
+    <Tabs value={chosen} onChange={(value) => setChosen(value ?? '0')}>
+      {/* By number: the value becomes part of ids, which have no spaces. */}
+      <TabRow
+        label={label}
+        chosen={chosen}
+        tabs={samples.map(({ name }, index) => [String(index), name] as const)}
+      />
       {samples.map(({ name, text }, index) => (
         <Tabs.Panel key={name} value={String(index)}>
           <CodeBlock text={text} label={`${label}: ${name}`} />

@@ -10,8 +10,8 @@ export function wordsOfCode(code: string): string {
   return capitalised(code.replaceAll(/[_.]/g, ' '));
 }
 
-/** Where it has to go on in the next line, it is parted between its words. */
-function breakable(code: string): ReactNode {
+/** A code that is parted between its words where it has to go on in the next line. */
+export function breakable(code: string): ReactNode {
   return code.split(/(?<=[_.:])/).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one code never move
     <Fragment key={index}>

@@ -45,7 +45,7 @@ export function CustomersTab() {
   return (
     <Stack>
       <FilterBar>
-        <TextFilter name="email" label={texts.fields.email} width={260} />
+        <TextFilter name="email" label={words.wholeEmail} width={260} />
       </FilterBar>
       <ListPanel
         label={words.tabs.customers}

@@ -29,7 +29,11 @@ const jobColumns: readonly Column<Job>[] = [
   { header: words.scheduled, align: 'right', render: ({ scheduled }) => scheduled },
   { header: words.failed, align: 'right', render: ({ failed }) => failed },
   { header: words.nextRun, align: 'right', render: ({ next_run_at: at }) => <When at={at} /> },
-  { header: words.lastError, render: ({ last_error: error }) => error ?? '' },
+  {
+    header: words.lastError,
+    has: ({ last_error: error }) => error !== null,
+    render: ({ last_error: error }) => error,
+  },
 ];
 
 const failedColumns: readonly Column<FailedJob>[] = [

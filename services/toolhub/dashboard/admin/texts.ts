@@ -49,6 +49,7 @@ export const admin = {
   retry: 'Try again',
   retried: 'It begins anew.',
   customer: 'Customer',
+  wholeEmail: 'E-mail (the whole address)',
   noCustomers: 'No customers',
   plan: 'Plan',
   status: 'Status',

@@ -35,7 +35,7 @@ export function AssistantsPage() {
       <Stack gap="lg">
         <Panel title={words.connect} lead={words.connectLead}>
           <Stack>
-            <Text component="div">
+            <Text component="div" size="sm">
               {words.address} <CopyText text={mcpAddress} label={words.address} />
             </Text>
             <CodeTabs

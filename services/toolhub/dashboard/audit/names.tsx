@@ -1,3 +1,4 @@
+import { breakable } from '@libs/ui';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
@@ -58,7 +59,7 @@ export function ToolName({ name, names }: { name: string; names: Names }) {
       </Anchor>
       {title === undefined ? null : (
         <Text size="xs" c="dimmed" className="ui-id">
-          {name}
+          {breakable(name)}
         </Text>
       )}
     </div>

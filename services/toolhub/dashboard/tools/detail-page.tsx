@@ -35,7 +35,7 @@ function ToolView({ tool }: { tool: ToolDetail }) {
               ),
             ],
             [words.class, <ClassBadge key="class" value={tool.class} />],
-            [words.on, tool.enabled ? words.yes : words.no],
+            [words.isOn, tool.enabled ? words.yes : words.no],
           ]}
         />
       </Panel>

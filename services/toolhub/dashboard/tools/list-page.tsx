@@ -1,4 +1,5 @@
 import {
+  breakable,
   ChoiceFilter,
   type Column,
   DataTable,
@@ -199,7 +200,7 @@ const columns: readonly Column<Tool>[] = [
           {title}
         </Anchor>
         <Text size="xs" c="dimmed" className="ui-id">
-          {name}
+          {breakable(name)}
         </Text>
       </div>
     ),

@@ -1,6 +1,7 @@
+import { viewersZone } from '@libs/ui';
 import { Checkbox, NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { texts } from '../texts.ts';
-import type { Field, Typed } from './schema.ts';
+import type { Field, FieldKind, Typed } from './schema.ts';
 
 const words = texts.tools;
 
@@ -23,11 +24,7 @@ function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps
   const { name, kind, schema, required } = field;
   const shared = {
     label: labelOf(name),
-    description: [
-      required ? '' : words.optional,
-      schema.description?.replaceAll('`', ''),
-      kind === 'lines' ? words.onePerLine : kind === 'json' ? words.asJson : '',
-    ]
+    description: [required ? '' : words.optional, schema.description?.replaceAll('`', ''), hintOf(kind)]
       .filter(Boolean)
       .join(' '),
     required,
@@ -57,6 +54,8 @@ function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps
       );
     case 'number':
       return <NumberInput {...shared} value={text} onChange={(value) => onType(name, String(value))} />;
+    case 'moment':
+      return <TextInput {...shared} type="datetime-local" value={text} onChange={type} />;
     case 'text':
       return secret?.(name) === true ? (
         <PasswordInput {...shared} value={text} onChange={type} autoComplete="off" />
@@ -66,6 +65,13 @@ function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps
     default:
       return <Textarea {...shared} value={text} onChange={type} autosize minRows={2} maxRows={12} />;
   }
+}
+
+/** How it is typed, where that is not plain. */
+function hintOf(kind: FieldKind): string {
+  if (kind === 'lines') return words.onePerLine;
+  if (kind === 'moment') return words.yourTime(viewersZone);
+  return kind === 'json' ? words.asJson : '';
 }
 
 /** `phone_number_id` as people write it. */

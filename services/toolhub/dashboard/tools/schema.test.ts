@@ -10,6 +10,7 @@ const schema = {
     text: { type: 'string', maxLength: 10_000 },
     mode: { anyOf: [{ const: 'plain' }, { const: 'html' }] },
     quiet: { type: 'boolean' },
+    since: { type: 'string', format: 'date-time' },
     attachments: { type: 'array', items: { type: 'object' } },
   },
 };
@@ -22,6 +23,7 @@ test('fields come from the schema, those that are needed first', () => {
     ['limit', 'number'],
     ['mode', 'choice'],
     ['quiet', 'boolean'],
+    ['since', 'moment'],
     ['attachments', 'json'],
   ]);
 });
@@ -34,12 +36,15 @@ test('what was typed becomes arguments, what was left empty is left out', () => 
     limit: '5',
     quiet: false,
     attachments: '[{"a":1}]',
+    since: '2026-11-06T12:05',
   };
   expect(valuesOf(fields, typed)).toEqual({
     to: ['a@example.com', 'b@example.com'],
     text: 'hi',
     limit: 5,
     attachments: [{ a: 1 }],
+    since: new Date(2026, 10, 6, 12, 5).toISOString(),
   });
+  expect(valuesOf(fields, { since: 'soon' })).toEqual({ since: 'soon' });
   expect(() => valuesOf(fields, { attachments: '[' })).toThrow(NotJson);
 });

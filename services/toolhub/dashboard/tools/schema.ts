@@ -12,10 +12,11 @@ export interface Schema {
   minimum?: number;
   maximum?: number;
   maxLength?: number;
+  format?: string;
   default?: unknown;
 }
 
-export type FieldKind = 'text' | 'long_text' | 'number' | 'boolean' | 'choice' | 'lines' | 'json';
+export type FieldKind = 'text' | 'long_text' | 'moment' | 'number' | 'boolean' | 'choice' | 'lines' | 'json';
 
 export interface Field {
   name: string;
@@ -50,6 +51,7 @@ function kindOf(schema: Schema): FieldKind {
   if (choicesOf(schema).length > 0) return 'choice';
   switch (schema.type) {
     case 'string':
+      if (schema.format === 'date-time') return 'moment';
       return (schema.maxLength ?? 0) > LONG_TEXT ? 'long_text' : 'text';
     case 'integer':
     case 'number':
@@ -88,6 +90,7 @@ export function valuesOf(fields: readonly Field[], typed: Typed): Record<string,
 
 function parseTyped(name: string, kind: FieldKind, text: string): unknown {
   if (kind === 'number') return Number(text);
+  if (kind === 'moment') return momentOf(text);
   if (kind === 'lines')
     return text
       .split('\n')
@@ -99,4 +102,10 @@ function parseTyped(name: string, kind: FieldKind, text: string): unknown {
   } catch {
     throw new NotJson(name);
   }
+}
+
+/** The viewer's wall clock as a moment; what is none stays as it was typed, and is refused at its field. */
+function momentOf(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toISOString();
 }

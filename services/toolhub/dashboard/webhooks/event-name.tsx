@@ -1,3 +1,4 @@
+import { breakable } from '@libs/ui';
 import { Text } from '@mantine/core';
 import type { EventType } from '../../src/events/event.ts';
 import { texts } from '../texts.ts';
@@ -10,7 +11,7 @@ export function EventName({ type }: { type: string }) {
     <div>
       <strong>{eventWords(type)}</strong>
       <Text size="xs" c="dimmed" className="ui-id" fw={400}>
-        {type}
+        {breakable(type)}
       </Text>
     </div>
   );
