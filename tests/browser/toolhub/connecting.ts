@@ -31,7 +31,7 @@ export function testConnecting(running: () => Running): void {
     await heading(page, 'Connections');
     await page.getByRole('link', { name: 'Connect: Mastodon' }).click();
     await heading(page, 'Mastodon');
-    await page.getByLabel('Instance url').fill('https://social.test');
+    await page.getByLabel('Instance URL').fill('https://social.test');
     await page.getByLabel('Access token').fill('wrong');
     await page.getByRole('button', { name: 'Test and connect' }).click();
     await page.getByRole('alert').waitFor();

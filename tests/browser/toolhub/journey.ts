@@ -75,7 +75,7 @@ export function testJourney(running: () => Running): void {
     await go(page, 'Connections');
     await page.getByRole('region', { name: 'Mastodon' }).getByText('Token expired').waitFor();
     await page.getByRole('link', { name: 'Reconnect: Mastodon' }).click();
-    await page.getByLabel('Instance url').fill('https://social.test');
+    await page.getByLabel('Instance URL').fill('https://social.test');
     await page.getByLabel('Access token').fill(VENDOR_TOKEN);
     await page.getByRole('button', { name: 'Test and connect' }).click();
     await page.getByText('Connected.').waitFor();

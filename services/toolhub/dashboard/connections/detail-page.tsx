@@ -100,7 +100,7 @@ function Connection({ platform }: { platform: Platform }) {
         </Panel>
       )}
       <Stack gap="lg">
-        {canLogIn ? <LoginPanel platform={platform} /> : null}
+        {canLogIn ? <LoginPanel platform={platform} again={credential !== undefined} /> : null}
         <Panel
           title={credential === undefined ? words.byKey : words.byKeyAgain}
           lead={canLogIn ? words.orPaste : words.byKeyLead}

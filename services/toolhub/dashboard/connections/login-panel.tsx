@@ -8,10 +8,10 @@ const words = texts.connections;
 const names = new Intl.ListFormat('en');
 
 /** The server leads to the vendor and back here; no page or script has a secret of it. */
-export function LoginPanel({ platform }: { platform: Platform }) {
+export function LoginPanel({ platform, again }: { platform: Platform; again: boolean }) {
   const open = platform.logins.filter(({ registered }) => registered);
   return (
-    <Panel title={words.byLogin} lead={words.byLoginLead}>
+    <Panel title={again ? words.byLoginAgain : words.byLogin} lead={words.byLoginLead}>
       <Stack>
         <Group align="flex-end">
           {open.map((login) =>

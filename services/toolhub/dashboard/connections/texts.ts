@@ -98,6 +98,7 @@ export const connections = {
   byKeyLead: 'What you enter is tried at the platform before it is stored.',
   orPaste: 'Or paste a token. It is tried at the platform before it is stored.',
   byLogin: 'Connect by login',
+  byLoginAgain: 'Connect again by login',
   byLoginLead: 'You log in at the vendor and come back here.',
   logInAt: (title: string) => `Log in with ${title}`,
   logInThere: 'Log in there',

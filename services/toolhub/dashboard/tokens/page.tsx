@@ -41,7 +41,7 @@ const columns: readonly Column<Token>[] = [
   {
     header: words.expires,
     align: 'right',
-    render: ({ expires_at: at }) => (at === null ? words.lifetimes[''] : <When at={at} dayOnly />),
+    render: ({ expires_at: at }) => (at === null ? words.whenRevoked : <When at={at} dayOnly />),
   },
   {
     header: texts.common.actions,

@@ -16,6 +16,7 @@ export const tokens = {
   lastUsed: 'Last used',
   expires: 'Ends',
   lifetime: 'Good for',
+  whenRevoked: 'When revoked',
   lifetimes: { '30': '30 days', '90': '90 days', '365': 'A year', '': 'Until revoked' },
   none: 'No tokens yet',
   noneNext: 'Assistants that log in by themselves need none.',

@@ -74,8 +74,8 @@ function hintOf(kind: FieldKind): string {
   return kind === 'json' ? words.asJson : '';
 }
 
-/** `phone_number_id` as people write it. */
+/** `phone_number_id` as people write it: "Phone number ID". */
 function labelOf(name: string): string {
-  const words = name.replaceAll('_', ' ');
+  const words = name.replaceAll('_', ' ').replaceAll(/\b(url|id)\b/g, (short) => short.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
