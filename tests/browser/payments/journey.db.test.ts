@@ -247,6 +247,10 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
     await page.waitForURL(/\/payments\/pay_/);
     const payment = new URL(page.url()).pathname;
     failedPath = payment;
+    // What was asked for is no choice: nothing is said of what would have been cheaper.
+    const rails = page.getByRole('table', { name: 'Why this rail' });
+    await rails.getByRole('row', { name: /ACH.*It was asked for/ }).waitFor();
+    await rails.getByRole('row', { name: /RTP.*Possible, but not asked for/ }).waitFor();
     const timeline = page.locator('.mantine-Timeline-root');
     await timeline.getByText('Pending').waitFor();
     // Its file leaves at one of the next windows, so the clock goes to the last of them.

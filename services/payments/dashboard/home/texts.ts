@@ -21,7 +21,7 @@ export const home = {
   returns: (count: number) => `${count} ${count === 1 ? 'payment was' : 'payments were'} returned`,
   failures: (count: number) => `${count} ${count === 1 ? 'payment' : 'payments'} failed`,
   owed: (amount: string) => `${amount} is owed after returns`,
-  quarantine: (count: number) => `${count} in quarantine`,
+  quarantine: (count: number) => `${count} bank ${count === 1 ? 'message' : 'messages'} in quarantine`,
 } as const;
 
 export const first = {

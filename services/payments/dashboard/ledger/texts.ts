@@ -11,6 +11,7 @@ export const ledger = {
     fees_owed: 'Fees owed',
     fee_revenue: 'Fee revenue',
   },
+  owedBy: 'Owed by',
   accountTypes: {
     balance: 'Balance',
     outside: 'Outside',

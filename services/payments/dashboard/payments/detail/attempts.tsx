@@ -1,6 +1,6 @@
 import { Coded, type Column, CopyText, capitalised, DataTable, Panel, When } from '@libs/ui';
 import { Badge } from '@mantine/core';
-import type { PaymentAttempt } from '../../api/types.ts';
+import type { Payment, PaymentAttempt } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
 import { RailName } from '../status.tsx';
 
@@ -15,11 +15,16 @@ const colors: Record<PaymentAttempt['status'], string> = {
   unknown: 'yellow',
 };
 
-const columns: readonly Column<PaymentAttempt>[] = [
+const columnsFor = (isOver: boolean): Column<PaymentAttempt>[] => [
   { header: words.candidate, render: ({ rail }) => <RailName rail={rail} /> },
   {
     header: texts.payments.status,
-    render: ({ status }) => <Badge color={colors[status]}>{words.attemptStatuses[status]}</Badge>,
+    render: ({ status }) => (
+      <Badge color={colors[status]}>
+        {/* What waited when the payment was canceled waits for nothing any more. */}
+        {isOver && status === 'waiting' ? words.neverSent : words.attemptStatuses[status]}
+      </Badge>
+    ),
   },
   {
     header: words.reference,
@@ -40,10 +45,11 @@ function whyOf({ code, detail }: PaymentAttempt) {
   return <Coded code={code} words={capitalised(detail ?? '')} />;
 }
 
-export function AttemptsPanel({ attempts }: { attempts: readonly PaymentAttempt[] }) {
+export function AttemptsPanel({ payment: { attempts, status } }: { payment: Payment }) {
+  const isOver = status === 'failed' || status === 'canceled';
   return (
     <Panel title={words.attempts} flush>
-      <DataTable label={words.attempts} columns={columns} rows={attempts} keyOf={({ id }) => id} />
+      <DataTable label={words.attempts} columns={columnsFor(isOver)} rows={attempts} keyOf={({ id }) => id} />
     </Panel>
   );
 }

@@ -8,32 +8,29 @@ import { RailName } from '../status.tsx';
 const words = texts.payment;
 const obstacles: Readonly<Record<string, string>> = words.obstacles;
 
+interface Decided {
+  decision: RailDecision;
+  /** The rail that the payment named, or `auto`. */
+  asked: Payment['rail'];
+}
+
 /** What each rail would have cost and when it would have settled, and why one was taken. */
-export function DecisionPanel(props: { decision: RailDecision; asked: Payment['rail'] }) {
-  const lead =
-    props.asked === 'auto'
-      ? words.decisionLead[props.decision.prefer]
-      : words.asked(texts.rails[props.asked]);
+export function DecisionPanel({ decision, asked }: Decided) {
+  const lead = asked === 'auto' ? words.decisionLead[decision.prefer] : words.asked(texts.rails[asked]);
   return (
     <Panel title={words.decision} lead={lead} flush>
-      <DecisionTable decision={props.decision} />
+      <DataTable
+        label={words.decision}
+        columns={columnsFor({ decision, asked })}
+        rows={decision.candidates}
+        keyOf={({ rail }) => rail}
+      />
     </Panel>
   );
 }
 
-function DecisionTable({ decision }: { decision: RailDecision }) {
-  return (
-    <DataTable
-      label={words.decision}
-      columns={columnsFor(decision)}
-      rows={decision.candidates}
-      keyOf={({ rail }) => rail}
-    />
-  );
-}
-
-function columnsFor(decision: RailDecision): Column<RailCandidate>[] {
-  const { chosen } = decision;
+function columnsFor(decided: Decided): Column<RailCandidate>[] {
+  const { chosen } = decided.decision;
   return [
     {
       header: words.candidate,
@@ -57,12 +54,12 @@ function columnsFor(decision: RailDecision): Column<RailCandidate>[] {
       align: 'right',
       render: ({ score }) => (score === null ? '–' : formatAmount(Math.round(score))),
     },
-    { header: words.why, render: (candidate) => whyOf(candidate, decision) },
+    { header: words.why, render: (candidate) => whyOf(candidate, decided) },
   ];
 }
 
 /** The same in few words, for where there is no room for a table. */
-export function DecisionLines({ decision }: { decision: RailDecision }) {
+export function DecisionLines({ decision, asked }: Decided) {
   return (
     <Stack gap="sm">
       {decision.candidates.map((candidate) => (
@@ -76,7 +73,7 @@ export function DecisionLines({ decision }: { decision: RailDecision }) {
             {candidate.settles_at === null ? null : <When at={candidate.settles_at} />}
           </Group>
           <Text size="sm" c="dimmed" component="div">
-            {whyOf(candidate, decision)}
+            {whyOf(candidate, { decision, asked })}
           </Text>
         </div>
       ))}
@@ -84,7 +81,7 @@ export function DecisionLines({ decision }: { decision: RailDecision }) {
   );
 }
 
-function whyOf({ rail, possible, reasons, score }: RailCandidate, decision: RailDecision): ReactNode {
+function whyOf({ rail, possible, reasons, score }: RailCandidate, { decision, asked }: Decided): ReactNode {
   const { chosen, candidates, prefer } = decision;
   if (!possible)
     return (
@@ -94,6 +91,8 @@ function whyOf({ rail, possible, reasons, score }: RailCandidate, decision: Rail
         ))}
       </Stack>
     );
+  // Nothing was weighed, and the one that was asked for may be the dearer one.
+  if (asked !== 'auto') return rail === chosen ? words.askedFor : words.notAskedFor;
   if (candidates.filter((other) => other.possible).length === 1) return words.onlyPossible;
   if (rail === chosen) return words.chosenBecause[prefer];
   const least = candidates.find((other) => other.rail === chosen)?.score ?? null;

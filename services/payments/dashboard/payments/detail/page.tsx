@@ -64,7 +64,7 @@ function PaymentView({ payment }: { payment: Payment }) {
       actions={rights.write ? <PaymentActions payment={payment} /> : null}
     >
       {payment.failure === null ? null : (
-        <Alert color="red" title={words.failure}>
+        <Alert color="red" title={payment.status === 'returned' ? words.cameBack : words.failure}>
           <FailureText failure={payment.failure} />
         </Alert>
       )}
@@ -83,7 +83,7 @@ function PaymentView({ payment }: { payment: Payment }) {
         </Grid.Col>
       </Grid>
       {payment.refund_of === null ? <RefundsPanel payment={payment} /> : null}
-      <AttemptsPanel attempts={payment.attempts} />
+      <AttemptsPanel payment={payment} />
       <MessagesPanel payment={payment} />
       <EntriesPanel paymentId={payment.id} />
       <EventsPanel paymentId={payment.id} />

@@ -20,7 +20,7 @@ export function TimelinePanel({ payment }: { payment: Payment }) {
             lineVariant={isUnderWay && index === payment.timeline.length - 1 ? 'dashed' : 'solid'}
           >
             <Text size="sm" c="dimmed" component="div">
-              <When at={timestamp} />
+              <When at={timestamp} withZone />
             </Text>
           </Timeline.Item>
         ))}

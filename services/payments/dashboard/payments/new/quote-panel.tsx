@@ -3,7 +3,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import type { Quote } from '../../api/types.ts';
+import type { Payment, Quote } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
 import { DecisionLines } from '../detail/decision.tsx';
 import { RailName } from '../status.tsx';
@@ -18,7 +18,11 @@ export function QuotePanel({ body }: { body: Record<string, unknown> | undefined
   const [text] = useDebouncedValue(body === undefined ? '' : JSON.stringify(body), TYPING_PAUSE_MS);
   const quote = useQuery({
     queryKey: ['quote', text],
-    queryFn: ({ signal }) => client.post<Quote>('/v1/payments/quote', JSON.parse(text), { signal }),
+    queryFn: async ({ signal }) => {
+      const asked = JSON.parse(text);
+      const answer = await client.post<Quote>('/v1/payments/quote', asked, { signal });
+      return { ...answer, asked: (asked.rail ?? 'auto') as Payment['rail'] };
+    },
     enabled: text !== '',
     placeholderData: keepPreviousData,
     // What it says of settlement is of a moment.
@@ -43,7 +47,7 @@ export function QuotePanel({ body }: { body: Record<string, unknown> | undefined
   );
 }
 
-function QuoteView({ quote }: { quote: Quote }) {
+function QuoteView({ quote }: { quote: Quote & { asked: Payment['rail'] } }) {
   return (
     <Stack>
       <Facts
@@ -54,7 +58,7 @@ function QuoteView({ quote }: { quote: Quote }) {
         ]}
       />
       <Title order={3}>{texts.payment.decision}</Title>
-      <DecisionLines decision={quote.rail_decision} />
+      <DecisionLines decision={quote.rail_decision} asked={quote.asked} />
     </Stack>
   );
 }
