@@ -372,6 +372,12 @@ describe.runIf(hasChromium)('a person at the dashboard', { timeout: SLOW_MACHINE
       },
     });
     await goTo(page, '/dashboard/settings');
+    // A wrong password is said where it was typed.
+    const current = page.getByRole('textbox', { name: 'Current password' });
+    await current.fill('not the password');
+    await page.getByRole('textbox', { name: 'New password' }).fill('a sentence that is new');
+    await button('Change password').click();
+    await expect.poll(() => current.getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Name of the passkey').fill('Laptop');
     await button('Add a passkey').click();
     await page.getByRole('row', { name: /Laptop/ }).waitFor();

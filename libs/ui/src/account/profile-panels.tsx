@@ -36,6 +36,7 @@ export function ProfilePanel({
 export function PasswordPanel({ account }: { account: Account }) {
   const api = useApiForm({
     initialValues: { current: '', new: '' },
+    fieldOfCode: { wrong_password: 'current' },
     send: async (values) => {
       await account.client.post(`${account.paths.auth}/password`, values);
       api.form.reset();

@@ -28,6 +28,7 @@ export function SignupPage<Person, More extends object = object>(props: {
   const search = useSearch({ strict: false }) as { next?: string };
   const api = useApiForm<SignupValues & More>({
     initialValues: { name: '', email: '', password: '', ...(more?.initialValues as More) },
+    fieldOfCode: { email_taken: 'email' },
     send: async (values) => {
       await props.enter(await account.client.post<Person>(`${account.paths.auth}/signup`, values));
     },

@@ -29,6 +29,7 @@ export function ForcePanel({ payment }: { payment?: Pick<Payment, 'id' | 'status
 function ForceForm({ paymentId, outcomes }: { paymentId?: string; outcomes: readonly Outcome[] }) {
   const api = useApiForm({
     initialValues: { id: paymentId ?? '', outcome: outcomes[0] as string, code: '' },
+    ...(paymentId === undefined && { fieldOfCode: { not_found: 'id' } }),
     send: async ({ id, outcome, code }, idempotencyKey) => {
       const body = code.trim() === '' || outcome === 'settle' ? {} : { code: code.trim() };
       const path = `/v1/sandbox/payments/${encodeURIComponent(id.trim())}/${outcome}`;
