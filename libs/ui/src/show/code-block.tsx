@@ -1,15 +1,18 @@
 import { Tabs } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { CopyButton } from './copy.tsx';
+import { useIsSideways } from './sideways.ts';
 import { TabRow } from './tab-row.tsx';
 
 /** `wrap`: long lines go on below instead of scrolling, for what somebody has to read to the end. */
 export function CodeBlock({ text, label, wrap }: { text: string; label: string; wrap?: boolean }) {
+  const room = useRef<HTMLPreElement>(null);
+  const isSideways = useIsSideways(room);
   return (
     <section className="ui-code" aria-label={label} data-wrap={wrap}>
       {/* Long lines scroll, so the keyboard must be able to get in. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the focus */}
-      <pre tabIndex={0}>
+      <pre ref={room} tabIndex={0} data-sideways={isSideways || undefined}>
         <code>{text}</code>
       </pre>
       <CopyButton text={text} label={label} />

@@ -1,5 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { useEffect, useRef } from 'react';
+import { useIsSideways } from './sideways.ts';
 
 /** The tabs of a page in one line: on a phone it moves sideways, and the chosen one is in view. */
 export function TabRow<Name extends string>(props: {
@@ -8,6 +9,7 @@ export function TabRow<Name extends string>(props: {
   tabs: readonly (readonly [name: Name, title: string])[];
 }) {
   const list = useRef<HTMLDivElement>(null);
+  const isSideways = useIsSideways(list);
   const { chosen } = props;
   useEffect(() => {
     const row = list.current;
@@ -16,7 +18,13 @@ export function TabRow<Name extends string>(props: {
     row.scrollLeft = tab.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2;
   }, [chosen]);
   return (
-    <Tabs.List ref={list} className="ui-tab-row" aria-label={props.label} mb="md">
+    <Tabs.List
+      ref={list}
+      className="ui-tab-row"
+      data-sideways={isSideways || undefined}
+      aria-label={props.label}
+      mb="md"
+    >
       {props.tabs.map(([name, title]) => (
         <Tabs.Tab key={name} value={name} data-name={name}>
           {title}
