@@ -130,6 +130,7 @@ export const newPayment = {
   methodHint: 'In test mode any id that begins with pm_ works at its first use.',
   rail: 'Rail',
   railAuto: 'Choose for me',
+  railAutoHint: 'By what you prefer; the quote says why.',
   prefer: 'Prefer',
   prefers: { balanced: 'Balanced', speed: 'Speed', cost: 'Low cost' },
   fallback: 'Try ACH when RTP refuses',

@@ -28,6 +28,10 @@ const METHODS_SHOWN = 50;
 const choicesOf = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
 
+/** What a rail is stands under its name: a phone has no pointer to ask with. */
+const railHint = (rail: PaymentDraft['rail']) =>
+  rail === 'auto' ? words.railAutoHint : texts.railHints[rail];
+
 /** Empty, with the accounts of the address, or as a payment was that is tried again. */
 export function NewPaymentPage() {
   const { from = '', to = '', again } = useSearch({ strict: false }) as Search;
@@ -125,6 +129,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
                 <MethodInput label={words.to} {...methodProps('to')} />
                 <Select
                   label={words.rail}
+                  description={railHint(form.values.rail)}
                   data={[
                     { value: 'auto', label: words.railAuto },
                     { value: 'rtp', label: texts.rails.rtp },
