@@ -1,4 +1,4 @@
-import { Page, useSearchState } from '@libs/ui';
+import { Page, TabRow, useSearchState } from '@libs/ui';
 import { Tabs } from '@mantine/core';
 import { texts } from '../texts.ts';
 import { AccountsTab } from './accounts-tab.tsx';
@@ -26,12 +26,13 @@ export function LedgerPage() {
           })
         }
       >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="accounts">{words.accounts}</Tabs.Tab>
-          <Tabs.Tab value="entries">{words.entries}</Tabs.Tab>
-          <Tabs.Tab value="fees">{words.fees}</Tabs.Tab>
-          <Tabs.Tab value="check">{words.check}</Tabs.Tab>
-        </Tabs.List>
+        <TabRow
+          label={words.title}
+          chosen={tab}
+          tabs={(['accounts', 'entries', 'fees', 'check'] as const).map(
+            (name) => [name, words[name]] as const,
+          )}
+        />
         <Tabs.Panel value="accounts">
           <AccountsTab />
         </Tabs.Panel>

@@ -1,4 +1,4 @@
-import { Empty, Page, useSearchState } from '@libs/ui';
+import { Empty, Page, TabRow, useSearchState } from '@libs/ui';
 import { Button, Paper, Tabs } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useRights } from '../session/session.ts';
@@ -37,20 +37,19 @@ export function OperatorPage() {
         </Paper>
       </Page>
     );
+  const chosen = search.values.tab ?? 'organisations';
   return (
     <Page title={words.title}>
       <Tabs
-        value={search.values.tab ?? 'organisations'}
+        value={chosen}
         keepMounted={false}
         onChange={(tab) => search.set({ status: undefined, tab: tab ?? undefined })}
       >
-        <Tabs.List mb="md">
-          {tabs.map(([name]) => (
-            <Tabs.Tab key={name} value={name}>
-              {words[name]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabRow
+          label={words.title}
+          chosen={chosen}
+          tabs={tabs.map(([name]) => [name, words[name]] as const)}
+        />
         {tabs.map(([name, Tab]) => (
           <Tabs.Panel key={name} value={name}>
             <Tab />
