@@ -57,8 +57,9 @@ export async function startService(
   const port = await freePort();
   const main = fileURLToPath(new URL(`../services/${product}/src/main.ts`, import.meta.url));
   const prefix = product.toUpperCase();
+  const works = product === 'payments' && env.PAYMENTS_ROLE !== 'api';
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-service-'));
-  const child = spawn(process.execPath, [...memoryFlags(product), main], {
+  const child = spawn(process.execPath, [...memoryFlags({ works }), main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...memorySettings, ...process.env, DATA_DIR: dataDir, [`${prefix}_PORT`]: String(port), ...env },
   });

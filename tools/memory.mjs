@@ -1,13 +1,13 @@
 // How a service is given its memory, for whoever starts one from here; the files in `deploy` say the same.
 
-/**
- * How much may be young before Node looks what of it is garbage, in megabytes; its own limit is 128 in all. A batch of a worker
- * of Payments lives through some round trips: with 8 a tenth of its processor time went into moving what was about to end.
- */
-const youngMb = { payments: 16, toolhub: 8 };
+/** How much may be young before Node looks what of it is garbage, in megabytes; its own limit is 128 in all. */
+const YOUNG_MB = 8;
+/** A batch of Payments' worker lives through some round trips: with less, a tenth of its time went into moving what was about to end. */
+const YOUNG_MB_OF_WORKERS = 16;
 
-export function memoryFlags(product) {
-  return [`--max-semi-space-size=${youngMb[product]}`];
+/** For a product, or for one that works in the background, alone or besides. */
+export function memoryFlags({ works }) {
+  return [`--max-semi-space-size=${works ? YOUNG_MB_OF_WORKERS : YOUNG_MB}`];
 }
 
 /** One arena instead of one for every thread, of which those that compile and collect kept 25 MB that nobody used again. */

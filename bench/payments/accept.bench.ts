@@ -11,7 +11,7 @@ const ONE_BY_ONE_SECONDS = 2;
 const ROUNDS = 3;
 const PROCESSES = 4;
 /** Until nothing more is compiled: by four processes at once, and each with a quarter of the requests. */
-const NEW_PROCESSES_WARM_UP_SECONDS = 8;
+const NEW_PROCESSES_WARM_UP_SECONDS = 12;
 const CONNECTIONS = 64;
 
 /** A Fastify route that validates the same body and stores nothing. */

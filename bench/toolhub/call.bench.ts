@@ -1,20 +1,18 @@
 import type { Benchmark } from '../result.ts';
 import { compare, mcpLoad, openSession, startHub, startPeer } from './setup.ts';
 
-/** T1 and T2: a tool call with everything around it, and the list of 80 tools with a token, against the SDK's McpServer with nothing around it. */
+/** T1: a tool call with everything around it, against the SDK's McpServer with nothing around it. */
 export const benchmark: Benchmark = {
-  name: 'toolhub call and list',
+  name: 'toolhub call',
   async run() {
     const hub = await startHub();
     const peer = await startPeer();
     try {
       const session = await openSession(`${peer.url}/long-lived`);
-      const [ours = 0, perRequest = 0, longLived = 0, listed = 0, listedByPeer = 0] = await compare([
+      const [ours = 0, perRequest = 0, longLived = 0] = await compare([
         mcpLoad({ url: hub.url, path: '/mcp', token: hub.token }, 'tools/call'),
         mcpLoad({ url: peer.url, path: '/per-request' }, 'tools/call'),
         mcpLoad({ url: peer.url, path: '/long-lived', session }, 'tools/call'),
-        mcpLoad({ url: hub.url, path: '/mcp', token: hub.token }, 'tools/list'),
-        mcpLoad({ url: peer.url, path: '/per-request' }, 'tools/list'),
       ]);
       return [
         {
@@ -25,10 +23,6 @@ export const benchmark: Benchmark = {
         {
           ...{ id: 'T1b', what: 'the same, against a long-lived low-level server', unit: '/s' },
           ...{ ours, other: longLived, bar: { kind: 'at least', value: 0.8 } },
-        },
-        {
-          ...{ id: 'T2', what: 'tools/list of 80 tools, against McpServer', unit: '/s' },
-          ...{ ours: listed, other: listedByPeer, bar: { kind: 'at least', value: 10 } },
         },
       ];
     } finally {

@@ -21,7 +21,7 @@ function forkHere(file: string, env: Record<string, string> = {}): ChildProcess 
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...memorySettings, ...process.env, ...env },
-    execArgv: memoryFlags('toolhub'),
+    execArgv: memoryFlags({ works: false }),
   });
 }
 

@@ -72,15 +72,15 @@ test('images, units and the compose file name programs that are there and settin
 });
 
 test('images, units and the compose file give a service the memory that it has when it is started here', () => {
-  const [payments, toolhub] = [memoryFlags('payments').join(' '), memoryFlags('toolhub').join(' ')];
+  const [usual, ofWorkers] = [false, true].map((works) => memoryFlags({ works }).join(' '));
   const settings = Object.entries(memorySettings).map(([name, value]) => `${name}=${value}`);
   const unit = (name: string) => read(`deploy/systemd/${name}.service`);
   for (const [text, flags] of [
-    [unit('payments-api'), payments],
-    [unit('payments-worker'), payments],
-    [unit('toolhub'), toolhub],
-    [read('deploy/Dockerfile'), payments],
+    [unit('payments-api'), usual],
+    [unit('payments-worker'), ofWorkers],
+    [unit('toolhub'), usual],
+    [read('deploy/Dockerfile'), usual],
   ] as const)
-    expect(text).toContain(['NODE_OPTIONS='.concat(flags), ...settings].join(' '));
-  expect(read('deploy/compose.yaml')).toContain(`NODE_OPTIONS: ${toolhub}`);
+    expect(text).toContain([`NODE_OPTIONS=${flags}`, ...settings].join(' '));
+  expect(read('deploy/compose.yaml')).toContain(`PAYMENTS_ROLE: worker, NODE_OPTIONS: ${ofWorkers}`);
 });
