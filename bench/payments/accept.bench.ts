@@ -69,7 +69,7 @@ async function measure(opened: AsyncDisposableStack): Promise<Measured> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const pauseMs = (CONNECTIONS / (highest / 2)) * 1_000;
     measured.atHalf.push(
-      await costOf([acceptLoad(service.url, { warmupSeconds: 0, seconds: 2, pauseMs })], pids),
+      await costOf([acceptLoad(service.url, { warmupSeconds: 0, seconds: 3, pauseMs })], pids),
     );
   }
   const others: RunningService[] = [];
