@@ -5,7 +5,7 @@ const YOUNG_MB = 8;
 /** A batch of Payments' worker lives through some round trips: with less, a tenth of its time went into moving what was about to end. */
 const YOUNG_MB_OF_WORKERS = 16;
 
-/** For a product, or for one that works in the background, alone or besides. */
+/** `works`: it does jobs in large batches, as Payments does unless it only takes requests. */
 export function memoryFlags({ works }) {
   return [`--max-semi-space-size=${works ? YOUNG_MB_OF_WORKERS : YOUNG_MB}`];
 }

@@ -41,7 +41,7 @@ for (const name of names) {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       // What Node compiled stays for the next start, which is a third quicker by it.
       env: {
-        ...{ NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
+        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
         ...memorySettings,
         ...process.env,
       },

@@ -117,6 +117,7 @@ function pagesOf(count: number): string[] {
     `/v1/payments?limit=20&metadata[order]=${middle}`,
     `/v1/payments?limit=20&id_prefix=${payment}`,
     `/v1/payments?limit=20&${new URLSearchParams({ created_after: daysAgo(20), created_before: daysAgo(19) })}`,
+    `/v1/payments?limit=20&refund_of=${payment}`,
     `/v1/payments/${payment}`,
     `/v1/payments/${payment}/messages?limit=100`,
     `/v1/events?limit=50&object_id=${payment}`,
