@@ -81,7 +81,8 @@ export function packText(text: string): Buffer {
 function valuesIn(text: string, template: readonly string[]): string[] | null {
   const values: string[] = [];
   let at = 0;
-  for (const [index, fixed] of template.entries()) {
+  for (let index = 0; index < template.length; index += 1) {
+    const fixed = template[index] as string;
     // Compared as a whole: `startsWith` goes character by character, and takes several times as long.
     if (text.slice(at, at + fixed.length) !== fixed) return null;
     at += fixed.length;

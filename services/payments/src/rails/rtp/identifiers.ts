@@ -58,12 +58,18 @@ function messageTail(parts: MessageIdParts): string {
   return `${dateAndParticipant(parts.date, parts.participant)}${parts.source}${serial}`;
 }
 
+/** The last one: a message begins three identifiers with it, and all of a batch with the same. */
+let lastBeginning = { date: '', participant: '', text: '' };
+
 function dateAndParticipant(date: NetworkDate, participant: string): string {
+  if (lastBeginning.date === date && lastBeginning.participant === participant) return lastBeginning.text;
   if (!isDate(date)) throw new MessageFieldError('date', 'a calendar date YYYY-MM-DD');
   if (!PARTICIPANT.test(participant)) {
     throw new MessageFieldError('participant', '11 capital letters or digits');
   }
-  return date.slice(0, 4) + date.slice(5, 7) + date.slice(8, 10) + participant;
+  const text = date.slice(0, 4) + date.slice(5, 7) + date.slice(8, 10) + participant;
+  lastBeginning = { date, participant, text };
+  return text;
 }
 
 function serialDigits(serial: number, max: number): string {

@@ -58,7 +58,7 @@ export async function createRail(deps: RailDependencies, trial: RtpTrial = {}): 
   };
   const { openAccountNumber } = paymentMethods;
   return {
-    ...createRtpCarrier({ terms: RTP_TERMS, connections, openAccountNumber, newId, vault, log }),
+    ...createRtpCarrier({ terms: RTP_TERMS, connections, openAccountNumber, now, newId, vault, log }),
     messageKinds: ['pacs.008', 'pacs.002', 'pacs.028'],
     books: rtpBooks,
     inbound: inboundOf(config.rails.rtp.inboundToken),
@@ -100,8 +100,13 @@ function sandboxLine(
   { wrap, policy }: RtpTrial,
 ): RtpConnection {
   const transport = createSandboxTransport({ network, answerMs: config.sandbox.rtpMs, log });
-  const line = sandboxConnection(wrap?.(transport) ?? transport);
+  const line = sandboxConnection(wrap ? wrap(fromOutside(transport)) : transport);
   return { ...line, policy: { ...line.policy, ...policy } };
+}
+
+/** What a test puts in between makes it a network outside: messages leave after the commit. */
+function fromOutside({ inFlightMax, answerJobs, send }: RtpTransport): RtpTransport {
+  return { inFlightMax, answerJobs, send };
 }
 
 /** Live alone: the sandbox's network answers within the house. */

@@ -1,3 +1,5 @@
+import type { Queryable } from '@libs/db';
+
 /** How messages reach a network: the sandbox's, or a bank's gateway. */
 export interface RtpTransport {
   /** How many messages go out together; the state of the next ones is stored when these are gone. */
@@ -6,6 +8,11 @@ export interface RtpTransport {
   readonly answerJobs: readonly string[];
   /** One delivery per message, in their order. It never throws for what the network does. */
   send(messages: readonly OutgoingMessage[]): Promise<readonly Delivery[]>;
+  /**
+   * Where the network lies in our own database: takes messages in the transaction that submits them. What commits has
+   * arrived and what does not was never sent, so nothing has to be noted in between.
+   */
+  readonly takeWithin?: (tx: Queryable, messages: readonly OutgoingMessage[]) => Promise<void>;
 }
 
 export interface OutgoingMessage {

@@ -99,7 +99,21 @@ function writeIdentification(transfer: CreditTransfer): string {
   );
 }
 
+/** As long as the party lives: whoever writes many transfers of one account names it by one object. */
+const writtenParties = {
+  Dbtr: new WeakMap<TransferParty, string>(),
+  Cdtr: new WeakMap<TransferParty, string>(),
+};
+
 function writeParty(element: 'Dbtr' | 'Cdtr', party: TransferParty): string {
+  const known = writtenParties[element].get(party);
+  if (known !== undefined) return known;
+  const written = writePartyAnew(element, party);
+  writtenParties[element].set(party, written);
+  return written;
+}
+
+function writePartyAnew(element: 'Dbtr' | 'Cdtr', party: TransferParty): string {
   requireMatch(`${element}.accountNumber`, party.accountNumber, ACCOUNT_NUMBER);
   const name = escapeText(toNetworkText(party.name, TEXT_FIELDS.partyName));
   return (
@@ -111,6 +125,28 @@ function writeParty(element: 'Dbtr' | 'Cdtr', party: TransferParty): string {
 function writeRemittance(remittance: string | null): string {
   const text = remittance === null ? null : toNetworkText(remittance, TEXT_FIELDS.remittance);
   return text === null ? '' : `<ct:RmtInf><ct:Ustrd>${escapeText(text)}</ct:Ustrd></ct:RmtInf>`;
+}
+
+const readParties = new WeakMap<TransferParty, TransferParty>();
+
+/** What a reader finds in the message of this transfer. */
+export function transferAsRead(transfer: CreditTransfer): CreditTransfer {
+  const { debtor, creditor, remittance } = transfer;
+  return {
+    ...transfer,
+    debtor: partyAsRead(debtor),
+    creditor: partyAsRead(creditor),
+    remittance: remittance === null ? null : toNetworkText(remittance, TEXT_FIELDS.remittance),
+  };
+}
+
+function partyAsRead(party: TransferParty): TransferParty {
+  let read = readParties.get(party);
+  if (read === undefined) {
+    read = { ...party, name: toNetworkText(party.name, TEXT_FIELDS.partyName) };
+    readParties.set(party, read);
+  }
+  return read;
 }
 
 export function readCreditTransferDocument(document: ElementReader): CreditTransfer {

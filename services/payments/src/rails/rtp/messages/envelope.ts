@@ -75,13 +75,21 @@ function writeHeader(kind: MessageKind, header: BusinessHeader): string {
   );
 }
 
+/** A house and its network are two; others are named in tests. */
+const PARTICIPANTS_KEPT_MAX = 100;
+const writtenParticipants = new Map<string, string>();
+
 function writeParticipant(field: string, participant: string): string {
+  let written = writtenParticipants.get(participant);
+  if (written !== undefined) return written;
   requireMatch(field, participant, /^[A-Z0-9]{11}$/);
-  return (
+  written =
     '<head:FIId><head:FinInstnId><head:ClrSysMmbId>' +
     `<head:MmbId>${participant}</head:MmbId>` +
-    '</head:ClrSysMmbId></head:FinInstnId></head:FIId>'
-  );
+    '</head:ClrSysMmbId></head:FinInstnId></head:FIId>';
+  if (writtenParticipants.size >= PARTICIPANTS_KEPT_MAX) writtenParticipants.clear();
+  writtenParticipants.set(participant, written);
+  return written;
 }
 
 /**

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
 import { MessageFieldError } from '../../iso20022/errors.ts';
-import { buildCreditTransfer, type CreditTransfer } from './credit-transfer.ts';
+import { buildCreditTransfer, type CreditTransfer, transferAsRead } from './credit-transfer.ts';
 import { markAsDuplicate } from './envelope.ts';
 import { readCreditTransfer, readMessage, readStatusReport, readStatusRequest } from './read.ts';
 import { buildStatusReport, isReportOn, reportOn } from './status-report.ts';
@@ -46,7 +46,7 @@ describe('what was written is read again', () => {
     fc.assert(
       fc.property(generated.header, generated.creditTransfer, (header, transfer) => {
         const xml = buildCreditTransfer(header, transfer);
-        expect(readCreditTransfer(xml)).toEqual({ ok: true, header, message: generated.asWritten(transfer) });
+        expect(readCreditTransfer(xml)).toEqual({ ok: true, header, message: transferAsRead(transfer) });
       }),
       { numRuns: 300 },
     );

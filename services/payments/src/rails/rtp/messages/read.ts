@@ -1,7 +1,7 @@
 import { MessageRefused, type Refusal } from '../../iso20022/refusal.ts';
-import { readReportAsWritten, readTransferAsWritten } from './as-written.ts';
 import { type CreditTransfer, readCreditTransferDocument } from './credit-transfer.ts';
 import { type BusinessHeader, type DocumentReaders, readEnvelope } from './envelope.ts';
+import { justWrittenReports, justWrittenTransfers } from './just-written.ts';
 import { readStatusReportDocument, type StatusReport } from './status-report.ts';
 import { readStatusRequestDocument, type StatusRequest } from './status-request.ts';
 
@@ -17,10 +17,9 @@ export type AnyMessage =
 
 /** For a receiver that takes several kinds, as the network does. */
 export function readMessage(xml: string): MessageReading<AnyMessage> {
-  const asWritten = readTransferAsWritten(xml);
-  if (asWritten) {
-    return { ok: true, header: asWritten.header, message: { kind: 'pacs.008', transfer: asWritten.message } };
-  }
+  const known = justWrittenTransfers.take(xml);
+  if (known)
+    return { ok: true, header: known.header, message: { kind: 'pacs.008', transfer: known.message } };
   return read<AnyMessage>(xml, {
     'pacs.008': (document) => ({ kind: 'pacs.008', transfer: readCreditTransferDocument(document) }),
     'pacs.002': (document) => ({ kind: 'pacs.002', report: readStatusReportDocument(document) }),
@@ -33,8 +32,10 @@ export function readCreditTransfer(xml: string): MessageReading<CreditTransfer> 
 }
 
 export function readStatusReport(xml: string): MessageReading<StatusReport> {
-  const asWritten = readReportAsWritten(xml);
-  return asWritten ? { ok: true, ...asWritten } : read(xml, { 'pacs.002': readStatusReportDocument });
+  const known = justWrittenReports.take(xml);
+  return known
+    ? { ok: true, header: known.header, message: known.message }
+    : read(xml, { 'pacs.002': readStatusReportDocument });
 }
 
 export function readStatusRequest(xml: string): MessageReading<StatusRequest> {

@@ -2,7 +2,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { validateXML } from 'xmllint-wasm';
-import { TEXT_FIELDS, toNetworkText } from '../../iso20022/characters.ts';
 import { networkDate, networkDateTime } from '../../iso20022/network-time.ts';
 import { REJECT_REASONS } from '../codes.ts';
 import { businessMessageId, instructionId, messageId } from '../identifiers.ts';
@@ -193,18 +192,3 @@ export const statusRequest: fc.Arbitrary<StatusRequest> = fc
       instructedAgent: transfer.instructedAgent,
     },
   }));
-
-/** What a reader must find after a transfer was written: everything as it was, texts as they are mapped. */
-export function asWritten(transfer: CreditTransfer): CreditTransfer {
-  const named = (side: CreditTransfer['debtor']) => ({
-    ...side,
-    name: toNetworkText(side.name, TEXT_FIELDS.partyName),
-  });
-  const { remittance } = transfer;
-  return {
-    ...transfer,
-    debtor: named(transfer.debtor),
-    creditor: named(transfer.creditor),
-    remittance: remittance === null ? null : toNetworkText(remittance, TEXT_FIELDS.remittance),
-  };
-}

@@ -2,6 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
 import type { Behaviour } from '../../../payment-methods/test-accounts.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';
+import { justWrittenReports } from '../messages/just-written.ts';
 import { type AnyMessage, readMessage } from '../messages/read.ts';
 import { buildStatusReport, reportOn } from '../messages/status-report.ts';
 import { ATTEMPTS_WITHOUT_END, inChunks, retryDelayMs } from '../work/context.ts';
@@ -48,6 +49,8 @@ export type Receipt = { ok: true } | { ok: false; reason: string };
 
 export interface SandboxRtpNetwork {
   receive(messages: readonly ReceivedMessage[]): Promise<Receipt[]>;
+  /** In the sender's transaction: with it the messages arrive, or never did. */
+  receiveWithin(tx: Queryable, messages: readonly ReceivedMessage[]): Promise<Receipt[]>;
   /** Gives a transfer, arrived or on its way, the outcome that a developer wants; answers that are due say so. */
   order(
     tx: Queryable,
@@ -66,36 +69,36 @@ type Answer = [instructionId: string, at: string];
 
 export function createSandboxRtpNetwork(deps: SandboxRtpNetworkDependencies): SandboxRtpNetwork {
   return {
-    receive: (messages) => receive(deps, messages),
+    receive: (messages) => deps.database.transaction((tx) => receiveWithin(deps, tx, messages)),
+    receiveWithin: (tx, messages) => receiveWithin(deps, tx, messages),
     order: (tx, instructionId, outcome) => orderOutcome(tx, instructionId, { code: null, ...outcome }),
     handlers: (deliver) => [answerHandler(deps, deliver)],
     books: { find: findTransfers, totalsByDay },
   };
 }
 
-async function receive(
+async function receiveWithin(
   deps: SandboxRtpNetworkDependencies,
+  tx: Queryable,
   messages: readonly ReceivedMessage[],
 ): Promise<Receipt[]> {
   const opened = messages.map(({ xml }) => open(xml, deps.participant));
   const taken = opened.flatMap((one) => (one.ok ? [one.message] : []));
   if (taken.length === 0) return opened.map(toReceipt);
-  return deps.database.transaction(async (tx) => {
-    const books = await openBooks(deps, tx, taken);
-    const receipts: Receipt[] = [];
-    const answers = new Map<number, Answer[]>();
-    for (const [index, one] of opened.entries()) {
-      const reaction = one.ok ? reactTo(one.message, books, deps.marks) : one;
-      receipts.push(toReceipt(reaction));
-      if (!reaction.ok || !('answer' in reaction) || reaction.answer === null) continue;
-      const delayMs = messages[index]?.answerAfterMs ?? 0;
-      const sameDelay = answers.get(delayMs);
-      if (sameDelay) sameDelay.push(reaction.answer);
-      else answers.set(delayMs, [reaction.answer]);
-    }
-    await enqueueJobs(tx, deps.database.schema, answerJobs(answers, deps.now()));
-    return receipts;
-  });
+  const books = await openBooks(deps, tx, taken);
+  const receipts: Receipt[] = [];
+  const answers = new Map<number, Answer[]>();
+  for (const [index, one] of opened.entries()) {
+    const reaction = one.ok ? reactTo(one.message, books, deps.marks) : one;
+    receipts.push(toReceipt(reaction));
+    if (!reaction.ok || !('answer' in reaction) || reaction.answer === null) continue;
+    const delayMs = messages[index]?.answerAfterMs ?? 0;
+    const sameDelay = answers.get(delayMs);
+    if (sameDelay) sameDelay.push(reaction.answer);
+    else answers.set(delayMs, [reaction.answer]);
+  }
+  await enqueueJobs(tx, deps.database.schema, answerJobs(answers, deps.now()));
+  return receipts;
 }
 
 function toReceipt(result: { ok: true } | { ok: false; reason: string }): Receipt {
@@ -237,5 +240,7 @@ function writeAnswer(
       clearingReference: null,
     },
   );
-  return buildStatusReport(header, report);
+  const xml = buildStatusReport(header, report);
+  justWrittenReports.remember(xml, header, report);
+  return xml;
 }

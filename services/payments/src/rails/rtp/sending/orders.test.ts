@@ -14,6 +14,7 @@ const rail = createRtpCarrier({
   terms: RTP_TERMS,
   connections: { test: sandboxConnection(transport), live: null },
   openAccountNumber: () => '1',
+  now: () => new Date('2026-11-15T12:00:00Z'),
   newId: () => 'msg_1',
   vault: createMessageVault(createSealer({ keys: [Buffer.alloc(32, 7)] })),
   log: { error: () => {}, warn: () => {} },

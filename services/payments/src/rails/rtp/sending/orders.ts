@@ -1,22 +1,32 @@
 import type { Queryable } from '@libs/db';
 import type { NewJob } from '@libs/jobs';
-import type { PaymentMethod } from '../../../payment-methods/method.ts';
 import type { Obstacle } from '../../../routing/decision.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { RailLog } from '../../alert.ts';
 import { MessageFieldError } from '../../iso20022/errors.ts';
 import type { MessageVault } from '../../message-vault.ts';
 import type { Carrier, RailOutcome, RailRequest, RailSubmission } from '../../rail.ts';
-import type { RtpConnections, RtpIdentity } from '../lines/connection.ts';
+import type { RtpConnection, RtpConnections, RtpIdentity } from '../lines/connection.ts';
+import type { OutgoingMessage } from '../lines/transport.ts';
+import { transferAsRead } from '../messages/credit-transfer.ts';
+import { justWrittenTransfers } from '../messages/just-written.ts';
 import { drawSerials, insertSubmissions, type NewSubmission } from '../submissions/store.ts';
+import { startSubmission } from '../submissions/submission.ts';
 import type { RtpTerms } from '../terms.ts';
-import { type SendPayload, sendJob } from '../work/jobs.ts';
-import { type OpenAccountNumber, type WrittenTransfer, writeTransfer } from './outgoing.ts';
+import { askJob, sendJob, toPairs } from '../work/jobs.ts';
+import {
+  type OpenAccountNumber,
+  type PartyOf,
+  partiesOf,
+  type WrittenTransfer,
+  writeTransfer,
+} from './outgoing.ts';
 
 export interface RtpCarrierDependencies {
   terms: RtpTerms;
   connections: RtpConnections;
   openAccountNumber: OpenAccountNumber;
+  now: () => Date;
   newId: (prefix: string) => string;
   vault: MessageVault;
   log: RailLog;
@@ -41,12 +51,12 @@ export function createRtpCarrier(deps: RtpCarrierDependencies): Carrier {
       const outcomes: RailOutcome[] = [];
       const jobs: NewJob[] = [];
       for (const [mode, group] of Map.groupBy(submissions, ({ payment }) => payment.mode)) {
-        const identity = deps.connections[mode]?.identity;
-        if (!identity) {
+        const connection = deps.connections[mode];
+        if (!connection) {
           outcomes.push(...group.map((submission) => refusal(submission, NOT_CONFIGURED)));
           continue;
         }
-        const written = await write(tx, deps, { mode, identity, group });
+        const written = await write(tx, deps, { mode, connection, group });
         outcomes.push(...written.outcomes);
         jobs.push(...written.jobs);
       }
@@ -84,50 +94,71 @@ function keyOf({ payment, attemptId }: RailSubmission) {
 
 interface Group {
   mode: Mode;
-  identity: RtpIdentity;
+  connection: RtpConnection;
   group: readonly RailSubmission[];
 }
 
-async function write(tx: Queryable, deps: RtpCarrierDependencies, { mode, identity, group }: Group) {
+/** A message and the instruction that it carries. */
+interface Letter extends OutgoingMessage {
+  row: NewSubmission;
+  written: WrittenTransfer;
+}
+
+async function write(tx: Queryable, deps: RtpCarrierDependencies, { mode, connection, group }: Group) {
+  const { identity } = connection;
   const serials = await drawSerials(tx, group.length);
-  const openAccountNumber = openEachOnce(deps.openAccountNumber);
+  const partyOf = partiesOf(identity, deps.openAccountNumber);
   const outcomes: RailOutcome[] = [];
-  const rows: NewSubmission[] = [];
-  const messages: SendPayload['messages'] = [];
+  const letters: Letter[] = [];
   for (const [index, submission] of group.entries()) {
     const serial = serials[index] as number;
-    const written = tryToWrite(deps, submission, { identity, serial, openAccountNumber });
+    const written = tryToWrite(deps, submission, { identity, serial, partyOf });
     if (!written) {
       outcomes.push(refusal(submission, NOT_WRITABLE));
       continue;
     }
-    rows.push(toRow(submission, written, deps));
+    const clockIsSet = submission.clock.state !== 'real';
+    letters.push({ row: toRow(submission, written, deps), written, xml: written.xml, clockIsSet });
     const reference = written.transfer.instructionId;
-    const clockIsSet = submission.clock.state === 'real' ? 0 : 1;
-    messages.push([submission.payment.tenantId, reference, clockIsSet]);
     outcomes.push({ ...keyOf(submission), kind: 'submitted', reference, at: submission.at });
   }
-  await insertSubmissions(tx, rows);
-  return { outcomes, jobs: messages.length === 0 ? [] : [sendJob({ mode, messages })] };
+  return { outcomes, jobs: await handOver(tx, deps, { mode, connection, letters }) };
 }
 
-/** Payments of one batch often share an account, and opening an envelope costs more than writing a message. */
-function openEachOnce(open: OpenAccountNumber): OpenAccountNumber {
-  const opened = new Map<PaymentMethod, string>();
-  return (method) => {
-    const known = opened.get(method);
-    if (known !== undefined) return known;
-    const number = open(method);
-    opened.set(method, number);
-    return number;
-  };
+/** A network in our own database has them with this transaction; any other gets them after it, by a job. */
+async function handOver(
+  tx: Queryable,
+  deps: RtpCarrierDependencies,
+  { mode, connection, letters }: { mode: Mode; connection: RtpConnection; letters: readonly Letter[] },
+): Promise<NewJob[]> {
+  if (letters.length === 0) return [];
+  const rows = letters.map(({ row }) => row);
+  const { takeWithin } = connection.transport;
+  if (!takeWithin) {
+    await insertSubmissions(tx, rows, null);
+    return [sendLater(deps, mode, letters)];
+  }
+  const submission = startSubmission(deps.now(), connection.policy);
+  await insertSubmissions(tx, rows, submission);
+  for (const { written } of letters)
+    justWrittenTransfers.remember(written.xml, written.header, transferAsRead(written.transfer));
+  await takeWithin(tx, letters);
+  return [askJob({ mode, submissions: toPairs(rows) }, submission.dueAt ?? submission.firstSentAt)];
+}
+
+function sendLater({ vault }: RtpCarrierDependencies, mode: Mode, letters: readonly Letter[]): NewJob {
+  for (const { row, xml } of letters) vault.remember(row.storedMessageId, xml);
+  return sendJob({
+    mode,
+    messages: letters.map(({ row, clockIsSet }) => [row.tenantId, row.instructionId, clockIsSet ? 1 : 0]),
+  });
 }
 
 /** Null for a payment that no message can carry; it must not hold up its neighbours. */
 function tryToWrite(
   deps: RtpCarrierDependencies,
   submission: RailSubmission,
-  context: { identity: RtpIdentity; serial: number; openAccountNumber: OpenAccountNumber },
+  context: { identity: RtpIdentity; serial: number; partyOf: PartyOf },
 ): WrittenTransfer | null {
   try {
     return writeTransfer(submission, context);
@@ -144,7 +175,6 @@ function toRow(
   { newId, vault }: RtpCarrierDependencies,
 ): NewSubmission {
   const storedMessageId = newId('msg');
-  vault.remember(storedMessageId, xml);
   return {
     ...keyOf(submission),
     instructionId: transfer.instructionId,

@@ -16,7 +16,8 @@ import { buildStatusRequest } from '../messages/status-request.ts';
 const SYSTEM = 'PAY1';
 
 export interface WrittenTransfer {
-  transfer: TransferReference;
+  header: BusinessHeader;
+  transfer: CreditTransfer;
   xml: string;
 }
 
@@ -25,14 +26,14 @@ export type OpenAccountNumber = (method: PaymentMethod) => string;
 /** The `pacs.008` of a payment, in the organisation's time. */
 export function writeTransfer(
   { payment, source, destination, at }: RailSubmission,
-  context: { identity: RtpIdentity; serial: number; openAccountNumber: OpenAccountNumber },
+  context: { identity: RtpIdentity; serial: number; partyOf: PartyOf },
 ): WrittenTransfer {
-  const { identity, serial } = context;
+  const { identity, serial, partyOf } = context;
   const createdAt = networkDateTime(at);
   const date = createdAt.slice(0, 10);
   const instruction = instructionId({ date, participant: identity.participant, system: SYSTEM, serial });
-  const debtor = partyOf(source, context);
-  const creditor = partyOf(destination, context);
+  const debtor = partyOf(source);
+  const creditor = partyOf(destination);
   const transfer: CreditTransfer = {
     messageId: messageId({ date, participant: identity.participant, source: 'B', serial }),
     createdAt,
@@ -50,7 +51,8 @@ export function writeTransfer(
     creditor,
     remittance: payment.description,
   };
-  return { transfer, xml: buildCreditTransfer(headerOf(identity, { createdAt, serial }), transfer) };
+  const header = headerOf(identity, { createdAt, serial });
+  return { header, transfer, xml: buildCreditTransfer(header, transfer) };
 }
 
 /** The `pacs.028` that asks what became of a transfer. */
@@ -84,6 +86,18 @@ function headerOf(
     businessMessageId: businessMessageId({ date, participant: identity.participant, source: 'B', serial }),
     createdAt,
     copy: null,
+  };
+}
+
+export type PartyOf = (method: PaymentMethod) => TransferParty;
+
+/** Each method's once: payments of one batch often share an account, and opening an envelope costs more than writing a message. */
+export function partiesOf(identity: RtpIdentity, openAccountNumber: OpenAccountNumber): PartyOf {
+  const known = new Map<PaymentMethod, TransferParty>();
+  return (method) => {
+    const party = known.get(method) ?? partyOf(method, { identity, openAccountNumber });
+    known.set(method, party);
+    return party;
   };
 }
 

@@ -85,8 +85,15 @@ export async function drawSerials(tx: Queryable, count: number): Promise<number[
   return rows.map((row) => row.serial);
 }
 
-/** The instruction, its text and the reference by which the network will answer, for many payments at once. */
-export async function insertSubmissions(tx: Queryable, submissions: readonly NewSubmission[]): Promise<void> {
+/**
+ * The instruction, its text and the reference by which the network will answer, for many payments at once; with when they
+ * were handed over, where that is done by the same transaction.
+ */
+export async function insertSubmissions(
+  tx: Queryable,
+  submissions: readonly NewSubmission[],
+  handedOver: Pick<Submission, 'firstSentAt' | 'dueAt'> | null,
+): Promise<void> {
   if (submissions.length === 0) return;
   await tx.query({ name: 'rtp.submit', text: INSERT_SUBMISSIONS }, [
     textArray(submissions.map((one) => one.tenantId)),
@@ -99,6 +106,8 @@ export async function insertSubmissions(tx: Queryable, submissions: readonly New
     submissions.map((one) => one.settlementDate),
     byteaArray(submissions.map((one) => one.packedSealed)),
     timestamptzArray(submissions.map((one) => one.createdAt)),
+    handedOver?.firstSentAt ?? null,
+    handedOver?.dueAt ?? null,
   ]);
 }
 
@@ -116,9 +125,9 @@ with input as (
   select instruction_id, tenant_id, payment_id, attempt_id from input
 )
 insert into rtp_submissions (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount,
-  settlement_date, state, inquiries, resends)
+  settlement_date, state, first_sent_at, due_at, inquiries, resends)
 select tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount, settlement_date, 'sent',
-  0, 0
+  $11::timestamptz, $12::timestamptz, 0, 0
 from input`;
 
 /*
