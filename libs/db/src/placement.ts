@@ -6,6 +6,8 @@ export type Placement = 'by tenant' | 'reference' | 'managed local' | 'local';
 
 export interface PlacedTable {
   readonly placement: Placement;
+  /** A local table that is written with rows of tenants where there is one server, and by itself where there are several. */
+  readonly isAloneWhenSpread?: true;
   /** The tenant's column, for tables that are spread by it. */
   readonly by?: string;
   /** Why it is not spread by tenant. */

@@ -75,7 +75,7 @@ const tables = {
   sandbox_ach_entries: sandbox,
   sandbox_ach_answers: sandbox,
   sandbox_ach_outbox: sandbox,
-  sandbox_rtp_transfers: sandbox,
+  sandbox_rtp_transfers: { ...sandbox, isAloneWhenSpread: true },
   sandbox_rtp_orders: sandbox,
 } satisfies Record<string, PlacedTable>;
 

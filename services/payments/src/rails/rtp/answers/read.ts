@@ -11,6 +11,7 @@ import { keepMessages, openReports } from '../kept/kept-messages.ts';
 import type { NetworkMessage } from '../kept/message-store.ts';
 import { readStatusReport } from '../messages/read.ts';
 import type { StatusReport } from '../messages/status-report.ts';
+import { type AcceptedSubmission, acceptFirst } from '../submissions/ordinary-store.ts';
 import { lockByReference, type StoredSubmission, updateSubmissions } from '../submissions/store.ts';
 import {
   LIVE_POLICY,
@@ -22,7 +23,7 @@ import {
 } from '../submissions/submission.ts';
 import { ATTEMPTS_WITHOUT_END, type RtpWorkerDependencies, retryDelayMs } from '../work/context.ts';
 import { MESSAGES_PER_READ_MAX, READ_JOB, type ReadPayload } from '../work/jobs.ts';
-import { faultOf, type Received, type ReceivedReport, readReports } from './reports.ts';
+import { faultOf, plainAcceptances, type Received, type ReceivedReport, readReports } from './reports.ts';
 import { railVerdict } from './sign-off.ts';
 
 const QUARANTINE_ID_DIGITS = 32;
@@ -99,15 +100,22 @@ async function takeReports(
   tx: Queryable,
   reports: readonly ReceivedReport[],
 ): Promise<ReadWork> {
-  const references = new Set(reports.map(({ report }) => report.original.instructionId));
+  const ended = await acceptFirst(tx, plainAcceptances(deps.connections, reports));
+  const accepted = new Map(ended.map((one) => [one.instructionId, one]));
+  const others = reports.filter(({ report }) => !accepted.has(report.original.instructionId));
+  const references = new Set(others.map(({ report }) => report.original.instructionId));
   const stored = references.size === 0 ? [] : await lockByReference(tx, [...references]);
   const times = await deps.clocks.timesOf(
     tx,
-    stored.map((one) => one.tenantId),
+    [...ended, ...stored].map((one) => one.tenantId),
   );
   const byReference = new Map(stored.map((one) => [one.instructionId, one]));
-  const work = new ReadWork(deps, times, await findSeen(deps, tx, { reports, byReference }));
+  const work = new ReadWork(deps, times, await findSeen(deps, tx, { reports: others, byReference }));
   for (const received of reports) {
+    const plain = accepted.get(received.report.original.instructionId);
+    if (plain) work.accept(received, plain);
+  }
+  for (const received of others) {
     const found = byReference.get(received.report.original.instructionId);
     const fault = faultOf(received, found, deps.connections[received.mode]?.identity);
     if (fault !== null || !found?.submission) work.putAside(received, fault ?? 'unmatched');
@@ -198,6 +206,14 @@ class ReadWork {
     }
   }
 
+  /** The first answer to a transfer: its instruction is ended already. */
+  accept(received: ReceivedReport, ended: AcceptedSubmission): void {
+    const { tenantId, paymentId, attemptId } = ended;
+    this.#keep(received, ended);
+    this.#outcomes.push({ tenantId, paymentId, attemptId, kind: 'settled', at: this.#times.at(tenantId) });
+    this.decided.push({ mode: received.mode, rejectCode: null });
+  }
+
   #apply(received: ReceivedReport, stored: StoredSubmission, next: Transition): void {
     this.#keep(received, stored);
     this.#changed.set(stored.instructionId, { ...stored, submission: next.submission });
@@ -207,7 +223,7 @@ class ReadWork {
     this.decided.push({ mode: received.mode, rejectCode: next.submission.rejectCode });
   }
 
-  #keep({ xml }: Received, { tenantId, paymentId }: StoredSubmission): void {
+  #keep({ xml }: Received, { tenantId, paymentId }: Pick<StoredSubmission, 'tenantId' | 'paymentId'>): void {
     this.#messages.push({
       tenantId,
       paymentId,

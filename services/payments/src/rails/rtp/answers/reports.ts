@@ -1,10 +1,12 @@
 import type { Mode } from '../../../tenant.ts';
 import { parseTenantId } from '../../../tenant.ts';
-import type { RtpIdentity } from '../lines/connection.ts';
+import type { RtpConnections, RtpIdentity } from '../lines/connection.ts';
 import type { BusinessHeader } from '../messages/envelope.ts';
 import { readStatusReport } from '../messages/read.ts';
 import { isReportOn, type StatusReport } from '../messages/status-report.ts';
+import type { AcceptedTransfer } from '../submissions/ordinary-store.ts';
 import type { StoredSubmission } from '../submissions/store.ts';
+import { outcomeOf } from '../submissions/submission.ts';
 
 /** A message as it was received, on the connection of this mode. */
 export interface Received {
@@ -52,4 +54,21 @@ export function faultOf(
   const { instructionId, messageId, amountCents } = stored;
   const matches = isReportOn(report, { instructionId, transactionId: instructionId, messageId, amountCents });
   return matches ? null : 'mismatched: it reports on another message or amount';
+}
+
+/** Those that accept a transfer and leave nothing to weigh: whole, ours, and the only one of their transfer here. */
+export function plainAcceptances(
+  connections: RtpConnections,
+  reports: readonly ReceivedReport[],
+): AcceptedTransfer[] {
+  const perTransfer = Map.groupBy(reports, ({ report }) => report.original.instructionId);
+  return [...perTransfer.values()].flatMap(([first, ...more]) => {
+    const received = more.length === 0 ? first : undefined;
+    if (!received || received.header?.to !== connections[received.mode]?.identity.participant) return [];
+    const { report, mode } = received;
+    const { instructionId, messageId, amountCents } = report.original;
+    if (amountCents === null || outcomeOf(report).kind !== 'accepted') return [];
+    const transfer = { instructionId, transactionId: instructionId, messageId, amountCents };
+    return isReportOn(report, transfer) ? [{ instructionId, messageId, amountCents, mode }] : [];
+  });
 }

@@ -134,7 +134,8 @@ async function handOver(
   if (letters.length === 0) return [];
   const rows = letters.map(({ row }) => row);
   const { takeWithin } = connection.transport;
-  if (!takeWithin) {
+  // Where tables are spread, its books lie on one server and would commit apart from the tenants' rows.
+  if (!takeWithin || tx.isSpread) {
     await insertSubmissions(tx, rows, null);
     return [sendLater(deps, mode, letters)];
   }

@@ -8,9 +8,9 @@ import { keepMessages, openMessages } from '../kept/kept-messages.ts';
 import type { RtpConnection } from '../lines/connection.ts';
 import type { Delivery } from '../lines/transport.ts';
 import { markAsDuplicate } from '../messages/envelope.ts';
+import { handOverFirst } from '../submissions/ordinary-store.ts';
 import {
   type ChangedSubmission,
-  handOverFirst,
   lockOpen,
   type StoredSubmission,
   type SubmissionKey,

@@ -39,7 +39,7 @@ export interface StoredSubmission extends SubmissionKey {
   submission: Submission | null;
 }
 
-interface SubmissionRow {
+export interface SubmissionRow {
   tenant_id: string;
   instruction_id: string;
   payment_id: string;
@@ -56,7 +56,7 @@ interface SubmissionRow {
   reject_code: string | null;
 }
 
-function fromRow(row: SubmissionRow): StoredSubmission {
+export function fromRow(row: SubmissionRow): StoredSubmission {
   return {
     tenantId: row.tenant_id,
     instructionId: row.instruction_id,
@@ -135,7 +135,7 @@ from input`;
  * A join would be planned when the tables are small, by reading them whole, and that plan would stay while they grow.
  * Everyone locks in the order of the instructions, so that two workers never wait for each other.
  */
-function inOrder<Key extends SubmissionKey>(keys: readonly Key[]): Key[] {
+export function inOrder<Key extends Pick<SubmissionKey, 'instructionId'>>(keys: readonly Key[]): Key[] {
   return keys.toSorted((a, b) => (a.instructionId < b.instructionId ? -1 : 1));
 }
 
@@ -189,7 +189,7 @@ async function selectOpen(
   return rows.map(fromRow);
 }
 
-function keyColumns(keys: readonly SubmissionKey[]): Buffer[] {
+export function keyColumns(keys: readonly SubmissionKey[]): Buffer[] {
   return [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.instructionId))];
 }
 
@@ -247,45 +247,6 @@ where s.ctid = c.place`,
     text: `
 update rtp_submissions s set ${SET_CHANGES} from (select * from ${CHANGES}) as c
 where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id`,
-  },
-};
-
-/**
- * Notes messages as handed over now, those of them that never were; answers these. What was noted before, or has ended, is
- * left as it is, for who looks at each. One statement instead of a look and a change: nearly all messages leave once.
- */
-export async function handOverFirst(
-  tx: Queryable,
-  keys: readonly SubmissionKey[],
-  { firstSentAt, dueAt }: Pick<Submission, 'firstSentAt' | 'dueAt'>,
-): Promise<StoredSubmission[]> {
-  const rows = await queryByTenant<SubmissionRow, SubmissionKey>(tx, HAND_OVER, inOrder(keys), (some) => [
-    ...keyColumns(some),
-    firstSentAt,
-    dueAt,
-  ]);
-  return rows.map(fromRow);
-}
-
-const HAND_OVER_SET =
-  'update rtp_submissions s set first_sent_at = $3::timestamptz, due_at = $4::timestamptz';
-const NEVER_HANDED_OVER = `s.state = 'sent' and s.first_sent_at is null`;
-const HAND_OVER: TenantStatement = {
-  together: {
-    name: 'rtp.hand_over',
-    text: `${HAND_OVER_SET}
-from (
-  select found.place from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
-  cross join lateral (select stored.ctid as place from rtp_submissions stored
-    where stored.tenant_id = wanted.tenant_id and stored.instruction_id = wanted.instruction_id limit 1) as found
-) as c
-where s.ctid = c.place and ${NEVER_HANDED_OVER} returning s.*`,
-  },
-  apart: {
-    name: 'rtp.hand_over.apart',
-    text: `${HAND_OVER_SET}
-from (select * from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)) as c
-where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id and ${NEVER_HANDED_OVER} returning s.*`,
   },
 };
 
