@@ -10,8 +10,9 @@ import { createHarness, type Harness, type HarnessOptions } from './harness.ts';
 let harness: Harness;
 afterEach(() => harness.stop());
 
-async function payOnce(options: HarnessOptions): Promise<Payment> {
+async function payOnce(options: HarnessOptions, prepared = ''): Promise<Payment> {
   harness = await createHarness(options);
+  await harness.database.query(prepared);
   await harness.work();
   const [payment] = await harness.pay([{}]);
   await expect.poll(async () => (await harness.payment(payment!)).status, { interval: 20 }).toBe('completed');
@@ -66,3 +67,23 @@ test.each([
     expect(payment.attempts).toMatchObject([{ status: 'settled' }]);
   },
 );
+
+/** The event is the last that a submission writes. */
+const FAILS_ONCE = `
+create sequence failures;
+create function fail_once() returns trigger language plpgsql as $$
+begin
+  if nextval('failures') = 1 then raise exception 'the first one fails'; end if;
+  return new;
+end $$;
+create trigger fail_once before insert on events
+  for each row when (new.type = 'payment.processing') execute function fail_once()`;
+
+test('a submission that fails at its end has left nothing at the network of the sandbox, and is made again', async () => {
+  const payment = await payOnce({ policy: { inquireAfterMs: 60_000 } }, FAILS_ONCE);
+  const { rows } = await harness.database.query('select last_value::int as tries from failures');
+  expect(rows).toEqual([{ tries: 2 }]);
+  expect(await kinds(payment)).toEqual(['out pacs.008', 'in pacs.002']);
+  const transfers = await harness.database.query('select end_to_end_id from sandbox_rtp_transfers');
+  expect(transfers.rows).toEqual([{ end_to_end_id: payment.id }]);
+});
