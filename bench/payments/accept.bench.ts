@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { freePort, type RunningService, startDatabase, startService } from '../environment.ts';
+import { type RunningService, startDatabase, startService } from '../environment.ts';
 import { warmUp } from '../load.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 import { acceptLoad, apiOnly, type Cost, costOf } from './accept-load.ts';
+import { startEcho } from './echo.ts';
 import { acceptOneByOne } from './one-by-one.ts';
 
 const ONE_BY_ONE_SECONDS = 2;
@@ -13,22 +11,6 @@ const PROCESSES = 4;
 /** Until nothing more is compiled: by four processes at once, and each with a quarter of the requests. */
 const NEW_PROCESSES_WARM_UP_SECONDS = 12;
 const CONNECTIONS = 64;
-
-/** A Fastify route that validates the same body and stores nothing. */
-async function startEcho(): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
-  const port = await freePort();
-  const script = fileURLToPath(new URL('./echo-server.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  return {
-    url: `http://127.0.0.1:${port}`,
-    pid: child.pid as number,
-    async stop() {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
-  };
-}
 
 interface Measured {
   accepted: Cost[];
