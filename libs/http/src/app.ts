@@ -50,7 +50,8 @@ export type AppOptions = {
   logDestination?: LogDestination;
   errors?: ErrorCatalogue;
   bodyLimitBytes?: number;
-  trustProxy?: boolean | string | string[];
+  /** Addresses, networks or `loopback` and its like, whose `X-Forwarded-For` is believed. */
+  trustProxy?: readonly string[];
   /** Rejects while the service cannot work (no database, migrations missing); then `/readyz` answers 503. */
   readiness?: () => Promise<void>;
   /**
@@ -153,7 +154,8 @@ function newFastify(options: AppOptions, edge: Edge): App {
     ...loggingOptions(edge.logger),
     genReqId: requestIdOf,
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
-    trustProxy: options.trustProxy ?? false,
+    // A copy: the framework puts the addresses in the place of names such as `loopback`.
+    trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // Requests that arrive while we close are answered by our own hook, with a problem.

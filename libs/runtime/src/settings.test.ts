@@ -16,6 +16,7 @@ const spec = {
   rate: settings.integer('APP_RATE', { min: 0, max: 1_000, default: 25 }),
   timeoutMs: settings.durationMs('APP_TIMEOUT', { default: 200 }),
   egress: settings.hostPorts('APP_EGRESS', { default: [] }),
+  proxies: settings.proxies('APP_PROXIES', { optional: true }),
   tokens: settings.namedTokens('APP_TOKENS', { default: [] }),
   token: settings.text('APP_TOKEN', { minLength: 8, optional: true }),
   debug: settings.flag('APP_DEBUG', { default: false }),
@@ -34,6 +35,7 @@ describe('loadSettings', () => {
         APP_RATE: '0',
         APP_TIMEOUT: '2s',
         APP_EGRESS: 'LocalHost:9000,[::1]:80, 10.0.0.1:443',
+        APP_PROXIES: '10.0.0.1, 10.0.0.0/8,fd00::/8, loopback',
         APP_TOKENS: 'ops:1234567890123456,ci:abcdefghijklmnop:x',
         APP_TOKEN: '  a-long-token ',
         APP_DEBUG: 'yes',
@@ -50,6 +52,7 @@ describe('loadSettings', () => {
       rate: 0,
       timeoutMs: 2_000,
       egress: ['localhost:9000', '[::1]:80', '10.0.0.1:443'],
+      proxies: ['10.0.0.1', '10.0.0.0/8', 'fd00::/8', 'loopback'],
       tokens: [
         { name: 'ops', token: '1234567890123456' },
         { name: 'ci', token: 'abcdefghijklmnop:x' },
@@ -88,6 +91,7 @@ describe('loadSettings', () => {
       APP_RATE: '1.5',
       APP_TIMEOUT: 'soon',
       APP_EGRESS: 'host:1,s3cr3t',
+      APP_PROXIES: '10.0.0.1,s3cr3t',
       APP_TOKENS: 's3cr3t',
       APP_TOKEN: 's3cr3t',
       APP_DEBUG: 'perhaps',
@@ -102,7 +106,7 @@ describe('loadSettings', () => {
     const { message, problems } = thrown as SettingsError;
     for (const name of Object.keys(bad)) expect(message).toContain(name);
     expect(message).toContain('APP_KEY is missing');
-    expect(problems).toHaveLength(12);
+    expect(problems).toHaveLength(13);
     expect(message).not.toContain('s3cr3t');
     expect(message).not.toContain('\n');
   });
@@ -120,6 +124,13 @@ describe('loadSettings', () => {
     'host:port list refuses %s',
     (value) => {
       expect(() => loadSettings({ APP_EGRESS: value }, { egress: spec.egress })).toThrow(/APP_EGRESS/);
+    },
+  );
+
+  test.each(['proxy', '10.0.0', '10.0.0.0/33', '10.0.0.0/0', '::1/129', '10.0.0.1/8/8', '10.0.0.0/x', ','])(
+    'list of proxies refuses %s',
+    (value) => {
+      expect(() => loadSettings({ APP_PROXIES: value }, { proxies: spec.proxies })).toThrow(/APP_PROXIES/);
     },
   );
 

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Reads one variable: the value, or an Error whose message completes "NAME …". */
@@ -153,6 +155,27 @@ function readHostPorts(): SettingReader<readonly string[]> {
   };
 }
 
+const PROXY_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+function isProxy(entry: string): boolean {
+  if (PROXY_NAMES.has(entry)) return true;
+  const [address = '', bits, ...rest] = entry.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^[1-9][0-9]{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function readProxies(): SettingReader<readonly string[]> {
+  return (text) => {
+    const entries = splitList(text);
+    const bad = entries.findIndex((entry) => !isProxy(entry));
+    if (bad === -1 && entries.length > 0) return Object.freeze(entries);
+    return new Error(
+      `must be a comma list of addresses, networks (10.0.0.0/8), loopback, linklocal or uniquelocal (entry ${bad + 1} is not)`,
+    );
+  };
+}
+
 function readKeys({ bytes = 32 }: { bytes?: number }): SettingReader<readonly Buffer[]> {
   return (text) => {
     const entries = splitList(text);
@@ -239,6 +262,8 @@ export const settings = {
   /** 32 bytes in base64 each; the first seals, all open. */
   keys: kind(readKeys),
   hostPorts: kind<readonly string[]>(readHostPorts),
+  /** Proxies whose word about who calls is believed. */
+  proxies: kind<readonly string[]>(readProxies),
   namedTokens: kind<readonly NamedToken[]>(readNamedTokens),
   choice,
   /** A reader of the service's own. */

@@ -10,6 +10,7 @@ export const settingsSpec = {
   port: settings.port('PAYMENTS_PORT', { default: 4000 }),
   host: settings.host('PAYMENTS_HOST', { default: '127.0.0.1' }),
   publicUrl: settings.publicUrl('PAYMENTS_PUBLIC_URL', { optional: true }),
+  trustProxy: settings.proxies('PAYMENTS_TRUST_PROXY', { optional: true }),
   databaseUrl: settings.url(['PAYMENTS_DATABASE_URL', 'DATABASE_URL'], {
     protocols: ['postgres:', 'postgresql:'],
     optional: true,
@@ -71,6 +72,8 @@ export interface PaymentsConfig {
     /** Whether the operator chose the port: a worker listens only then. */
     readonly portIsSet: boolean;
     readonly publicUrl: string;
+    /** Whose `X-Forwarded-For` is believed; undefined: nobody's. */
+    readonly trustProxy: readonly string[] | undefined;
     readonly logLevel: Loaded['logLevel'];
   };
   readonly database: {
@@ -137,6 +140,7 @@ export function loadConfig(env: Env): PaymentsConfig {
       port: loaded.port,
       portIsSet: (env.PAYMENTS_PORT ?? '').trim() !== '',
       publicUrl: loaded.publicUrl ?? `http://localhost:${loaded.port}`,
+      trustProxy: loaded.trustProxy,
       logLevel: loaded.logLevel,
     },
     database: {

@@ -99,6 +99,7 @@ test('[TH-1.2] every bad setting is named in one message, and no value is repeat
     TOOLHUB_EGRESS_ALLOW: 'nohostport',
     TOOLHUB_RATE: '-1',
     TOOLHUB_RATE_ADDRESS: 'many',
+    TOOLHUB_TRUST_PROXY: 'the one in front',
     TOOLHUB_CONNECTOR_FAX_URL: 'http://x',
     TOOLHUB_CONNECTOR_SLACK_URL: 'not a url',
     TOOLHUB_LOG_LEVEL: 'loud',

@@ -26,7 +26,7 @@ export interface Config {
     readonly host: string;
     readonly port: number;
     readonly publicUrl: string;
-    readonly trustProxy: string | undefined;
+    readonly trustProxy: readonly string[] | undefined;
     readonly logLevel: LogLevel;
   };
   /** Undefined: the embedded server under `dataDir`. */
@@ -78,7 +78,7 @@ const spec = {
   port: settings.integer('TOOLHUB_PORT', { min: 1, max: 65_535, default: 4100 }),
   host: settings.host('TOOLHUB_HOST', { default: '127.0.0.1' }),
   publicUrl: settings.custom<string | undefined>('TOOLHUB_PUBLIC_URL', readPublicUrl, { default: undefined }),
-  trustProxy: settings.text('TOOLHUB_TRUST_PROXY', { optional: true }),
+  trustProxy: settings.proxies('TOOLHUB_TRUST_PROXY', { optional: true }),
   logLevel: settings.choice('TOOLHUB_LOG_LEVEL', LOG_LEVELS, { default: 'info' }),
   databaseUrl: settings.url(['TOOLHUB_DATABASE_URL', 'DATABASE_URL'], {
     protocols: ['postgres:', 'postgresql:'],

@@ -11,6 +11,8 @@ const settingMeanings: Readonly<Record<SettingName, string>> = {
   port: 'Where it listens.',
   host: 'On which address it listens.',
   publicUrl: 'The address that callers use; links and docs are made of it.',
+  trustProxy:
+    'The proxies in front, whose `X-Forwarded-For` is believed: addresses, networks such as `10.0.0.0/8`, `loopback`, `linklocal` or `uniquelocal`, with commas. Without it all who come through one proxy count as one address.',
   databaseUrl: 'Your Postgres. Without it an embedded one keeps its data under `DATA_DIR`.',
   databaseDirectUrl:
     'The Postgres itself, where the other address is that of a pooler such as PgBouncer in transaction mode.',

@@ -75,14 +75,16 @@ export interface BaseDependencies {
 export async function createBase(options: BaseDependencies): Promise<Base> {
   const { config, database, secrets, now = () => new Date() } = options;
   const { identityPath, ach, rtp } = config.rails;
+  const { publicUrl, logLevel, trustProxy } = config.http;
   const live = { ach: ach.sftpUrl !== undefined, rtp: rtp.gatewayUrl !== undefined };
   const bank = await readBankIdentity(identityPath, live);
   const app = await createApp({
     ...options.app,
     name: 'payments',
     version: VERSION,
-    publicUrl: config.http.publicUrl,
-    logLevel: config.http.logLevel,
+    publicUrl,
+    logLevel,
+    ...(trustProxy === undefined ? {} : { trustProxy }),
     errors,
     openapi: {
       ...openapi,
@@ -111,7 +113,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
   await rates.start();
   const mailer = createMailer({
     ...{ ...config.mail, now, folder: join(config.dataDir, 'mail') },
-    host: new URL(config.http.publicUrl).hostname,
+    host: new URL(publicUrl).hostname,
   });
   return {
     ...{
