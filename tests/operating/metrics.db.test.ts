@@ -111,6 +111,10 @@ test('toolhub: calls, what the gate refused, runs of the invoices', async () => 
     });
   expect((await called({})).status).toBe(200);
   expect((await called({ nothing: 'of the kind' })).body).toMatchObject({ is_error: true });
+  // A run that fails is the first of its process as a rule: what an alert sees increase must be there before.
+  const before = await metricsOf(toolhub.url);
+  expect(seriesValue(before, 'toolhub_invoice_runs_total', { outcome: 'error' })).toBe(0);
+  expect(seriesValue(before, 'toolhub_invoices_total', { result: 'failed' })).toBe(0);
   const run = await apiOf(toolhub.url, ADMIN_TOKEN)('POST', '/api/admin/invoices/run', { period: '2020-01' });
   expect(run.status).toBe(200);
   const text = await metricsOf(toolhub.url);

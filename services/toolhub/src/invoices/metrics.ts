@@ -3,6 +3,14 @@ import type { RunOutcome } from './run.ts';
 
 export type CountRun = (outcome: RunOutcome | { kind: 'error' }) => void;
 
+const OUTCOMES = {
+  done: true,
+  interrupted: true,
+  locked: true,
+  not_ended: true,
+  error: true,
+} satisfies Record<Parameters<CountRun>[0]['kind'], true>;
+
 export function createRunCounter(metrics: Metrics): CountRun {
   const runs = new Counter({
     name: 'toolhub_invoice_runs_total',
@@ -16,6 +24,9 @@ export function createRunCounter(metrics: Metrics): CountRun {
     labelNames: ['result'],
     registers: [metrics],
   });
+  // Runs are a month apart: a counter that only appears with its first failure has not increased for Prometheus.
+  for (const outcome of Object.keys(OUTCOMES)) runs.inc({ outcome }, 0);
+  for (const result of ['created', 'skipped', 'failed']) invoices.inc({ result }, 0);
   return (outcome) => {
     runs.inc({ outcome: outcome.kind });
     if (outcome.kind !== 'done') return;
