@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
 
-ensureInstalled();
+ensureInstalled({ toRun: true });
 const services = ['payments', 'toolhub'];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !services.includes(name));

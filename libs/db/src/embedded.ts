@@ -25,6 +25,8 @@ export interface EmbeddedOptions {
   user: string;
   /** Extra server settings, e.g. `fsync: 'off'` for throw-away test clusters. */
   settings?: Readonly<Record<string, string>>;
+  /** Refuses a folder without a database, instead of making one there. */
+  existing?: boolean;
 }
 
 export interface EmbeddedServer {
@@ -86,6 +88,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     log: join(folder, 'postgres.log'),
     users: join(folder, 'users'),
   };
+  if (options.existing && !existsSync(paths.record))
+    throw new DataFolderError(
+      `there is no database in the data folder ${folder}: give the settings of the service, with the address of its database or its DATA_DIR`,
+    );
   try {
     await mkdir(paths.users, { recursive: true });
     return await withFolderLock(folder, async () => {

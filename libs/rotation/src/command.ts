@@ -36,8 +36,11 @@ export interface RotationCommand {
  */
 export async function runRotation(command: RotationCommand): Promise<boolean> {
   const { name, dataDir, migrations } = command;
+  // Without the service's settings it would find nothing to seal in a new database, and the older keys would seem to be free.
   const embedded =
-    command.databaseUrl === undefined ? await startEmbedded({ dataDir, user: `${name}-rotate` }) : undefined;
+    command.databaseUrl === undefined
+      ? await startEmbedded({ dataDir, user: `${name}-rotate`, existing: true })
+      : undefined;
   try {
     const url = command.databaseUrl ?? (embedded?.url as string);
     await migrate(url, migrations);
