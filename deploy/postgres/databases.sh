@@ -9,4 +9,3 @@ create role :"name" login password :'password';
 create database :"name" owner :"name";
 SQL
 done
-chown postgres /archive

@@ -71,6 +71,36 @@ test('images, units and the compose file name programs that are there and settin
   expect([...new Set(named)].filter((name) => !known.includes(`'${name}'`))).toEqual([]);
 });
 
+test('Postgres of the compose file archives as the guide on backups says, into a folder that is its own', () => {
+  const compose = read('deploy/compose.yaml');
+  const settings = [
+    ...read('services/payments/docs/backups.md').matchAll(/^\| `(archive_\w+)` +\| `([^`]+)`/gm),
+  ];
+  expect(settings.map(([, name]) => name)).toEqual(['archive_mode', 'archive_timeout', 'archive_command']);
+  for (const [, name, value] of settings)
+    expect(compose).toMatch(new RegExp(`-c "?${name}=${escaped(value)}"?\\s`));
+  // Scripts of the first start run as `postgres`, who may give nothing away and take nothing.
+  expect(read('deploy/postgres/databases.sh')).not.toMatch(/\bchown\b/);
+  expect(compose).toMatch(/archive-owner:\n.*\n +entrypoint: \[chown, postgres, \/archive\]/);
+  expect(compose).toContain('archive-owner: { condition: service_completed_successfully }');
+});
+
+const escaped = (text = '') => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+test('what the compose file takes from the environment is told, and secrets beside it stay out of the image', () => {
+  const guide = read('deploy/README.md');
+  const names = [...read('deploy/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string);
+  expect(names.length).toBeGreaterThan(10);
+  const untold = names.filter(
+    (name) =>
+      !guide.includes(`\`${name}\``) && !guide.includes(`\`${name.replace(/^(PAYMENTS|TOOLHUB)_/, '…_')}\``),
+  );
+  expect(untold).toEqual([]);
+  const secret = (text: string) => text.split('\n').filter((line) => line.startsWith('deploy/'));
+  expect(secret(read('.gitignore')).length).toBeGreaterThan(0);
+  expect(secret(read('.dockerignore'))).toEqual(secret(read('.gitignore')));
+});
+
 test('images, units and the compose file give a service the memory that it has when it is started here', () => {
   const [usual, ofWorkers] = [false, true].map((works) => memoryFlags({ works }).join(' '));
   const settings = Object.entries(memorySettings).map(([name, value]) => `${name}=${value}`);
