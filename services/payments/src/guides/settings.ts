@@ -8,7 +8,7 @@ type SettingName = keyof typeof settingsSpec;
 const settingMeanings: Readonly<Record<SettingName, string>> = {
   nodeEnv: '`production` leaves development: no secret is printed, and webhooks reach no loopback address.',
   role: 'What this process does: `api` answers requests, `worker` does the rest, `all` does both.',
-  port: 'Where it listens.',
+  port: 'Where it listens; a `worker` listens, for health and metrics, only where this is set.',
   host: 'On which address it listens.',
   publicUrl: 'The address that callers use; links and docs are made of it.',
   trustProxy:
@@ -55,6 +55,7 @@ const OWN_WORDS: Readonly<Partial<Record<SettingName, string>>> = {
   databaseUrl: 'embedded',
   encryptionKeys: 'made once',
   adminToken: 'made once',
+  statementTimeoutMs: '`30s`',
   sandbox: '`on`',
 };
 
