@@ -8,8 +8,10 @@ import { requirements } from '../../../services/payments/test/requirements.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 function testFiles(folder: string): string[] {
+  // Beside the services, tests that share a server with others may lie in a file of their own.
+  const ending = folder.startsWith('tests/') ? '.ts' : '.test.ts';
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
+    .filter((path) => path.endsWith(ending) && !path.includes('node_modules'))
     .map((path) => join(root, folder, path));
 }
 

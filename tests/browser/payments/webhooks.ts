@@ -1,0 +1,54 @@
+// What a developer does with an endpoint and its deliveries.
+import { expect, test } from 'vitest';
+import { answer } from '../../contract/payments/receiver.ts';
+import { goTo } from '../chromium.ts';
+import type { Running } from './rig.ts';
+import { button } from './steps.ts';
+
+export function testWebhooks(running: () => Running): void {
+  test('sees deliveries, one that fails, and tries it again', async () => {
+    const { receiver, page } = running();
+    receiver.respond = (response) => response.writeHead(500).end('the till is closed');
+    await goTo(page, '/dashboard/webhooks');
+    await page.getByRole('link', { name: /\/hooks$/ }).click();
+    await button(page, 'Send a test').click();
+    await page.getByRole('row', { name: /webhook_endpoint\.test.*500/ }).waitFor();
+    // What was sent, and what came back, word for word.
+    await button(page, 'Webhook endpoint test').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('the till is closed').waitFor();
+    await dialog.getByText(/webhook-id: evt_/).waitFor();
+    await dialog.getByText('"type": "webhook_endpoint.test"').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    receiver.respond = answer(204);
+    await page
+      .getByRole('row', { name: /webhook_endpoint\.test/ })
+      // The service may have tried it again by itself meanwhile, and then it is sent once more.
+      .getByRole('button', { name: /Try again now|Send again/ })
+      .click();
+    await page.getByRole('row', { name: /webhook_endpoint\.test.*Delivered/ }).waitFor();
+  });
+
+  test('changes what an endpoint hears of; a wrong address is refused at its field', async () => {
+    const { page } = running();
+    await button(page, 'Edit').click();
+    const dialog = page.getByRole('dialog');
+    const address = dialog.getByLabel('URL');
+    const before = await address.inputValue();
+    await address.fill('http://192.168.0.1/hooks');
+    await dialog.getByLabel('Description').fill('Till');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.locator('input[type="url"][aria-invalid="true"]').waitFor();
+    await address.fill(before);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const facts = page.locator('dl');
+    await facts.getByText('Till', { exact: true }).waitFor();
+    // What was not touched stays: it hears of all events.
+    await facts.getByText('All events').waitFor();
+    // It is asked for by its id, which one can copy; moments say their zone.
+    await facts.getByRole('button', { name: 'Copy Endpoint' }).waitFor();
+    expect(await facts.locator('time').first().textContent()).toMatch(/[AP]M \S+$/);
+  });
+}
