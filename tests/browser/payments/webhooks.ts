@@ -1,7 +1,7 @@
 // What a developer does with an endpoint and its deliveries.
 import { expect, test } from 'vitest';
 import { answer } from '../../contract/payments/receiver.ts';
-import { goTo } from '../chromium.ts';
+import { goTo, isWhole } from '../chromium.ts';
 import type { Running } from './rig.ts';
 import { button } from './steps.ts';
 
@@ -50,5 +50,27 @@ export function testWebhooks(running: () => Running): void {
     // It is asked for by its id, which one can copy; moments say their zone.
     await facts.getByRole('button', { name: 'Copy Endpoint' }).waitFor();
     expect(await facts.locator('time').first().textContent()).toMatch(/[AP]M \S+$/);
+  });
+
+  test('a delivery names its endpoint in words, on the pages of the payment and of the event, also on a phone', async () => {
+    const { receiver, page } = running();
+    const { host } = new URL(receiver.url);
+    const phone = await page.context().newPage();
+    await phone.setViewportSize({ width: 360, height: 740 });
+    await phone.goto('/dashboard/payments?status=completed');
+    await phone.getByRole('link', { name: /^Payment pay_/ }).click();
+    const delivery = phone.getByRole('link', { name: `Delivered ${host}`, exact: true });
+    const told = phone.getByRole('row', { name: /payment\.completed/ }).filter({ has: delivery });
+    await told.getByRole('link', { name: /payment\.completed/ }).click();
+    await phone.getByRole('heading', { level: 1, name: 'Payment completed' }).waitFor();
+    await delivery.getByText(host).waitFor();
+    await isWhole(phone);
+    // Whoever comes by the keyboard reads the whole address.
+    await delivery.press('Shift+Tab');
+    await phone.keyboard.press('Tab');
+    await phone.getByRole('tooltip').getByText(`${receiver.url}/hooks`, { exact: true }).waitFor();
+    await delivery.click();
+    await phone.getByRole('heading', { level: 1, name: `${receiver.url}/hooks` }).waitFor();
+    await phone.close();
   });
 }
