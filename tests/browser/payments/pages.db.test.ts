@@ -225,6 +225,15 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.context().close();
   });
 
+  test('the operator copies the reference of a difference', async () => {
+    const { page } = await openAs(owner, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await visit(page, operatorPages['operator-reconciliation'] ?? '');
+    const difference = page.getByRole('row', { name: /20261113021000021B0042/ });
+    await difference.getByRole('button', { name: 'Copy Reference' }).click();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('20261113021000021B0042');
+    await page.context().close();
+  });
+
   test("[P-9.14] another organisation's ids are not found, on every page that has one", async () => {
     const stranger = await signUp(harness);
     const { page } = await openAs(stranger);

@@ -3,6 +3,7 @@ import {
   ChoiceFilter,
   Coded,
   type Column,
+  CopyText,
   capitalised,
   Empty,
   FilterBar,
@@ -44,7 +45,7 @@ const columns: readonly Column<Difference>[] = [
   },
   {
     header: words.reference,
-    render: ({ reference, payment_id: id }) => <span className="ui-id">{id ?? reference ?? ''}</span>,
+    render: referenceOf,
   },
   { header: words.day, render: ({ day }) => <span className="ui-number">{day}</span> },
   { header: words.rail, render: ({ rail, mode }) => `${texts.rails[rail]} · ${texts.mode[mode]}` },
@@ -53,6 +54,12 @@ const columns: readonly Column<Difference>[] = [
   { header: words.firstSeen, align: 'right', render: ({ first_seen_at: at }) => <When at={at} dayOnly /> },
   { header: words.gone, align: 'right', render: ({ resolved_at: at }) => <When at={at} dayOnly /> },
 ];
+
+/** What one looks it up by: the payment, or what the network calls it where no payment is known. */
+function referenceOf({ payment_id: id, reference }: Difference) {
+  const text = id ?? reference;
+  return text === null ? '–' : <CopyText text={text} label={words.reference} />;
+}
 
 /** Sums of money, or states. */
 function sideOf(text: string | null) {
