@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { nextMail } from '../../contract/payments/person.ts';
 import { goTo, openPage } from '../chromium.ts';
 import { GRACE, type Running } from './rig.ts';
-import { button } from './steps.ts';
+import { button, refusedAt } from './steps.ts';
 
 export function testColleagues(running: () => Running): void {
   test('invites a viewer, who sees payments and can write nothing, whatever is called', async () => {
@@ -11,6 +11,9 @@ export function testColleagues(running: () => Running): void {
     await goTo(page, '/dashboard/live/team');
     await button(page, 'Invite').click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail').fill(GRACE.email);
+    await dialog.getByRole('button', { name: 'Invite' }).click();
+    await refusedAt(page, 'E-mail', 'Somebody with this e-mail address is a member already.');
     await dialog.getByLabel('E-mail').fill('viewer@example.com');
     await dialog.getByRole('radio', { name: /Viewer/ }).click();
     await dialog.getByRole('button', { name: 'Invite' }).click();

@@ -5,7 +5,7 @@ import { nextMail } from '../../contract/payments/person.ts';
 import { answer } from '../../contract/payments/receiver.ts';
 import { goTo } from '../chromium.ts';
 import { GRACE, type Running } from './rig.ts';
-import { button, makeKey } from './steps.ts';
+import { button, makeKey, refusedAt } from './steps.ts';
 
 export function testFirstSteps(running: () => Running): void {
   test('[P-9.16] signs up, and proves the address by the link of the mail', async () => {
@@ -55,9 +55,16 @@ export function testFirstSteps(running: () => Running): void {
   test('pays by the form with a quote beside it, and watches it complete without a reload', async () => {
     const { receiver, page } = running();
     await goTo(page, '/dashboard/payments/new');
-    await page.getByLabel('Amount in USD').fill('1,250.00');
+    await page.getByLabel('Amount in USD').fill('a lot');
     await page.getByLabel('From payment method').fill('pm_alice');
     await page.getByLabel('To payment method').fill('pm_bob');
+    await page.getByLabel('Metadata').fill('order 7');
+    // What cannot be sent is said at each of its fields.
+    await button(page, 'Send payment').click();
+    await refusedAt(page, 'Amount in USD', 'An amount such as 25.00');
+    await refusedAt(page, 'Metadata', 'Each line must be key=value');
+    await page.getByLabel('Metadata').fill('order=7');
+    await page.getByLabel('Amount in USD').fill('1,250.00');
     await page.getByLabel('Description').fill('Invoice 7');
     await page.getByText('Why this rail').first().waitFor();
     const unanswered: ServerResponse[] = [];

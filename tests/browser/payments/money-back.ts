@@ -106,7 +106,10 @@ export function testMoneyBack(running: () => Running): void {
     await page.locator('.mantine-Timeline-root').getByText('Pending').waitFor();
     expect(await page.getByRole('link', { name: 'Try again' }).count()).toBe(0);
     await goTo(page, '/dashboard/sandbox');
-    // A time that has passed is refused at the field.
+    // No time, and one that has passed, are refused at the field.
+    await page.getByLabel('Set to').fill('');
+    await button(page, /^Set$/).click();
+    await page.getByText('A day and a time', { exact: true }).waitFor();
     await page.getByLabel('Set to').fill('2020-01-01T10:00:00');
     await button(page, /^Set$/).click();
     await page.locator('input[type="datetime-local"][aria-invalid="true"]').waitFor();

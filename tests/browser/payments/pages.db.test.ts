@@ -16,9 +16,9 @@ import {
   startChromium,
   type WatchedPage,
 } from '../chromium.ts';
-import { dialogs, listPages, objectPages, operatorPages, publicPages } from './pages.ts';
+import { dialogs, listPages, objectPages, operatorPages, publicPages, statePages } from './pages.ts';
 import { startDashboard } from './rig.ts';
-import { type Seeded, seed, seedOperator } from './seed.ts';
+import { type Seeded, seed, seedOperator, seedStates } from './seed.ts';
 
 const SLOW_MACHINE_MS = 240_000;
 const FIRST_LOAD_SCRIPT_BYTES_MAX = 300_000;
@@ -248,6 +248,24 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       expect(await page.getByText('Analytical Engines').count()).toBe(0);
       expect(refused).toContain(path.split(/[/=]/).at(-1));
     }
+    await page.context().close();
+  });
+
+  // Last, since the clock stands still from then on.
+  test('a payment that was canceled or came back says so in words, and the ledger says who owes it', async () => {
+    const states = statePages(await seedStates(owner));
+    const { page, faults } = await openAs(owner);
+    await visit(page, states['payment-canceled'] ?? '');
+    const attempts = page.getByRole('table', { name: 'Attempts' });
+    await attempts.getByRole('row', { name: /ACH Never sent/ }).waitFor();
+    await goTo(page, states['payment-returned'] ?? '');
+    await page.getByRole('alert', { name: 'Why it came back' }).getByText('R10').waitFor();
+    const ofTheSource = /Owed by Test Account\s····\s\d{4} pm_alice/;
+    const entries = page.getByRole('table', { name: 'Ledger entries' });
+    await entries.getByRole('row', { name: ofTheSource }).first().waitFor();
+    await goTo(page, listPages.ledger ?? '');
+    await page.getByRole('row', { name: ofTheSource }).getByText('$1,250.00').first().waitFor();
+    expect(faults).toEqual([]);
     await page.context().close();
   });
 });

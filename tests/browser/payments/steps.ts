@@ -3,6 +3,13 @@ import type { Locator, Page } from 'playwright-core';
 
 export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name });
 
+/** The field is marked as wrong, and these words are said of it, to a screen reader as well. */
+export const refusedAt = (page: Page, field: string, words: string): Promise<void> =>
+  page
+    .getByRole('textbox', { name: field, description: words })
+    .and(page.locator('[aria-invalid="true"]'))
+    .waitFor();
+
 /** The new key, as it is shown once. */
 export async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('link', { name: 'API keys' }).click();
