@@ -1,6 +1,7 @@
 // The database is destroyed and restored to a second before: the books agree, and nothing is missing that was answered
 // before that second. `npm run restore` does it with more load.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,13 @@ function startPayments(databaseUrl: string): Promise<LoggedService> {
     NODE_ENV: 'development',
     DATA_DIR: inFolder('data'),
   });
+}
+
+/** As the guide on backups prints it, but for the place of the archive. */
+function printedCommand(name: string): string {
+  const guide = readFileSync(new URL('../../services/payments/docs/backups.md', import.meta.url), 'utf8');
+  const [, command = ''] = new RegExp(`\\| \`${name}\` +\\| \`([^\`]+)\``).exec(guide) ?? [];
+  return command.replaceAll('/archive/', `${inFolder('archive')}/`);
 }
 
 const openServer = (url: string) => openDatabase({ url, schema: 'public', connectionsMax: 2 });
@@ -88,7 +96,7 @@ async function restoreTo(target: Date): Promise<{ url: string; stop(): Promise<v
     dataDir: inFolder('restored'),
     user: 'restored',
     settings: {
-      restore_command: `cp ${inFolder('archive')}/%f %p`,
+      restore_command: printedCommand('restore_command'),
       recovery_target_time: target.toISOString().replace('T', ' ').replace('Z', '+00'),
       recovery_target_action: 'promote',
     },
@@ -107,7 +115,7 @@ test('destroyed, and restored to a second before', { timeout: 180_000 }, async (
     user: 'live',
     settings: {
       archive_mode: 'on',
-      archive_command: `test ! -f ${inFolder('archive')}/%f && cp %p ${inFolder('archive')}/%f`,
+      archive_command: printedCommand('archive_command'),
     },
   });
   const database = await openServer(live.url);
