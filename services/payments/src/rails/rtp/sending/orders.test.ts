@@ -1,16 +1,19 @@
-/** What the rail says of a payment before it carries it. */
+/** What the rail says of a payment before it carries it, and how it hands it over. */
+import type { Queryable } from '@libs/db';
 import { createSealer } from '@libs/seal';
 import { describe, expect, test } from 'vitest';
+import type { PaymentMethod } from '../../../payment-methods/method.ts';
+import type { Payment } from '../../../payments/payment.ts';
 import { createMessageVault } from '../../message-vault.ts';
 import type { RailRequest } from '../../rail.ts';
 import { railVerdict } from '../answers/sign-off.ts';
 import { SANDBOX_IDENTITY, sandboxConnection } from '../lines/connection.ts';
 import { RTP_TERMS } from '../terms.ts';
-import { createRtpCarrier } from './orders.ts';
+import { createRtpCarrier, type RtpCarrierDependencies } from './orders.ts';
 
 const transport = { inFlightMax: 1, answerJobs: [], send: async () => [] };
 
-const rail = createRtpCarrier({
+const dependencies: RtpCarrierDependencies = {
   terms: RTP_TERMS,
   connections: { test: sandboxConnection(transport), live: null },
   openAccountNumber: () => '1',
@@ -18,7 +21,8 @@ const rail = createRtpCarrier({
   newId: () => 'msg_1',
   vault: createMessageVault(createSealer({ keys: [Buffer.alloc(32, 7)] })),
   log: { error: () => {}, warn: () => {} },
-});
+};
+const rail = createRtpCarrier(dependencies);
 
 const bank = { type: 'bank_account', railsSend: ['rtp', 'ach'], railsReceive: ['rtp', 'ach'] } as const;
 const balance = { type: 'balance', railsSend: [], railsReceive: [] } as const;
@@ -78,4 +82,41 @@ test('only the network or our own bank being out takes the rail down at once', (
   expect(['9909', '9948', '9934'].map(railVerdict)).toEqual(['out', 'out', 'out']);
   expect(['9910', '9912'].map(railVerdict)).toEqual(['doubtful', 'doubtful']);
   expect([null, 'AC04', 'RC04', 'ZZZZ'].map(railVerdict)).toEqual(['works', 'works', 'works', 'works']);
+});
+
+describe('a network that lies in our own database', () => {
+  const method = {
+    tenantId: 'org_a.test',
+    id: 'pm_a',
+    type: 'balance',
+    bank: null,
+  } as unknown as PaymentMethod;
+  const payment = {
+    tenantId: 'org_a.test',
+    id: 'pay_a',
+    mode: 'test',
+    amount: 100,
+    description: null,
+  } as Payment;
+  const at = new Date('2026-11-15T12:00:00Z');
+  const submission = { payment, attemptId: 'att_a', source: method, destination: method, at, acceptedAt: at };
+
+  test.each([
+    ['takes a message in the transaction that submits it', false, ['rtp.ask'], 1],
+    ['gets it after the commit where its books would commit apart', true, ['rtp.send'], 0],
+  ])('%s', async (_name, isSpread, jobNames, takenWithin) => {
+    let taken = 0;
+    const takeWithin = async (_tx: Queryable, messages: readonly unknown[]) => {
+      taken += messages.length;
+    };
+    const carrier = createRtpCarrier({
+      ...dependencies,
+      connections: { test: sandboxConnection({ ...transport, takeWithin }), live: null },
+    });
+    const rows = [{ serial: 1 }];
+    const tx = { isSpread, query: async () => ({ rows, rowCount: 1 }) } as unknown as Queryable;
+    const { jobs } = await carrier.submit(tx, [{ ...submission, clock: { state: 'real' } }]);
+    expect(jobs.map(({ name }) => name)).toEqual(jobNames);
+    expect(taken).toBe(takenWithin);
+  });
 });
