@@ -40,9 +40,13 @@ export const KNOWN_CONSTRUCTS: Readonly<Record<string, KnownConstructs>> = {
     why: 'one server',
     counts: { 'lateral with a limit': 1 },
   },
+  'services/payments/src/rails/rtp/submissions/ordinary-store.ts': {
+    why: 'two forms',
+    counts: { 'place of a row': 2, 'lateral with a limit': 3 },
+  },
   'services/payments/src/rails/rtp/submissions/store.ts': {
     why: 'two forms',
-    counts: { 'place of a row': 2, 'lateral with a limit': 4, 'lock over many tenants': 1 },
+    counts: { 'place of a row': 1, 'lateral with a limit': 3, 'lock over many tenants': 1 },
   },
   'services/toolhub/src/billing/meter-store.ts': {
     why: 'two forms',

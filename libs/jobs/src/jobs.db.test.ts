@@ -296,7 +296,8 @@ test('draining waits for a claim under way, and for what it brings', async () =>
     });
     await until('it listens no more', async () => {
       const listens = `select from pg_stat_activity where datname = current_database() and query like 'listen %'`;
-      return (await session.query(listens)).rowCount === 0;
+      // Outside of the session's transaction, which goes on seeing who was connected at its first look.
+      return (await database.query(listens)).rowCount === 0;
     });
     expect(isDrained).toBe(false);
     await session.query('commit');
