@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { everyMinutes, type Handler } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
@@ -44,8 +43,8 @@ export interface ApprovalsDependencies {
   vault: ArgumentsVault;
   mails: Pick<ApprovalMails, 'plan'>;
   audit: Pick<AuditService, 'record'>;
-  /** The order of members says nothing in JSON, so it must not tell two calls apart. */
-  canonicalJson(value: unknown): string;
+  /** What tells two calls apart, in whatever order their arguments are named. */
+  hashArguments(args: Record<string, unknown>): Promise<Buffer>;
   newId: NewId;
   now: () => Date;
 }
@@ -117,7 +116,7 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
   async function passAsked(rules: ApprovalRules, call: Asking, free: Passage): Promise<Passage> {
     const client = await deps.clientOf(call.session);
     if (rules.remembered.has(rememberedKey(client.id, call.tool.name))) return free;
-    const argumentsHash = hash('sha256', deps.canonicalJson(call.args), 'buffer');
+    const argumentsHash = await deps.hashArguments(call.args);
     const asked: Asked = { ...call, customerId: call.session.customerId, client, argumentsHash };
     const found = await findAnswered(asked);
     if (found === undefined) {

@@ -14,7 +14,8 @@ import {
   type RpcAnswer,
   startInstance,
 } from '../mcp/test/rig.ts';
-import { canonicalJson, createIdempotency } from './idempotency.ts';
+import { canonicalJson } from './arguments-hash.ts';
+import { createIdempotency } from './idempotency.ts';
 
 let db: TestDatabase;
 let hubs: [Instance, Instance];

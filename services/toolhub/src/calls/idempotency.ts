@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Queryable } from '@libs/db';
 import { everyMinutes } from '@libs/jobs';
 import type { Holder } from '../billing/holder.ts';
 import type { Alongside } from '../billing/meter.ts';
+import { hashArguments } from './arguments-hash.ts';
 import {
   deleteExpiredCalls,
   deleteIntents,
@@ -68,7 +68,7 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal },
   ): Promise<KeyClaim> {
     const { args, signal, ...keyed } = call;
-    const argumentsHash = hash('sha256', canonicalJson(args), 'buffer');
+    const argumentsHash = await hashArguments(args);
     const deadline = performance.now() + waitMs;
     for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * 2, LOOK_MS_MAX)) {
       const holder = await deps.holder.current();
@@ -122,13 +122,4 @@ async function endKeys(tx: Queryable, endings: readonly KeyEnding[]): Promise<vo
   const freed = endings.filter(({ resultJson }) => resultJson === null);
   if (done.length > 0) await storeResults(tx, done);
   if (freed.length > 0) await deleteIntents(tx, freed);
-}
-
-/** The order of members says nothing in JSON, so it must not tell two calls apart. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  );
 }

@@ -18,7 +18,7 @@ import {
 import type { CallRequest } from '../calls/call.ts';
 import type { Admission, CallTool } from '../calls/call-tool.ts';
 import { addressRequest } from './elicitation.ts';
-import type { JsonObject } from './message.ts';
+import { isObject, type JsonObject } from './message.ts';
 import { INSTRUCTIONS, LEGACY_VERSIONS, type ServerInfo } from './protocol.ts';
 
 /** One request on its way through the SDK, with what was found out before. */
@@ -55,7 +55,7 @@ export interface SdkPathDependencies {
 export interface SdkPath {
   serve(
     exchange: Exchange,
-    parts: { request: IncomingMessage; response: ServerResponse; body: unknown },
+    parts: { request: IncomingMessage; response: ServerResponse; body: JsonObject },
   ): Promise<void>;
   close(): Promise<void>;
 }
@@ -135,13 +135,23 @@ export function createSdkPath(deps: SdkPathDependencies): SdkPath {
         { fetch: (webRequest, options) => handler.fetch(webRequest, { ...options, authInfo }) },
         { onerror: deps.onError },
       );
-      await serveNode(request as unknown as NodeIncomingMessageLike, response, body);
+      await serveNode(request as unknown as NodeIncomingMessageLike, response, shownToSdk(exchange, body));
     },
     close: () => handler.close(),
   };
 }
 
 const NAME_SHOWN_MAX = 100;
+
+/**
+ * A call that was admitted runs with the arguments that were checked for it, so the SDK, which writes the message out and
+ * reads it again, is spared them: they may be megabytes.
+ */
+function shownToSdk({ call, admission }: Exchange, message: JsonObject): JsonObject {
+  const isDecided = admission?.kind === 'admitted' || admission?.kind === 'refused';
+  if (call === undefined || !isDecided || !isObject(message.params)) return message;
+  return { ...message, params: { ...message.params, arguments: {} } };
+}
 
 function exchangeOf(authInfo: AuthInfo | undefined): Exchange {
   const exchange = authInfo?.extra?.exchange as Exchange | undefined;

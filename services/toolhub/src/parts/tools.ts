@@ -6,7 +6,7 @@ import { createApprovals } from '../approvals/service.ts';
 import { addDays } from '../billing/rollup-ranges.ts';
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
-import { canonicalJson } from '../calls/idempotency.ts';
+import { hashArguments } from '../calls/arguments-hash.ts';
 import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import { type ExportSection, pagesOf, shown } from '../data-export/section.ts';
@@ -85,7 +85,7 @@ export async function addTools(
     customers: accounts.customers,
   });
   const approvals = createApprovals({
-    ...{ database, ruleBook, vault, audit, canonicalJson, newId, now },
+    ...{ database, ruleBook, vault, audit, hashArguments, newId, now },
     mails: approvalMails,
     clientOf: accounts.clientOf,
     rulesOf(customerId) {
