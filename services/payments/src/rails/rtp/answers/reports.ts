@@ -64,7 +64,9 @@ export function plainAcceptances(
   const perTransfer = Map.groupBy(reports, ({ report }) => report.original.instructionId);
   return [...perTransfer.values()].flatMap(([first, ...more]) => {
     const received = more.length === 0 ? first : undefined;
-    if (!received || received.header?.to !== connections[received.mode]?.identity.participant) return [];
+    const identity = received && connections[received.mode]?.identity;
+    // A header that names nobody is not for us, least of all where we are nobody.
+    if (!identity || received.header?.to !== identity.participant) return [];
     const { report, mode } = received;
     const { instructionId, messageId, amountCents } = report.original;
     if (amountCents === null || outcomeOf(report).kind !== 'accepted') return [];
