@@ -1,6 +1,7 @@
 // npm start: both products. `npm run payments` and `npm run toolhub`: one of them. With `-- spread`, the tables of an empty
 // installation are placed on the servers of a Citus cluster instead.
 import { spawn, spawnSync } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { buildDashboards } from './dashboards.mjs';
 import { ensureInstalled, fail, node, root } from './install.mjs';
@@ -60,7 +61,10 @@ for (const name of names) {
 }
 
 // Beside the services, which answer meanwhile; a page that is asked for too early says so and comes by itself.
-buildDashboards(names).once('exit', (code) => {
+const builder = buildDashboards(names);
+// After the services where cores are few: on two of them the first answer came a tenth later.
+if (builder.pid !== undefined) setPriority(builder.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+builder.once('exit', (code) => {
   if (code !== 0)
     console.error('The dashboards were not built: see the message above. The API is not concerned.');
 });

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
+import { withCpu } from '../cpu.ts';
 import { type BenchDatabase, freePort, startDatabase } from '../environment.ts';
-import { type Load, sendLoad } from '../load.ts';
+import { type Load, measured, warmUp } from '../load.ts';
 import { median } from '../result.ts';
 import { CALL_ARGUMENTS, CALLED_TOOL } from './platform.ts';
 
@@ -110,18 +111,31 @@ export function mcpLoad(
 
 const ROUNDS = 3;
 const SECONDS = 2;
-const WARMUP_SECONDS = 3;
+const WARMUP_ROUNDS = 3;
 
-/** Takes turns, so that a busy moment of the machine falls on all of them; the median of the rounds counts. */
+interface Comparison {
+  rounds?: number;
+  seconds?: number;
+  /** The process that serves them all: then requests are counted per second of its processor time instead of the clock's. */
+  pid?: number;
+}
+
+/**
+ * Takes turns, so that a busy moment of the machine falls on all of them; the median of the rounds counts. They are warmed
+ * up in turns, too: where two routes share a server, what was compiled for the first alone is thrown away by the second.
+ */
 export async function compare(
   loads: readonly Omit<Load, 'seconds' | 'warmupSeconds'>[],
-  { rounds = ROUNDS, seconds = SECONDS } = {},
+  { rounds = ROUNDS, seconds = SECONDS, pid }: Comparison = {},
 ): Promise<number[]> {
+  for (let round = 0; round < WARMUP_ROUNDS; round += 1)
+    for (const load of loads) await warmUp({ ...load, seconds, warmupSeconds: 1 });
   const rates: number[][] = loads.map(() => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, load] of loads.entries()) {
-      const report = await sendLoad({ ...load, seconds, warmupSeconds: round === 0 ? WARMUP_SECONDS : 0 });
-      rates[index]?.push(report.perSecond);
+      const send = () => measured({ ...load, seconds, warmupSeconds: 0 });
+      const { result, seconds: cpuSeconds } = await withCpu(pid === undefined ? [] : [pid], send);
+      rates[index]?.push(pid === undefined ? result.perSecond : result.requests / cpuSeconds);
     }
   }
   return rates.map(median);
