@@ -48,7 +48,12 @@ const columns: readonly Column<Difference>[] = [
     render: referenceOf,
   },
   { header: words.day, render: ({ day }) => <span className="ui-number">{day}</span> },
-  { header: words.rail, render: ({ rail, mode }) => `${texts.rails[rail]} · ${texts.mode[mode]}` },
+  {
+    header: words.rail,
+    render: ({ rail, mode }) => (
+      <span className="ui-together">{`${texts.rails[rail]} · ${texts.mode[mode]}`}</span>
+    ),
+  },
   { header: words.ours, align: 'right', render: ({ ours }) => sideOf(ours) },
   { header: words.theirs, align: 'right', render: ({ theirs }) => sideOf(theirs) },
   { header: words.firstSeen, align: 'right', render: ({ first_seen_at: at }) => <When at={at} dayOnly /> },
