@@ -104,6 +104,27 @@ export function testFirstSteps(running: () => Running): void {
       .waitFor();
   });
 
+  test('is told at the amount what is too much, and at the rail that none leads there', async () => {
+    const { harness, page } = running();
+    await goTo(page, '/dashboard/payments/new?from=pm_alice&to=pm_test_no_rtp');
+    await page.getByLabel('Amount in USD').fill('100,000,000.00');
+    await button(page, 'Send payment').click();
+    await refusedAt(page, 'Amount in USD', /\$99,999,999\.99/);
+    await page.getByLabel('Amount in USD').fill('25.00');
+    await page.getByText('Why this rail').first().waitFor();
+    const { rowCount } = await harness.database.query(
+      "update payment_methods set rails_receive = '{}' where id = 'pm_test_no_rtp'",
+    );
+    expect(rowCount).toBe(1);
+    await button(page, 'Send payment').click();
+    await refusedAt(page, 'Rail', /No rail can carry this payment/);
+    // The API names the field itself where one rail was asked for.
+    await page.getByRole('combobox', { name: 'Rail' }).click();
+    await page.getByRole('option', { name: 'RTP' }).click();
+    await button(page, 'Send payment').click();
+    await refusedAt(page, 'Rail', /destination_cannot_receive/);
+  });
+
   test('makes a key, which works, and stops working within a second of being revoked', async () => {
     const { harness, page } = running();
     const key = await makeKey(page, 'Till');

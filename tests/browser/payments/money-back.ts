@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { goTo } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { button } from './steps.ts';
+import { button, refusedAt } from './steps.ts';
 
 export function testMoneyBack(running: () => Running): void {
   test('refunds a payment, no more than is left of it, and sees the refund at the payment', async () => {
@@ -106,13 +106,20 @@ export function testMoneyBack(running: () => Running): void {
     await page.locator('.mantine-Timeline-root').getByText('Pending').waitFor();
     expect(await page.getByRole('link', { name: 'Try again' }).count()).toBe(0);
     await goTo(page, '/dashboard/sandbox');
-    // No time, and one that has passed, are refused at the field.
+    // No time, one that has passed and one too far ahead are refused at the field.
     await page.getByLabel('Set to').fill('');
     await button(page, /^Set$/).click();
     await page.getByText('A day and a time', { exact: true }).waitFor();
     await page.getByLabel('Set to').fill('2020-01-01T10:00:00');
     await button(page, /^Set$/).click();
-    await page.locator('input[type="datetime-local"][aria-invalid="true"]').waitFor();
+    await refusedAt(page, 'Set to', /The sandbox clock only goes forward/);
+    await page.getByLabel('Set to').fill('2100-01-01T10:00:00');
+    await button(page, /^Set$/).click();
+    await refusedAt(page, 'Set to', /at most ten years ahead/);
+    // So is the id of a payment that does not exist.
+    await page.getByLabel('Payment id').fill('pay_unknown');
+    await button(page, 'Force it').click();
+    await refusedAt(page, 'Payment id', 'There is no such payment.');
     await button(page, 'Let it run').click();
     await page.getByText('Running', { exact: true }).waitFor();
   });

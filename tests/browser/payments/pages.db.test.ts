@@ -19,6 +19,7 @@ import {
 import { dialogs, listPages, objectPages, operatorPages, publicPages, statePages } from './pages.ts';
 import { startDashboard } from './rig.ts';
 import { type Seeded, seed, seedOperator, seedStates } from './seed.ts';
+import { refusedAt } from './steps.ts';
 
 const SLOW_MACHINE_MS = 240_000;
 const FIRST_LOAD_SCRIPT_BYTES_MAX = 300_000;
@@ -234,6 +235,25 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     // The rail and its mode are read as one, however narrow their column is.
     const rail = difference.getByText('RTP · Live', { exact: true });
     expect(await rail.evaluate((text) => text.getClientRects().length)).toBe(1);
+    await page.context().close();
+  });
+
+  test('the operator is told at the field why something that was put aside cannot be applied', async () => {
+    const { page } = await openAs(owner);
+    await visit(page, operatorPages['operator-quarantine'] ?? '');
+    await page
+      .getByRole('row', { name: /no entry of ours/i })
+      .getByRole('button', { name: 'View' })
+      .click();
+    const apply = async (paymentId: string) => {
+      await page.getByLabel('Payment id').fill(paymentId);
+      await page.getByRole('button', { name: 'Apply to a payment' }).click();
+    };
+    await apply('pay_unknown');
+    await refusedAt(page, 'Payment id', 'There is no such payment.');
+    const { body } = await owner.call('GET', '/v1/payments?rail=ach&limit=1');
+    await apply(body.data[0].id);
+    await refusedAt(page, 'Payment id', /The payment has no entry/);
     await page.context().close();
   });
 

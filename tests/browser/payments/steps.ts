@@ -4,9 +4,10 @@ import type { Locator, Page } from 'playwright-core';
 export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name });
 
 /** The field is marked as wrong, and these words are said of it, to a screen reader as well. */
-export const refusedAt = (page: Page, field: string, words: string): Promise<void> =>
+export const refusedAt = (page: Page, field: string, words: string | RegExp): Promise<void> =>
   page
     .getByRole('textbox', { name: field, description: words })
+    .or(page.getByRole('combobox', { name: field, description: words }))
     .and(page.locator('[aria-invalid="true"]'))
     .waitFor();
 

@@ -86,7 +86,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
       'routing.prefer': 'prefer',
       'routing.fallback': 'fallback',
     },
-    fieldOfCode: { amount_too_large: 'amount', insufficient_funds: 'amount', rail_not_available: 'rail' },
+    fieldOfCode: { insufficient_funds: 'amount', rail_not_available: 'rail' },
     validate: {
       amount: (value: string) => (parseAmount(value) ? null : words.notAnAmount),
       metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),

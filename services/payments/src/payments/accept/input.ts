@@ -5,13 +5,15 @@ import type { CreatePaymentBody } from '../schemas.ts';
 import type { PaymentInput } from './draft.ts';
 
 const CURRENCY = 'USD';
+/** In dollars as well: the dashboard shows it at a field that takes them. */
+const AT_MOST = `At most ${AMOUNT_MAX} minor units, which is $${(AMOUNT_MAX / 100).toLocaleString('en-US')}.`;
 
 /** The body as the domain knows it; what fits the schema but cannot be meant is refused here. */
 export function inputFromBody(body: CreatePaymentBody): PaymentInput {
   const rail = body.rail ?? 'auto';
   if (body.amount > AMOUNT_MAX) {
     throw errors.amount_too_large({
-      errors: [{ pointer: '/amount', code: 'amount_too_large', detail: `At most ${AMOUNT_MAX}.` }],
+      errors: [{ pointer: '/amount', code: 'amount_too_large', detail: AT_MOST }],
     });
   }
   if (body.currency.toUpperCase() !== CURRENCY) {
