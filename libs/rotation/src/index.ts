@@ -2,3 +2,4 @@ export { ROTATION_START_ERRORS, runRotation } from './command.ts';
 export { createRotationJob, type RotationJob } from './job.ts';
 export { describeTally, type RotationTally, resealEverything } from './rotation.ts';
 export { type SealedColumn, sealedColumn } from './sealed-column.ts';
+export { checkStoredKeys, describeMissingKeys } from './stored-keys.ts';

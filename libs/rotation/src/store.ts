@@ -18,6 +18,8 @@ export interface Resealed {
   readonly mark: string | null;
 }
 
+const keyIdOf = (column: SealedColumn): string => `encode(substring(${column.column} from 2 for 4), 'hex')`;
+
 interface PageRow {
   [name: string]: string | Buffer | null;
 }
@@ -31,7 +33,7 @@ export async function readPage(
   const keys = Object.keys(column.key);
   const needs = column.mark?.needs ?? [];
   const mark = column.mark === undefined ? 'null' : column.mark.column;
-  const keyId = `encode(substring(${column.column} from 2 for 4), 'hex')`;
+  const keyId = keyIdOf(column);
   const from =
     after === null
       ? ''
@@ -49,6 +51,20 @@ export async function readPage(
     sealed: rotation_sealed as Buffer | null,
     mark: rotation_mark as string | null,
   }));
+}
+
+/** The keys that the first and the last rows of a table are under: never more than a page of each, however long the table is. */
+export async function readKeyIdsAtEnds(db: Queryable, column: SealedColumn): Promise<string[]> {
+  const keys = Object.keys(column.key);
+  const found: string[] = [];
+  for (const direction of ['asc', 'desc']) {
+    const { rows } = await db.query<{ key_id: string | null }>(
+      `select ${keyIdOf(column)} as key_id from ${column.table}
+       order by ${keys.map((name) => `${name} ${direction}`).join(', ')} limit ${column.rowsPerPage}`,
+    );
+    found.push(...rows.flatMap(({ key_id }) => key_id ?? []));
+  }
+  return found;
 }
 
 /** Writes what still is as it was read; the others were changed meanwhile, by someone with the newest key. */

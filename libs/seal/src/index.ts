@@ -10,6 +10,7 @@ export {
 } from './ids.ts';
 export {
   createSealer,
+  parseKeyIds,
   parseSealKeys,
   SEAL_KEY_BYTES,
   type Sealer,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SealError, type SealErrorCode } from './errors.ts';
-import { createSealer, parseSealKeys } from './sealer.ts';
+import { createSealer, parseKeyIds, parseSealKeys } from './sealer.ts';
 
 const oldKey = Buffer.alloc(32, 1);
 const newKey = Buffer.alloc(32, 2);
@@ -148,5 +148,16 @@ describe('parseSealKeys', () => {
     [`${newKey.toString('base64')},${newKey.toString('base64url')}`, 'the same key twice'],
   ])('refuses %j: %s', (text) => {
     expect(parseSealKeys(text).ok).toBe(false);
+  });
+});
+
+describe('parseKeyIds', () => {
+  it('reads ids as they are printed', () => {
+    const { keyIds } = createSealer({ keys: [newKey, oldKey] });
+    expect(parseKeyIds(keyIds.join(' , ').toUpperCase())).toEqual(keyIds);
+  });
+
+  it.each(['', '1234567', '12345678,', '1234567g', newKey.toString('base64')])('refuses %j', (text) => {
+    expect(parseKeyIds(text)).toBeInstanceOf(Error);
   });
 });

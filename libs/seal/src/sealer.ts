@@ -167,3 +167,14 @@ export function parseSealKeys(text: string): SealKeysResult {
   }
   return { ok: true, keys };
 }
+
+/** Reads ids of keys as they are printed, with commas between them. */
+export function parseKeyIds(text: string): readonly string[] | Error {
+  const ids = text.split(',').map((id) => id.trim().toLowerCase());
+  const isId = new RegExp(`^[0-9a-f]{${2 * KEY_ID_BYTES}}$`);
+  return ids.every((id) => isId.test(id))
+    ? ids
+    : new Error(
+        `must be the ids of keys, each of ${2 * KEY_ID_BYTES} hexadecimal digits, with commas between them`,
+      );
+}

@@ -87,6 +87,7 @@ describe('settings', () => {
       PAYMENTS_PORT: 'http',
       DATABASE_URL: 'mysql://secret@x/y',
       PAYMENTS_ENCRYPTION_KEY: 'c2VjcmV0',
+      PAYMENTS_LOST_ENCRYPTION_KEYS: 'c2VjcmV0',
       PAYMENTS_EGRESS_ALLOW: 'nowhere',
       PAYMENTS_ACH_SFTP_URL: 'https://x',
       PAYMENTS_RTP_GATEWAY_URL: 'http://x',

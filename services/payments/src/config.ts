@@ -1,5 +1,6 @@
 import type { MetricsAccess } from '@libs/http';
 import { type Env, loadSettings, SettingsError, settings } from '@libs/runtime';
+import { parseKeyIds } from '@libs/seal';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
 
@@ -31,6 +32,9 @@ export const settingsSpec = {
   ),
   dataDir: settings.text('DATA_DIR', { default: '.data' }),
   encryptionKeys: settings.keys('PAYMENTS_ENCRYPTION_KEY', { optional: true }),
+  lostKeyIds: settings.custom<readonly string[]>('PAYMENTS_LOST_ENCRYPTION_KEYS', parseKeyIds, {
+    default: [],
+  }),
   adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
   metricsToken: settings.text('PAYMENTS_METRICS_TOKEN', { minLength: 16, maxLength: 512, optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
@@ -89,6 +93,8 @@ export interface PaymentsConfig {
   };
   readonly dataDir: string;
   readonly encryptionKeys: readonly Buffer[] | undefined;
+  /** Ids of keys that are lost for good, so that what they sealed does not stop the start. */
+  readonly lostKeyIds: readonly string[];
   readonly adminToken: string | undefined;
   readonly metricsAccess: MetricsAccess;
   readonly egress: { readonly allow: readonly string[]; readonly development: boolean };
@@ -154,6 +160,7 @@ export function loadConfig(env: Env): PaymentsConfig {
     },
     dataDir: loaded.dataDir,
     encryptionKeys: loaded.encryptionKeys,
+    lostKeyIds: loaded.lostKeyIds,
     adminToken: loaded.adminToken,
     metricsAccess:
       loaded.metricsToken === undefined ? (development ? 'open' : 'closed') : { token: loaded.metricsToken },

@@ -109,6 +109,26 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
   expect(await ready()).toBe(0);
 });
 
+test('a key that opens nothing of what is stored stops the start, until the stored one is given up', {
+  timeout: SLOW_MACHINE_MS,
+}, async () => {
+  const settings = {
+    DATABASE_URL: testDatabase.url,
+    PAYMENTS_PORT: String(await freePort()),
+    PAYMENTS_ROLE: 'api',
+    PAYMENTS_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
+  };
+  const wrong = run(settings);
+  expect(await wrong.ended).toBe(1);
+  expect(wrong.output().trim().split('\n')).toHaveLength(1);
+  expect(wrong.output()).toContain('PAYMENTS_ENCRYPTION_KEY opens nothing of what is stored');
+  const [, lost = ''] = /PAYMENTS_LOST_ENCRYPTION_KEYS=(\w{8}) /.exec(wrong.output()) ?? [];
+  const { child, output, ended } = run({ ...settings, PAYMENTS_LOST_ENCRYPTION_KEYS: lost });
+  await expect.poll(output, { timeout: 40_000 }).toContain(`:${settings.PAYMENTS_PORT}`);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
+
 test('in production it prints no secret', { timeout: SLOW_MACHINE_MS }, async () => {
   const port = await freePort();
   const { child, output, ended } = run({

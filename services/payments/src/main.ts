@@ -13,6 +13,7 @@ import { SealError } from '@libs/seal';
 import { createPayments } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';
 import { paymentsMigrations, SCHEMA } from './migrations.ts';
+import { checkKeysAtStart } from './rotation/start-check.ts';
 import { loadSecrets } from './secrets.ts';
 import { welcome } from './welcome.ts';
 
@@ -50,6 +51,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   // A worker serves no requests, so it needs none for them.
   const testDatabase = config.role === 'worker' ? database : await open(config.database.testConnectionsMax);
   const secrets = await loadSecrets(config, randomBytes);
+  await checkKeysAtStart({ config, database, log, sealer: secrets.sealer });
   const payments = await createPayments({ config, database, testDatabase, secrets, app: { metrics } });
   closers.unshift({ name: 'payments', close: () => payments.close() });
   if (config.role !== 'api') await payments.startJobs();

@@ -92,6 +92,7 @@ test('[TH-1.2] every bad setting is named in one message, and no value is repeat
     TOOLHUB_PUBLIC_URL: 'https://user:hunter2@hub.example.com/path',
     DATABASE_URL: 'mysql://secret-host/db',
     TOOLHUB_ENCRYPTION_KEY: 'c2hvcnQ=',
+    TOOLHUB_LOST_ENCRYPTION_KEYS: 'c2hvcnQ=',
     TOOLHUB_ADMIN_TOKEN: 'hunter2',
     TOOLHUB_INTERNAL_TOKENS: 'nocolon',
     TOOLHUB_INTERNAL_ACCOUNTS: join(folder, 'missing.json'),

@@ -10,7 +10,7 @@ import {
   SettingsError,
   settings,
 } from '@libs/runtime';
-import { loadOrCreateSecretFile, newToken, SEAL_KEY_BYTES } from '@libs/seal';
+import { loadOrCreateSecretFile, newToken, parseKeyIds, SEAL_KEY_BYTES } from '@libs/seal';
 import { readOAuthClients } from './connect/settings.ts';
 import type { Connector, OAuthClient } from './connectors/connector.ts';
 import { settingNames } from './connectors/index.ts';
@@ -39,6 +39,8 @@ export interface Config {
   readonly dataDir: string;
   readonly secrets: {
     readonly encryptionKeys: readonly Buffer[];
+    /** Ids of keys that are lost for good, so that what they sealed does not stop the start. */
+    readonly lostKeyIds: readonly string[];
     readonly adminToken: string;
     readonly internalTokens: readonly NamedToken[];
   };
@@ -99,6 +101,9 @@ const spec = {
   ),
   dataDir: settings.text('DATA_DIR', { default: '.data' }),
   encryptionKeys: settings.keys('TOOLHUB_ENCRYPTION_KEY', { bytes: SEAL_KEY_BYTES, optional: true }),
+  lostKeyIds: settings.custom<readonly string[]>('TOOLHUB_LOST_ENCRYPTION_KEYS', parseKeyIds, {
+    default: [],
+  }),
   adminToken: settings.custom<string | undefined>('TOOLHUB_ADMIN_TOKEN', readBearer, { default: undefined }),
   metricsToken: settings.custom<string | undefined>('TOOLHUB_METRICS_TOKEN', readBearer, {
     default: undefined,
@@ -282,7 +287,9 @@ export async function loadConfig(env: Env, connectors: readonly Connector[]): Pr
     preparedStatements: values.preparedStatements === 'auto' ? undefined : values.preparedStatements === 'on',
     statementTimeoutMs: values.statementTimeoutMs,
     dataDir: values.dataDir,
-    secrets: Object.freeze({ encryptionKeys, adminToken, internalTokens }),
+    secrets: Object.freeze({
+      ...{ encryptionKeys, lostKeyIds: values.lostKeyIds, adminToken, internalTokens },
+    }),
     internalAccounts: values.internalAccounts,
     mail: Object.freeze({ smtpUrl: values.smtpUrl, from: values.mailFrom }),
     seller: Object.freeze({

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../test/instance.ts';
+import { createToolhubDatabase, freePort, startInstance } from '../test/instance.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 let folder: string;
@@ -70,6 +70,28 @@ test('[TH-1] a database that cannot be reached is one line, too', async () => {
   expect(output.stderr.trim().split('\n')).toHaveLength(1);
   expect(output.stderr).not.toContain('hunter2');
 });
+
+test('a key that opens nothing of what is stored stops the start, until the stored one is given up', async () => {
+  const database = await createToolhubDatabase();
+  const before = await startInstance(database.url);
+  expect((await fetch(`${before.url}/oauth/connect-mcp`, { redirect: 'manual' })).status).toBe(302);
+  await before.stop();
+  const settings = {
+    TOOLHUB_DATABASE_URL: database.url,
+    TOOLHUB_PORT: String(await freePort()),
+    TOOLHUB_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
+  };
+  const wrong = start(settings);
+  expect(await wrong.exited).toBe(1);
+  expect(wrong.output.stderr.trim().split('\n')).toHaveLength(1);
+  expect(wrong.output.stderr).toContain('TOOLHUB_ENCRYPTION_KEY opens nothing of what is stored');
+  const [, lost = ''] = /TOOLHUB_LOST_ENCRYPTION_KEYS=(\w{8}) /.exec(wrong.output.stderr) ?? [];
+  const { child, output, exited } = start({ ...settings, TOOLHUB_LOST_ENCRYPTION_KEYS: lost });
+  await expect.poll(() => output.stdout, { timeout: 40_000 }).toContain('/mcp');
+  child.kill('SIGTERM');
+  expect(await exited).toBe(0);
+  await database.drop();
+}, 90_000);
 
 test('[TH-1.5] alone it starts its own database, prints the admin token in development only, and drains on SIGTERM', async () => {
   const port = await freePort();

@@ -16,9 +16,11 @@ import {
   runUntilSignal,
   StartError,
 } from '@libs/runtime';
+import { SealError } from '@libs/seal';
 import { createToolhub } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
+import { checkKeysAtStart } from './rotation/start-check.ts';
 import { migrationSource, SCHEMA } from './schema.ts';
 import { welcome } from './welcome.ts';
 
@@ -43,6 +45,7 @@ async function main(): Promise<void> {
       ...(config.development ? {} : { onSecondConnection: reportSecondConnections({ metrics, log }) }),
     });
     closers.unshift({ name: 'database', close: () => database.close() });
+    await checkKeysAtStart({ config, database, log });
     const toolhub = await createToolhub({ config, database, connectors, metrics });
     closers.unshift({ name: 'toolhub', close: () => toolhub.close() });
     await toolhub.startJobs();
@@ -66,7 +69,8 @@ function forOperator(error: unknown): unknown {
   const known =
     error instanceof DatabaseUnreachable ||
     error instanceof DataFolderError ||
-    error instanceof MigrationError;
+    error instanceof MigrationError ||
+    error instanceof SealError;
   return known ? new StartError(error.message, { cause: error }) : error;
 }
 

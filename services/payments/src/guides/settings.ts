@@ -23,6 +23,8 @@ const settingMeanings: Readonly<Record<SettingName, string>> = {
   dataDir: 'Embedded database, generated keys, mail that is not sent.',
   encryptionKeys:
     '32 bytes in base64 that seal account numbers and secrets; a comma list, newest first, rotates them.',
+  lostKeyIds:
+    'Ids of encryption keys that are lost for good, with commas: what they sealed no longer stops the start, and stays unreadable.',
   adminToken: 'Bearer token of `/v1/admin`.',
   metricsToken: 'Bearer token of `/metrics`; without it closed in production.',
   smtpUrl: 'How account mail leaves; without it `.eml` files under `DATA_DIR/mail`.',

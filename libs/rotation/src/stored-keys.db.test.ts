@@ -1,0 +1,98 @@
+import type { Database } from '@libs/db';
+import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createSealer, SealError } from '@libs/seal';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { checkStoredKeys, describeMissingKeys, resealEverything, sealedColumn } from './index.ts';
+
+const OLD = Buffer.alloc(32, 1);
+const NEW = Buffer.alloc(32, 2);
+const old = createSealer({ keys: [OLD] });
+const fresh = createSealer({ keys: [NEW] });
+const [OLD_ID] = old.keyIds;
+const [NEW_ID] = fresh.keyIds;
+const ROWS_PER_PAGE = 3;
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+const columnOf = (table: string) =>
+  sealedColumn({
+    ...{ table, column: 'text_sealed', rowsPerPage: ROWS_PER_PAGE },
+    key: { tenant_id: 'text', id: 'text' },
+    contextOf: (row) => `${table} ${row.tenant_id} ${row.id}`,
+  });
+const columns = [columnOf('letters'), columnOf('cards')];
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+  for (const table of ['letters', 'cards'])
+    await database.query(
+      `create table ${table} (tenant_id text collate "C", id text collate "C", text_sealed bytea, primary key (tenant_id, id))`,
+    );
+});
+beforeEach(() => database.query('truncate letters, cards'));
+afterAll(() => testDatabase.drop());
+
+async function add(table: string, id: string, sealer = old): Promise<void> {
+  await database.query(`insert into ${table} values ('org', $1, $2)`, [
+    id,
+    sealer.seal('text', `${table} org ${id}`),
+  ]);
+}
+
+const check = (keys: readonly Buffer[], lostKeyIds: readonly string[] = []) =>
+  checkStoredKeys({
+    ...{ database, columns, lostKeyIds, sealer: createSealer({ keys }) },
+    ...{ keyVariable: 'THE_KEYS', keyFile: 'the-file', lostVariable: 'THE_LOST' },
+  });
+
+test('where nothing is stored every key is right', async () => {
+  expect(await check([NEW])).toEqual([]);
+  await database.query(`insert into letters values ('org', 'a', null)`);
+  expect(await check([NEW])).toEqual([]);
+});
+
+test('keys that open nothing are refused with what to do, and no word of a key', async () => {
+  await add('cards', 'a');
+  const refusal = await check([NEW]).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(SealError);
+  const { message } = refusal as SealError;
+  expect(message).toMatch(/^THE_KEYS opens nothing of what is stored: /);
+  for (const part of [OLD_ID, NEW_ID, 'the-file', `THE_LOST=${OLD_ID} `]) expect(message).toContain(part);
+  for (const key of [OLD, NEW]) expect(message).not.toContain(key.toString('base64'));
+  expect(message).not.toContain('\n');
+});
+
+test('the right key is taken anywhere in the list, and a damaged value stops nobody', async () => {
+  await add('letters', 'a');
+  await database.query(
+    'update letters set text_sealed = set_byte(text_sealed, 20, 1 + get_byte(text_sealed, 20) % 255)',
+  );
+  for (const keys of [[OLD], [OLD, NEW], [NEW, OLD]]) expect(await check(keys)).toEqual([]);
+});
+
+test('a key that was dropped while values need it is named, also where only the end of a long table does', async () => {
+  for (let n = 0; n < 3 * ROWS_PER_PAGE; n += 1) await add('letters', `a${n}`, fresh);
+  await add('letters', 'z');
+  const missing = await check([NEW]);
+  expect(missing).toEqual([OLD_ID]);
+  expect(describeMissingKeys(missing, 'THE_KEYS')).toContain(
+    `sealed with key ${OLD_ID}, which is not in THE_KEYS`,
+  );
+});
+
+test('after the rotation the new key is enough and the old one alone is refused', async () => {
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await add('letters', id);
+  const sealer = createSealer({ keys: [NEW, OLD] });
+  expect(await resealEverything({ database, sealer, columns })).toMatchObject({ clean: true });
+  expect(await check([NEW])).toEqual([]);
+  await expect(check([OLD])).rejects.toThrow('opens nothing');
+});
+
+test('a key that was given up stops nothing, and another one still does', async () => {
+  await add('letters', 'a');
+  expect(await check([NEW], [OLD_ID])).toEqual([]);
+  await add('cards', 'a', createSealer({ keys: [Buffer.alloc(32, 3)] }));
+  await expect(check([NEW], [OLD_ID])).rejects.toThrow('opens nothing');
+});

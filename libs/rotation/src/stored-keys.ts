@@ -1,0 +1,54 @@
+import type { Queryable } from '@libs/db';
+import { SealError, type Sealer } from '@libs/seal';
+import type { SealedColumn } from './sealed-column.ts';
+import { readKeyIdsAtEnds } from './store.ts';
+
+export interface StoredKeysCheck {
+  readonly database: Queryable;
+  readonly sealer: Pick<Sealer, 'keyIds'>;
+  readonly columns: readonly SealedColumn[];
+  /** The setting that holds the keys, and the file of the data folder that does where it is not set. */
+  readonly keyVariable: string;
+  readonly keyFile: string;
+  /** The setting by which an operator gives keys up, and the ids in it. */
+  readonly lostVariable: string;
+  readonly lostKeyIds: readonly string[];
+}
+
+/**
+ * Refuses a start whose keys open nothing of what is stored, and gives the ids of keys that a part of it still needs.
+ * Rejected: a value that is sealed at the first start and kept for this: it holds an installation in which nothing is stored
+ * to a key that nothing needs, and one that was there before has none.
+ */
+export async function checkStoredKeys(check: StoredKeysCheck): Promise<readonly string[]> {
+  const { database, sealer, columns, lostKeyIds } = check;
+  const stored = new Set<string>();
+  for (const column of columns)
+    for (const keyId of await readKeyIdsAtEnds(database, column)) stored.add(keyId);
+  const missing = [...stored].filter(
+    (keyId) => !sealer.keyIds.includes(keyId) && !lostKeyIds.includes(keyId),
+  );
+  const opensSomething = sealer.keyIds.some((keyId) => stored.has(keyId));
+  if (missing.length > 0 && !opensSomething) throw new SealError('unknown_key', refusal(check, missing));
+  return missing;
+}
+
+function refusal(
+  { sealer, keyVariable, keyFile, lostVariable }: StoredKeysCheck,
+  missing: readonly string[],
+): string {
+  return (
+    `${keyVariable} opens nothing of what is stored: that is sealed with key ${missing.join(', ')}, and the setting ` +
+    `(without it, the file ${keyFile}) has ${sealer.keyIds.join(', ')}. Set the key that this database was used with, or ` +
+    `restore the database that belongs to this key. Where it is lost for good, ${lostVariable}=${missing.join(',')} ` +
+    'starts without what it sealed.'
+  );
+}
+
+/** What to tell an operator whose keys open only a part. */
+export function describeMissingKeys(missing: readonly string[], keyVariable: string): string {
+  return (
+    `some of what is stored is sealed with key ${missing.join(', ')}, which is not in ${keyVariable}: ` +
+    'put it back behind the first one until `npm run rotate` says that it may go'
+  );
+}
