@@ -5,7 +5,7 @@ import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import { webhookBody } from '../events/event-json.ts';
 import type { EventService } from '../events/service.ts';
-import { validSecrets } from './endpoint.ts';
+import { validSecrets, type WebhookEndpoint } from './endpoint.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules } from './rules.ts';
 import type { SecretVault } from './secrets.ts';
 import type { Webhooks } from './service.ts';
@@ -28,11 +28,20 @@ export interface WebhookDispatcher
   extends Pick<DeliveryDispatcher, 'start' | 'stop' | 'offer' | 'poll' | 'stats'> {}
 
 const USER_AGENT = 'Payments-Webhooks/1.0';
+/** Nothing can be signed with it. */
+const UNREADABLE_SECRET = '';
 
 /** Sends what the queue holds, to the endpoints as they are at the time of each try. */
 export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): WebhookDispatcher {
   const { database, webhooks, vault, rules, now } = deps;
   const agent = createGuardedAgent(deps.policy);
+
+  /** One endpoint whose secrets cannot be opened fails its own tries, and holds up no other's. */
+  function secretsOf(endpoint: WebhookEndpoint, at: Date): string[] {
+    const secrets = validSecrets(vault.openIfReadable(endpoint, endpoint.secretsSealed, deps.onError), at);
+    return secrets.length === 0 ? [UNREADABLE_SECRET] : secrets.map(({ secret }) => secret);
+  }
+
   const dispatcher = createDeliveryDispatcher({
     database,
     schema: DELIVERY_SCHEMA,
@@ -50,7 +59,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
         tenantId: endpoint.tenantId,
         endpointId: endpoint.id,
         url: endpoint.url,
-        secrets: validSecrets(vault.open(endpoint, endpoint.secretsSealed), at).map(({ secret }) => secret),
+        secrets: secretsOf(endpoint, at),
       }));
     },
     async loadEvents(refs) {

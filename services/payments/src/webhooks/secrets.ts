@@ -1,5 +1,5 @@
 import { sealedColumn } from '@libs/rotation';
-import type { Sealer } from '@libs/seal';
+import { SealError, type Sealer } from '@libs/seal';
 import type { SigningSecret } from './endpoint.ts';
 import type { EndpointKey } from './store.ts';
 
@@ -16,19 +16,34 @@ export const sealedEndpointSecrets = sealedColumn({
 
 /** Keeps an endpoint's secrets as one envelope, bound to that endpoint. */
 export function createSecretVault(sealer: Sealer) {
+  function open(key: EndpointKey, sealed: Buffer): SigningSecret[] {
+    const stored = JSON.parse(sealer.openText(sealed, contextOf(key))) as {
+      secret: string;
+      expiresAt: string | null;
+    }[];
+    return stored.map(({ secret, expiresAt }) => ({
+      secret,
+      expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    }));
+  }
+
   return {
     seal: (key: EndpointKey, secrets: readonly SigningSecret[]): Buffer =>
       sealer.seal(JSON.stringify(secrets), contextOf(key)),
 
-    open(key: EndpointKey, sealed: Buffer): SigningSecret[] {
-      const stored = JSON.parse(sealer.openText(sealed, contextOf(key))) as {
-        secret: string;
-        expiresAt: string | null;
-      }[];
-      return stored.map(({ secret, expiresAt }) => ({
-        secret,
-        expiresAt: expiresAt === null ? null : new Date(expiresAt),
-      }));
+    /** None where the key of the envelope is lost: nothing is signed with them any more, and a new secret helps. */
+    openIfReadable(
+      key: EndpointKey,
+      sealed: Buffer,
+      onUnreadable: (error: SealError) => void = () => undefined,
+    ): SigningSecret[] {
+      try {
+        return open(key, sealed);
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        onUnreadable(error);
+        return [];
+      }
     },
   };
 }
