@@ -71,14 +71,14 @@ test('images, units and the compose file name programs that are there and settin
   expect([...new Set(named)].filter((name) => !known.includes(`'${name}'`))).toEqual([]);
 });
 
-test('Postgres of the compose file archives as the guide on backups says, into a folder that is its own', () => {
+test('Postgres of the compose file archives as the guides on backups say, into a folder that is its own', () => {
   const compose = read('deploy/compose.yaml');
-  const settings = [
-    ...read('services/payments/docs/backups.md').matchAll(/^\| `(archive_\w+)` +\| `([^`]+)`/gm),
-  ];
-  expect(settings.map(([, name]) => name)).toEqual(['archive_mode', 'archive_timeout', 'archive_command']);
-  for (const [, name, value] of settings)
-    expect(compose).toMatch(new RegExp(`-c "?${name}=${escaped(value)}"?\\s`));
+  for (const guide of ['services/payments/docs/backups.md', 'services/toolhub/docs/operating.md']) {
+    const settings = [...read(guide).matchAll(/^\| `(archive_\w+)` +\| `([^`]+)`/gm)];
+    expect(settings.map(([, name]) => name)).toEqual(['archive_mode', 'archive_timeout', 'archive_command']);
+    for (const [, name, value] of settings)
+      expect(compose).toMatch(new RegExp(`-c "?${name}=${escaped(value)}"?\\s`));
+  }
   // Scripts of the first start run as `postgres`, who may give nothing away and take nothing.
   expect(read('deploy/postgres/databases.sh')).not.toMatch(/\bchown\b/);
   expect(compose).toMatch(/archive-owner:\n.*\n +entrypoint: \[chown, postgres, \/archive\]/);

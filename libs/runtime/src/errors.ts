@@ -205,7 +205,7 @@ export const baseErrorDefinitions = {
     kind: 'forbidden',
     title: 'Host not accepted',
     detail: 'This server does not answer under this Host.',
-    help: 'Use the public address of the service.',
+    help: 'Use the public address of the service. A proxy in front of it has to pass the Host of the request on.',
   },
   metrics_token_required: {
     kind: 'unauthenticated',
