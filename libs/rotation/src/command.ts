@@ -26,7 +26,7 @@ export interface RotationCommand {
   dataDir: string;
   migrations: MigrationSource;
   /** Is asked once the schema is up to date. */
-  load(): Promise<{ sealer: Sealer; columns: readonly SealedColumn[] }>;
+  load(): Promise<{ sealer: Sealer; columns: readonly SealedColumn[]; lostKeyIds: readonly string[] }>;
   print(line: string): void;
 }
 
@@ -44,10 +44,10 @@ export async function runRotation(command: RotationCommand): Promise<boolean> {
   try {
     const url = command.databaseUrl ?? (embedded?.url as string);
     await migrate(url, migrations);
-    const { sealer, columns } = await command.load();
+    const { sealer, columns, lostKeyIds } = await command.load();
     const database = await openDatabase({ url, schema: migrations.schema, connectionsMax: CONNECTIONS_MAX });
     try {
-      const { clean } = await resealEverything({ database, sealer, columns }, (tally) =>
+      const { clean } = await resealEverything({ database, sealer, columns, lostKeyIds }, (tally) =>
         command.print(`${name}: ${describeTally(sealer, tally, command.keyVariable)}\n`),
       );
       return clean;

@@ -43,7 +43,10 @@ const accounts = (sealer: Sealer): SealedColumn =>
     },
   });
 
-const rotation = (sealer = both) => ({ database, sealer, columns: [letters, accounts(sealer)] });
+const rotation = (sealer = both) => ({
+  ...{ database, sealer, columns: [letters, accounts(sealer)] },
+  lostKeyIds: [] as string[],
+});
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ schema: 'public', series: [jobsMigrations] });
@@ -146,6 +149,14 @@ test('a value that cannot be opened stays, is counted, and holds up no other', a
     unreadable: 2,
   });
   expect(describeTally(both, tally, 'K')).toMatch(/, 2 of them cannot be opened: keep every key in K$/);
+});
+
+test('what a lost key sealed keeps no other key', async () => {
+  await addLetters(10);
+  const lost = createSealer({ keys: [Buffer.alloc(32, 9)] });
+  await addAccount('lost', '1', lost);
+  const { clean, tally } = await resealEverything({ ...rotation(), lostKeyIds: lost.keyIds });
+  expect([clean, tally.underKey]).toEqual([true, { [both.keyIds[0]]: 8 }]);
 });
 
 test('with one key there is nothing to do', async () => {

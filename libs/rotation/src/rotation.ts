@@ -28,6 +28,8 @@ export interface RotationDependencies {
   readonly database: Queryable;
   readonly sealer: Pick<Sealer, 'open' | 'seal' | 'keyIds'>;
   readonly columns: readonly SealedColumn[];
+  /** Ids of keys that are lost for good: what they sealed is left as it is, and keeps no other key. */
+  readonly lostKeyIds: readonly string[];
 }
 
 export const NEW_PASS: RotationPass = {
@@ -40,7 +42,7 @@ const PASSES_MAX = 5;
 
 /** One page; undefined when the pass is through. */
 export async function resealPage(
-  { database, sealer, columns }: RotationDependencies,
+  { database, sealer, columns, lostKeyIds }: RotationDependencies,
   { place, tally }: RotationPass,
 ): Promise<RotationPass | { readonly place: null; readonly tally: RotationTally }> {
   const column = columns[place.column];
@@ -50,7 +52,8 @@ export async function resealPage(
       place.after?.map((part) => (typeof part === 'string' ? part : Buffer.from(part.hex, 'hex'))) ?? null,
     newestKeyId: sealer.keyIds[0],
   });
-  const { resealed, unreadable } = resealValues(sealer, column, values);
+  const wanted = values.filter(({ keyId }) => keyId === null || !lostKeyIds.includes(keyId));
+  const { resealed, unreadable } = resealValues(sealer, column, wanted);
   if (resealed.length > 0) await writeResealed(database, column, resealed);
   const last = values.length < column.rowsPerPage ? undefined : values.at(-1);
   return {
@@ -59,7 +62,7 @@ export async function resealPage(
         ? { column: place.column + 1, after: null }
         : { column: place.column, after: Object.keys(column.key).map((name) => toJson(last.row[name])) },
     tally: {
-      underKey: addCounts(tally.underKey, values),
+      underKey: addCounts(tally.underKey, wanted),
       resealed: tally.resealed + resealed.length,
       unreadable: tally.unreadable + unreadable,
     },

@@ -85,7 +85,9 @@ test('a key that was dropped while values need it is named, also where only the 
 test('after the rotation the new key is enough and the old one alone is refused', async () => {
   for (const id of ['a', 'b', 'c', 'd', 'e']) await add('letters', id);
   const sealer = createSealer({ keys: [NEW, OLD] });
-  expect(await resealEverything({ database, sealer, columns })).toMatchObject({ clean: true });
+  expect(await resealEverything({ database, sealer, columns, lostKeyIds: [] })).toMatchObject({
+    clean: true,
+  });
   expect(await check([NEW])).toEqual([]);
   await expect(check([OLD])).rejects.toThrow('opens nothing');
 });

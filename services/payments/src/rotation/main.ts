@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     migrations: paymentsMigrations(),
     async load() {
       const { sealer } = await loadSecrets(config, randomBytes);
-      return { sealer, columns: sealedColumns(sealer) };
+      return { sealer, columns: sealedColumns(sealer), lostKeyIds: config.lostKeyIds };
     },
     print: (line) => process.stdout.write(line),
   });

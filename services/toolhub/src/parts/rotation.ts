@@ -3,9 +3,10 @@ import { sealedColumns } from '../rotation/columns.ts';
 import type { Base, Part } from './base.ts';
 
 /** Everything sealed comes under the newest key by itself, and the log says when the older ones may go. */
-export function addRotation({ app, database, sealer, now }: Base): Part {
+export function addRotation({ app, config, database, sealer, now }: Base): Part {
   const job = createRotationJob({
     ...{ database, sealer, now, columns: sealedColumns },
+    lostKeyIds: config.secrets.lostKeyIds,
     // As a warning, because the operator has something to do: remove a key, or find out who still needs it.
     onPass: (tally) =>
       app.log.warn(

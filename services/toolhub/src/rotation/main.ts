@@ -18,6 +18,7 @@ async function main(): Promise<void> {
     load: async () => ({
       sealer: createSealer({ keys: config.secrets.encryptionKeys }),
       columns: sealedColumns,
+      lostKeyIds: config.secrets.lostKeyIds,
     }),
     print: (line) => process.stdout.write(line),
   });
