@@ -135,6 +135,8 @@ test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only fo
   expect(new Set(stamped.timeline.map((entry: Answer['body']) => entry.timestamp))).toEqual(new Set([now]));
   const back = await call('POST', '/v1/sandbox/clock', { now: '2027-02-28T00:00:00Z' });
   expect([back.status, back.body.code]).toEqual([422, 'clock_backwards']);
+  const never = await call('POST', '/v1/sandbox/clock', { now: '2030-02-30T00:00:00Z' });
+  expect([never.status, never.body.errors?.[0].pointer]).toEqual([422, '/now']);
   const moved = await call('POST', '/v1/sandbox/clock', { advance: 'P1DT1H' });
   expect(moved.body.now).toBe('2027-03-02T16:00:00.000Z');
   expect((await call('DELETE', '/v1/sandbox/clock')).status).toBe(204);

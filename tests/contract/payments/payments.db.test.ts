@@ -353,9 +353,41 @@ describe('reading', () => {
       'colour=blue',
       'metadata[]=x',
       'id_prefix=pm_1',
+      'created_after=2026-02-30T00:00:00Z',
+      'created_before=0000-12-31T23:00:00Z',
+      'created_after=9999-12-31T23:59:59-12:00',
     ]) {
       const answer = await harness.call('GET', `/v1/payments?${bad}`, { key });
       expect([answer.status, answer.body.code], bad).toEqual([400, 'invalid_query']);
+    }
+  });
+
+  test('[P-4.8] [P-10.8] finds by odd names of metadata, and between the first and the last moment', async () => {
+    const { test: key } = await harness.organisation();
+    const metadata = { 'a[b]': '1', 'c]': '2', ['😀'.repeat(40)]: '😀'.repeat(500) };
+    const { id } = (await post(payment({ metadata }), { key })).body;
+    const ends = { created_after: '0001-01-01', created_before: '9999-12-31T23:59:59Z' };
+    for (const [name, value] of Object.entries(metadata)) {
+      const query = new URLSearchParams({ ...ends, [`metadata[${name}]`]: value });
+      const answer = await harness.call('GET', `/v1/payments?${query}`, { key });
+      expect([answer.status, answer.body.data?.map((one: { id: string }) => one.id)], name).toEqual([
+        200,
+        [id],
+      ]);
+    }
+    for (const query of ['created_before=0001-01-01', 'created_after=9999-12-31T23:59:59Z']) {
+      expect((await harness.call('GET', `/v1/payments?${query}`, { key })).body.data, query).toEqual([]);
+    }
+  });
+
+  test('[P-2.5] [P-2.7] names every bad parameter at once, pairs of metadata too', async () => {
+    const { test: key } = await harness.organisation();
+    const bad = 'limit=0&colour=blue&created_after=2026-02-30&metadata[]=x&metadata[n]=1&metadata[n]=2';
+    for (const path of ['/v1/payments?', '/v1/payments/export?format=csv&']) {
+      const answer = await harness.call('GET', `${path}${bad}`, { key });
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_query']);
+      const named = answer.body.errors.map(({ parameter }: { parameter: string }) => parameter).sort();
+      expect(named).toEqual(['colour', 'created_after', 'limit', 'metadata[]', 'metadata[n]']);
     }
   });
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import { parseTime } from '../payments/filters.ts';
+import { momentText, parseMoment } from '../moment.ts';
 import { paymentStatuses } from '../payments/states.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Overviews, OverviewWithAttention } from './service.ts';
@@ -72,8 +72,8 @@ export function registerOverviewRoutes(
         description: `Of payments that were accepted between \`from\` and \`to\`, in whole hours; the last ${DAYS_DEFAULT} days where they are missing, at most ${DAYS_MAX} days. Or of the last \`days\` days of UTC, today included, by the organisation’s own time.`,
         querystring: Type.Object(
           {
-            from: Type.Optional(Type.String()),
-            to: Type.Optional(Type.String()),
+            from: Type.Optional(momentText()),
+            to: Type.Optional(momentText()),
             days: Type.Optional(
               Type.Integer({ minimum: 1, maximum: DAYS_MAX, description: 'Instead of `from` and `to`.' }),
             ),
@@ -89,8 +89,11 @@ export function registerOverviewRoutes(
           throw errors.invalid_query({ errors: [twoTimes] });
         return toApi(await overviews.of(caller.tenant, { days: query.days }));
       }
-      const to = parseTime('to', query.to) ?? now();
-      const from = parseTime('from', query.from) ?? new Date(to.getTime() - DAYS_DEFAULT * DAY_MS);
+      const to = query.to === undefined ? now() : parseMoment(query.to);
+      const from =
+        query.from === undefined
+          ? new Date(Math.max(0, to.getTime() - DAYS_DEFAULT * DAY_MS))
+          : parseMoment(query.from);
       const days = (to.getTime() - from.getTime()) / DAY_MS;
       if (days <= 0 || days > DAYS_MAX) {
         const detail = `Must be before \`to\`, by at most ${DAYS_MAX} days.`;

@@ -1,38 +1,47 @@
+import { AppError, type FieldError } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import { METADATA_LIMITS } from './schemas.ts';
 
-const METADATA_PARAMETER = /^metadata\[([^\]]*)\]$/;
+/** The last bracket ends the name: names may hold brackets of their own. */
+const METADATA_PARAMETER = /^metadata\[(.*)\]$/su;
 const METADATA_FILTERS_MAX = 10;
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-function refuse(parameter: string, detail: string): Error {
-  return errors.invalid_query({ errors: [{ parameter, code: 'invalid', detail }] });
-}
+type Query = Record<string, unknown>;
 
-/** A moment of a query; text without a zone is UTC. */
-export function parseTime(parameter: string, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const zoned = /[Zz]$|[+-]\d{2}:?\d{2}$/.test(text.slice(10)) || text.length === 10 ? text : `${text}Z`;
-  const time = new Date(zoned);
-  if (!ISO_TIME.test(text) || Number.isNaN(time.getTime()))
-    throw refuse(parameter, 'Must be an ISO 8601 time.');
-  return time;
-}
-
-/** Takes the `metadata[key]` parameters out of the query; null where there are none. */
-export function parseMetadataFilter(query: Record<string, unknown>): Record<string, string> | null {
+/**
+ * Takes the `metadata[key]` parameters out of the query; null where there are none. What the schema says of the rest
+ * comes with the refusal, so that every bad parameter is named at once.
+ */
+export function takeMetadata(
+  query: Query,
+  validateRest: (rest: Query) => unknown,
+): Record<string, string> | null {
   const pairs: [string, string][] = [];
+  const bad: FieldError[] = [];
   for (const [parameter, value] of Object.entries(query)) {
     const key = METADATA_PARAMETER.exec(parameter)?.[1];
     if (key === undefined) continue;
     delete query[parameter];
-    if (key === '' || key.length > METADATA_LIMITS.keyLengthMax)
-      throw refuse(parameter, 'The key has 1 to 40 characters.');
-    if (typeof value !== 'string') throw refuse(parameter, 'May be given once.');
-    if (value.length > METADATA_LIMITS.valueLengthMax)
-      throw refuse(parameter, 'The value has at most 500 characters.');
-    pairs.push([key, value]);
+    const detail = faultOf(key, value);
+    if (detail === null) pairs.push([key, value as string]);
+    else bad.push({ parameter, code: 'invalid', detail });
   }
-  if (pairs.length > METADATA_FILTERS_MAX) throw refuse('metadata', `At most ${METADATA_FILTERS_MAX} pairs.`);
+  if (pairs.length > METADATA_FILTERS_MAX) {
+    bad.push({ parameter: 'metadata', code: 'invalid', detail: `At most ${METADATA_FILTERS_MAX} pairs.` });
+  }
+  if (bad.length > 0) throw errors.invalid_query({ errors: [...bad, ...detailsOf(validateRest(query))] });
   return pairs.length === 0 ? null : Object.fromEntries(pairs);
+}
+
+/** Counts characters as the schema of a payment does. */
+function faultOf(key: string, value: unknown): string | null {
+  if (key === '' || [...key].length > METADATA_LIMITS.keyLengthMax) return 'The key has 1 to 40 characters.';
+  if (typeof value !== 'string') return 'May be given once.';
+  if ([...value].length > METADATA_LIMITS.valueLengthMax) return 'The value has at most 500 characters.';
+  return null;
+}
+
+function detailsOf(result: unknown): FieldError[] {
+  const { error } = (typeof result === 'object' && result !== null ? result : {}) as { error?: unknown };
+  return error instanceof AppError ? (error.details ?? []) : [];
 }

@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
+import { parseMoment } from '../moment.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
 import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
@@ -12,7 +13,7 @@ import { ACCEPT_PATH } from './accept/path.ts';
 import type { RecentResponses } from './accept/recent.ts';
 import { paymentExample } from './examples.ts';
 import { exportCsv } from './export.ts';
-import { parseMetadataFilter, parseTime } from './filters.ts';
+import { takeMetadata } from './filters.ts';
 import { toApi } from './payment.ts';
 import type { Refunds } from './refunds.ts';
 import { createRepeatsHook } from './repeats-hook.ts';
@@ -76,7 +77,10 @@ function takeIdempotencyKey(
 
 /** `metadata[key]=value` is a family of parameters; the schema of the query sees what is left. */
 async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
-  request.metadataFilter = parseMetadataFilter(request.query as Record<string, unknown>);
+  const validateRest = request.getValidationFunction('querystring');
+  request.metadataFilter = takeMetadata(request.query as Record<string, unknown>, (rest) =>
+    validateRest?.(rest),
+  );
 }
 
 /** What the hooks below put into requests; once for an app. */
@@ -326,8 +330,8 @@ function filterOf(
     status: query.status ?? null,
     rail: query.rail ?? null,
     paymentMethod: query.payment_method ?? null,
-    createdAfter: parseTime('created_after', query.created_after),
-    createdBefore: parseTime('created_before', query.created_before),
+    createdAfter: query.created_after === undefined ? null : parseMoment(query.created_after),
+    createdBefore: query.created_before === undefined ? null : parseMoment(query.created_before),
     idPrefix: query.id_prefix ?? null,
     refundOf: query.refund_of ?? null,
     metadata,

@@ -1,6 +1,7 @@
 import { objectListSchema, stringMap } from '@libs/http';
 import Type from 'typebox';
 import { closed, ModeSchema, nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
+import { momentText } from '../moment.ts';
 import { OUTSIDE_RAIL_IDS, RAIL_IDS } from '../rails/rail-ids.ts';
 import { paymentExample, quoteExample } from './examples.ts';
 import { paymentStatuses } from './states.ts';
@@ -203,10 +204,10 @@ export const paymentFilters = {
     Type.String({ maxLength: METHOD_ID_LENGTH_MAX, description: 'On either side.', examples: ['pm_alice'] }),
   ),
   created_after: Type.Optional(
-    Type.String({ description: 'ISO 8601, inclusive.', examples: ['2026-11-01T00:00:00Z'] }),
+    momentText({ description: 'ISO 8601, inclusive.', examples: ['2026-11-01T00:00:00Z'] }),
   ),
   created_before: Type.Optional(
-    Type.String({ description: 'ISO 8601, exclusive.', examples: ['2036-11-01T00:00:00Z'] }),
+    momentText({ description: 'ISO 8601, exclusive.', examples: ['2036-11-01T00:00:00Z'] }),
   ),
   id_prefix: Type.Optional(
     Type.String({

@@ -168,14 +168,14 @@ const LATEST_LOOKED_AT = 500;
  * not (a clock that was moved), nothing is left out. Without it a day of last month reads everything that came since.
  */
 const EDGE_MS = 10 * 60_000;
+/** What the database reads as text; no payment is older or younger. */
+const LAST_EDGE_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** The id from which to look for the payment at the edge, and which time it must have, as one value of two. */
 function edgeOf(time: Date, side: 1 | -1): [fromId: string, time: string] {
-  const edgeMs = time.getTime() + side * EDGE_MS;
-  return [
-    idBorder('pay', Math.max(0, edgeMs)),
-    new Date(time.getTime() + (side * EDGE_MS) / 2).toISOString(),
-  ];
+  const edgeMs = (distanceMs: number) =>
+    Math.min(LAST_EDGE_MS, Math.max(0, time.getTime() + side * distanceMs));
+  return [idBorder('pay', edgeMs(EDGE_MS)), new Date(edgeMs(EDGE_MS / 2)).toISOString()];
 }
 
 const edgeBefore = (p: string) => `(select id from (select id, created_at from payments

@@ -3,9 +3,9 @@ import Type from 'typebox';
 import { idParams } from '../api-schema.ts';
 import type { SandboxClock } from '../clock/clock.ts';
 import { errors } from '../errors.ts';
+import { momentText, parseMoment } from '../moment.ts';
 import { MethodSchema } from '../payment-methods/schemas.ts';
 import { paymentExample } from '../payments/examples.ts';
-import { parseTime } from '../payments/filters.ts';
 import { toApi } from '../payments/payment.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
 import { FORCED_OUTCOMES, type ForcedOutcome } from '../rails/rail.ts';
@@ -34,9 +34,7 @@ const Clock = Type.Object(
 );
 const ClockBody = Type.Object(
   {
-    now: Type.Optional(
-      Type.String({ maxLength: 40, description: 'The moment at which the clock shall stand.' }),
-    ),
+    now: Type.Optional(momentText({ description: 'The moment at which the clock shall stand.' })),
     advance: Type.Optional(
       Type.String({ maxLength: 40, description: 'An ISO 8601 duration, for example P3D.' }),
     ),
@@ -100,13 +98,7 @@ function parseMove(body: Type.Static<typeof ClockBody>): { now: Date } | { advan
     const pointer = body.now === undefined ? '/now' : '/advance';
     throw errors.invalid_request({ errors: [{ pointer, code: 'one_of', detail }] });
   }
-  if (body.advance !== undefined) return { advance: body.advance };
-  try {
-    return { now: parseTime('now', body.now) as Date };
-  } catch {
-    const detail = 'Must be an ISO 8601 time.';
-    throw errors.invalid_request({ errors: [{ pointer: '/now', code: 'invalid', detail }] });
-  }
+  return body.advance === undefined ? { now: parseMoment(body.now as string) } : { advance: body.advance };
 }
 
 export function registerSandboxRoutes(
