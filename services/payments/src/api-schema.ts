@@ -1,3 +1,4 @@
+import { cursorCodec } from '@libs/http';
 import type { FastifyReply } from 'fastify';
 import Type, { type TSchema, type TUnsafe } from 'typebox';
 import { RAIL_IDS } from './rails/rail-ids.ts';
@@ -10,6 +11,11 @@ export const closed = { additionalProperties: false } as const;
 /** The path of one object; the example shows what its id looks like. */
 export function idParams(example: string) {
   return Type.Object({ id: Type.String({ maxLength: ID_LENGTH_MAX, examples: [example] }) });
+}
+
+/** A place in a list that is ordered by ids of this prefix; the cursor of another list is refused instead of leading nowhere. */
+export function idCursor(prefix: string) {
+  return cursorCodec(Type.Tuple([Type.String({ pattern: `^${prefix}_[!-~]{1,60}$` })]));
 }
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'UTC, with milliseconds.' });

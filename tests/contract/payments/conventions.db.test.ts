@@ -72,6 +72,7 @@ test('[P-2.5] bad parameters of lists are 400 and named', async () => {
     ['limit=1.5', 'limit'],
     ['cursor=made-up', 'cursor'],
     ['cursor=', 'cursor'],
+    [`cursor=${Buffer.from('["dlv_01kaf3v6w8q2m5x9t7c4b1n0ze"]').toString('base64url')}`, 'cursor'],
     ['colour=red', 'colour'],
   ];
   for (const list of [METHODS, '/v1/events', '/v1/webhook_endpoints']) {

@@ -1,11 +1,11 @@
-import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
-import { nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { idCursor, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { AuditEntry } from './entry.ts';
 import type { AuditService } from './service.ts';
 
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('aud');
 
 const EntrySchema = Type.Object(
   {

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
-import { cursorCodec, listPage, listQuery, objectListSchema } from '@libs/http';
+import { listPage, listQuery, objectListSchema } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { ID_LENGTH_MAX, idParams, sendJsonText } from '../api-schema.ts';
+import { ID_LENGTH_MAX, idCursor, idParams, sendJsonText } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { eventToJson } from './event-json.ts';
 import { EventSchema, EventTypeSchema, eventExample } from './schemas.ts';
 import type { EventService } from './service.ts';
 import type { EventStreams } from './stream.ts';
 
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('evt');
 export interface EventRouteDependencies {
   events: EventService;
   streams: EventStreams;

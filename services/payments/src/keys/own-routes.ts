@@ -1,7 +1,7 @@
-import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { closed } from '../api-schema.ts';
+import { closed, idCursor } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { scopes } from './key.ts';
@@ -23,7 +23,7 @@ export interface OwnKeyRouteDependencies {
 }
 
 const tags = ['Keys'];
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('key');
 
 const ownerOf = ({ caller }: FastifyRequest): KeyOwner => ({
   organisationId: caller.tenant.organisationId,

@@ -138,7 +138,9 @@ const Fees = Type.Object(
 );
 
 const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 255 })]));
-const entryCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 })]));
+const entryCursor = cursorCodec(
+  Type.Tuple([Type.String({ pattern: '^lt_[!-~]{1,60}$' }), Type.String({ pattern: '^le_[!-~]{1,60}$' })]),
+);
 
 export function registerLedgerRoutes(
   routes: PaymentsRoutes,

@@ -1,6 +1,6 @@
-import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
-import { closed, idParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { closed, idCursor, idParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { DescribedOrganisation } from './organisation.ts';
@@ -10,7 +10,7 @@ const NAME_LENGTH_MAX = 200;
 const REASON_LENGTH_MAX = 1_000;
 const LiveStatus = oneOfStrings(['none', 'requested', 'approved', 'refused']);
 const Reason = nullable(Type.String({ maxLength: REASON_LENGTH_MAX }));
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('org');
 
 const OrganisationSchema = Type.Object(
   {

@@ -1,13 +1,13 @@
-import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import Type, { type Static } from 'typebox';
-import { ID_LENGTH_MAX, idParams, oneOfStrings } from '../api-schema.ts';
+import { ID_LENGTH_MAX, idCursor, idParams, oneOfStrings } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ViewedMethod } from './method.ts';
 import { methodToApi } from './method.ts';
 import { CreateMethod, MethodSchema, methodExample } from './schemas.ts';
 import type { NewMethodInput, PaymentMethods } from './service.ts';
 
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('pm');
 const IdParams = idParams('pm_alice');
 
 function fromApi(body: Static<typeof CreateMethod>): NewMethodInput {

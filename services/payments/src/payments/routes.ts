@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { type App, cursorCodec, listQuery, objectListPage } from '@libs/http';
+import { type App, listQuery, objectListPage } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { idParams } from '../api-schema.ts';
+import { idCursor, idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import { parseIdempotencyKey } from '../idempotency/key.ts';
 import { parseMoment } from '../moment.ts';
@@ -38,7 +38,7 @@ export interface PaymentRouteDependencies {
 const CSV_EXAMPLE =
   'id,created_at,status,amount,currency,source,destination,rail,rail_selected,fee_amount,failure_code,network_code,description,metadata,estimated_settlement_at,updated_at\r\n';
 const JSON_TYPE = 'application/json; charset=utf-8';
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('pay');
 const PaymentFilters = Type.Object(paymentFilters);
 const IdParams = idParams(paymentExample.id);
 /** Why a payment or a quote is refused, beside what every request can be refused for. */

@@ -1,7 +1,7 @@
-import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { Login, Session } from '@libs/login';
 import Type from 'typebox';
-import { closed, ID_LENGTH_MAX, idParams, nullable, Timestamp } from '../api-schema.ts';
+import { closed, ID_LENGTH_MAX, idCursor, idParams, nullable, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Invitations } from './invitations.ts';
@@ -16,7 +16,7 @@ export interface AccountRouteDependencies {
 }
 
 const tags = ['Session'];
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('ses');
 
 const ListedSession = Type.Object(
   {

@@ -1,14 +1,7 @@
-import {
-  cursorCodec,
-  listQuery,
-  noteAudit,
-  objectListPage,
-  objectListSchema,
-  type RateLimit,
-} from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema, type RateLimit } from '@libs/http';
 import { emailKey } from '@libs/login';
 import Type from 'typebox';
-import { closed, idParams, Timestamp } from '../api-schema.ts';
+import { closed, idCursor, idParams, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Invitations } from './invitations.ts';
@@ -24,7 +17,8 @@ export interface TeamRouteDependencies {
 }
 
 const tags = ['Team'];
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const memberCursor = idCursor('usr');
+const invitationCursor = idCursor('inv');
 
 const MemberParams = idParams('usr_01kaf3v6w8q2m5x9t7c4b1n0ze');
 const InvitationParams = idParams('inv_01kaf3v6w8q2m5x9t7c4b1n0ze');
@@ -94,7 +88,7 @@ function registerMembers(routes: PaymentsRoutes, { members }: TeamRouteDependenc
     },
     ({ query, caller: { tenant } }) =>
       objectListPage(query, {
-        cursor,
+        cursor: memberCursor,
         read: ({ from, limit }) =>
           members.list({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
         positionOf: ({ id }) => [id],
@@ -215,7 +209,7 @@ function registerInvitations(routes: PaymentsRoutes, { invitations, limits }: Te
     },
     ({ query, caller: { tenant } }) =>
       objectListPage(query, {
-        cursor,
+        cursor: invitationCursor,
         read: ({ from, limit }) =>
           invitations.list({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
         positionOf: ({ id }) => [id],

@@ -1,6 +1,6 @@
-import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
-import { idParams, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
+import { idCursor, idParams, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Tenant } from '../tenant.ts';
 import type { RailMessages } from './messages.ts';
@@ -44,7 +44,7 @@ function messageSchema(kinds: readonly string[]) {
   );
 }
 
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('msg');
 
 export function registerRailRoutes(
   routes: PaymentsRoutes,

@@ -1,7 +1,7 @@
-import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
-import { ID_LENGTH_MAX, idParams } from '../api-schema.ts';
+import { ID_LENGTH_MAX, idCursor, idParams } from '../api-schema.ts';
 import type { eventTypes } from '../events/event.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { endpointToApi } from './endpoint.ts';
@@ -16,7 +16,8 @@ import {
 } from './schemas.ts';
 import type { EndpointPatch, Webhooks } from './service.ts';
 
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const endpointCursor = idCursor('we');
+const deliveryCursor = idCursor('dlv');
 const IdParams = idParams(endpointExample.id);
 
 function deliveryToApi(delivery: Delivery) {
@@ -87,7 +88,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
     },
     ({ query, caller }) =>
       objectListPage(query, {
-        cursor,
+        cursor: endpointCursor,
         read: ({ from, limit }) => webhooks.list(caller.tenant, { beforeId: from?.[0] ?? null, limit }),
         positionOf: ({ id }) => [id],
         show: endpointToApi,
@@ -238,7 +239,7 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
     },
     ({ query, params, caller }) =>
       objectListPage(query, {
-        cursor,
+        cursor: deliveryCursor,
         read: ({ from, limit }) =>
           webhooks.listDeliveries(caller.tenant, params.id, {
             ...{ eventId: query.event_id ?? null, beforeId: from?.[0] ?? null, limit },

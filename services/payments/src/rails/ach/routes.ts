@@ -1,6 +1,14 @@
-import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
-import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../../api-schema.ts';
+import {
+  closed,
+  idCursor,
+  idParams,
+  ModeSchema,
+  nullable,
+  oneOfStrings,
+  Timestamp,
+} from '../../api-schema.ts';
 import type { PaymentsRoutes } from '../../route-rules.ts';
 import { modeOfScope } from './entries/scope.ts';
 import type { AchFiles } from './files.ts';
@@ -51,7 +59,7 @@ const Rejection = Type.Object(
   },
 );
 
-const cursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 64 })]));
+const cursor = idCursor('ach');
 
 export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void {
   routes.get(
