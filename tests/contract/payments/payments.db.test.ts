@@ -114,6 +114,25 @@ describe('creating', () => {
     expect((await post(payment({ amount: 9_999_999_999, rail: 'ach' }))).status).toBe(202);
   });
 
+  test('[P-2.7] what fits the schema and cannot be meant is named at once, too', async () => {
+    const answer = await post(
+      payment({
+        amount: 10_000_000_000,
+        currency: 'EUR',
+        destination: { payment_method_id: 'pm_alice' },
+        rail: 'rtp',
+        routing: { fallback: true },
+      }),
+    );
+    expect([answer.status, answer.body.code]).toEqual([422, 'amount_too_large']);
+    expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toEqual([
+      '/amount',
+      '/currency',
+      '/routing/fallback',
+      '/destination/payment_method_id',
+    ]);
+  });
+
   test('[P-4.15] [P-4.27] live money needs a configured rail and stored payment methods', async () => {
     const { live } = await harness.organisation();
     const unknown = await post(payment(), { key: live });

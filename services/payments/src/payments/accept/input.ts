@@ -8,33 +8,13 @@ const CURRENCY = 'USD';
 /** In dollars as well: the dashboard shows it at a field that takes them. */
 const AT_MOST = `At most ${AMOUNT_MAX} minor units, which is $${(AMOUNT_MAX / 100).toLocaleString('en-US')}.`;
 
-/** The body as the domain knows it; what fits the schema but cannot be meant is refused here. */
+/** The body as the domain knows it; what fits the schema but cannot be meant is refused here, all of it at once. */
 export function inputFromBody(body: CreatePaymentBody): PaymentInput {
+  const refusals = refusalsOf(body);
+  if (refusals[0] !== undefined) {
+    throw errors[refusals[0].problem]({ errors: refusals.map(({ field }) => field) });
+  }
   const rail = body.rail ?? 'auto';
-  if (body.amount > AMOUNT_MAX) {
-    throw errors.amount_too_large({
-      errors: [{ pointer: '/amount', code: 'amount_too_large', detail: AT_MOST }],
-    });
-  }
-  if (body.currency.toUpperCase() !== CURRENCY) {
-    throw errors.currency_not_supported({
-      errors: [{ pointer: '/currency', code: 'currency_not_supported', detail: 'The rails carry USD.' }],
-    });
-  }
-  if (rail !== 'auto' && body.routing?.fallback === true) {
-    throw errors.invalid_request({ errors: [fallbackNeedsAuto] });
-  }
-  if (body.source.payment_method_id === body.destination.payment_method_id) {
-    throw errors.same_payment_method({
-      errors: [
-        {
-          pointer: '/destination/payment_method_id',
-          code: 'same_payment_method',
-          detail: 'Money cannot go from a payment method to itself.',
-        },
-      ],
-    });
-  }
   return {
     amount: body.amount,
     currency: body.currency,
@@ -48,10 +28,51 @@ export function inputFromBody(body: CreatePaymentBody): PaymentInput {
   };
 }
 
-const fallbackNeedsAuto: FieldError = {
-  pointer: '/routing/fallback',
-  code: 'fallback_needs_auto',
-  detail: 'A fallback is possible only with rail "auto".',
+interface Refusal {
+  problem: 'amount_too_large' | 'currency_not_supported' | 'invalid_request' | 'same_payment_method';
+  field: FieldError;
+}
+
+const NONE: readonly Refusal[] = [];
+
+/** The first names the problem. */
+function refusalsOf(body: CreatePaymentBody): readonly Refusal[] {
+  const isTooLarge = body.amount > AMOUNT_MAX;
+  const isForeign = body.currency.toUpperCase() !== CURRENCY;
+  const isPinned = (body.rail ?? 'auto') !== 'auto' && body.routing?.fallback === true;
+  const isCircle = body.source.payment_method_id === body.destination.payment_method_id;
+  if (!(isTooLarge || isForeign || isPinned || isCircle)) return NONE;
+  return [
+    ...(isTooLarge ? [amountTooLarge] : NONE),
+    ...(isForeign ? [currencyNotSupported] : NONE),
+    ...(isPinned ? [fallbackNeedsAuto] : NONE),
+    ...(isCircle ? [samePaymentMethod] : NONE),
+  ];
+}
+
+const amountTooLarge: Refusal = {
+  problem: 'amount_too_large',
+  field: { pointer: '/amount', code: 'amount_too_large', detail: AT_MOST },
+};
+const currencyNotSupported: Refusal = {
+  problem: 'currency_not_supported',
+  field: { pointer: '/currency', code: 'currency_not_supported', detail: 'The rails carry USD.' },
+};
+const fallbackNeedsAuto: Refusal = {
+  problem: 'invalid_request',
+  field: {
+    pointer: '/routing/fallback',
+    code: 'fallback_needs_auto',
+    detail: 'A fallback is possible only with rail "auto".',
+  },
+};
+const samePaymentMethod: Refusal = {
+  problem: 'same_payment_method',
+  field: {
+    pointer: '/destination/payment_method_id',
+    code: 'same_payment_method',
+    detail: 'Money cannot go from a payment method to itself.',
+  },
 };
 
 /**
