@@ -111,6 +111,31 @@ describe('loadSettings', () => {
     expect(message).not.toContain('\n');
   });
 
+  test('what the values do not allow together is said in the same message, but not of one that is wrong', () => {
+    const conflictsOf = ({ token, tokens }: { token?: string | undefined; tokens: readonly unknown[] }) => [
+      ...(token === undefined ? ['APP_TOKEN goes with APP_ROLE'] : []),
+      ...(tokens?.length === 0 ? ['APP_TOKENS must not be empty'] : []),
+    ];
+    const env = { APP_KEY: key(1), APP_TOKEN: 'short' };
+    expect(() => loadSettings(env, spec, conflictsOf)).toThrow(
+      'bad settings: APP_TOKEN must have 8 to 4096 characters; APP_TOKENS must not be empty',
+    );
+  });
+
+  test.each([
+    ['ada@example.com', true],
+    ['Ada Lovelace <ada@example.com>', true],
+    ['"Ada, Countess" <ada@localhost>', true],
+    ['Ada', false],
+    ['Ada <ada>', false],
+    ['a b@example.com', false],
+    ['ada@example.com, bob@example.com', false],
+  ])('whom a mail is from: %s is %s', (value, fits) => {
+    const load = () => loadSettings({ FROM: value }, { from: settings.mailbox('FROM') }).from;
+    if (fits) expect(load()).toBe(value);
+    else expect(load).toThrow(/FROM must be a mail address/);
+  });
+
   test.each([
     'abc',
     Buffer.alloc(31).toString('base64'),

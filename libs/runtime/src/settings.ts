@@ -35,9 +35,18 @@ function setting<T>(names: Names, read: SettingReader<T>, fallback?: { value: T 
   return { names: typeof names === 'string' ? [names] : names, read, fallback };
 }
 
-/** Reads all variables before it complains, so that one failed start shows every mistake. Empty counts as unset. */
-export function loadSettings<const Spec extends SettingsSpec>(env: Env, spec: Spec): Settings<Spec> {
+/**
+ * Reads all variables before it complains, so that one failed start shows every mistake. Empty counts as unset.
+ * `conflictsOf` says what the values do not allow together; it sees those that are wrong as unset, and what it says of
+ * them is left out.
+ */
+export function loadSettings<const Spec extends SettingsSpec>(
+  env: Env,
+  spec: Spec,
+  conflictsOf: (values: Settings<Spec>) => readonly string[] = () => [],
+): Settings<Spec> {
   const problems: string[] = [];
+  const badNames = new Set<string>();
   const values: Record<string, unknown> = {};
   for (const [key, { names, read, fallback }] of Object.entries(spec)) {
     const name = names.find((candidate) => (env[candidate] ?? '').trim() !== '');
@@ -48,11 +57,19 @@ export function loadSettings<const Spec extends SettingsSpec>(env: Env, spec: Sp
     }
     const value = read((env[name] as string).trim());
     // The value itself is never repeated: it may be a secret put into the wrong variable.
-    if (value instanceof Error) problems.push(`${name} ${value.message}`);
-    else values[key] = value;
+    if (value instanceof Error) {
+      problems.push(`${name} ${value.message}`);
+      for (const wrong of names) badNames.add(wrong);
+    } else values[key] = value;
   }
+  const conflicts = conflictsOf(values as Settings<Spec>);
+  problems.push(...conflicts.filter((text) => !wordsOf(text).some((word) => badNames.has(word))));
   if (problems.length > 0) throw new SettingsError(problems);
   return Object.freeze(values) as Settings<Spec>;
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\W+/);
 }
 
 type Maybe<T> = { optional: true } | { default: T };
@@ -228,6 +245,15 @@ function readText({
   };
 }
 
+const MAILBOX = /^(?:[^<>]{0,200}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
+
+function readMailbox(): SettingReader<string> {
+  return (text) =>
+    MAILBOX.test(text)
+      ? text
+      : new Error('must be a mail address, or a name with one: Name <name@example.com>');
+}
+
 function readFlag(): SettingReader<boolean> {
   return (text) => {
     if (/^(?:1|true|yes|on)$/i.test(text)) return true;
@@ -256,6 +282,8 @@ export const settings = {
   url: kind(readUrl),
   /** The public address of a service: http(s), nothing behind the path. */
   publicUrl: kind<string>(readOrigin),
+  /** Whom a mail is from. */
+  mailbox: kind<string>(readMailbox),
   flag: kind<boolean>(readFlag),
   /** Milliseconds; `2000`, `2s`, `15m`. */
   durationMs: kind(readDuration),

@@ -93,6 +93,11 @@ describe('settings', () => {
       PAYMENTS_RTP_GATEWAY_URL: 'http://x',
       PAYMENTS_RATE_TEST: '-1',
       PAYMENTS_SANDBOX_ACH_MS: 'soon',
+      MAIL_FROM: 'nobody',
+      // These are wrong only beside others, or for what they are used for.
+      PAYMENTS_ADMIN_TOKEN: 'with space',
+      PAYMENTS_RTP_INBOUND_TOKEN: 'short',
+      PAYMENTS_RTP_CLIENT_CERT: '/a',
     };
     let message = '';
     try {
@@ -103,6 +108,9 @@ describe('settings', () => {
     }
     for (const name of Object.keys(wrong)) expect(message).toContain(name);
     expect(message).not.toMatch(/c2VjcmV0|secret/);
+    // What is set and cannot be read is not said to be missing.
+    const pooled = { DATABASE_URL: 'mysql://x/y', DATABASE_DIRECT_URL: 'postgres://x/y' };
+    expect(() => loadConfig(pooled)).not.toThrow(/goes with/);
   });
 
   test('/metrics is open in development, and in production only with a token', () => {

@@ -1,5 +1,5 @@
 import type { MetricsAccess } from '@libs/http';
-import { type Env, loadSettings, SettingsError, settings } from '@libs/runtime';
+import { type Env, loadSettings, settings } from '@libs/runtime';
 import { parseKeyIds } from '@libs/seal';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
@@ -38,7 +38,7 @@ export const settingsSpec = {
   adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
   metricsToken: settings.text('PAYMENTS_METRICS_TOKEN', { minLength: 16, maxLength: 512, optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
-  mailFrom: settings.text('MAIL_FROM', { default: 'Payments <payments@localhost>' }),
+  mailFrom: settings.mailbox('MAIL_FROM', { default: 'Payments <payments@localhost>' }),
   egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
   achSftpKeyPath: settings.text('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
@@ -134,10 +134,8 @@ export interface PaymentsConfig {
 
 /** Throws one `SettingsError` that names every setting that is missing or wrong. */
 export function loadConfig(env: Env): PaymentsConfig {
-  const loaded = loadSettings(env, settingsSpec);
-  const development = loaded.nodeEnv !== 'production';
-  const problems = conflicts(loaded, development);
-  if (problems.length > 0) throw new SettingsError(problems);
+  const loaded = loadSettings(env, settingsSpec, conflictsOf);
+  const development = isDevelopment(loaded);
   return {
     development,
     role: loaded.role,
@@ -189,14 +187,19 @@ export function loadConfig(env: Env): PaymentsConfig {
   };
 }
 
+function isDevelopment({ nodeEnv }: Loaded): boolean {
+  return nodeEnv !== 'production';
+}
+
 /** A third of the connections: accepting takes one at a time however many payments wait. */
 function testShareOf(connections: number): number {
   return Math.max(1, Math.floor(connections / 3));
 }
 
 /** What each setting allows by itself and all of them together do not. */
-function conflicts(loaded: Loaded, development: boolean): string[] {
+function conflictsOf(loaded: Loaded): string[] {
   const problems: string[] = [];
+  const development = isDevelopment(loaded);
   if (loaded.databaseDirectUrl !== undefined && loaded.databaseUrl === undefined) {
     problems.push('PAYMENTS_DATABASE_DIRECT_URL goes with PAYMENTS_DATABASE_URL, the address of the pooler');
   }

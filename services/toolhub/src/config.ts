@@ -110,7 +110,7 @@ const spec = {
   }),
   internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
-  mailFrom: settings.text('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
+  mailFrom: settings.mailbox('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
   sellerName: settings.text('TOOLHUB_SELLER_NAME', { optional: true }),
   sellerAddress: settings.custom<readonly string[]>('TOOLHUB_SELLER_ADDRESS', readLines, { default: [] }),
   sellerTaxId: settings.text('TOOLHUB_SELLER_TAX_ID', { optional: true }),
