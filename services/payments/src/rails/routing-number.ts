@@ -1,4 +1,5 @@
 const ROUTING_NUMBER = /^\d{9}$/;
+const NOBODYS = '000000000';
 const DFI_IDENTIFICATION = /^\d{8}$/;
 const WEIGHTS = [3, 7, 1, 3, 7, 1, 3, 7];
 
@@ -9,8 +10,11 @@ function routingCheckDigit(dfi: string): number {
   return (10 - (sum % 10)) % 10;
 }
 
+/** Nine zeros have a right check digit and are what is left of a field that nobody filled in. */
 export function isRoutingNumber(value: string): boolean {
-  return ROUTING_NUMBER.test(value) && routingCheckDigit(value) === value.charCodeAt(8) - 48;
+  return (
+    ROUTING_NUMBER.test(value) && value !== NOBODYS && routingCheckDigit(value) === value.charCodeAt(8) - 48
+  );
 }
 
 export function isDfiIdentification(value: string): boolean {
