@@ -98,9 +98,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     let value: unknown;
     try {
+      requirePlainBody(request.headers['content-encoding']);
       // An empty body is left to the route: some take it, the others refuse it before validation.
       value = body.length === 0 ? undefined : parseJson(body as Buffer);
     } catch (error) {
@@ -179,6 +180,12 @@ function newFastify(options: AppOptions, edge: Edge): App {
 }
 
 /** One line per request is written when it is answered (access-log.ts), so Fastify's own two lines are off. */
+/** A compressed body would be read as broken JSON, and what is only called compressed as if it were what it says. */
+function requirePlainBody(coding: string | undefined): void {
+  if (coding === undefined || coding.toLowerCase() === 'identity') return;
+  throw baseErrors.unsupported_media_type({ detail: 'The body must be sent without a Content-Encoding.' });
+}
+
 function loggingOptions(logger: Logger | undefined): FastifyServerOptions {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
   return logger === undefined ? { logController } : { logController, loggerInstance: logger };

@@ -168,6 +168,8 @@ test('[P-2.10] bodies over 64 KiB are 413, other types 415', async () => {
     });
     expectProblem(answer, 415, 'unsupported_media_type');
   }
+  const compressed = { key, raw: '{"type":"balance"}', headers: { 'content-encoding': 'gzip' } };
+  expectProblem(await harness.call('POST', METHODS, compressed), 415, 'unsupported_media_type');
 });
 
 test('[P-2.12] the page of errors shows every code of the registry', async () => {
