@@ -9,14 +9,30 @@ test.each([
   ['P1W', '2026-02-07T12:00:00.000Z'],
   ['P1M', '2026-02-28T12:00:00.000Z'],
   ['P1Y2M3DT4H5M6.789S', '2027-04-03T16:05:06.789Z'],
+  ['PT1.5H', '2026-01-31T13:30:00.000Z'],
+  ['P0.5D', '2026-02-01T00:00:00.000Z'],
+  ['P1DT0,25S', '2026-02-01T12:00:00.250Z'],
+  ['P1W2D', '2026-02-09T12:00:00.000Z'],
   ['PT0S', '2026-01-31T12:00:00.000Z'],
-])('%s is added by the calendar', (duration, expected) => {
+])('[P-7.1] %s is added by the calendar', (duration, expected) => {
   expect(addDuration(from, duration)?.toISOString()).toBe(expected);
 });
 
-test.each(['', 'P', 'PT', '3D', '-P1D', 'P1.5D', 'P1DT', 'p1d', 'P99999999999D'])(
-  '%s is no duration',
-  (text) => {
-    expect(addDuration(from, text)).toBeNull();
-  },
-);
+test.each([
+  '',
+  'P',
+  'PT',
+  '3D',
+  '-P1D',
+  'P1.5DT1H',
+  'P1.5M',
+  'P1.D',
+  'P.5D',
+  'P1.2.3D',
+  'PT1.5H,5S',
+  'P1DT',
+  'p1d',
+  'P99999999999D',
+])('%s is no duration', (text) => {
+  expect(addDuration(from, text)).toBeNull();
+});

@@ -1,18 +1,24 @@
 const DURATION =
-  /^P(?=\d|T\d)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,7})M)?(?:(\d{1,9})(?:\.(\d{1,3}))?S)?)?$/;
+  /^P(?=\d|T\d)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:([\d.]{1,8})W)?(?:([\d.]{1,9})D)?(?:T(?=\d)(?:([\d.]{1,10})H)?(?:([\d.]{1,11})M)?(?:([\d.]{1,13})S)?)?$/;
+/** Only the smallest part may have a fraction. */
+const FRACTION_LAST = /^[^.]*(?:\d\.\d{1,3}[WDHMS])?$/;
 
-/** Adds an ISO 8601 duration (`P3D`, `PT90M`, `P1M`) to a moment, by the calendar in UTC; null where it is none. */
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+
+/** Adds an ISO 8601 duration (`P3D`, `PT1.5H`, `P1M`) to a moment, by the calendar in UTC; null where it is none. */
 export function addDuration(at: Date, duration: string): Date | null {
-  const match = DURATION.exec(duration);
+  const text = duration.replace(',', '.');
+  const match = FRACTION_LAST.test(text) ? DURATION.exec(text) : null;
   if (!match) return null;
-  const [years, months, weeks, days, hours, minutes, seconds] = match
-    .slice(1, 8)
-    .map((part) => Number(part ?? 0));
-  const milliseconds = Number((match[8] ?? '').padEnd(3, '0'));
-  const moved = addMonths(at, (years as number) * 12 + (months as number));
-  const wholeDays = (weeks as number) * 7 + (days as number);
-  const rest = ((wholeDays * 24 + (hours as number)) * 60 + (minutes as number)) * 60 + (seconds as number);
-  const result = new Date(moved.getTime() + rest * 1_000 + milliseconds);
+  const [years = 0, months = 0, ...rest] = match.slice(1).map((part) => Number(part ?? 0));
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = rest;
+  const restMs =
+    weeks * WEEK_MS + days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS;
+  const result = new Date(addMonths(at, years * 12 + months).getTime() + Math.round(restMs));
   return Number.isNaN(result.getTime()) ? null : result;
 }
 
