@@ -131,6 +131,21 @@ describe('creating', () => {
       '/routing/fallback',
       '/destination/payment_method_id',
     ]);
+    const mixed = payment({
+      amount: '5',
+      currency: 'EUR',
+      destination: { payment_method_id: 'pm_alice' },
+      x: 1,
+    });
+    const quote = await harness.call('POST', '/v1/payments/quote', { body: mixed, key: 'sk_test_sandbox' });
+    for (const refused of [await post(mixed), quote]) {
+      expect([refused.status, refused.body.code]).toEqual([422, 'invalid_request']);
+      const named = refused.body.errors.map((error: { pointer: string }) => error.pointer).sort();
+      expect(named).toEqual(['/amount', '/currency', '/destination/payment_method_id', '/x']);
+    }
+    for (const body of [[], null, 'x', { source: null, destination: 7 }]) {
+      expect((await post(body)).body.code).toBe('invalid_request');
+    }
   });
 
   test('[P-4.15] [P-4.27] live money needs a configured rail and stored payment methods', async () => {

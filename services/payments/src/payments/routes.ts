@@ -8,7 +8,7 @@ import { parseIdempotencyKey } from '../idempotency/key.ts';
 import { parseMoment } from '../moment.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
-import { canonicalBodyOf, inputFromBody } from './accept/input.ts';
+import { canonicalBodyOf, inputFromBody, withRefusals } from './accept/input.ts';
 import { ACCEPT_PATH } from './accept/path.ts';
 import type { RecentResponses } from './accept/recent.ts';
 import { paymentExample } from './examples.ts';
@@ -83,6 +83,11 @@ async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
   );
 }
 
+/** The handler of the app answers what this one throws. */
+function nameMore(error: Error, request: FastifyRequest): never {
+  throw withRefusals(error, request.body);
+}
+
 /** What the hooks below put into requests; once for an app. */
 export function decoratePaymentRequests(app: App): void {
   app.decorateRequest('metadataFilter', null);
@@ -116,6 +121,7 @@ export function registerPaymentRoutes(
       preParsing: repeats.preParsing,
       // The key is asked for before the body is judged.
       preValidation: takeIdempotencyKey,
+      errorHandler: nameMore,
     },
     async (request, reply) => {
       const accepted = await payments.create({
@@ -140,6 +146,7 @@ export function registerPaymentRoutes(
       audit: 'none',
       idempotency: 'keyed',
       codes: REFUSALS,
+      errorHandler: nameMore,
       schema: {
         operationId: 'payments.quote',
         summary: 'Ask which rail a payment would take',

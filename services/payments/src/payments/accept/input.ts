@@ -1,4 +1,4 @@
-import type { FieldError } from '@libs/runtime';
+import { AppError, type FieldError } from '@libs/runtime';
 import { errors } from '../../errors.ts';
 import { AMOUNT_MAX } from '../payment.ts';
 import type { CreatePaymentBody } from '../schemas.ts';
@@ -28,6 +28,17 @@ export function inputFromBody(body: CreatePaymentBody): PaymentInput {
   };
 }
 
+/** What the schema refuses, together with what fits it and cannot be meant: every bad field is named at once. */
+export function withRefusals(error: unknown, body: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'invalid_request' || typeof body !== 'object')
+    return error;
+  const named = error.details ?? [];
+  const more = refusalsOf(body ?? {})
+    .map(({ field }) => field)
+    .filter(({ pointer }) => !named.some((one) => one.pointer === pointer));
+  return more.length === 0 ? error : errors.invalid_request({ errors: [...named, ...more] });
+}
+
 interface Refusal {
   problem: 'amount_too_large' | 'currency_not_supported' | 'invalid_request' | 'same_payment_method';
   field: FieldError;
@@ -35,12 +46,17 @@ interface Refusal {
 
 const NONE: readonly Refusal[] = [];
 
+/** A body of which only some fields may fit the schema. */
+type Loose<T> = { [Name in keyof T]?: T[Name] extends object | undefined ? Loose<T[Name]> | null : unknown };
+
 /** The first names the problem. */
-function refusalsOf(body: CreatePaymentBody): readonly Refusal[] {
-  const isTooLarge = body.amount > AMOUNT_MAX;
-  const isForeign = body.currency.toUpperCase() !== CURRENCY;
-  const isPinned = (body.rail ?? 'auto') !== 'auto' && body.routing?.fallback === true;
-  const isCircle = body.source.payment_method_id === body.destination.payment_method_id;
+function refusalsOf(body: Loose<CreatePaymentBody>): readonly Refusal[] {
+  const { amount, currency, rail = 'auto', routing } = body;
+  const sourceId = body.source?.payment_method_id;
+  const isTooLarge = typeof amount === 'number' && amount > AMOUNT_MAX;
+  const isForeign = typeof currency === 'string' && currency.toUpperCase() !== CURRENCY;
+  const isPinned = rail !== 'auto' && routing?.fallback === true;
+  const isCircle = sourceId !== undefined && sourceId === body.destination?.payment_method_id;
   if (!(isTooLarge || isForeign || isPinned || isCircle)) return NONE;
   return [
     ...(isTooLarge ? [amountTooLarge] : NONE),
