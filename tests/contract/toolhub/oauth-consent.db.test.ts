@@ -9,6 +9,7 @@ import {
   locationOf,
   newPkce,
   type OAuthClient,
+  obtainTokens,
   registerClient,
 } from '../../../services/toolhub/test/authorization.ts';
 import { Browser } from '../../../services/toolhub/test/browser.ts';
@@ -104,6 +105,29 @@ describe('login and consent', () => {
     for (const scope of ['tools:read', 'tools:write', 'account:read', 'offline_access'])
       expect(page.text).toContain(`<code>${scope}</code>`);
     expect(page.text).not.toContain('<code>account:write</code>');
+  });
+
+  const openid = ['openid', 'openid profile email', 'admin', ''];
+  test.each(openid)(
+    '[TH-4.5] the scope "%s", of which none is ours, is that of an ordinary client',
+    async (scope) => {
+      const tokens = await obtainTokens(url, account, client, { scope, nonce: 'for an ID token' });
+      expect(tokens.scope).toBe('tools:read tools:write');
+    },
+  );
+
+  test('[TH-4.5] scopes of other servers are left out, and what is asked for beside them is given', async () => {
+    const narrow = await obtainTokens(url, account, client, { scope: 'openid profile tools:read' });
+    expect(narrow.scope).toBe('tools:read');
+    const staying = await obtainTokens(url, account, client, { scope: 'openid offline_access' });
+    expect(staying.scope).toBe('tools:read tools:write');
+  });
+
+  test('[TH-4.5] a request without a scope gets no more than the client registered for', async () => {
+    const reader = await registerClient(url, { scope: 'tools:read offline_access' });
+    expect((await obtainTokens(url, account, reader, { scope: undefined })).scope).toBe('tools:read');
+    const observer = await registerClient(url, { scope: 'account:read' });
+    expect((await obtainTokens(url, account, observer, { scope: undefined })).scope).toBe('account:read');
   });
 
   test('[TH-4.4] deny sends access_denied with state and issuer', async () => {

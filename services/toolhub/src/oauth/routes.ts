@@ -3,12 +3,12 @@ import { addressKey } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
-import { ADVERTISED_SCOPES } from '../customers/identity.ts';
+import { ADVERTISED_SCOPES, parseScopes, type Scope } from '../customers/identity.ts';
 import type { RoutesOn } from '../route-rules.ts';
 import { sendPage } from './pages/form.ts';
 import { problemPage } from './pages/pages.ts';
 import type { Arrivals } from './provider/arrivals.ts';
-import { isResource, oauthPaths, resourceOf } from './provider/provider.ts';
+import { isResource, oauthPaths, RESOURCE_SCOPES, resourceOf } from './provider/provider.ts';
 import { isStorable } from './provider/storable.ts';
 
 export interface OAuthRoutesDependencies {
@@ -43,7 +43,7 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): vo
       async (request, reply) => {
         const fault = requestFault(request.raw.url ?? '');
         if (fault !== undefined) return sendPage(reply, problemPage(fault), BAD_REQUEST);
-        request.raw.url = withDefaults(request.raw.url ?? '', deps.publicUrl);
+        request.raw.url = await withDefaults(request.raw.url ?? '', deps);
         return handOver(request, reply);
       },
     );
@@ -123,11 +123,22 @@ function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDepen
   };
 }
 
-/** Consent is always asked for, and a request without scopes gets those of an ordinary client. */
-function withDefaults(url: string, publicUrl: string): string {
+/** Consent is always asked for, and a request without scopes of ours gets those of an ordinary client. */
+async function withDefaults(
+  url: string,
+  { provider, publicUrl }: Pick<OAuthRoutesDependencies, 'provider' | 'publicUrl'>,
+): Promise<string> {
   const [path = '', search = ''] = url.split(/\?(.*)/s, 2);
   const query = new URLSearchParams(search);
-  if (!query.has('scope')) query.set('scope', DEFAULT_SCOPE);
+  const wanted = query.getAll('scope');
+  // Clients written for other servers also ask for `openid profile`; those grant nothing here.
+  const known = parseScopes(wanted[0] ?? '');
+  if (!known.some((scope) => RESOURCE_SCOPES.includes(scope)))
+    known.unshift(...(await defaultScopes(provider, query.get('client_id') ?? '')));
+  // More than one is an error that the library reports.
+  if (wanted.length <= 1) query.set('scope', known.join(' '));
+  // It belongs into an ID token, and no such token is issued.
+  query.delete('nonce');
   // Every spelling of our resource is one resource, from the consent on.
   const resources = query.getAll('resource');
   if (resources.length > 0 && resources.every((resource) => isResource(resource, publicUrl)))
@@ -139,6 +150,16 @@ function withDefaults(url: string, publicUrl: string): string {
     if (!wanted.has('none')) query.set('prompt', [...wanted.add('consent')].join(' '));
   }
   return `${path}?${query}`;
+}
+
+/** Never more than the client registered for, which the library would refuse. */
+async function defaultScopes(provider: Provider, clientId: string): Promise<Scope[]> {
+  // A client that is named by the address of its document would be fetched for this alone.
+  const client = URL.canParse(clientId) ? undefined : await provider.Client.find(clientId);
+  if (client?.scope === undefined) return parseScopes(DEFAULT_SCOPE);
+  const registered = parseScopes(client.scope).filter((scope) => RESOURCE_SCOPES.includes(scope));
+  const usual = registered.filter((scope) => parseScopes(DEFAULT_SCOPE).includes(scope));
+  return usual.length > 0 ? usual : registered;
 }
 
 /** OAuth has no code for this; its body is what clients of this endpoint read. */

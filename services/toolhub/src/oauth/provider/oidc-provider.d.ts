@@ -30,6 +30,7 @@ declare module 'oidc-provider' {
     readonly clientName?: string;
     readonly clientUri?: string;
     readonly clientSecret?: string;
+    readonly scope?: string;
     readonly clientIdMetadataDocument?: true;
     readonly redirectUris: readonly string[];
     redirectUriAllowed(uri: string): boolean;
