@@ -107,6 +107,15 @@ describe('login and consent', () => {
     expect(page.text).not.toContain('<code>account:write</code>');
   });
 
+  test('[TH-4.5] the name of a client turns no direction and breaks no line', async () => {
+    const turning = await registerClient(url, {
+      client_name: 'Mail \u202Eelpmaxe\u202C\u2066\u2067 app\r\nby Toolhub\u2028itself',
+    });
+    const page = await account.browser.open(authorizeUrl(url, turning, newPkce()));
+    expect(page.text).toContain('Mail  elpmaxe  app by Toolhub itself wants to use');
+    expect(page.text).not.toMatch(/[\u2028\u202A-\u202E\u2066-\u2069]/u);
+  });
+
   const openid = ['openid', 'openid profile email', 'admin', ''];
   test.each(openid)(
     '[TH-4.5] the scope "%s", of which none is ours, is that of an ordinary client',

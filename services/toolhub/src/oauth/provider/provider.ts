@@ -26,6 +26,8 @@ const INTERACTION_SECONDS = 60 * 60;
 const GRANT_SECONDS = 10 * 365 * 24 * 60 * 60;
 const REDIRECT_URIS_MAX = 20;
 const CLIENT_NAME_CHARACTERS_MAX = 200;
+/** Line breaks, and what turns the direction of the text around it: a name must not rewrite the consent page. */
+const MISLEADING_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 const METADATA_DOCUMENT_BYTES_MAX = 5 * 1024;
 
 export const ACCESS_TOKEN_PREFIX = 'tho_';
@@ -263,8 +265,11 @@ function ruleClients(provider: Provider, publicUrl: string): void {
       const fault = registrationFault(uri);
       if (fault !== undefined) this.invalidate(`redirect_uris member ${index + 1} ${fault}`);
     }
-    if (typeof this.client_name === 'string' && this.client_name.length > CLIENT_NAME_CHARACTERS_MAX)
-      this.invalidate(`client_name must not be longer than ${CLIENT_NAME_CHARACTERS_MAX} characters`);
+    if (typeof this.client_name === 'string') {
+      if (this.client_name.length > CLIENT_NAME_CHARACTERS_MAX)
+        this.invalidate(`client_name must not be longer than ${CLIENT_NAME_CHARACTERS_MAX} characters`);
+      this.client_name = this.client_name.replace(MISLEADING_CHARACTERS, ' ');
+    }
   };
   // Clients register with scopes of other servers in mind (`openid profile`); those grant nothing here.
   Schema.prototype.scopes = function scopes(this: ClientSchema) {
