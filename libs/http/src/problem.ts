@@ -91,6 +91,9 @@ function byStatus(status: number, cause: unknown): AppError {
 /** How much of a refused body is still read, so that a client in the middle of sending gets to see the answer. */
 const DISCARD_BYTES_MAX = 4 * 1024 * 1024;
 
+/** RFC 9110 wants a challenge with every 401. Refusals without one of their own are those of logins, which ask for no header. */
+const LOGIN_CHALLENGE = 'Password';
+
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -109,6 +112,8 @@ export function sendProblem(
     reply.header('connection', 'keep-alive');
   if (appError.kind === 'too_large') discardBody(request);
   if (appError.headers !== undefined) reply.headers(appError.headers);
+  if (appError.kind === 'unauthenticated' && !reply.hasHeader('www-authenticate'))
+    reply.header('www-authenticate', LOGIN_CHALLENGE);
   // Bytes, not a string: Fastify would add a charset to the type, which problem+json does not have.
   const body = Buffer.from(JSON.stringify(toProblem(appError, { requestId: request.id, typeBase })));
   reply.code(appError.status).header('content-type', PROBLEM_TYPE).send(body);

@@ -116,6 +116,7 @@ describe('sign-up and login', () => {
     const { request_id: _two, ...other } = unknown.body;
     expect([wrong.status, first]).toEqual([unknown.status, other]);
     expect([wrong.status, first.code]).toEqual([401, 'invalid_credentials']);
+    expect(wrong.headers.get('www-authenticate')).toBe('Password');
   });
 
   test('[TH-3.4] passwords are argon2id, and at least 10 characters long', async () => {
