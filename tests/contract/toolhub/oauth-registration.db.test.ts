@@ -93,6 +93,13 @@ describe('registration', () => {
     expect(body).not.toHaveProperty('client_secret');
   });
 
+  test.each(['register', 'token', 'revoke'])('[TH-2.3] a large body at /oauth/%s is 413', async (name) => {
+    const { status, body } = await call(`${url}/oauth/${name}`, {
+      body: { client_name: 'x'.repeat(60_000) },
+    });
+    expect([status, body.error]).toEqual([413, 'invalid_request']);
+  });
+
   test.each([
     'http://example.com/cb',
     'javascript:alert(1)',

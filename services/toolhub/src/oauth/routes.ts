@@ -25,6 +25,8 @@ export interface OAuthRoutesDependencies {
 const DEFAULT_SCOPE = 'tools:read tools:write';
 /** Longer requests would not fit into the address of the login page. */
 const REQUEST_CHARACTERS_MAX = 6_000;
+/** What the library reads of a body; beyond it, it calls the body malformed. */
+const BODY_BYTES_MAX = 56 * 1024;
 const WELL_KNOWN = '/.well-known';
 const shared = { access: 'public', audit: 'none', schema: { hide: true } } as const;
 
@@ -94,6 +96,7 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): vo
 }
 
 const BAD_REQUEST = 400;
+const BODY_TOO_LARGE = 413;
 
 /** What the library would choke on rather than refuse, in words for the person who sees it. */
 function requestFault(url: string): { title: string; detail: string } | undefined {
@@ -109,8 +112,9 @@ function requestFault(url: string): { title: string; detail: string } | undefine
 function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDependencies) {
   const callback = provider.callback();
   const { host, protocol } = new URL(publicUrl);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const { raw } = request;
+    if (Number(raw.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge(reply);
     arrivals.note(raw, { at: now(), ip: request.ip, requestId: request.id });
     // The library builds its addresses from these; a caller's own values must not decide them.
     raw.headers['x-forwarded-host'] = host;
@@ -120,6 +124,7 @@ function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDepen
       if (value !== undefined) reply.raw.setHeader(name, value);
     }
     await callback(raw, reply.raw);
+    return undefined;
   };
 }
 
@@ -162,18 +167,31 @@ async function defaultScopes(provider: Provider, clientId: string): Promise<Scop
   return usual.length > 0 ? usual : registered;
 }
 
+function tooLarge(reply: FastifyReply): FastifyReply {
+  const error = {
+    error: 'invalid_request',
+    error_description: 'the body is larger than this endpoint takes',
+  };
+  return sendOAuthError(reply.code(BODY_TOO_LARGE), error);
+}
+
 /** OAuth has no code for this; its body is what clients of this endpoint read. */
 function tooManyRegistrations(reply: FastifyReply, error: AppError): FastifyReply {
+  return sendOAuthError(reply.code(error.status).headers(error.headers ?? {}), {
+    error: 'temporarily_unavailable',
+    error_description: 'too many registrations from this address',
+  });
+}
+
+function sendOAuthError(
+  reply: FastifyReply,
+  body: { error: string; error_description: string },
+): FastifyReply {
   return reply
-    .code(error.status)
-    .headers(error.headers ?? {})
+    .header('access-control-allow-origin', '*')
     .header('content-type', 'application/json')
-    .send(
-      JSON.stringify({
-        error: 'temporarily_unavailable',
-        error_description: 'too many registrations from this address',
-      }),
-    );
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify(body));
 }
 
 /** RFC 9728. The path of the resource comes behind the well-known one; clients that do not know it ask the root. */
