@@ -290,5 +290,6 @@ function keyedResult(
 ): string | null {
   if (failure === null || failure.code === 'platform_error') return JSON.stringify(result);
   if (!mayHaveActed || harmlessCodes.has(failure.code)) return null;
-  return JSON.stringify(failureResult({ ...failure, message: `${failure.message} ${MAYBE_DONE}` }));
+  const said = failure.message.replace(/\.?$/, '.');
+  return JSON.stringify(failureResult({ ...failure, message: `${said} ${MAYBE_DONE}` }));
 }
