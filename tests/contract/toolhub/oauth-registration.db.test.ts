@@ -71,6 +71,21 @@ describe('discovery', () => {
       expect(body).toMatchObject({ resource: `${url}/mcp`, authorization_servers: [url] });
     }
   });
+
+  test.each(['oauth-protected-resource', 'oauth-protected-resource/mcp', 'oauth-authorization-server'])(
+    '[TH-4.1] a page of any origin may name its protocol version at %s',
+    async (name) => {
+      const headers = {
+        origin: 'https://client.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'mcp-protocol-version',
+      };
+      const answer = await fetch(`${url}/.well-known/${name}`, { method: 'OPTIONS', headers });
+      expect(answer.status).toBe(204);
+      expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/client\.example)$/);
+      expect(answer.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version');
+    },
+  );
 });
 
 describe('registration', () => {

@@ -84,13 +84,7 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): vo
     routes.options(
       oauthPaths.register,
       { ...shared, rate: 'none', idempotency: 'safe' },
-      async (_request, reply) =>
-        reply
-          .code(204)
-          .header('access-control-allow-origin', '*')
-          .header('access-control-allow-methods', 'POST')
-          .header('access-control-allow-headers', 'content-type, mcp-protocol-version')
-          .send(),
+      async (_request, reply) => allowPages(reply, 'POST'),
     );
   });
 }
@@ -167,6 +161,16 @@ async function defaultScopes(provider: Provider, clientId: string): Promise<Scop
   return usual.length > 0 ? usual : registered;
 }
 
+/** Says to browsers that a page of any origin may call: nothing here looks at a cookie. */
+function allowPages(reply: FastifyReply, method: 'GET' | 'POST'): FastifyReply {
+  return reply
+    .code(204)
+    .header('access-control-allow-origin', '*')
+    .header('access-control-allow-methods', method)
+    .header('access-control-allow-headers', 'content-type, mcp-protocol-version')
+    .send();
+}
+
 function tooLarge(reply: FastifyReply): FastifyReply {
   const error = {
     error: 'invalid_request',
@@ -212,6 +216,10 @@ function registerResourceMetadata(app: App, { publicUrl, routesOn }: OAuthRoutes
         .header('access-control-allow-origin', '*')
         .header('content-type', 'application/json')
         .send(document),
+    );
+    // Clients that run in a page name their protocol version, for which the browser asks first.
+    routes.options(path, { ...shared, rate: 'none', idempotency: 'safe' }, async (_request, reply) =>
+      allowPages(reply, 'GET'),
     );
   }
 }
