@@ -236,6 +236,19 @@ describe('the account', () => {
       return found;
     };
     await expect.poll(tablesWithRows, { interval: 200 }).toEqual([]);
+    // A call that was under way when the account was closed.
+    await db.database.query(
+      `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors)
+       values ($1, current_date, 'slack_list_channels', 1, 'slack', 1, 0)`,
+      [ada.id],
+    );
+    const { rows: later } = await db.database.query(
+      `update jobs set ready_at = now() where name = 'customers.erase' and payload->>'customerId' = $1
+         and ready_at > now() + interval '15 minutes' returning id`,
+      [ada.id],
+    );
+    expect(later).toHaveLength(1);
+    await expect.poll(tablesWithRows, { interval: 200 }).toEqual([]);
     expect((await signUp(url, ada.email)).id).not.toBe(ada.id);
   });
 });

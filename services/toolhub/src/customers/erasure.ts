@@ -8,6 +8,7 @@ export interface ErasureDependencies {
   revocations: Pick<Revocations, 'transaction'>;
   /** In the same transaction: what platforms hold for the customer alone, such as a phone number. */
   forgetPlatforms(tx: Queryable, customerId: string): Promise<void>;
+  now: () => Date;
 }
 
 /** The end of an account: from its commit on nobody can get in, and what is left is removed piece by piece. */
@@ -18,6 +19,8 @@ export interface Erasure {
 
 const JOB = 'customers.erase';
 const ROWS_AT_ONCE = 5_000;
+/** A call that was under way writes its usage and its audit entry when it ends, at the latest when the sweep has given up its holder. */
+const LATE_WRITERS_MS = 20 * 60_000;
 
 export function createErasure(deps: ErasureDependencies): Erasure {
   const { database } = deps;
@@ -34,7 +37,9 @@ export function createErasure(deps: ErasureDependencies): Erasure {
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deps.forgetPlatforms(tx, customerId);
         await deleteAccount(tx, customerId);
-        await enqueueJobs(tx, database.schema, [{ name: JOB, payload: { customerId } }]);
+        const job = { name: JOB, payload: { customerId } };
+        const late = { ...job, runAt: new Date(deps.now().getTime() + LATE_WRITERS_MS) };
+        await enqueueJobs(tx, database.schema, [job, late]);
       });
     },
     handlers: [

@@ -79,7 +79,7 @@ export async function addAccounts(
   const { security, sessions, passkeys } = login;
   const customers = createCustomerService({ database, login, newId, now });
   const erasure = createErasure({
-    ...{ database, revocations },
+    ...{ database, revocations, now },
     async forgetPlatforms(tx, customerId) {
       for (const { forget } of definitions) await forget?.(tx, customerId);
     },
