@@ -97,6 +97,7 @@ test('[TH-1.2] every bad setting is named in one message, and no value is repeat
     TOOLHUB_INTERNAL_TOKENS: 'nocolon',
     TOOLHUB_INTERNAL_ACCOUNTS: join(folder, 'missing.json'),
     SMTP_URL: 'http://mail',
+    MAIL_FROM: 'the billing department',
     TOOLHUB_EGRESS_ALLOW: 'nohostport',
     TOOLHUB_RATE: '-1',
     TOOLHUB_RATE_ADDRESS: 'many',
