@@ -310,7 +310,7 @@ describe('tokens', () => {
       client_id: client.client_id,
       code: 'x'.repeat(60_000),
     });
-    expect([huge.status, huge.body.error]).toEqual([400, 'invalid_request']);
+    expect([huge.status, huge.body.error]).toEqual([413, 'invalid_request']);
     expect(bad.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
