@@ -110,6 +110,16 @@ export function sidewaysPixels(page: Page): Promise<number> {
   );
 }
 
+/** Times of day that do not say their zone, where no line of the page says it for them. */
+export function timesWithoutZone(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(
+    `[...document.querySelectorAll('time')]
+      .filter((time) => /\\d:\\d\\d(\\s[AP]M)?$/.test(time.textContent))
+      .filter((time) => !time.closest('.ui-page')?.querySelector('.ui-zone')?.checkVisibility())
+      .map((time) => 'without a zone: ' + time.textContent)`,
+  );
+}
+
 /** The address must be known before the server starts: it compares the origin of requests with it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -36,6 +36,7 @@ export const texts = {
   now: 'now',
   never: 'never',
   utc: 'UTC',
+  zone: (zone: string) => `Times are in your time zone, ${zone}.`,
   shownOnce: 'This is shown once. Keep it in a safe place before you close this.',
   iKeptIt: 'I have kept it',
   cancel: 'Cancel',

@@ -14,6 +14,7 @@ import {
   openPage,
   sidewaysPixels,
   startChromium,
+  timesWithoutZone,
   type WatchedPage,
 } from '../chromium.ts';
 import { dialogs, listPages, objectPages, operatorPages, publicPages, statePages } from './pages.ts';
@@ -72,7 +73,11 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.setViewportSize(DESKTOP);
     await page.emulateMedia({ colorScheme: 'light' });
     await isDrawn(page);
-    return [...(await seriousViolations(page, undefined, within)), ...(await tooWide(page, 'desktop'))];
+    return [
+      ...(await seriousViolations(page, undefined, within)),
+      ...(await tooWide(page, 'desktop')),
+      ...(await timesWithoutZone(page)),
+    ];
   }
 
   async function tooWide(page: Page, device: string): Promise<string[]> {
@@ -179,6 +184,7 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       await focusIs('[role="dialog"] *');
+      expect(await timesWithoutZone(page), path).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       await focusIs('[data-opener]');
@@ -223,6 +229,16 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     const topOf = async (role: 'heading' | 'button', name: string) =>
       (await page.getByRole(role, { name }).boundingBox())?.y ?? 0;
     expect(await topOf('heading', 'Quote')).toBeLessThan(await topOf('button', 'Send payment'));
+    await page.context().close();
+  });
+
+  test('a page says once which zone its times are in, and nothing where it has none', async () => {
+    const { page } = await openAs(owner, { timezoneId: 'America/New_York' });
+    const zone = page.getByText('Times are in your time zone, America/New York.');
+    await visit(page, listPages.payments ?? '');
+    await zone.waitFor();
+    await goTo(page, listPages['payment-methods'] ?? '');
+    expect(await zone.isVisible()).toBe(false);
     await page.context().close();
   });
 

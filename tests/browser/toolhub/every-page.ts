@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { signUp } from '../../../services/toolhub/test/accounts.ts';
 import { seriousViolations } from '../axe.ts';
-import { openPage, sidewaysPixels, type WatchedPage } from '../chromium.ts';
+import { openPage, sidewaysPixels, timesWithoutZone, type WatchedPage } from '../chromium.ts';
 import { customerPages, publicPages } from './pages.ts';
 import { ADA, type Running } from './rig.ts';
 
@@ -88,6 +88,7 @@ export function testEveryPage(running: () => Running): void {
       await page.goto('/tools');
       for (const path of Object.values(customerPages)) {
         await inspect(watched, path);
+        found.push(...(await timesWithoutZone(page)).map((fault) => `${path}: ${fault}`));
         found.push(...(await windowsTooNarrow(page)).map((width) => `${path}: wider than ${width} px`));
       }
     };

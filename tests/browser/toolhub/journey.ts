@@ -4,6 +4,7 @@ import { readPdf } from '../../../services/toolhub/src/invoices/test/pdf-text.ts
 import { call } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { answer } from '../../contract/toolhub/receiver.ts';
+import { timesWithoutZone } from '../chromium.ts';
 import { lookAtInvoice } from './invoice-ink.ts';
 import { ADA, type Running, VENDOR_TOKEN } from './rig.ts';
 import { cookieOf, go, heading, panel } from './steps.ts';
@@ -194,6 +195,7 @@ export function testJourneysEnd(running: () => Running): void {
     await letter.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('dialog').getByText('no room').first().waitFor();
     await page.getByRole('dialog').getByText('This is a test of the webhook.').waitFor();
+    expect(await timesWithoutZone(page)).toEqual([]);
     await page.keyboard.press('Escape');
     hub.receiver.on('/hooks', answer(204));
     const before = hub.receiver.at('/hooks').length;

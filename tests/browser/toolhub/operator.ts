@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { seriousViolations } from '../axe.ts';
-import { openPage } from '../chromium.ts';
+import { openPage, timesWithoutZone } from '../chromium.ts';
 import { ADA, type Running } from './rig.ts';
 import { addDeadLetter } from './seed.ts';
 import { STEP_MS } from './steps.ts';
@@ -45,6 +45,7 @@ export function testOperator(running: () => Running): void {
       await shown.getByRole('tab', { name: tab }).click();
       await shown.getByText(text).first().waitFor();
       expect(await seriousViolations(shown, undefined, '[role=tabpanel]'), tab).toEqual([]);
+      expect(await timesWithoutZone(shown), tab).toEqual([]);
     }
     await shown.getByRole('tab', { name: 'Invoices' }).click();
     await shown.getByRole('button', { name: 'Run' }).click();
@@ -58,6 +59,8 @@ export function testOperator(running: () => Running): void {
     await shown.getByRole('row', { name: /Team \(team\) \$99\.00/ }).waitFor();
     await shown.getByRole('tab', { name: 'Dead letters' }).click();
     await shown.getByRole('button', { name: ADA.email, exact: true }).click();
+    await shown.getByRole('dialog').getByRole('row', { name: /hooks/ }).first().waitFor();
+    expect(await timesWithoutZone(shown)).toEqual([]);
     const before = hub.receiver.at('/hooks').length;
     await shown.getByRole('dialog').getByRole('button', { name: 'Send again' }).first().click();
     await shown.getByText('On its way again.').waitFor();

@@ -12,5 +12,5 @@ export function fromClockField(text: string): Date | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
-/** As the browser calls the zone whose wall clock the fields show. */
-export const viewersZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The zone whose wall clock fields and pages show, as the browser calls it, in words: America/New York. */
+export const viewersZone = Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll('_', ' ');

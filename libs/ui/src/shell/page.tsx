@@ -1,5 +1,7 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { viewersZone } from '../form/clock-field.ts';
+import { texts } from '../texts.ts';
 
 /** The name of the program, for the title of the window. */
 export const AppName = createContext('');
@@ -30,6 +32,10 @@ export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNo
               {props.lead}
             </Text>
           )}
+          {/* Hidden on a page where no time leaves it open. */}
+          <Text c="dimmed" size="sm" mt={4} className="ui-zone">
+            {texts.zone(viewersZone)}
+          </Text>
         </div>
         {props.actions === undefined ? null : <Group gap="xs">{props.actions}</Group>}
       </Group>

@@ -8,7 +8,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 /** As the server wrote it, for whoever compares with a log. */
 const inUtc = (at: string) => `${at.replace('T', ' ').replace(/\.\d+Z$|Z$/, '')} ${texts.utc}`;
 
-/** A moment in the viewer's own zone; the pointer over it shows UTC. */
+/** A moment in the viewer's own zone, which the page says once where moments do not (`Page`); the pointer over it shows UTC. */
 export function When({
   at,
   dayOnly = false,
@@ -20,7 +20,12 @@ export function When({
 }) {
   if (at === null || at === undefined) return <span>–</span>;
   return (
-    <time dateTime={at} title={inUtc(at)} className="ui-number">
+    <time
+      dateTime={at}
+      title={inUtc(at)}
+      className="ui-number"
+      data-zoneless={!(dayOnly || withZone) || undefined}
+    >
       {(dayOnly ? day : withZone ? momentAndZone : moment).format(new Date(at))}
     </time>
   );

@@ -112,7 +112,7 @@ const headersOf = ({ event_id: id }: WebhookDelivery) =>
   ].join('\n');
 
 const attemptColumns: readonly Column<Attempt>[] = [
-  { header: texts.logs.at, render: ({ at }) => <When at={at} /> },
+  { header: texts.logs.at, render: ({ at }) => <When at={at} withZone /> },
   { header: texts.logs.response, render: answerOf },
   {
     header: texts.payment.detail,

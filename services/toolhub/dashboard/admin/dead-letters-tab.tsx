@@ -66,8 +66,16 @@ function Letters({ customerId }: { customerId: string }) {
   const columns: readonly Column<DeadLetter>[] = [
     { header: texts.webhooks.event, render: ({ event_type: type }) => <EventName type={type} /> },
     { header: texts.webhooks.address, render: ({ webhook_url: url }) => url },
-    { header: texts.webhooks.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
-    { header: texts.webhooks.goesAt, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
+    {
+      header: texts.webhooks.failedAt,
+      align: 'right',
+      render: ({ failed_at: at }) => <When at={at} withZone />,
+    },
+    {
+      header: texts.webhooks.goesAt,
+      align: 'right',
+      render: ({ expires_at: at }) => <When at={at} dayOnly />,
+    },
     {
       header: texts.common.actions,
       align: 'right',
@@ -100,7 +108,7 @@ function Letters({ customerId }: { customerId: string }) {
       />
       {opened === undefined ? null : (
         <>
-          <Attempts attempts={opened.attempts} />
+          <Attempts attempts={opened.attempts} withZone />
           <JsonBlock value={opened.payload} label={texts.webhooks.payload} />
         </>
       )}

@@ -75,7 +75,7 @@ export function DeadLettersPanel() {
             <Text size="sm" className="ui-id">
               {shown.webhook_url}
             </Text>
-            <Attempts attempts={shown.attempts} />
+            <Attempts attempts={shown.attempts} withZone />
             <JsonBlock value={shown.payload} label={words.payload} />
           </Stack>
         )}

@@ -98,7 +98,7 @@ function Details({ id }: { id: string }) {
             ]}
           />
           <Text fw={600}>{words.answers}</Text>
-          <Attempts attempts={delivery.attempts} />
+          <Attempts attempts={delivery.attempts} withZone />
           <JsonBlock value={delivery.request.body} label={words.payload} />
         </Stack>
       )}
