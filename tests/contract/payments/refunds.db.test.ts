@@ -66,6 +66,14 @@ async function openFunded(amount: number): Promise<string> {
   return body.id;
 }
 
+test('[P-2.7] [P-4.30] a refund to a deleted payment method is refused, and no field of it is blamed', async () => {
+  const first = await paid({ source: 'pm_leaves' });
+  expect((await call('DELETE', '/v1/payment_methods/pm_leaves')).status).toBe(204);
+  const { status, body } = await refund(first.id);
+  expect([status, body.code, body.errors]).toEqual([422, 'payment_method_not_found', undefined]);
+  expect(body.detail).toBe('There is no payment method pm_leaves.');
+});
+
 test('[P-4.30] a refund is a payment the other way, accepted with 202, and the first one shows what was refunded', async () => {
   const first = await paid();
   expect(first).toMatchObject({ refund_of: null, refunded_amount: 0 });

@@ -76,7 +76,8 @@ export function draftPayment(deps: DraftDependencies, request: AcceptRequest, kn
   if (refusal) throw refusal;
   const realNow = deps.now();
   const at = clockNow(tenant.mode === 'test' ? known.clock : realClock, realNow);
-  const resolved = resolveMethods(deps, { tenant, input, methods: known.methods, at });
+  const isRefund = refundOf !== null;
+  const resolved = resolveMethods(deps, { tenant, input, methods: known.methods, at, isRefund });
   const { source, destination } = resolved;
   const only = input.rail === 'auto' ? null : input.rail;
   const request_ = { mode: tenant.mode, amount: input.amount, source, destination, at };
@@ -107,11 +108,13 @@ interface Resolving {
   /** By id. */
   methods: ReadonlyMap<string, MethodSummary>;
   at: Date;
+  /** The body of a refund names no payment method, so none of its fields is to blame. */
+  isRefund?: boolean;
 }
 
 export function resolveMethods(
   deps: Pick<DraftDependencies, 'paymentMethods'>,
-  { tenant, input, methods, at }: Resolving,
+  { tenant, input, methods, at, isRefund = false }: Resolving,
 ) {
   const created: PaymentMethod[] = [];
   const missing: { pointer: string; code: string; detail: string }[] = [];
@@ -128,7 +131,10 @@ export function resolveMethods(
   };
   const source = resolve(input.sourceId, '/source/payment_method_id');
   const destination = resolve(input.destinationId, '/destination/payment_method_id');
-  if (!source || !destination) throw errors.payment_method_not_found({ errors: missing });
+  if (!source || !destination) {
+    const detail = missing.map((one) => one.detail).join(' ');
+    throw errors.payment_method_not_found(isRefund ? { detail } : { errors: missing });
+  }
   return { source, destination, created };
 }
 
