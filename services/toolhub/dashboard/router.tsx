@@ -10,6 +10,7 @@ const publicPages = {
   '/reset': page(() => import('./session/reset-page.tsx'), 'ResetPage'),
   '/verify': page(() => import('./session/verify-page.tsx'), 'VerifyPage'),
   '/admin': page(() => import('./admin/page.tsx'), 'AdminPage'),
+  '/admin/$tab': page(() => import('./admin/tab-page.tsx'), 'AdminTabPage'),
 };
 
 /** The server serves the program at each of these; `services/toolhub/src/pages.ts` lists them. */

@@ -21,6 +21,7 @@ export const DASHBOARD_ADDRESSES = [
   '/audit',
   '/settings',
   '/admin',
+  '/admin/:tab',
 ] as const;
 
 /** The dashboard lies at the root; its files are below `/dashboard`. */

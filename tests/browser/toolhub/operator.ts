@@ -15,7 +15,7 @@ export function testOperator(running: () => Running): void {
     const operator = await openPage(chromium, hub.url);
     const { page: shown } = operator;
     shown.setDefaultTimeout(STEP_MS);
-    await shown.goto('/admin');
+    await shown.goto('/admin/customers');
     await shown.getByLabel('Admin token').fill('wrong');
     await shown.getByRole('button', { name: 'Enter' }).click();
     await shown.getByRole('alert').waitFor();

@@ -14,8 +14,8 @@ export const operatorPages: Record<string, string> = {
   'admin-customers': '/admin',
   'admin-plans': '/admin?tab=plans',
   'admin-invoices': '/admin?tab=invoices',
-  'admin-dead-letters': '/admin?tab=deadLetters',
-  'admin-jobs': '/admin?tab=jobs',
+  'admin-dead-letters': '/admin/dead-letters',
+  'admin-jobs': '/admin/jobs',
   'admin-health': '/admin?tab=health',
 };
 
