@@ -157,4 +157,18 @@ describe('health', () => {
     expect((await broken.inject('/healthz')).statusCode).toBe(200);
     await broken.close();
   });
+
+  test('what the service stands on being away is no bug: 503, and when to send it again', async () => {
+    const isOutage = (error: unknown) => (error as { code?: string }).code === '57P03';
+    const cut = await createTestApp({ isOutage });
+    const failure = (code: string) =>
+      Object.assign(new Error('the database system is starting up'), { code });
+    cut.get('/away', () => Promise.reject(failure('57P03')));
+    cut.get('/broken', () => Promise.reject(failure('42601')));
+    const away = await cut.inject('/away');
+    expect([away.statusCode, away.json().code, away.headers['retry-after']]).toEqual([503, 'not_ready', '1']);
+    expect(away.body).not.toContain('starting up');
+    expect((await cut.inject('/broken')).json().code).toBe('internal');
+    await cut.close();
+  });
 });

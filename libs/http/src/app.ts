@@ -54,6 +54,8 @@ export type AppOptions = {
   trustProxy?: readonly string[];
   /** Rejects while the service cannot work (no database, migrations missing); then `/readyz` answers 503. */
   readiness?: () => Promise<void>;
+  /** Whether an error says that what the service stands on is away for now: 503, to be sent again, and no bug of ours. */
+  isOutage?: (error: unknown) => boolean;
   /**
    * Answers only under the host of `publicUrl` (and the names of this machine while that is one), so that no page of a
    * stranger's name can be made of it. Health and metrics answer everywhere: who asks for them knows addresses only.
@@ -77,6 +79,7 @@ export type AppOptions = {
 export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = options.publicUrl.replace(/\/+$/, '');
   const typeBase = `${publicUrl}/docs/errors`;
+  const problems = { typeBase, isOutage: options.isOutage };
   const headers = baseHeaders(publicUrl);
   const drain = new Drain();
   const { logger, accessLog } = createLogging(options);
@@ -110,8 +113,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     }
     done(null, value);
   });
-  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error, typeBase));
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), typeBase));
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error, problems));
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), problems));
   let declaredOnly = false;
   app.addHook('onRoute', (route) => {
     if (declaredOnly) requireDeclared(route);
@@ -172,7 +175,7 @@ function newFastify(options: AppOptions, edge: Edge): App {
     frameworkErrors: (error, request, reply) => {
       setBaseHeaders(reply, edge.headers);
       reply.header('x-request-id', request.id);
-      sendProblem(request, reply, error, edge.typeBase);
+      sendProblem(request, reply, error, edge);
     },
   });
   if (edge.logger !== undefined) makeChildrenLazily(app.log);

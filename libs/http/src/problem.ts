@@ -16,6 +16,11 @@ export type Problem = {
 
 export type ProblemOptions = { requestId: string; typeBase: string };
 
+/** Where the codes are explained, and how an outage of what the service stands on is told from a bug. */
+export type ProblemEdge = { typeBase: string; isOutage?: ((error: unknown) => boolean) | undefined };
+
+const OUTAGE_RETRY_SECONDS = 1;
+
 /** RFC 9457. Extensions come first so that they can never overwrite a standard member. */
 export function toProblem(error: AppError, options: ProblemOptions): Problem {
   return {
@@ -42,7 +47,7 @@ function isUnstorable(error: unknown): boolean {
 }
 
 /** What Fastify, Node and plugins throw, in our own words. Unknown failures are 500 and keep their cause for the log. */
-function toAppError(error: unknown): AppError {
+function toAppError(error: unknown, isOutage: ProblemEdge['isOutage']): AppError {
   if (error instanceof AppError) return error;
   if (isUnstorable(error)) {
     return baseErrors.bad_request({ detail: 'A text has NUL or broken Unicode characters.', cause: error });
@@ -66,6 +71,9 @@ function toAppError(error: unknown): AppError {
   }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
     return byStatus(statusCode, error);
+  if (isOutage?.(error)) {
+    return baseErrors.not_ready({ cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
+  }
   return baseErrors.internal({ cause: error });
 }
 
@@ -98,9 +106,9 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
-  typeBase: string,
+  { typeBase, isOutage }: ProblemEdge,
 ): void {
-  const appError = toAppError(error);
+  const appError = toAppError(error, isOutage);
   logFailure(request, appError);
   if (reply.raw.headersSent) {
     // A stream that broke half-way cannot become a problem any more: the cut connection tells the client.

@@ -229,7 +229,7 @@ export const baseErrorDefinitions = {
     kind: 'unavailable',
     title: 'Not ready',
     detail: 'This server cannot take requests right now.',
-    help: 'It starts, or cannot reach its database; wait a moment.',
+    help: 'It starts, or cannot reach its database. Wait a moment; it is safe to send it again with the same `Idempotency-Key`.',
   },
 } as const satisfies ErrorDefinitions;
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Database } from '@libs/db';
+import { type Database, isDatabaseAway } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
@@ -97,6 +97,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     declaredRoutesOnly: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkDatabase(database),
+    isOutage: isDatabaseAway,
   });
   const onError: Base['onError'] =
     options.onError ??
