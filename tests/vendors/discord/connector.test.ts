@@ -143,7 +143,7 @@ describe('the account', () => {
     expect(await connector.verify(context())).toMatchObject({ kind: 'accepted', account: 'helper' });
     const wrong = context({ credential: { bot_token: 'wrong' } });
     expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
-    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null, account: 'helper' });
     expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
   });
 });

@@ -96,7 +96,11 @@ describe('the account', () => {
     expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: 'Ada Lovelace' });
     const wrong = context({ credential: { access_token: 'wrong' } });
     expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
-    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(context())).toEqual({
+      status: 'ok',
+      message: null,
+      account: 'Ada Lovelace',
+    });
     expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
   });
 

@@ -110,7 +110,11 @@ describe('the account', () => {
     expect(await connector.verify(context())).toMatchObject({ kind: 'accepted', account: 'ada in Team' });
     const wrong = context({ credential: { access_token: 'wrong' } });
     expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
-    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(context())).toEqual({
+      status: 'ok',
+      message: null,
+      account: 'ada in Team',
+    });
     expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
   });
 

@@ -246,7 +246,10 @@ export type VerifyOutcome =
 
 export interface HealthProbe {
   status: 'ok' | 'degraded' | 'down' | 'token_expired';
+  /** For the owner of the account: what is wrong, and what to do. */
   message: string | null;
+  /** What the platform calls the account, where the check tells. */
+  account?: string;
 }
 
 export interface ConnectorAuth<Credential = unknown> {

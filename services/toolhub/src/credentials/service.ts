@@ -24,6 +24,7 @@ import {
   listCustomersOf,
   lockCredential,
   putCredential,
+  renameCredential,
   reseal,
   seedCredential,
 } from './store.ts';
@@ -73,6 +74,8 @@ export interface CredentialService {
    * A credential that someone renewed in the meantime is simply opened.
    */
   openAfterRefusal(refused: OpenedCredential): Promise<OpenResult>;
+  /** The account goes by another name from now on; nothing happens where another credential has taken its place. */
+  rename(opened: OpenedCredential, account: string): Promise<void>;
   readonly internalAccounts: InternalAccounts;
   /** Renewals ahead and warnings. */
   readonly jobs: ReturnType<typeof createUpkeep>;
@@ -309,6 +312,12 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       if (row.refreshable) return renewRow(row, { isRefused: true });
       await renewal.expire(key, { version, reason: 'the platform refused the token' });
       return { kind: 'token_expired' };
+    },
+
+    async rename({ customerId, platform, version }, account) {
+      // The operator has given configured accounts their names.
+      if (customerId !== null)
+        await renameCredential(database, customerKey(customerId, platform), { version, account });
     },
   };
 }

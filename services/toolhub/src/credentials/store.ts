@@ -145,6 +145,22 @@ export async function seedCredential(
   return rows[0] && fromCredentialRow(rows[0]);
 }
 
+/** Its version stays: nothing of what is sealed has changed. */
+export async function renameCredential(
+  db: Queryable,
+  key: CredentialKey,
+  { version, account }: { version: number; account: string },
+): Promise<void> {
+  await db.query(
+    {
+      name: 'credentials.rename',
+      text: `update credentials set account = $5
+        where customer_id = $1 and platform = $2 and slot = $3 and version = $4`,
+    },
+    [key.customerId, key.platform, key.slot, version, account],
+  );
+}
+
 export async function deleteCredential(tx: Queryable, key: CredentialKey): Promise<boolean> {
   const { rowCount } = await tx.query(
     {

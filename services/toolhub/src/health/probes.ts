@@ -1,6 +1,7 @@
 import { CallTimeout, withDeadline } from '../calls/deadline.ts';
 import { type Connector, ConnectorError, type HealthProbe } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
+import { adviceOn } from '../connectors/vendor-api/probe.ts';
 import type { CredentialRecord, OpenedCredential, OpenResult } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Session } from '../customers/identity.ts';
@@ -8,7 +9,7 @@ import { accountsDigest, type PlatformHealth } from './report.ts';
 
 export interface ProbesDependencies {
   connectors: Pick<ConnectorService, 'connectors' | 'context'>;
-  credentials: Pick<CredentialService, 'list' | 'open' | 'openAfterRefusal'>;
+  credentials: Pick<CredentialService, 'list' | 'open' | 'openAfterRefusal' | 'rename'>;
   onError: (error: unknown, context: { platform: string }) => void;
   probeTimeoutMs?: number;
 }
@@ -57,8 +58,9 @@ export function createProbes(deps: ProbesDependencies): Probes {
     try {
       return await withDeadline(never, timeoutMs, work);
     } catch (error) {
-      const isAnswer = error instanceof ConnectorError || error instanceof CallTimeout;
-      if (isAnswer) return { status: 'down', latency_ms: null, message: error.message };
+      if (error instanceof ConnectorError)
+        return { status: 'down', latency_ms: null, message: adviceOn(error) };
+      if (error instanceof CallTimeout) return { status: 'down', latency_ms: null, message: error.message };
       deps.onError(error, { platform: connector.id });
       return { status: 'unknown', latency_ms: null, message: 'The check could not be made.' };
     }
@@ -68,12 +70,15 @@ export function createProbes(deps: ProbesDependencies): Probes {
     connector: Connector,
     opened: OpenedCredential,
     signal: AbortSignal,
-  ): Promise<{ probe: HealthProbe; latency_ms: number }> {
+  ): Promise<Omit<HealthProbe, 'account'> & { latency_ms: number }> {
     const { platform, credential, customerId, account } = opened;
     const context = connectors.context({ platform, credential, customerId, account, signal });
     const startedMs = performance.now();
-    const probe = await connector.health(context);
-    return { probe, latency_ms: Math.round(performance.now() - startedMs) };
+    const { account: found = account, ...finding } = await connector.health(context);
+    const latency_ms = Math.round(performance.now() - startedMs);
+    // What was stored untried, or has another name by now, gets the one that the platform has for it.
+    if (found !== account) await credentials.rename(opened, found);
+    return { ...finding, latency_ms };
   }
 
   /** A token that the platform refuses is renewed where it can be, and marked as expired where it cannot. */
@@ -82,11 +87,10 @@ export function createProbes(deps: ProbesDependencies): Probes {
     if (result.kind === 'token_expired') return TOKEN_EXPIRED;
     if (result.kind === 'unavailable') throw result.error;
     const first = await ask(connector, result.opened, signal);
-    if (first.probe.status !== 'token_expired') return { ...first.probe, latency_ms: first.latency_ms };
+    if (first.status !== 'token_expired') return first;
     const renewed = await credentials.openAfterRefusal(result.opened);
     if (renewed.kind !== 'ok') return probe(connector, renewed, signal);
-    const second = await ask(connector, renewed.opened, signal);
-    return { ...second.probe, latency_ms: second.latency_ms };
+    return ask(connector, renewed.opened, signal);
   }
 
   async function checkOnce(customerId: string): Promise<{ checked: Checked; isSettled: boolean }> {

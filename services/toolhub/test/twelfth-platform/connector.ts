@@ -51,7 +51,9 @@ export function createPigeonConnector(): Connector {
       accountLabel: () => 'a pigeon',
     },
     tools: [send],
-    verify: (context: Context) => verifyBy(async () => String((await ask(context, '/me')).name)),
-    health: (context: Context) => probeBy(() => ask(context, '/me')),
+    verify: (context: Context) => verifyBy(() => readOwnName(context)),
+    health: (context: Context) => probeBy(() => readOwnName(context)),
   });
 }
+
+const readOwnName = async (context: Context) => String((await ask(context, '/me')).name);

@@ -37,8 +37,9 @@ export function createBlueskyConnector(): Connector {
       probeBy(async () => {
         // A look at the account must not use up logins, of which there are few: without a session the server is asked.
         const { session } = context.credential;
-        if (session === undefined) return logIn(context);
-        return callBluesky(context, { path: '/xrpc/com.atproto.server.getSession' });
+        if (session === undefined) return `@${(await logIn(context)).handle}`;
+        await callBluesky(context, { path: '/xrpc/com.atproto.server.getSession' });
+        return undefined;
       }),
     tools: blueskyTools(),
   });

@@ -68,7 +68,11 @@ export function createEmailConnector(options: EmailConnectorDependencies = {}): 
         await logIn(context);
         return accountLabel(context.credential);
       }),
-    health: (context) => probeBy(() => logIn(context)),
+    health: (context) =>
+      probeBy(async () => {
+        await logIn(context);
+        return undefined;
+      }),
     tools: emailTools({ pool, shares, newMessageId }),
     close: () => pool.close(),
   });

@@ -373,7 +373,11 @@ describe('on a bad day', () => {
     }
     api.revoke(token);
     await expect(send()).rejects.toMatchObject({ code: 'token_expired' });
-    expect(await connector.health(context())).toMatchObject({ status: 'token_expired' });
+    // Whoever reads it learns what to do.
+    expect(await connector.health(context())).toEqual({
+      status: 'token_expired',
+      message: 'Connect the account again: Telegram does not accept the bot token.',
+    });
     expect(await connector.verify(context())).toMatchObject({ kind: 'rejected' });
   });
 
@@ -388,11 +392,18 @@ describe('on a bad day', () => {
 
   it('verifies a good token with its name', async () => {
     expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: '@test_bot' });
-    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    expect(await connector.health(context())).toEqual({ status: 'ok', message: null, account: '@test_bot' });
     api.failNext({ kind: 'flood', retryAfter: 3 });
-    expect(await connector.health(context())).toMatchObject({ status: 'degraded' });
+    expect(await connector.health(context())).toEqual({
+      status: 'degraded',
+      message: 'Wait a little: Telegram asks to slow down.',
+    });
     // What only reads is asked for a second time.
     for (let time = 0; time < 2; time += 1) api.failNext({ kind: 'status', status: 500 });
-    expect(await connector.health(context())).toMatchObject({ status: 'down' });
+    expect(await connector.health(context())).toEqual({
+      status: 'down',
+      message:
+        'It cannot be used now: Telegram answered 500. It is tried again by itself; if it stays so, tell the operator.',
+    });
   });
 });

@@ -5,6 +5,7 @@ import {
   botIdOf,
   callTelegram,
   TELEGRAM_URL,
+  type TelegramContext,
   type TelegramCredential,
   telegramCredentialSchema,
   textOrNull,
@@ -25,12 +26,8 @@ export function createTelegramConnector(): Connector {
       secretFields: ['/bot_token'],
       accountLabel: (credential) => `bot ${botIdOf(credential)}`,
     },
-    verify: (context) =>
-      verifyBy(async () => {
-        const username = textOrNull(asObject(await callTelegram(context, 'getMe')).username);
-        return username === null ? `bot ${botIdOf(context.credential)}` : `@${username}`;
-      }),
-    health: (context) => probeBy(() => callTelegram(context, 'getMe')),
+    verify: (context) => verifyBy(() => readOwnName(context)),
+    health: (context) => probeBy(() => readOwnName(context)),
     collect: collectAndTell,
     receive: receiveUpdate,
     tools: telegramTools(),
@@ -38,4 +35,9 @@ export function createTelegramConnector(): Connector {
     leave: (context) => leaveTelegram(context, botKeyOf(context)),
     forget: forgetCustomer,
   });
+}
+
+async function readOwnName(context: TelegramContext): Promise<string> {
+  const username = textOrNull(asObject(await callTelegram(context, 'getMe')).username);
+  return username === null ? `bot ${botIdOf(context.credential)}` : `@${username}`;
 }

@@ -153,6 +153,7 @@ function testCredentials(options: InstanceOptions) {
       };
     },
     openAfterRefusal: async (): Promise<OpenResult> => ({ kind: 'token_expired' }),
+    rename: async () => {},
     list: async ({ customerId }: { customerId: string }) =>
       options.connectors
         .filter(({ id }) => options.disconnected?.has(id) !== true)
