@@ -41,9 +41,9 @@ async function add(table: string, id: string, sealer = old): Promise<void> {
   ]);
 }
 
-const check = (keys: readonly Buffer[], lostKeyIds: readonly string[] = []) =>
+const check = (keys: readonly Buffer[], lostKeyIds: readonly string[] = [], refusesWrongKeys = true) =>
   checkStoredKeys({
-    ...{ database, columns, lostKeyIds, sealer: createSealer({ keys }) },
+    ...{ database, columns, lostKeyIds, refusesWrongKeys, sealer: createSealer({ keys }) },
     ...{ keyVariable: 'THE_KEYS', keyFile: 'the-file', lostVariable: 'THE_LOST' },
   });
 
@@ -62,6 +62,11 @@ test('keys that open nothing are refused with what to do, and no word of a key',
   for (const part of [OLD_ID, NEW_ID, 'the-file', `THE_LOST=${OLD_ID} `]) expect(message).toContain(part);
   for (const key of [OLD, NEW]) expect(message).not.toContain(key.toString('base64'));
   expect(message).not.toContain('\n');
+});
+
+test('where wrong keys are only told of, what they do not open is named', async () => {
+  await add('cards', 'a');
+  expect(await check([NEW], [], false)).toEqual([OLD_ID]);
 });
 
 test('the right key is taken anywhere in the list, and a damaged value stops nobody', async () => {

@@ -13,10 +13,13 @@ export interface StoredKeysCheck {
   /** The setting by which an operator gives keys up, and the ids in it. */
   readonly lostVariable: string;
   readonly lostKeyIds: readonly string[];
+  /** Whether keys that open nothing stop the start, or are only told of. */
+  readonly refusesWrongKeys: boolean;
 }
 
 /**
- * Refuses a start whose keys open nothing of what is stored, and gives the ids of keys that a part of it still needs.
+ * Refuses a start whose keys open nothing of what is stored, and gives the ids of keys that a part of it still needs. In
+ * development that is only told: there every data folder makes a key of its own, and processes that only accept may share a database.
  * Rejected: a value that is sealed at the first start and kept for this: it holds an installation in which nothing is stored
  * to a key that nothing needs, and one that was there before has none.
  */
@@ -29,7 +32,8 @@ export async function checkStoredKeys(check: StoredKeysCheck): Promise<readonly 
     (keyId) => !sealer.keyIds.includes(keyId) && !lostKeyIds.includes(keyId),
   );
   const opensSomething = sealer.keyIds.some((keyId) => stored.has(keyId));
-  if (missing.length > 0 && !opensSomething) throw new SealError('unknown_key', refusal(check, missing));
+  if (check.refusesWrongKeys && missing.length > 0 && !opensSomething)
+    throw new SealError('unknown_key', refusal(check, missing));
   return missing;
 }
 

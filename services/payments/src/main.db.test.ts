@@ -109,10 +109,11 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
   expect(await ready()).toBe(0);
 });
 
-test('a key that opens nothing of what is stored stops the start, until the stored one is given up', {
+test('in production a key that opens nothing of what is stored stops the start, until the stored one is given up', {
   timeout: SLOW_MACHINE_MS,
 }, async () => {
   const settings = {
+    NODE_ENV: 'production',
     DATABASE_URL: testDatabase.url,
     PAYMENTS_PORT: String(await freePort()),
     PAYMENTS_ROLE: 'api',

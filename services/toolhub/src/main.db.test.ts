@@ -71,12 +71,13 @@ test('[TH-1] a database that cannot be reached is one line, too', async () => {
   expect(output.stderr).not.toContain('hunter2');
 });
 
-test('a key that opens nothing of what is stored stops the start, until the stored one is given up', async () => {
+test('in production a key that opens nothing of what is stored stops the start, until the stored one is given up', async () => {
   const database = await createToolhubDatabase();
   const before = await startInstance(database.url);
   expect((await fetch(`${before.url}/oauth/connect-mcp`, { redirect: 'manual' })).status).toBe(302);
   await before.stop();
   const settings = {
+    NODE_ENV: 'production',
     TOOLHUB_DATABASE_URL: database.url,
     TOOLHUB_PORT: String(await freePort()),
     TOOLHUB_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),

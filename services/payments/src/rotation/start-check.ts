@@ -8,17 +8,18 @@ import { sealedColumns } from './columns.ts';
 const KEY_VARIABLE = 'PAYMENTS_ENCRYPTION_KEY';
 
 export interface StartCheckDependencies {
-  readonly config: Pick<PaymentsConfig, 'lostKeyIds'>;
+  readonly config: Pick<PaymentsConfig, 'development' | 'lostKeyIds'>;
   readonly database: Queryable;
   readonly sealer: Sealer;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A wrong key stops the start: otherwise it shows when payments fail and webhooks cannot be signed. */
+/** In production a wrong key stops the start: otherwise it shows when payments fail and webhooks cannot be signed. */
 export async function checkKeysAtStart(dependencies: StartCheckDependencies): Promise<void> {
   const { config, database, sealer, log } = dependencies;
   const missing = await checkStoredKeys({
     ...{ database, sealer, columns: sealedColumns(sealer), lostKeyIds: config.lostKeyIds },
+    refusesWrongKeys: !config.development,
     keyVariable: KEY_VARIABLE,
     keyFile: 'DATA_DIR/payments-encryption-key',
     lostVariable: 'PAYMENTS_LOST_ENCRYPTION_KEYS',

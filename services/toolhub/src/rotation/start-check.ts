@@ -8,16 +8,17 @@ import { sealedColumns } from './columns.ts';
 const KEY_VARIABLE = 'TOOLHUB_ENCRYPTION_KEY';
 
 export interface StartCheckDependencies {
-  readonly config: Pick<Config, 'secrets'>;
+  readonly config: Pick<Config, 'development' | 'secrets'>;
   readonly database: Queryable;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A wrong key stops the start: otherwise it shows when tools fail and webhooks cannot be signed. */
+/** In production a wrong key stops the start: otherwise it shows when tools fail and webhooks cannot be signed. */
 export async function checkKeysAtStart({ config, database, log }: StartCheckDependencies): Promise<void> {
   const { encryptionKeys, lostKeyIds } = config.secrets;
   const missing = await checkStoredKeys({
     ...{ database, sealer: createSealer({ keys: encryptionKeys }), columns: sealedColumns, lostKeyIds },
+    refusesWrongKeys: !config.development,
     keyVariable: KEY_VARIABLE,
     keyFile: 'DATA_DIR/toolhub/encryption-key',
     lostVariable: 'TOOLHUB_LOST_ENCRYPTION_KEYS',
