@@ -74,7 +74,7 @@ async function startCold(): Promise<number> {
     execFileSync('git', ['clone', '-q', '--depth', '1', `file://${root}`, folder]);
     return await start(folder, join(folder, '.data'));
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -64,6 +64,8 @@ for (const name of names) {
 const builder = buildDashboards(names);
 // After the services where cores are few: on two of them the first answer came a tenth later.
 if (builder.pid !== undefined) setPriority(builder.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+// It writes into this folder: whoever removes the folder after a stop must not meet it.
+process.once('exit', () => builder.kill('SIGKILL'));
 builder.once('exit', (code) => {
   if (code !== 0)
     console.error('The dashboards were not built: see the message above. The API is not concerned.');
