@@ -110,6 +110,14 @@ export function sidewaysPixels(page: Page): Promise<number> {
   );
 }
 
+/** The beginnings of panels, or of the page itself, whose content reaches beyond their edge, though the window has room. */
+export function outOfPanels(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(
+    `[...document.querySelectorAll('.ui-panel, .ui-page')].filter((panel) => panel.scrollWidth > panel.clientWidth)
+      .map((panel) => panel.textContent.slice(0, 60))`,
+  );
+}
+
 /** Times of day that do not say their zone, where no line of the page says it for them. */
 export function timesWithoutZone(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(

@@ -12,6 +12,7 @@ import {
   isDrawn,
   isWhole,
   openPage,
+  outOfPanels,
   sidewaysPixels,
   startChromium,
   timesWithoutZone,
@@ -82,10 +83,7 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
 
   async function tooWide(page: Page, device: string): Promise<string[]> {
     const pixels = await sidewaysPixels(page);
-    const panels = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('.ui-panel')].filter((panel) => panel.scrollWidth > panel.clientWidth)
-        .map((panel) => panel.textContent.slice(0, 60))`,
-    );
+    const panels = await outOfPanels(page);
     return [
       ...(pixels > 0 ? [`${pixels} px wider than a ${device}`] : []),
       ...panels.map((text) => `on a ${device} out of its panel: ${text}`),

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { signUp } from '../../../services/toolhub/test/accounts.ts';
 import { seriousViolations } from '../axe.ts';
-import { openPage, sidewaysPixels, timesWithoutZone, type WatchedPage } from '../chromium.ts';
+import { openPage, outOfPanels, sidewaysPixels, timesWithoutZone, type WatchedPage } from '../chromium.ts';
 import { customerPages, publicPages } from './pages.ts';
 import { ADA, type Running } from './rig.ts';
 
@@ -89,7 +89,7 @@ export function testEveryPage(running: () => Running): void {
       for (const path of Object.values(customerPages)) {
         await inspect(watched, path);
         found.push(...(await timesWithoutZone(page)).map((fault) => `${path}: ${fault}`));
-        found.push(...(await windowsTooNarrow(page)).map((width) => `${path}: wider than ${width} px`));
+        found.push(...(await windowsTooNarrow(page)).map((fault) => `${path}: ${fault}`));
       }
     };
     await Promise.all([onThePhone(), onTheDesktop()]);
@@ -112,12 +112,13 @@ export function testEveryPage(running: () => Running): void {
 }
 
 /** Of a phone, and of a tablet upright and lying; then the window is as it was. */
-async function windowsTooNarrow(shown: Page): Promise<number[]> {
+async function windowsTooNarrow(shown: Page): Promise<string[]> {
   const before = shown.viewportSize();
-  const found: number[] = [];
+  const found: string[] = [];
   for (const width of [PHONE.width, 820, 1_024]) {
     await shown.setViewportSize({ width, height: 800 });
-    if ((await sidewaysPixels(shown)) > 0) found.push(width);
+    if ((await sidewaysPixels(shown)) > 0) found.push(`wider than ${width} px`);
+    found.push(...(await outOfPanels(shown)).map((text) => `at ${width} px out of its panel: ${text}`));
   }
   if (before !== null) await shown.setViewportSize(before);
   return found;

@@ -15,13 +15,13 @@ export function Figures({ days }: { days: RangeDays }) {
     [words.activePlatforms, String(usage?.data.length ?? 0)],
   ];
   return (
-    <SimpleGrid cols={3} spacing={{ base: 'xs', sm: 'md' }}>
+    <SimpleGrid cols={{ base: 2, xs: 3 }} spacing={{ base: 'xs', sm: 'md' }}>
       {figures.map(([name, value]) => (
         <Paper key={name} className="ui-panel" p="md">
           <Text size="sm" c="dimmed">
             {name}
           </Text>
-          <Text fz={26} fw={650} className="ui-number">
+          <Text fz={{ base: 22, xs: 26 }} fw={650} className="ui-number">
             {usage === undefined ? '…' : value}
           </Text>
         </Paper>
