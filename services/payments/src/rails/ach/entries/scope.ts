@@ -4,7 +4,7 @@ import { type Mode, parseTenantId } from '../../../tenant.ts';
 /**
  * Whose time an entry lives in and whose files it travels in: `live`, `test` (every test organisation without a clock),
  * the id of a test tenant whose clock stands, or that id with a mark where its clock was set free and runs on. An entry keeps the scope in which it began, also when a clock is set
- * while it is under way.
+ * while it is under way, or set free.
  */
 export type AchScope = string;
 

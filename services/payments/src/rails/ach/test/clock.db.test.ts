@@ -156,20 +156,55 @@ describe('late returns', () => {
 });
 
 describe('the clock', () => {
-  test('set free runs on, and what becomes due then happens by itself', async () => {
-    const tenant = await tenantAt('2083-03-01', '09:00');
-    const id = await payOnce(tenant);
-    await house.moveClock(tenant, new Date(fromNewYork('2083-03-01', '22:30').getTime() - 400));
+  test('[P-7.8] set free makes ACH fast again, also for what waits by the calendar, in the order of its hours', async () => {
+    const tenant = await tenantAt('2083-03-05', '09:00');
+    const balance = await house.openBalance(tenant, 100_00);
+    const waits = await payOnce(tenant);
+    const ends = [
+      { input: { sourceId: balance }, history: 'pending > processing > completed' },
+      { input: { destinationId: 'pm_test_ach_return_r02' }, history: 'pending > processing > failed' },
+      {
+        input: { sourceId: 'pm_test_ach_late_return_r01' },
+        history: 'pending > processing > completed > returned',
+      },
+    ];
+    const ids: string[] = [];
+    for (const { input } of ends) ids.push(await payOnce(tenant, input));
+    await house.moveClock(tenant, fromNewYork('2083-03-05', '22:30'));
+    const later = await payOnce(tenant);
+    expect(await history(tenant, waits)).toBe('pending > processing');
+    const releasedAt = Date.now();
     await house.sandbox.releaseClock(tenant);
-    expect(await history(tenant, id)).toBe('pending');
-    await expect.poll(() => history(tenant, id)).toBe('pending > processing');
-    // What waits for the morning is a job of tomorrow, in real time.
-    await house.idle();
-    const { rows } = await house.database.query<{ minutes: number }>(
-      `select round(extract(epoch from ready_at - now()) / 60)::int as minutes from jobs where key = $1`,
-      [tenant.id],
-    );
-    expect(rows).toEqual([{ minutes: 600 }]);
+    for (const id of [waits, later])
+      await expect.poll(() => history(tenant, id)).toBe('pending > processing > completed');
+    for (const [index, end] of ends.entries())
+      await expect.poll(() => history(tenant, ids[index] ?? '')).toBe(end.history);
+    const shows = fromNewYork('2083-03-05', '22:30').getTime() + Date.now() - releasedAt;
+    const payment = await house.get(tenant, later);
+    const stamps = [
+      payment.attempts[0]?.submitted_at,
+      payment.attempts[0]?.settled_at,
+      ...payment.timeline.map(({ timestamp }) => timestamp),
+    ].map((stamp) => Date.parse(stamp ?? ''));
+    expect(Math.max(...stamps)).toBeLessThanOrEqual(shows);
+    expect((await house.check(tenant)).ok).toBe(true);
+  });
+
+  test('stopped again is a calendar again, for what is under way and for what comes', async () => {
+    const tenant = await tenantAt('2083-03-01', '09:00');
+    const early = await payOnce(tenant);
+    await house.sandbox.releaseClock(tenant);
+    await expect.poll(() => history(tenant, early)).toBe('pending > processing > completed');
+    const before = await house.pay(tenant);
+    await expect.poll(() => history(tenant, before)).toBe('pending > processing > completed');
+    await house.moveClock(tenant, fromNewYork('2083-03-01', '12:00'));
+    const after = await payOnce(tenant);
+    expect(await history(tenant, after)).toBe('pending');
+    await house.moveClock(tenant, fromNewYork('2083-03-03', '08:29'));
+    expect(await history(tenant, after)).toBe('pending > processing');
+    await house.moveClock(tenant, fromNewYork('2083-03-03', '08:30'));
+    expect(await history(tenant, after)).toBe('pending > processing > completed');
+    expect((await house.check(tenant)).ok).toBe(true);
   });
 
   test('moved while payments come in leaves none behind', async () => {

@@ -1,4 +1,5 @@
-import { realTimeOf } from '../../../clock/clock.ts';
+import { realTimeOf, type SandboxClock } from '../../../clock/clock.ts';
+import type { RailOutcome } from '../../rail.ts';
 import { findFilesToSettle, nextEntryAt } from '../entries/entries-store.ts';
 import { type AchScope, followsClock, isCompressed, LIVE_SCOPE } from '../entries/scope.ts';
 import { readAnswers } from '../incoming/reading.ts';
@@ -14,6 +15,9 @@ const BITES_PER_STEP_MAX = 10_000;
 /** Without a clock something may be due every millisecond; what falls due within this is done together. */
 const SHARED_PAUSE_MS = 25;
 const STRIDES_PER_WAY = 8;
+/** A payment of two legs leaves, is good, leaves again and settles: three pauses between four hours. */
+const PAUSES_PER_HURRIED_WAY = 3;
+const HURRIED_STRIDE_MS = 3_600_000;
 
 /**
  * Does everything in a scope that has become due, in the order of its times. Each step is a transaction of its own
@@ -23,16 +27,41 @@ const STRIDES_PER_WAY = 8;
 export async function tick(context: AchContext, scope: AchScope): Promise<Date | null> {
   // A bank puts its files there at times of its own.
   if (scope === LIVE_SCOPE) await readOrGoOnBlind(context);
+  let hurriedUntil: Date | null = null;
   for (let step = 0; step < STEPS_MAX; step += 1) {
     // Nothing is settled before the files that could be answered with returns have left.
     await sendFiles(context, scope);
     const { clock, now } = await timeOf(context, context.database, scope);
     const due = await nextDueAt(context, scope);
     if (due === null) return null;
-    if (due > now) return wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
-    await takeStep(context, scope, stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs }));
+    if (isHurried(scope, clock)) hurriedUntil ??= new Date(due.getTime() + HURRIED_STRIDE_MS);
+    if (due > now && (hurriedUntil === null || due > hurriedUntil))
+      return hurriedUntil
+        ? pauseAfter(context)
+        : wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
+    const asOf = stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs });
+    await takeStep(due > now ? neverLaterThan(now, context) : context, scope, asOf);
   }
   return context.now();
+}
+
+/**
+ * A clock that was set free makes ACH fast again, also for what began by the calendar while it stood. That goes through
+ * the same hours in the same order, ahead of the clock: an hour in which something is due at each turn, with a pause after it.
+ */
+function isHurried(scope: AchScope, clock: SandboxClock): boolean {
+  return followsClock(scope) && !isCompressed(scope) && clock.state === 'running';
+}
+
+function pauseAfter({ now, pace }: AchContext): Date {
+  return new Date(now().getTime() + Math.max(SHARED_PAUSE_MS, pace.sandboxMs / PAUSES_PER_HURRIED_WAY));
+}
+
+/** What happens ahead of the clock is dated as of what the clock shows. */
+function neverLaterThan(now: Date, context: AchContext): AchContext {
+  const dated = (outcome: RailOutcome): RailOutcome =>
+    'at' in outcome && outcome.at > now ? { ...outcome, at: now } : outcome;
+  return { ...context, applyOutcomes: (tx, outcomes) => context.applyOutcomes(tx, outcomes.map(dated)) };
 }
 
 /** What must leave leaves, also while nobody knows what came back; nothing settles meanwhile. */
