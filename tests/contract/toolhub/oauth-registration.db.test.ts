@@ -3,7 +3,6 @@ import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
-  type OAuthClient,
   obtainCode,
   postForm,
   registerClient,
@@ -18,14 +17,12 @@ let database: TestDatabase;
 let instance: Instance;
 let url: string;
 let account: Account;
-let _client: OAuthClient;
 
 beforeAll(async () => {
   database = await createToolhubDatabase();
   instance = await startInstance(database.url);
   url = instance.url;
   account = await signUp(url);
-  _client = await registerClient(url);
 });
 
 afterAll(async () => {
