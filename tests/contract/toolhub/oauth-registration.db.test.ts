@@ -2,11 +2,7 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
-import {
-  obtainCode,
-  postForm,
-  registerClient,
-} from '../../../services/toolhub/test/authorization.ts';
+import { obtainCode, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import {
   createToolhubDatabase,
   type Instance,
