@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -262,6 +263,20 @@ function readFlag(): SettingReader<boolean> {
   };
 }
 
+/** What the file holds is checked by the service, within the same message. */
+function readJsonFile(): SettingReader<unknown> {
+  return (path) => {
+    try {
+      return JSON.parse(readFileSync(path, 'utf8'));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return new Error(
+        code === undefined ? 'names a file that is not JSON' : `names a file that cannot be read (${code})`,
+      );
+    }
+  };
+}
+
 function choice<const Values extends readonly string[]>(
   names: Names,
   values: Values,
@@ -293,6 +308,8 @@ export const settings = {
   /** Proxies whose word about who calls is believed. */
   proxies: kind<readonly string[]>(readProxies),
   namedTokens: kind<readonly NamedToken[]>(readNamedTokens),
+  /** The content of a JSON file, whatever it is. */
+  jsonFile: kind<unknown>(readJsonFile),
   choice,
   /** A reader of the service's own. */
   custom: <T>(names: Names, read: SettingReader<T>, options?: { default: T }): Setting<T> =>

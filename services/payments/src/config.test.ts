@@ -1,6 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SettingsError } from '@libs/runtime';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from './config.ts';
+
+const identity = {
+  ach: {
+    ...{ odfi: '09100001', companyName: 'ACME', companyId: '1234567890', entryDescription: 'PAYMENT' },
+    ...{ immediateDestination: '091000019', immediateOrigin: '1234567890' },
+    ...{ destinationName: 'FIRST BANK', originName: 'ACME' },
+  },
+  rtp: {
+    ...{ participant: '091000019T1', network: '990000001T1', routingNumber: '091000019' },
+    ...{ accountNumber: '5550001', accountName: 'Acme Inc' },
+  },
+  sponsorRoutingNumbers: ['091000019'],
+};
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'payments-config-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function inFile(name: string, content: unknown): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+function messageFor(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+    return '';
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingsError);
+    return (error as Error).message;
+  }
+}
 
 describe('settings', () => {
   test('nothing set is a development instance on port 4000 with an embedded database', () => {
@@ -19,7 +57,7 @@ describe('settings', () => {
     });
   });
 
-  test('every setting is read', () => {
+  test('every setting is read', async () => {
     const config = loadConfig({
       NODE_ENV: 'production',
       PAYMENTS_ROLE: 'worker',
@@ -36,7 +74,7 @@ describe('settings', () => {
       PAYMENTS_ACH_SFTP_KEY: '/etc/keys/sftp',
       PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
       PAYMENTS_ACH_REPRESENT: '2',
-      PAYMENTS_BANK_IDENTITY: '/etc/bank.json',
+      PAYMENTS_BANK_IDENTITY: await inFile('bank.json', identity),
       PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
       PAYMENTS_RTP_CLIENT_CERT: '/etc/keys/cert.pem',
       PAYMENTS_RTP_CLIENT_KEY: '/etc/keys/key.pem',
@@ -57,7 +95,7 @@ describe('settings', () => {
       rates: { live: 0, test: 7 },
       sandbox: { on: false, rtpMs: 0, achMs: 3_000 },
       rails: {
-        identityPath: '/etc/bank.json',
+        bank: identity,
         ach: {
           sftpUrl: 'sftp://bank@files.bank.example/outbox',
           keyPath: '/etc/keys/sftp',
@@ -99,18 +137,48 @@ describe('settings', () => {
       PAYMENTS_RTP_INBOUND_TOKEN: 'short',
       PAYMENTS_RTP_CLIENT_CERT: '/a',
     };
-    let message = '';
-    try {
-      loadConfig(wrong);
-    } catch (error) {
-      expect(error).toBeInstanceOf(SettingsError);
-      message = (error as Error).message;
-    }
+    const message = messageFor(wrong);
+    expect(message).toContain('PAYMENTS_BANK_IDENTITY must be set with a live rail');
     for (const name of Object.keys(wrong)) expect(message).toContain(name);
     expect(message).not.toMatch(/c2VjcmV0|secret/);
     // What is set and cannot be read is not said to be missing.
     const pooled = { DATABASE_URL: 'mysql://x/y', DATABASE_DIRECT_URL: 'postgres://x/y' };
     expect(() => loadConfig(pooled)).not.toThrow(/goes with/);
+  });
+
+  test('[P-1.1] what is wrong with the bank identity stands in the same message as all other faults', async () => {
+    const wrong = { PAYMENTS_PORT: 'http', PAYMENTS_RATE_TEST: '-1', PAYMENTS_ADMIN_TOKEN: 'with space' };
+    const { odfi: _, ...ach } = { ...identity.ach, immediateDestination: '091000018' };
+    const live = {
+      // A bad address of a rail hides nothing of our identity there.
+      PAYMENTS_ACH_SFTP_URL: 'https://files.bank.example',
+      PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
+      PAYMENTS_BANK_IDENTITY: await inFile('half.json', { ach, sponsorRoutingNumbers: ['1'] }),
+    };
+    const message = messageFor({ ...wrong, ...live });
+    for (const name of [...Object.keys(wrong), 'PAYMENTS_ACH_SFTP_URL', 'PAYMENTS_BANK_IDENTITY'])
+      expect(message).toContain(name);
+    for (const field of ['ach.odfi is missing', 'ach.immediateDestination must', 'sponsorRoutingNumbers[0]'])
+      expect(message).toContain(field);
+    for (const field of Object.keys(identity.rtp)) expect(message).toContain(`rtp.${field} is missing`);
+    expect(message).not.toMatch(/091000018|half\.json|\n/);
+  });
+
+  test.each([
+    ['is not there', 'missing.json', /PAYMENTS_BANK_IDENTITY names a file that cannot be read \(ENOENT\)/],
+    ['is not JSON', 'broken.json', /PAYMENTS_BANK_IDENTITY names a file that is not JSON/],
+  ])('[P-1.1] a bank identity that %s stands there, too', async (_what, name, expected) => {
+    await inFile('broken.json', '{');
+    const message = messageFor({ PAYMENTS_PORT: 'http', PAYMENTS_BANK_IDENTITY: join(folder, name) });
+    expect(message).toMatch(/PAYMENTS_PORT/);
+    expect(message).toMatch(expected);
+  });
+
+  test('what a live rail needs in production is missed beside its bad address, too', () => {
+    const rails = { PAYMENTS_ACH_SFTP_URL: 'https://x', PAYMENTS_RTP_GATEWAY_URL: 'http://x' };
+    const message = messageFor({ NODE_ENV: 'production', ...rails });
+    expect(message).toContain('PAYMENTS_ACH_SFTP_HOST_KEY must be set');
+    expect(message).toContain('PAYMENTS_RTP_CLIENT_CERT must be set');
   });
 
   test('/metrics is open in development, and in production only with a token', () => {

@@ -1,6 +1,12 @@
 import type { MetricsAccess } from '@libs/http';
 import { type Env, loadSettings, settings } from '@libs/runtime';
 import { parseKeyIds } from '@libs/seal';
+import {
+  type BankIdentity,
+  bankIdentityOf,
+  bankIdentityProblems,
+  type LiveRails,
+} from './rails/bank-identity.ts';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
 
@@ -45,7 +51,7 @@ export const settingsSpec = {
   achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
   achDebitHoldDays: settings.integer('PAYMENTS_ACH_DEBIT_HOLD_DAYS', { min: 0, max: 60, default: 2 }),
   achRepresent: settings.integer('PAYMENTS_ACH_REPRESENT', { min: 0, max: 2, default: 0 }),
-  bankIdentityPath: settings.text('PAYMENTS_BANK_IDENTITY', { optional: true }),
+  bankIdentity: settings.jsonFile('PAYMENTS_BANK_IDENTITY', { optional: true }),
   rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
   rtpCertificatePath: settings.text('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
   rtpKeyPath: settings.text('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
@@ -110,8 +116,8 @@ export interface PaymentsConfig {
   readonly requestLogDays: number;
   readonly sandbox: { readonly on: boolean; readonly rtpMs: number; readonly achMs: number };
   readonly rails: {
-    /** A JSON file that says how the banks know us. */
-    readonly identityPath: string | undefined;
+    /** How the banks know us. */
+    readonly bank: BankIdentity;
     readonly ach: {
       readonly sftpUrl: string | undefined;
       readonly keyPath: string | undefined;
@@ -134,7 +140,11 @@ export interface PaymentsConfig {
 
 /** Throws one `SettingsError` that names every setting that is missing or wrong. */
 export function loadConfig(env: Env): PaymentsConfig {
-  const loaded = loadSettings(env, settingsSpec, conflictsOf);
+  const live = liveRails(env);
+  const loaded = loadSettings(env, settingsSpec, (values) => [
+    ...conflictsOf(values, live),
+    ...bankProblems(values, live),
+  ]);
   const development = isDevelopment(loaded);
   return {
     development,
@@ -142,7 +152,7 @@ export function loadConfig(env: Env): PaymentsConfig {
     http: {
       host: loaded.host,
       port: loaded.port,
-      portIsSet: (env.PAYMENTS_PORT ?? '').trim() !== '',
+      portIsSet: isSet(env.PAYMENTS_PORT),
       publicUrl: loaded.publicUrl ?? `http://localhost:${loaded.port}`,
       trustProxy: loaded.trustProxy,
       logLevel: loaded.logLevel,
@@ -168,7 +178,7 @@ export function loadConfig(env: Env): PaymentsConfig {
     requestLogDays: loaded.requestLogDays,
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
     rails: {
-      identityPath: loaded.bankIdentityPath,
+      bank: bankIdentityOf(loaded.bankIdentity, live),
       ach: {
         sftpUrl: loaded.achSftpUrl,
         keyPath: loaded.achSftpKeyPath,
@@ -187,6 +197,15 @@ export function loadConfig(env: Env): PaymentsConfig {
   };
 }
 
+function isSet(text: string | undefined): boolean {
+  return (text ?? '').trim() !== '';
+}
+
+/** By what is set, right or wrong: a bad address of a rail must not hide what is wrong with our identity there. */
+function liveRails(env: Env): LiveRails {
+  return { ach: isSet(env.PAYMENTS_ACH_SFTP_URL), rtp: isSet(env.PAYMENTS_RTP_GATEWAY_URL) };
+}
+
 function isDevelopment({ nodeEnv }: Loaded): boolean {
   return nodeEnv !== 'production';
 }
@@ -197,7 +216,7 @@ function testShareOf(connections: number): number {
 }
 
 /** What each setting allows by itself and all of them together do not. */
-function conflictsOf(loaded: Loaded): string[] {
+function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
   const problems: string[] = [];
   const development = isDevelopment(loaded);
   if (loaded.databaseDirectUrl !== undefined && loaded.databaseUrl === undefined) {
@@ -214,14 +233,11 @@ function conflictsOf(loaded: Loaded): string[] {
       `PAYMENTS_ADMIN_TOKEN must have at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters in production`,
     );
   }
-  if (!development && loaded.achSftpUrl !== undefined && loaded.achSftpHostKey === undefined) {
-    problems.push('PAYMENTS_ACH_SFTP_HOST_KEY must be set with PAYMENTS_ACH_SFTP_URL in production');
+  if (!development && live.ach && loaded.achSftpHostKey === undefined) {
+    problems.push('PAYMENTS_ACH_SFTP_HOST_KEY must be set with live ACH in production');
   }
-  if ((loaded.achSftpUrl ?? loaded.rtpGatewayUrl) && loaded.bankIdentityPath === undefined) {
-    problems.push('PAYMENTS_BANK_IDENTITY must be set with a live rail');
-  }
-  if (!development && loaded.rtpGatewayUrl !== undefined && loaded.rtpCertificatePath === undefined) {
-    problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with PAYMENTS_RTP_GATEWAY_URL in production');
+  if (!development && live.rtp && loaded.rtpCertificatePath === undefined) {
+    problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with live RTP in production');
   }
   if (
     loaded.rtpInboundToken !== undefined &&
@@ -235,4 +251,11 @@ function conflictsOf(loaded: Loaded): string[] {
     problems.push('PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together');
   }
   return problems;
+}
+
+function bankProblems({ bankIdentity }: Loaded, live: LiveRails): string[] {
+  if (bankIdentity === undefined)
+    return live.ach || live.rtp ? ['PAYMENTS_BANK_IDENTITY must be set with a live rail'] : [];
+  const faults = bankIdentityProblems(bankIdentity, live);
+  return faults.length > 0 ? [`PAYMENTS_BANK_IDENTITY names a file with faults: ${faults.join(', ')}`] : [];
 }

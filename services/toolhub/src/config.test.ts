@@ -154,6 +154,33 @@ test.each([
   );
 });
 
+test('[TH-1.2] what is wrong with internal accounts stands in the same message as all other faults', async () => {
+  const path = join(folder, 'accounts.json');
+  const accounts = {
+    fax: {},
+    email: { office: 1 },
+    slack: [],
+    telegram: { office: {}, home: { x: 'hunter2' } },
+  };
+  await writeFile(path, JSON.stringify(accounts));
+  const message = await load({
+    DATA_DIR: folder,
+    TOOLHUB_PORT: 'x',
+    TOOLHUB_CONNECTOR_FAX_URL: 'http://x',
+    TOOLHUB_DATABASE_DIRECT_URL: 'postgres://server/db',
+    TOOLHUB_INTERNAL_ACCOUNTS: path,
+  }).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  for (const name of ['TOOLHUB_PORT', 'TOOLHUB_CONNECTOR_FAX_URL', 'TOOLHUB_DATABASE_DIRECT_URL goes with'])
+    expect(message).toContain(name);
+  expect(message).toContain('TOOLHUB_INTERNAL_ACCOUNTS names a file with faults');
+  for (const fault of ['platform fax', '"email"', '"slack"', 'telegram/office', 'telegram/home'])
+    expect(message).toContain(fault);
+  expect(message).not.toContain('hunter2');
+});
+
 test('[TH-1.4] internal accounts are read', async () => {
   const path = join(folder, 'accounts.json');
   await writeFile(

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MetricsAccess } from '@libs/http';
 import {
@@ -7,7 +6,7 @@ import {
   type LogLevel,
   loadSettings,
   type NamedToken,
-  SettingsError,
+  type Settings,
   settings,
 } from '@libs/runtime';
 import { loadOrCreateSecretFile, newToken, parseKeyIds, SEAL_KEY_BYTES } from '@libs/seal';
@@ -128,6 +127,7 @@ const spec = {
   }),
   whatsappAppSecret: settings.text('WHATSAPP_APP_SECRET', { optional: true }),
   whatsappVerifyToken: settings.text('WHATSAPP_VERIFY_TOKEN', { optional: true }),
+  internalAccounts: settings.jsonFile('TOOLHUB_INTERNAL_ACCOUNTS', { default: {} }),
 };
 
 const PRINTED_LINES_MAX = 10;
@@ -174,23 +174,17 @@ function readBearer(text: string): string | Error {
     : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
 }
 
-function readAccountsFile(path: string, platforms: ReadonlySet<string>): InternalAccountSettings | Error {
-  let accounts: unknown;
-  try {
-    accounts = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return new Error(
-      code === undefined ? 'names a file that is not JSON' : `names a file that cannot be read (${code})`,
-    );
-  }
-  if (!isRecord(accounts)) return new Error('names a file that is not an object of platforms');
-  for (const [platform, names] of Object.entries(accounts)) {
-    if (!platforms.has(platform)) return new Error(`names a file with the unknown platform "${platform}"`);
-    if (!isRecord(names) || !Object.values(names).every(isRecord))
-      return new Error(`names a file where "${platform}" is not an object of accounts`);
-  }
-  return accounts as InternalAccountSettings;
+/** What is wrong with the file of internal accounts, platform by platform. */
+function accountFaults(given: unknown, connectors: readonly Connector[]): readonly string[] {
+  if (!isRecord(given)) return ['it is not an object of platforms'];
+  const isWellFormed = (names: unknown) => isRecord(names) && Object.values(names).every(isRecord);
+  const platforms = Object.entries(given);
+  const formless = platforms.filter(([, names]) => !isWellFormed(names));
+  const formed = Object.fromEntries(platforms.filter(([, names]) => isWellFormed(names)));
+  return [
+    ...formless.map(([platform]) => `"${platform}" is not an object of accounts`),
+    ...credentialFaults(formed as InternalAccountSettings, connectors),
+  ];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -216,7 +210,7 @@ function readConnectorUrls(
 }
 
 /** What is wrong with the credentials of internal accounts; only their platforms know. */
-function accountFaults(
+function credentialFaults(
   accounts: InternalAccountSettings,
   connectors: readonly Connector[],
 ): readonly string[] {
@@ -234,25 +228,22 @@ function readSettings(env: Env, connectors: readonly Connector[]) {
   const { platforms, providers } = settingNames(connectors);
   const connectorUrls = readConnectorUrls(env, platforms, problems);
   const oauthClients = readOAuthClients(env, providers, problems);
-  const internalAccounts = settings.custom<InternalAccountSettings>(
-    'TOOLHUB_INTERNAL_ACCOUNTS',
-    (path) => {
-      const accounts = readAccountsFile(path, platforms);
-      const faults = accounts instanceof Error ? [] : accountFaults(accounts, connectors);
-      return faults.length > 0 ? new Error(`names a file with faults: ${faults.join(', ')}`) : accounts;
-    },
-    { default: {} },
-  );
-  try {
-    const values = loadSettings(env, { ...spec, internalAccounts });
-    if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined)
-      problems.push('TOOLHUB_DATABASE_DIRECT_URL goes with TOOLHUB_DATABASE_URL, the address of the pooler');
-    if (problems.length === 0) return { ...values, connectorUrls, oauthClients };
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    throw new SettingsError([...error.problems, ...problems]);
-  }
-  throw new SettingsError(problems);
+  const values = loadSettings(env, spec, (loaded) => [...problems, ...conflictsOf(loaded, connectors)]);
+  const internalAccounts = values.internalAccounts as InternalAccountSettings;
+  return { ...values, internalAccounts, connectorUrls, oauthClients };
+}
+
+/** What each setting allows by itself and all of them together, or the content of a file, do not. */
+function conflictsOf(loaded: Settings<typeof spec>, connectors: readonly Connector[]): string[] {
+  const problems: string[] = [];
+  if (loaded.databaseDirectUrl !== undefined && loaded.databaseUrl === undefined)
+    problems.push('TOOLHUB_DATABASE_DIRECT_URL goes with TOOLHUB_DATABASE_URL, the address of the pooler');
+  // Undefined where the file could not be read, which is said already.
+  const faults =
+    loaded.internalAccounts === undefined ? [] : accountFaults(loaded.internalAccounts, connectors);
+  if (faults.length > 0)
+    problems.push(`TOOLHUB_INTERNAL_ACCOUNTS names a file with faults: ${faults.join(', ')}`);
+  return problems;
 }
 
 /** Reads the environment once; secrets that it does not name are made once under the data folder. */

@@ -35,7 +35,7 @@ const settingMeanings: Readonly<Record<SettingName, string>> = {
   achSftpHostKey: 'Live ACH: the fingerprint of the server; needed in production.',
   achDebitHoldDays: 'Banking days after its settlement until the money of a debit is good.',
   achRepresent: 'How often a debit that came back as R01 or R09 is presented again, 0 to 2.',
-  bankIdentityPath:
+  bankIdentity:
     'A JSON file that says who you are at your bank and on the networks; needed with a live rail.',
   rtpGatewayUrl: 'Live RTP: the gateway.',
   rtpCertificatePath: 'Live RTP: our certificate, a file; needed in production.',

@@ -10,7 +10,7 @@ import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
 import { webhookDescriptions } from '../events/schemas.ts';
 import { paymentsDocs } from '../guides/site.ts';
-import { type BankIdentity, readBankIdentity } from '../rails/bank-identity.ts';
+import type { BankIdentity } from '../rails/bank-identity.ts';
 import { checkDatabase } from '../readiness-store.ts';
 import { problemMembers, sharedParameters } from '../reference.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -74,10 +74,8 @@ export interface BaseDependencies {
 
 export async function createBase(options: BaseDependencies): Promise<Base> {
   const { config, database, secrets, now = () => new Date() } = options;
-  const { identityPath, ach, rtp } = config.rails;
+  const { bank, rtp } = config.rails;
   const { publicUrl, logLevel, trustProxy } = config.http;
-  const live = { ach: ach.sftpUrl !== undefined, rtp: rtp.gatewayUrl !== undefined };
-  const bank = await readBankIdentity(identityPath, live);
   const app = await createApp({
     ...options.app,
     name: 'payments',

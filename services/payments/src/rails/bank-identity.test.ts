@@ -1,10 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDirectory } from '../payment-methods/directory.ts';
 import { SANDBOX_ORIGINATOR } from './ach/outgoing/originator.ts';
-import { readBankIdentity } from './bank-identity.ts';
+import { bankIdentityOf, bankIdentityProblems } from './bank-identity.ts';
 import { SANDBOX_IDENTITY } from './rtp/lines/connection.ts';
 
 const ach = {
@@ -17,64 +14,50 @@ const rtp = {
   ...{ accountNumber: '5550001', accountName: 'Acme Inc' },
 };
 const both = { ach: true, rtp: true };
-let folder: string;
+const achAlone = { ach: true, rtp: false };
+const none = { ach: false, rtp: false };
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bank-identity-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-async function read(content: unknown, live = both) {
-  const path = join(folder, 'identity.json');
-  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return readBankIdentity(path, live);
-}
-
-test('[P-1.1] takes a whole identity, and asks only for what the live rails need', async () => {
-  const sponsorRoutingNumbers = ['091000019'];
-  expect(await read({ ach, rtp, sponsorRoutingNumbers })).toEqual({ ach, rtp, sponsorRoutingNumbers });
-  expect(await read({ ach }, { ach: true, rtp: false })).toEqual({
-    ach,
-    rtp: null,
-    sponsorRoutingNumbers: [],
-  });
-  const none = { ach: null, rtp: null, sponsorRoutingNumbers: [] };
-  expect(await readBankIdentity(undefined, { ach: false, rtp: false })).toEqual(none);
+test('[P-1.1] takes a whole identity, and asks only for what the live rails need', () => {
+  const whole = { ach, rtp, sponsorRoutingNumbers: ['091000019'] };
+  expect(bankIdentityProblems(whole, both)).toEqual([]);
+  expect(bankIdentityOf(whole, both)).toEqual(whole);
+  expect(bankIdentityProblems({ ach }, achAlone)).toEqual([]);
+  expect(bankIdentityOf({ ach }, achAlone)).toEqual({ ach, rtp: null, sponsorRoutingNumbers: [] });
+  expect(bankIdentityOf(undefined, none)).toEqual({ ach: null, rtp: null, sponsorRoutingNumbers: [] });
 });
 
-test('[P-1.1] a live rail without a file, with half of one or with a wrong one does not start, and every field is named', async () => {
-  await expect(readBankIdentity(undefined, both)).rejects.toThrow(
-    'PAYMENTS_BANK_IDENTITY must name a JSON file',
-  );
-  await expect(read('{')).rejects.toThrow('cannot be read as JSON');
-  await expect(read({})).rejects.toThrow(
-    new RegExp(
-      [...Object.keys(ach).map((f) => `ach\\.${f} is missing`), 'rtp\\.participant is missing'].join('.*'),
-    ),
-  );
+test('[P-1.1] of a half or wrong identity every field is named', () => {
+  const missing = [
+    ...Object.keys(ach).map((field) => `ach.${field} is missing`),
+    ...Object.keys(rtp).map((field) => `rtp.${field} is missing`),
+  ];
+  for (const empty of [{}, [], null, { ach: 1, rtp: 'x' }])
+    expect(bankIdentityProblems(empty, both)).toEqual(missing);
   const wrong = {
     ach: { ...ach, immediateDestination: '091000018', odfi: '0910' },
     rtp: { ...rtp, participant: '091000018T1', routingNumber: '123', color: 'red' },
     sponsorRoutingNumbers: ['091000019', '1'],
   };
-  const message = await read(wrong).then(
-    () => '',
-    (error: Error) => error.message,
-  );
-  for (const field of [
-    'ach.immediateDestination',
-    'ach.odfi',
-    'rtp.participant',
-    'rtp.routingNumber',
-    'rtp.color',
-  ])
-    expect(message).toContain(field);
-  expect(message).toContain('sponsorRoutingNumbers[1]');
+  const fieldsNamed = (given: unknown) =>
+    bankIdentityProblems(given, both).map((problem) => problem.split(' ', 1)[0]);
+  expect(fieldsNamed(wrong)).toEqual([
+    ...['ach.odfi', 'ach.immediateDestination', 'rtp.participant', 'rtp.routingNumber', 'rtp.color'],
+    'sponsorRoutingNumbers[1]',
+  ]);
+  // A field that is missing hides none that is wrong.
+  const { originName: _, ...half } = wrong.ach;
+  expect(fieldsNamed({ ach: half, rtp })).toEqual([
+    ...['ach.originName', 'ach.odfi', 'ach.immediateDestination'],
+  ]);
 });
 
-test("[P-1.2] the sandbox's identity never stands in for a live one", async () => {
-  await expect(read({ ach: SANDBOX_ORIGINATOR, rtp })).rejects.toThrow("ach is the sandbox's identity");
-  await expect(read({ ach, rtp: SANDBOX_IDENTITY })).rejects.toThrow("rtp is the sandbox's identity");
+test("[P-1.2] the sandbox's identity never stands in for a live one", () => {
+  expect(bankIdentityProblems({ ach: SANDBOX_ORIGINATOR, rtp }, both)).toEqual([
+    "ach is the sandbox's identity",
+  ]);
+  expect(bankIdentityProblems({ ach, rtp: SANDBOX_IDENTITY }, both)).toEqual([
+    "rtp is the sandbox's identity",
+  ]);
 });
 
 test('[P-1.3] a live account that our sponsor may debit at once can send by RTP, any other by ACH alone', () => {

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { StartError } from '@libs/runtime';
 import type { Originator } from './ach/outgoing/files.ts';
 import { originatorProblems, SANDBOX_ORIGINATOR } from './ach/outgoing/originator.ts';
 import { isRoutingNumber } from './routing-number.ts';
@@ -26,39 +24,23 @@ const PARTICIPANT = /^\d{9}[A-Z0-9]{2}$/;
 const ACCOUNT_NUMBER = /^[A-Za-z0-9-]{1,34}$/;
 const NAME_LENGTH_MAX = 140;
 
-/**
- * Reads the operator's file, `{"ach": {…}, "rtp": {…}, "sponsorRoutingNumbers": […]}`. For every live rail all of its
- * fields have to be there and right: files under another's name are sent back at best, and no field of the sandbox's
- * identity ever stands in for one that is missing.
- */
-export async function readBankIdentity(path: string | undefined, live: LiveRails): Promise<BankIdentity> {
-  if (path === undefined && !live.ach && !live.rtp)
-    return { ach: null, rtp: null, sponsorRoutingNumbers: [] };
-  const given = await readSections(path);
-  const problems = identityProblems(given, live);
-  if (problems.length > 0) throw new StartError(`PAYMENTS_BANK_IDENTITY ${path}: ${problems.join('; ')}`);
-  return {
-    ach: live.ach ? (given.ach as unknown as Originator) : null,
-    rtp: live.rtp ? (given.rtp as unknown as RtpIdentity) : null,
-    sponsorRoutingNumbers: (given.sponsorRoutingNumbers ?? []) as string[],
-  };
-}
-
 interface Sections {
   ach: Section;
   rtp: Section;
   sponsorRoutingNumbers: unknown;
 }
 
-async function readSections(path: string | undefined): Promise<Sections> {
-  if (path === undefined)
-    throw new StartError('PAYMENTS_BANK_IDENTITY must name a JSON file when a live rail is set');
-  let given: unknown;
-  try {
-    given = JSON.parse(await readFile(path, 'utf8'));
-  } catch (cause) {
-    throw new StartError(`PAYMENTS_BANK_IDENTITY ${path} cannot be read as JSON`, { cause });
-  }
+/** The identity in a file without problems. */
+export function bankIdentityOf(given: unknown, live: LiveRails): BankIdentity {
+  const { ach, rtp, sponsorRoutingNumbers } = sectionsOf(given);
+  return {
+    ach: live.ach ? (ach as unknown as Originator) : null,
+    rtp: live.rtp ? (rtp as unknown as RtpIdentity) : null,
+    sponsorRoutingNumbers: (sponsorRoutingNumbers ?? []) as string[],
+  };
+}
+
+function sectionsOf(given: unknown): Sections {
   const { ach, rtp, sponsorRoutingNumbers } = sectionOf(given);
   return { ach: sectionOf(ach), rtp: sectionOf(rtp), sponsorRoutingNumbers };
 }
@@ -67,8 +49,13 @@ function sectionOf(value: unknown): Section {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Section) : {};
 }
 
-/** Every field that is missing or wrong, by its name in the file. */
-function identityProblems({ ach, rtp, sponsorRoutingNumbers }: Sections, live: LiveRails): string[] {
+/**
+ * Every field that is missing or wrong in the operator's file, `{"ach": {…}, "rtp": {…}, "sponsorRoutingNumbers": […]}`.
+ * For every live rail all of its fields have to be there and right: files under another's name are sent back at best,
+ * and no field of the sandbox's identity ever stands in for one that is missing.
+ */
+export function bankIdentityProblems(given: unknown, live: LiveRails): string[] {
+  const { ach, rtp, sponsorRoutingNumbers } = sectionsOf(given);
   return [
     ...(live.ach ? sectionProblems('ach', ach, { sandbox: SANDBOX_ORIGINATOR, check: achProblems }) : []),
     ...(live.rtp ? sectionProblems('rtp', rtp, { sandbox: SANDBOX_IDENTITY, check: rtpProblems }) : []),
@@ -83,14 +70,17 @@ function sectionProblems(
 ): string[] {
   const fields = Object.keys(sandbox);
   const absent = fields.filter((field) => typeof section[field] !== 'string' || section[field] === '');
-  const missing = absent.map((field) => `${name}.${field} is missing`);
   const unknown = Object.keys(section)
     .filter((field) => !fields.includes(field))
     .map((field) => `${name}.${field} is not a field`);
-  if (missing.length > 0) return [...missing, ...unknown];
   const isSandbox = fields.every((field) => section[field] === (sandbox as Section)[field]);
-  if (isSandbox) return [`${name} is the sandbox's identity`];
-  return [...check(section).map((problem) => `${name}.${problem}`), ...unknown];
+  if (isSandbox) return [`${name} is the sandbox's identity`, ...unknown];
+  const empty = Object.fromEntries(absent.map((field) => [field, '']));
+  const wrong = check({ ...section, ...empty }).filter(
+    (problem) => !absent.some((field) => problem.startsWith(`${field} `)),
+  );
+  const problems = [...absent.map((field) => `${field} is missing`), ...wrong];
+  return [...problems.map((problem) => `${name}.${problem}`), ...unknown];
 }
 
 function achProblems(section: Section): string[] {
