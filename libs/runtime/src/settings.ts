@@ -263,16 +263,28 @@ function readFlag(): SettingReader<boolean> {
   };
 }
 
+function unreadable(error: unknown): Error {
+  return new Error(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+}
+
+function readPathOfFile(): SettingReader<string> {
+  return (path) => {
+    try {
+      readFileSync(path);
+      return path;
+    } catch (error) {
+      return unreadable(error);
+    }
+  };
+}
+
 /** What the file holds is checked by the service, within the same message. */
 function readJsonFile(): SettingReader<unknown> {
   return (path) => {
     try {
       return JSON.parse(readFileSync(path, 'utf8'));
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return new Error(
-        code === undefined ? 'names a file that is not JSON' : `names a file that cannot be read (${code})`,
-      );
+      return error instanceof SyntaxError ? new Error('names a file that is not JSON') : unreadable(error);
     }
   };
 }
@@ -308,6 +320,8 @@ export const settings = {
   /** Proxies whose word about who calls is believed. */
   proxies: kind<readonly string[]>(readProxies),
   namedTokens: kind<readonly NamedToken[]>(readNamedTokens),
+  /** The path of a file that can be read. */
+  pathOfFile: kind<string>(readPathOfFile),
   /** The content of a JSON file, whatever it is. */
   jsonFile: kind<unknown>(readJsonFile),
   choice,

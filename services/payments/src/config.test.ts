@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SettingsError } from '@libs/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from './config.ts';
@@ -58,6 +59,7 @@ describe('settings', () => {
   });
 
   test('every setting is read', async () => {
+    const keyPath = await inFile('key.pem', 'a key');
     const config = loadConfig({
       NODE_ENV: 'production',
       PAYMENTS_ROLE: 'worker',
@@ -71,13 +73,13 @@ describe('settings', () => {
       PAYMENTS_ADMIN_TOKEN: 'a-token-of-the-operator',
       PAYMENTS_EGRESS_ALLOW: 'hooks.internal:8443, 127.0.0.1:9000',
       PAYMENTS_ACH_SFTP_URL: 'sftp://bank@files.bank.example/outbox',
-      PAYMENTS_ACH_SFTP_KEY: '/etc/keys/sftp',
+      PAYMENTS_ACH_SFTP_KEY: keyPath,
       PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
       PAYMENTS_ACH_REPRESENT: '2',
       PAYMENTS_BANK_IDENTITY: await inFile('bank.json', identity),
       PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
-      PAYMENTS_RTP_CLIENT_CERT: '/etc/keys/cert.pem',
-      PAYMENTS_RTP_CLIENT_KEY: '/etc/keys/key.pem',
+      PAYMENTS_RTP_CLIENT_CERT: keyPath,
+      PAYMENTS_RTP_CLIENT_KEY: keyPath,
       PAYMENTS_RATE_LIVE: '0',
       PAYMENTS_RATE_TEST: '7',
       PAYMENTS_SANDBOX: 'off',
@@ -98,10 +100,10 @@ describe('settings', () => {
         bank: identity,
         ach: {
           sftpUrl: 'sftp://bank@files.bank.example/outbox',
-          keyPath: '/etc/keys/sftp',
+          keyPath,
           representments: 2,
         },
-        rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath: '/etc/keys/cert.pem' },
+        rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath: keyPath },
       },
     });
     expect(config.encryptionKeys).toHaveLength(2);
@@ -135,7 +137,7 @@ describe('settings', () => {
       // These are wrong only beside others, or for what they are used for.
       PAYMENTS_ADMIN_TOKEN: 'with space',
       PAYMENTS_RTP_INBOUND_TOKEN: 'short',
-      PAYMENTS_RTP_CLIENT_CERT: '/a',
+      PAYMENTS_RTP_CLIENT_CERT: fileURLToPath(import.meta.url),
     };
     const message = messageFor(wrong);
     expect(message).toContain('PAYMENTS_BANK_IDENTITY must be set with a live rail');
@@ -174,6 +176,19 @@ describe('settings', () => {
     expect(message).toMatch(expected);
   });
 
+  test('keys and certificates that cannot be read are named, each', () => {
+    const paths = {
+      PAYMENTS_ACH_SFTP_KEY: join(folder, 'no-key'),
+      PAYMENTS_RTP_CLIENT_CERT: join(folder, 'no-certificate'),
+      PAYMENTS_RTP_CLIENT_KEY: folder,
+      PAYMENTS_RTP_CA: join(folder, 'no-authority'),
+    };
+    const message = messageFor(paths);
+    for (const name of Object.keys(paths))
+      expect(message).toMatch(new RegExp(`${name} names a file that cannot be read \\((ENOENT|EISDIR)\\)`));
+    expect(message).not.toContain('must be set together');
+  });
+
   test('what a live rail needs in production is missed beside its bad address, too', () => {
     const rails = { PAYMENTS_ACH_SFTP_URL: 'https://x', PAYMENTS_RTP_GATEWAY_URL: 'http://x' };
     const message = messageFor({ NODE_ENV: 'production', ...rails });
@@ -191,7 +206,8 @@ describe('settings', () => {
   });
 
   test('settings that do not go together are named, too', () => {
-    expect(() => loadConfig({ PAYMENTS_RTP_CLIENT_CERT: '/a' })).toThrow(/PAYMENTS_RTP_CLIENT_KEY/);
+    const here = fileURLToPath(import.meta.url);
+    expect(() => loadConfig({ PAYMENTS_RTP_CLIENT_CERT: here })).toThrow(/PAYMENTS_RTP_CLIENT_KEY/);
     expect(() => loadConfig({ PAYMENTS_ADMIN_TOKEN: 'with space' })).toThrow(/PAYMENTS_ADMIN_TOKEN/);
     expect(() => loadConfig({ NODE_ENV: 'production', PAYMENTS_ADMIN_TOKEN: 'short' })).toThrow(/16/);
     expect(loadConfig({ PAYMENTS_ADMIN_TOKEN: 'short' }).adminToken).toBe('short');
