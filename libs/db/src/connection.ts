@@ -150,3 +150,16 @@ export function explainConnectError(url: string, error: unknown): DatabaseUnreac
   const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
   return new DatabaseUnreachable(`${place} cannot be reached: ${reason || 'no answer'}`);
 }
+
+/** A connection beside the pools, for one piece of work. */
+export async function connectAlone(url: string, applicationName: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: applicationName });
+  // Whatever is asked next fails by it; where nobody listens, a connection that is cut ends the process with a stack.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    throw explainConnectError(url, error);
+  }
+  return client;
+}

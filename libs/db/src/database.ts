@@ -151,6 +151,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { directUrl } = options;
   if (directUrl !== undefined) await settleRole({ ...options, directUrl });
   const prepares = options.preparedStatements ?? directUrl === undefined;
+  const onError = (error: Error) => options.onError?.(error);
   let pool: pg.Pool;
   try {
     pool = new pg.Pool({
@@ -158,6 +159,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       max: options.connectionsMax ?? CONNECTIONS_MAX,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
     });
+    pool.on('error', onError);
     await pool.query('select 1');
   } catch (error) {
     throw explainConnectError(options.url, error);
@@ -176,8 +178,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     max: options.sessionsMax ?? SESSIONS_MAX,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
   });
-  const onError = (error: Error) => options.onError?.(error);
-  pool.on('error', onError);
   sessions.on('error', onError);
   const manner = { prepares, isSpread };
   const pooled = asQueryable(pool, manner);

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
-import { checkIdentifier, explainConnectError, migrationSettings } from './connection.ts';
+import type pg from 'pg';
+import { isDatabaseAway } from './away.ts';
+import { checkIdentifier, connectAlone, migrationSettings } from './connection.ts';
 
 /** Files that belong together and are numbered for themselves: a service's own, or those of a library. */
 export interface MigrationSeries {
@@ -81,12 +82,7 @@ async function readSeries(series: MigrationSeries, schema: string): Promise<Migr
 export async function migrate(url: string, source: MigrationSource): Promise<number> {
   checkIdentifier(source.schema);
   const migrations = await readMigrations(source);
-  const client = new pg.Client({ connectionString: url, application_name: `${source.schema} migrations` });
-  try {
-    await client.connect();
-  } catch (error) {
-    throw explainConnectError(url, error);
-  }
+  const client = await connectAlone(url, `${source.schema} migrations`);
   try {
     let pending = await locked(client, source, async () => {
       await prepareSchemas(client, source, migrations);
@@ -214,6 +210,8 @@ async function apply(client: pg.Client, source: MigrationSource, migration: Migr
       [migration.series, migration.number, migration.name, migration.checksum],
     );
   } catch (error) {
+    // The file is not at fault, and is applied at the next start.
+    if (isDatabaseAway(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new MigrationError(
       `migration ${migration.series}/${fileName(migration)} of ${source.schema} failed: ${reason}`,

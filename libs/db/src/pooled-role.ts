@@ -1,9 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import {
   type ConnectionOptions,
+  connectAlone,
   connectionSettings,
   DatabaseUnreachable,
-  explainConnectError,
 } from './connection.ts';
 
 /**
@@ -12,15 +12,7 @@ import {
  * What is set already is not written again, so that an operator who set it keeps the right to.
  */
 export async function settleRole(options: ConnectionOptions & { directUrl: string }): Promise<void> {
-  const client = new pg.Client({
-    connectionString: options.directUrl,
-    application_name: `${options.schema} settings of the role`,
-  });
-  try {
-    await client.connect();
-  } catch (error) {
-    throw explainConnectError(options.directUrl, error);
-  }
+  const client = await connectAlone(options.directUrl, `${options.schema} settings of the role`);
   try {
     await client.query('begin');
     // Processes that start side by side would otherwise change one row of the catalogue at once.

@@ -1,5 +1,5 @@
-import pg from 'pg';
-import { DatabaseUnreachable, explainConnectError } from './connection.ts';
+import type pg from 'pg';
+import { connectAlone, DatabaseUnreachable } from './connection.ts';
 import type { PlacedTables } from './placement.ts';
 
 /** The message is one line for the person who spreads the installation. */
@@ -52,12 +52,7 @@ export interface SpreadOptions {
  * tables of later migrations are placed the same way.
  */
 export async function spread({ url, tables, onPlaced }: SpreadOptions): Promise<number> {
-  const client = new pg.Client({ connectionString: url, application_name: 'spread' });
-  try {
-    await client.connect();
-  } catch (error) {
-    throw explainConnectError(url, error);
-  }
+  const client = await connectAlone(url, 'spread');
   try {
     await requireCitus(client);
     await requireServers(client);

@@ -4,10 +4,14 @@ import { listen, runMain, SettingsError, StartError, startFailure } from '@libs/
 import { describe, expect, test } from 'vitest';
 import { createTestApp } from '../test/test-app.ts';
 
+const isOutage = (error: unknown) =>
+  error instanceof Error && error.message.startsWith('Connection terminated');
+
 async function mainWith(error: unknown): Promise<{ written: string; code: number | undefined }> {
   let written = '';
   let code: number | undefined;
   await runMain(() => Promise.reject(error), {
+    isOutage,
     write: (line) => {
       written += line;
     },
@@ -70,6 +74,11 @@ describe('runMain', () => {
       'several addresses',
       new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })]),
       /database does not answer/,
+    ],
+    [
+      'database that goes away',
+      new Error('start', { cause: new Error('Connection terminated unexpectedly') }),
+      /^cannot start: the database went away \(Connection terminated unexpectedly\): start again when it is back\n$/,
     ],
     ['disk', Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' }), /disk is full/],
     ['rights', Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }), /no right/],

@@ -1,6 +1,7 @@
 import {
   DatabaseUnreachable,
   DataFolderError,
+  isDatabaseAway,
   MigrationError,
   type MigrationSource,
   migrate,
@@ -14,7 +15,10 @@ import type { SealedColumn } from './sealed-column.ts';
 const CONNECTIONS_MAX = 2;
 
 /** What ends the command with one line that says what to do. */
-export const ROTATION_START_ERRORS = [DatabaseUnreachable, DataFolderError, MigrationError, SealError];
+export const ROTATION_FAILURES = {
+  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError],
+  isOutage: isDatabaseAway,
+};
 
 export interface RotationCommand {
   /** The service, as the lines that are printed name it. */

@@ -1,4 +1,4 @@
-export { ROTATION_START_ERRORS, runRotation } from './command.ts';
+export { ROTATION_FAILURES, runRotation } from './command.ts';
 export { createRotationJob, type RotationJob } from './job.ts';
 export { describeTally, type RotationTally, resealEverything } from './rotation.ts';
 export { type SealedColumn, sealedColumn } from './sealed-column.ts';

@@ -76,8 +76,16 @@ const hintByCode: Record<string, string> = {
 
 type ErrorClass = abstract new (...args: never[]) => Error;
 
+type KnownFailures = {
+  /** Errors of other libraries whose message is the one line to show, such as a database that cannot be reached. */
+  startErrors?: readonly ErrorClass[];
+  /** Whether an error means that the database is away: it may go in the middle of a start. */
+  isOutage?: (error: unknown) => boolean;
+};
+
 /** The one line for a failed start; undefined for a bug, which deserves its stack. */
-export function startFailure(error: unknown, startErrors: readonly ErrorClass[] = []): string | undefined {
+export function startFailure(error: unknown, failures: KnownFailures = {}): string | undefined {
+  const { startErrors = [], isOutage = () => false } = failures;
   const known = [StartError, SettingsError, ...startErrors];
   for (
     let cause = error, depth = 0;
@@ -86,11 +94,13 @@ export function startFailure(error: unknown, startErrors: readonly ErrorClass[] 
   ) {
     if (known.some((one) => cause instanceof one)) return cause.message;
     if (cause instanceof AggregateError) {
-      const line = startFailure(cause.errors[0], startErrors);
+      const line = startFailure(cause.errors[0], failures);
       if (line !== undefined) return line;
     }
     const hint = hintByCode[(cause as NodeJS.ErrnoException).code ?? ''];
     if (hint !== undefined) return `${hint} (${oneLine(cause.message)})`;
+    if (isOutage(cause))
+      return `the database went away (${oneLine(cause.message)}): start again when it is back`;
   }
   return undefined;
 }
@@ -99,9 +109,7 @@ function oneLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }
 
-export type MainOptions = {
-  /** Errors of other libraries whose message is the one line to show, such as a database that cannot be reached. */
-  startErrors?: readonly ErrorClass[];
+export type MainOptions = KnownFailures & {
   write?: (line: string) => void;
   exit?: (code: number) => void;
 };
@@ -115,16 +123,12 @@ const HEAP_GROWING_PERCENT = 50;
 
 /** Runs a service's `main`; a start that fails ends with one line on stderr and exit code 1, never with a bare stack. */
 export async function runMain(main: () => Promise<void>, options: MainOptions = {}): Promise<void> {
-  const {
-    startErrors = [],
-    write = (line) => process.stderr.write(line),
-    exit = (code) => process.exit(code),
-  } = options;
+  const { write = (line) => process.stderr.write(line), exit = (code) => process.exit(code) } = options;
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   try {
     await main();
   } catch (error) {
-    const known = startFailure(error, startErrors);
+    const known = startFailure(error, options);
     if (known !== undefined) write(`cannot start: ${scrubText(known)}\n`);
     else
       write(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   DatabaseUnreachable,
   DataFolderError,
+  isDatabaseAway,
   MigrationError,
   migrate,
   openDatabase,
@@ -81,4 +82,7 @@ async function main(): Promise<void> {
   }
 }
 
-await runMain(main, { startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError] });
+await runMain(main, {
+  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError],
+  isOutage: isDatabaseAway,
+});

@@ -1,21 +1,14 @@
 import {
   DatabaseUnreachable,
   DataFolderError,
+  isDatabaseAway,
   MigrationError,
   migrate,
   openDatabase,
   reportSecondConnections,
   startEmbedded,
 } from '@libs/db';
-import {
-  type Closer,
-  createLogger,
-  createMetrics,
-  listen,
-  runMain,
-  runUntilSignal,
-  StartError,
-} from '@libs/runtime';
+import { type Closer, createLogger, createMetrics, listen, runMain, runUntilSignal } from '@libs/runtime';
 import { SealError } from '@libs/seal';
 import { createToolhub } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -60,18 +53,8 @@ async function main(): Promise<void> {
   } catch (error) {
     // A start that fails half-way must not leave the embedded server behind.
     for (const closer of closers) await closer.close();
-    throw forOperator(error);
+    throw error;
   }
-}
-
-/** Failures that the operator can mend are told in one line; anything else is a bug and keeps its stack. */
-function forOperator(error: unknown): unknown {
-  const known =
-    error instanceof DatabaseUnreachable ||
-    error instanceof DataFolderError ||
-    error instanceof MigrationError ||
-    error instanceof SealError;
-  return known ? new StartError(error.message, { cause: error }) : error;
 }
 
 async function startDatabase(config: Config, closers: Closer[]): Promise<string> {
@@ -80,4 +63,7 @@ async function startDatabase(config: Config, closers: Closer[]): Promise<string>
   return server.url;
 }
 
-await runMain(main);
+await runMain(main, {
+  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError],
+  isOutage: isDatabaseAway,
+});

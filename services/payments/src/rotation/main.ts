@@ -1,6 +1,6 @@
 // Seals everything with the newest key of PAYMENTS_ENCRYPTION_KEY, beside running processes, and says when the older keys may go.
 import { randomBytes } from 'node:crypto';
-import { ROTATION_START_ERRORS, runRotation } from '@libs/rotation';
+import { ROTATION_FAILURES, runRotation } from '@libs/rotation';
 import { runMain } from '@libs/runtime';
 import { loadConfig } from '../config.ts';
 import { paymentsMigrations } from '../migrations.ts';
@@ -24,4 +24,4 @@ async function main(): Promise<void> {
   if (!isClean) process.exitCode = 1;
 }
 
-await runMain(main, { startErrors: ROTATION_START_ERRORS });
+await runMain(main, ROTATION_FAILURES);

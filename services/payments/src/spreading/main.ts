@@ -1,5 +1,5 @@
 // npm run payments -- spread: places the tables of an empty installation on the servers of a Citus cluster.
-import { DatabaseUnreachable, MigrationError, migrate, SpreadError, spread } from '@libs/db';
+import { DatabaseUnreachable, isDatabaseAway, MigrationError, migrate, SpreadError, spread } from '@libs/db';
 import { runMain, StartError } from '@libs/runtime';
 import { loadConfig } from '../config.ts';
 import { paymentsMigrations } from '../migrations.ts';
@@ -16,4 +16,7 @@ async function main(): Promise<void> {
   print(`${count} tables were placed; see services/payments/src/spreading/README.md for what runs on them`);
 }
 
-await runMain(main, { startErrors: [DatabaseUnreachable, MigrationError, SpreadError] });
+await runMain(main, {
+  startErrors: [DatabaseUnreachable, MigrationError, SpreadError],
+  isOutage: isDatabaseAway,
+});

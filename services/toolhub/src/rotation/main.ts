@@ -1,5 +1,5 @@
 // Seals everything with the newest key of TOOLHUB_ENCRYPTION_KEY, beside running processes, and says when the older keys may go.
-import { ROTATION_START_ERRORS, runRotation } from '@libs/rotation';
+import { ROTATION_FAILURES, runRotation } from '@libs/rotation';
 import { runMain } from '@libs/runtime';
 import { createSealer } from '@libs/seal';
 import { loadConfig } from '../config.ts';
@@ -25,4 +25,4 @@ async function main(): Promise<void> {
   if (!isClean) process.exitCode = 1;
 }
 
-await runMain(main, { startErrors: ROTATION_START_ERRORS });
+await runMain(main, ROTATION_FAILURES);

@@ -1,5 +1,5 @@
 // npm run toolhub -- spread: places the tables of an empty installation on the servers of a Citus cluster.
-import { DatabaseUnreachable, MigrationError, migrate, SpreadError, spread } from '@libs/db';
+import { DatabaseUnreachable, isDatabaseAway, MigrationError, migrate, SpreadError, spread } from '@libs/db';
 import { runMain, StartError } from '@libs/runtime';
 import { loadConfig } from '../config.ts';
 import { createConnectors } from '../connectors/index.ts';
@@ -17,4 +17,7 @@ async function main(): Promise<void> {
   print(`${count} tables were placed; see services/toolhub/src/spreading/README.md for what runs on them`);
 }
 
-await runMain(main, { startErrors: [DatabaseUnreachable, MigrationError, SpreadError] });
+await runMain(main, {
+  startErrors: [DatabaseUnreachable, MigrationError, SpreadError],
+  isOutage: isDatabaseAway,
+});
