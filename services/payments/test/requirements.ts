@@ -320,7 +320,7 @@ export const requirements: readonly Requirement[] = [
   // Sandbox
   {
     id: 'P-7.1',
-    text: "The clock freezes and moves the organisation's time, and only forward; deleting it lets time run on.",
+    text: "The clock freezes and moves the organisation's time, and only forward; deleting it lets time run on, and ACH is fast again, also for what waits for a window.",
   },
   {
     id: 'P-7.2',

@@ -119,7 +119,7 @@ test('[P-7.6] payments that arrive while the sandbox is reset again and again ar
   await expect.poll(async () => (await get(key, `/v1/payments/${last.body.id}`, second)).status).toBe(200);
 });
 
-test('[P-7.8] a clock that is set free runs on, and ACH no longer waits for its windows, also where a payment had one', async () => {
+test('[P-7.1] a clock that is set free runs on, and ACH no longer waits for its windows, also where a payment had one', async () => {
   const { test: key } = await harness.organisation();
   const clock = async (method: string, body?: object) =>
     (await harness.call(method, '/v1/sandbox/clock', { key, ...(body ? { body } : {}) })).body;

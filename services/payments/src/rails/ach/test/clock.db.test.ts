@@ -156,7 +156,7 @@ describe('late returns', () => {
 });
 
 describe('the clock', () => {
-  test('[P-7.8] set free makes ACH fast again, also for what waits by the calendar, in the order of its hours', async () => {
+  test('[P-7.1] set free makes ACH fast again, also for what waits by the calendar, in the order of its hours', async () => {
     const tenant = await tenantAt('2083-03-05', '09:00');
     const balance = await house.openBalance(tenant, 100_00);
     const waits = await payOnce(tenant);
