@@ -13,29 +13,43 @@ function git(...args: string[]): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-const MIGRATIONS = [
-  'services/payments/migrations',
-  'libs/jobs/migrations',
-  'libs/webhooks/migrations',
-  'libs/login/migrations',
-  'libs/http/migrations',
-];
+const MIGRATIONS = {
+  payments: [
+    'services/payments/migrations',
+    'libs/jobs/migrations',
+    'libs/webhooks/migrations',
+    'libs/login/migrations',
+    'libs/http/migrations',
+  ],
+  toolhub: [
+    'services/toolhub/migrations',
+    'libs/jobs/migrations',
+    'libs/webhooks/migrations',
+    'libs/http/migrations',
+  ],
+} as const;
+
+type Folders = readonly string[];
 
 /**
- * The commit before the newest change of the database of Payments, or the one that is asked for. Undefined where the
+ * The commit before the newest change of the database of the service, or the one that is asked for. Undefined where the
  * history is not there, as in a shallow clone.
  */
-export function earlierCommit(wanted = process.env.UPGRADE_FROM): string | undefined {
+export function earlierCommit(
+  service: keyof typeof MIGRATIONS,
+  wanted = process.env.UPGRADE_FROM,
+): string | undefined {
+  const folders: Folders = MIGRATIONS[service];
   if (wanted !== undefined) return git('rev-parse', '--verify', `${wanted}^{commit}`);
-  const newest = git('log', '--format=%H', '--diff-filter=A', '--', ...MIGRATIONS)
+  const newest = git('log', '--format=%H', '--diff-filter=A', '--', ...folders)
     ?.split('\n')
-    .find(hasStayed);
+    .find((commit) => hasStayed(commit, folders));
   return newest ? git('rev-parse', '--verify', '--quiet', `${newest}^`) : undefined;
 }
 
 /** Whether a migration that this commit added is still there: one that was taken back before any release changes nothing. */
-function hasStayed(commit: string): boolean {
-  const added = git('show', '--format=', '--name-only', '--diff-filter=A', commit, '--', ...MIGRATIONS);
+function hasStayed(commit: string, folders: Folders): boolean {
+  const added = git('show', '--format=', '--name-only', '--diff-filter=A', commit, '--', ...folders);
   return (added ?? '').split('\n').some((file) => file !== '' && existsSync(join(root, file)));
 }
 
