@@ -24,7 +24,7 @@ export class Payments {
   readonly webhooks: typeof webhooks = webhooks;
 
   constructor(options: PaymentsOptions = {}) {
-    this.#options = options;
+    this.#options = { ...options };
     const http = new HttpClient(readSettings(options));
     this.payments = new PaymentsResource(http);
     this.paymentMethods = new PaymentMethodsResource(http);
@@ -38,6 +38,7 @@ export class Payments {
 
   /** The same client with some settings changed. */
   withOptions(options: PaymentsOptions): Payments {
-    return new Payments({ ...this.#options, ...options });
+    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    return new Payments({ ...this.#options, ...Object.fromEntries(given) });
   }
 }

@@ -27,6 +27,7 @@ export interface ErrorFields {
   request_id?: string | undefined;
   errors?: readonly FieldError[] | undefined;
   retryable?: boolean | undefined;
+  retry_after?: number | undefined;
   /** The whole problem document, with whatever extra members it has. */
   problem?: Readonly<Record<string, unknown>> | undefined;
   cause?: unknown;
@@ -43,6 +44,8 @@ export class PaymentsError extends Error {
   readonly errors: readonly FieldError[];
   /** Whether the same request, sent again later, may succeed. */
   readonly retryable: boolean;
+  /** How many seconds the server asked to wait before that; absent where it did not say. */
+  readonly retry_after: number | undefined;
   readonly problem: Readonly<Record<string, unknown>>;
 
   constructor(message: string, fields: ErrorFields) {
@@ -52,6 +55,7 @@ export class PaymentsError extends Error {
     this.request_id = fields.request_id;
     this.errors = fields.errors ?? [];
     this.retryable = fields.retryable ?? false;
+    this.retry_after = fields.retry_after;
     this.problem = fields.problem ?? {};
   }
 }

@@ -1,12 +1,11 @@
+import { untilSilent } from './body-stream.ts';
 import { ConnectionFailedError, PaymentsError } from './errors.ts';
 import type { Event } from './event-types.ts';
 import type { List } from './pagination.ts';
-import { type HttpClient, sleep } from './request.ts';
+import { type HttpClient, type OpenAnswer, sleep } from './request.ts';
 import { backoffMs } from './retry.ts';
 
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
-/** A stream that says nothing for so long, not even a comment, is taken for dead. */
-const SILENCE_MS_MAX = 60_000;
 /** Ids of events that were given out already, so that a server that repeats some on resuming doubles none. */
 const IDS_REMEMBERED_MAX = 10_000;
 /** What may have happened between asking for the newest event and listening. */
@@ -77,9 +76,12 @@ export async function* streamEvents(
   let failures = 0;
   while (true) {
     signal?.throwIfAborted();
+    let answer: OpenAnswer | undefined;
     try {
       if (lastId === undefined && before === undefined) before = (await newest().page()).data[0]?.id ?? null;
-      const response = await open(http, lastId, signal);
+      answer = await open(http, lastId, signal);
+      const { response } = answer;
+      checkType(response);
       options.onConnect?.({ date: response.headers.get('date') ?? undefined });
       if (lastId === undefined) {
         // There is nothing to go on after yet: what happened meanwhile is looked up, in case a first connection broke before it said a word.
@@ -108,23 +110,20 @@ export async function* streamEvents(
         lastId = undefined;
         before = null;
       } else if (!failure.retryable) throw failure;
-      const delayMs = backoffMs(failures, Math.random);
+      const delayMs = Math.max(backoffMs(failures, Math.random), (failure.retry_after ?? 0) * 1_000);
       failures += 1;
       options.onReconnect?.(failure, delayMs);
       await sleep(delayMs, signal);
+    } finally {
+      await answer?.close();
     }
   }
 }
 
-async function open(http: HttpClient, lastId: string | undefined, signal?: AbortSignal): Promise<Response> {
+function open(http: HttpClient, lastId: string | undefined, signal?: AbortSignal): Promise<OpenAnswer> {
   const headers = lastId === undefined ? {} : { 'last-event-id': lastId };
   const options = { maxRetries: 0, signal, headers };
-  const response = await http.open(
-    { method: 'GET', path: '/v1/events/stream', options },
-    'text/event-stream',
-  );
-  checkType(response);
-  return response;
+  return http.open({ method: 'GET', path: '/v1/events/stream', options }, 'text/event-stream');
 }
 
 /** Oldest first; null for all that are kept, up to a bound. */
@@ -158,35 +157,6 @@ function createMemory(): (id: string) => boolean {
     if (ids.size > IDS_REMEMBERED_MAX) ids.delete(ids.values().next().value as string);
     return true;
   };
-}
-
-async function* untilSilent(response: Response): AsyncGenerator<Uint8Array> {
-  if (response.body === null) return;
-  const reader = response.body.getReader();
-  try {
-    while (true) {
-      const { done, value } = await inTime(reader.read());
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    // Whoever stops reading hangs up; the answer's own failure has been reported already.
-    await reader.cancel().catch(() => undefined);
-  }
-}
-
-async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new ConnectionFailedError('The stream fell silent.', { code: 'timeout', retryable: true }));
-    }, SILENCE_MS_MAX);
-  });
-  try {
-    return await Promise.race([reading, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function parseEvent(data: string): Event {

@@ -1,3 +1,4 @@
+import { ConnectionFailedError } from './errors.ts';
 import type { ApiRequest, HttpClient } from './request.ts';
 
 /** One page, as it comes over the wire. */
@@ -30,9 +31,12 @@ export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> 
   }
 
   /** The first page, or the one that `cursor` asks for. */
-  page(cursor?: string): Promise<Page<Item>> {
-    if (cursor === undefined) return this.#http.send(this.#request);
-    return this.#http.send({ ...this.#request, query: { ...this.#request.query, cursor } });
+  async page(cursor?: string): Promise<Page<Item>> {
+    const query = cursor === undefined ? this.#request.query : { ...this.#request.query, cursor };
+    const page = await this.#http.send<Page<Item> | undefined>({ ...this.#request, query });
+    if (Array.isArray(page?.data)) return page;
+    const message = `${this.#http.origin} answered with something that is no list: is the address right?`;
+    throw new ConnectionFailedError(message, { code: 'invalid_response' });
   }
 
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { type Outcome, readJson, refused } from './answer.ts';
 import { type RequestInfo, readNumber, type Settings } from './config.ts';
-import { ConnectionFailedError, errorClassOf, type FieldError, PaymentsError } from './errors.ts';
-import { delayBeforeRetry, isRetryable, parseRetryAfter } from './retry.ts';
+import { ConnectionFailedError, PaymentsError } from './errors.ts';
+import { delayBeforeRetry } from './retry.ts';
 import { API_VERSION, VERSION } from './version.ts';
 
-const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,257}$/;
+const HEADER_NAME = /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const TIMEOUT_MS_MAX = 10 * 60_000;
 const RETRIES_MAX = 20;
 
@@ -48,12 +50,18 @@ interface Prepared {
   timeoutMs: number;
   maxRetries: number;
   signal: AbortSignal | undefined;
+  /** Whether the answer is given out before its last byte has come. */
+  staysOpen: boolean;
 }
 
-/** The end of one try: an answer that can be used, or the error it amounts to. */
-type Outcome<Value> =
-  | { ok: true; value: Value; status: number; requestId: string | undefined }
-  | { ok: false; error: PaymentsError; retryAfterMs: number | undefined };
+/** An answer while it still arrives. Whoever is done with it, or no longer wants it, closes it. */
+export interface OpenAnswer {
+  response: Response;
+  close(): Promise<void>;
+}
+
+/** Makes something of an answer. `release` lets go of the caller's signal, which otherwise holds on to what still arrives. */
+type Read<Value> = (response: Response, release: () => void) => Promise<Value>;
 
 /** Sends requests: the same bytes and the same key at every try, until one gets an answer that stands. */
 export class HttpClient {
@@ -75,10 +83,18 @@ export class HttpClient {
   }
 
   /** The answer while it still arrives. Failures before its first byte are retried, later ones are the caller's. */
-  async open(request: ApiRequest, accept: string): Promise<Response> {
+  async open(request: ApiRequest, accept: string): Promise<OpenAnswer> {
     const prepared = this.#prepare(request);
     prepared.headers.accept = accept;
-    return this.#repeat(prepared, async (response) => response);
+    prepared.staysOpen = true;
+    return this.#repeat(prepared, async (response, release) => ({
+      response,
+      async close() {
+        release();
+        // Whoever stops reading hangs up; the answer's own failure has been reported already.
+        if (response.body?.locked === false) await response.body.cancel().catch(() => undefined);
+      },
+    }));
   }
 
   #prepare({ method, path, query, body, options = {} }: ApiRequest): Prepared {
@@ -91,7 +107,9 @@ export class HttpClient {
       ...lowerCased(options.headers),
     };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    if (method === 'POST') headers['idempotency-key'] = readKey(options.idempotencyKey);
+    if (method === 'POST') {
+      headers['idempotency-key'] = readKey(options.idempotencyKey ?? headers['idempotency-key']);
+    }
     return {
       method,
       url: `${settings.baseUrl}${path}${queryString(query)}`,
@@ -100,10 +118,11 @@ export class HttpClient {
       timeoutMs: readNumber('timeoutMs', options.timeoutMs ?? settings.timeoutMs, 1, TIMEOUT_MS_MAX),
       maxRetries: readNumber('maxRetries', options.maxRetries ?? settings.maxRetries, 0, RETRIES_MAX),
       signal: options.signal,
+      staysOpen: false,
     };
   }
 
-  async #repeat<Value>(request: Prepared, read: (response: Response) => Promise<Value>): Promise<Value> {
+  async #repeat<Value>(request: Prepared, read: Read<Value>): Promise<Value> {
     let outcomeUnknown = false;
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted();
@@ -115,6 +134,7 @@ export class HttpClient {
         attempt,
       };
       this.#settings.onRequest?.(info);
+      checkHeaders(info.headers);
       const outcome = await this.#attempt(request, info.headers, read);
       // A user's abort is no failure of the connection, and nothing to try again.
       request.signal?.throwIfAborted();
@@ -142,11 +162,13 @@ export class HttpClient {
   async #attempt<Value>(
     request: Prepared,
     headers: Record<string, string>,
-    read: (response: Response) => Promise<Value>,
+    read: Read<Value>,
   ): Promise<Outcome<Value>> {
     const controller = new AbortController();
     const abort = () => controller.abort(request.signal?.reason);
     request.signal?.addEventListener('abort', abort, { once: true });
+    const release = () => request.signal?.removeEventListener('abort', abort);
+    let isOpen = false;
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
@@ -163,14 +185,16 @@ export class HttpClient {
       });
       const requestId = response.headers.get('x-request-id') ?? undefined;
       if (!response.ok) return await refused(response, this.origin);
-      return { ok: true, value: await read(response), status: response.status, requestId };
+      const value = await read(response, release);
+      isOpen = request.staysOpen;
+      return { ok: true, value, status: response.status, requestId };
     } catch (cause) {
-      request.signal?.removeEventListener('abort', abort);
       if (cause instanceof PaymentsError) return { ok: false, error: cause, retryAfterMs: undefined };
       return { ok: false, error: connectionError(request, cause, timedOut), retryAfterMs: undefined };
     } finally {
-      // The listener stays: an answer that is still arriving ends with the caller's signal, too.
       clearTimeout(timer);
+      // An answer that is still arriving ends with the caller's signal, too.
+      if (!isOpen) release();
     }
   }
 }
@@ -178,83 +202,6 @@ export class HttpClient {
 function delayAfter(outcome: Outcome<unknown> & { ok: false }, attempt: number): number | undefined {
   if (!outcome.error.retryable) return undefined;
   return delayBeforeRetry(attempt - 1, outcome.retryAfterMs, Math.random);
-}
-
-async function readJson(response: Response, origin: string): Promise<unknown> {
-  const text = await readText(response);
-  if (response.status === 204 || text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    const type = response.headers.get('content-type') ?? 'no content type';
-    throw new ConnectionFailedError(
-      `${origin} answered ${response.status} with a body that is not JSON (${type}): is the address right?`,
-      // What calls itself JSON and is none was cut on its way; anything else comes from another server.
-      { code: 'invalid_response', status: response.status, retryable: /json/.test(type) },
-    );
-  }
-}
-
-/** Bounded: a server that never stops sending must not fill the memory. */
-async function readText(response: Response): Promise<string> {
-  if (response.body === null) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > RESPONSE_BYTES_MAX) {
-      throw new ConnectionFailedError('The answer is larger than this client takes.', {
-        code: 'invalid_response',
-        status: response.status,
-      });
-    }
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-async function refused(response: Response, origin: string): Promise<Outcome<never>> {
-  const problem = await readProblem(response);
-  const { status } = response;
-  const code = textOf(problem.code) ?? `http_${status}`;
-  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
-  const ErrorClass = errorClassOf(status);
-  const error = new ErrorClass(messageOf(status, origin, problem), {
-    status,
-    code,
-    request_id: response.headers.get('x-request-id') ?? textOf(problem.request_id),
-    errors: Array.isArray(problem.errors) ? (problem.errors as FieldError[]) : [],
-    retryable: isRetryable({ status, code, retryAfterMs }),
-    problem,
-  });
-  return { ok: false, error, retryAfterMs };
-}
-
-/** Whatever stands between us and the server answers in its own way: anything but a problem document says nothing. */
-async function readProblem(response: Response): Promise<Record<string, unknown>> {
-  const text = await readText(response);
-  if (!/json/.test(response.headers.get('content-type') ?? '')) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function messageOf(status: number, origin: string, problem: Record<string, unknown>): string {
-  if (status >= 300 && status < 400) {
-    return `${origin} answered ${status}, a redirect, which is not followed: is the address right?`;
-  }
-  if (typeof problem.detail !== 'string') return `${origin} answered ${status}.`;
-  const fields = Array.isArray(problem.errors) ? (problem.errors as FieldError[]) : [];
-  const named = fields.map((field) => `${field.pointer ?? field.parameter ?? ''}: ${field.detail}`);
-  return [problem.detail, ...named].join(' ');
 }
 
 function connectionError(request: Prepared, cause: unknown, timedOut: boolean): ConnectionFailedError {
@@ -297,8 +244,20 @@ function readKey(key: string | undefined): string {
 
 function lowerCased(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+    Object.entries(headers ?? {})
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name.toLowerCase(), value]),
   );
+}
+
+/** A header that cannot be sent is a mistake in the call, and no lost connection to try again. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (HEADER_NAME.test(name) && HEADER_VALUE.test(value)) continue;
+    throw new TypeError(
+      `The header ${JSON.stringify(name)} cannot be sent: it has characters that no header has`,
+    );
+  }
 }
 
 function queryString(query: object | undefined): string {

@@ -131,7 +131,7 @@ describe('requests', () => {
 
   test.each(['', ' ', '.', '..', undefined])('an id of %j never reaches another address', async (id) => {
     const { client, seen } = await serve(json(200, {}));
-    expect(() => client().payments.get(id as string)).toThrow(TypeError);
+    await expect(client().payments.get(id as string)).rejects.toThrow(TypeError);
     expect(seen).toEqual([]);
   });
 

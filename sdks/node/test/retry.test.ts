@@ -32,7 +32,11 @@ test.each([
   [' 7 ', 7_000],
   ['Sun, 15 Nov 2026 12:00:10 GMT', 10_000],
   ['Sun, 15 Nov 2026 11:00:00 GMT', 0],
+  ['Sunday, 15-Nov-26 12:00:10 GMT', 10_000],
+  ['Sun Nov 15 12:00:10 2026', 10_000],
   ['soon', undefined],
+  ['-5', undefined],
+  ['later than 5', undefined],
   ['', undefined],
   [null, undefined],
 ])('Retry-After: %s means %s', (header, expected) => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import { decodeWebhookSecret, signMessage } from '@libs/webhooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -42,6 +43,18 @@ describe('the shared vectors', () => {
 
 describe('verify', () => {
   const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+
+  test('takes bytes in every form, also those of another realm, as test runners give them', () => {
+    const body = '{"id":"evt_1"}';
+    const headers = webhooks.sign(body, secret);
+    const bytes = [...Buffer.from(body)];
+    const own = new Uint8Array(bytes);
+    const foreign = runInNewContext('new Uint8Array(bytes)', { bytes }) as Uint8Array<ArrayBuffer>;
+    const around = Buffer.from(`__${body}__`).subarray(2, -2);
+    for (const form of [own, own.buffer, new DataView(own.buffer), foreign, foreign.buffer, around]) {
+      expect(webhooks.verify(form, headers, secret).id).toBe('evt_1');
+    }
+  });
 
   test("accepts what the service's own signer signs, and what `sign` signs, and nothing that was changed", () => {
     fc.assert(

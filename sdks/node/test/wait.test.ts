@@ -7,7 +7,7 @@ import {
   WaitTimeoutError,
 } from '../src/index.ts';
 import { judge } from '../src/wait.ts';
-import { json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 function payment(...statuses: PaymentStatus[]): Payment {
   const timeline = statuses.map((status) => ({ status, timestamp: '2026-11-15T12:00:00.000Z' }));
@@ -60,4 +60,31 @@ test('waits over a restart of the server, and says at once when it is pointless,
     .catch((error) => error);
   expect(late).toBeInstanceOf(WaitTimeoutError);
   expect(late).toMatchObject({ message: 'Payment pay_1 is pending after 300 ms.', code: 'wait_timeout' });
+});
+
+/** Answers at once the first time, and after a moment from then on. */
+function slowAfterTheFirst(first: Payment, then: Payment): [Answer, Answer] {
+  const late: Answer = (request, response) => void setTimeout(() => json(200, then)(request, response), 50);
+  return [json(200, first), late];
+}
+
+test('the last look counts, however little time was left for it, and no time at all is one look', async () => {
+  const done = payment('pending', 'processing', 'completed');
+  const slow = await startScriptedServer(...slowAfterTheFirst(payment('pending'), done));
+  const { payments } = new Payments({ apiKey: 'sk_test_x', baseUrl: slow.url });
+  expect((await payments.waitFor('pay_1', 'completed', { timeoutMs: 100 })).status).toBe('completed');
+  expect((await payments.waitFor('pay_1', 'completed', { timeoutMs: 0 })).status).toBe('completed');
+  await slow.close();
+});
+
+test('waits between two looks as long as the server asks', async () => {
+  const done = payment('pending', 'processing', 'completed');
+  const busy = await startScriptedServer(
+    problem(429, 'rate_limited', { 'retry-after': '1' }),
+    json(200, done),
+  );
+  const startedMs = performance.now();
+  await new Payments({ apiKey: 'sk_test_x', baseUrl: busy.url }).payments.waitFor('pay_1', 'completed');
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(990);
+  await busy.close();
 });

@@ -9,6 +9,9 @@ class Seen:
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
 
+    def body_json(self):
+        return json.loads(self.body)
+
 
 class ScriptedServer:
     """Requests beyond the last answer get the last one again."""

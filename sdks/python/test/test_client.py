@@ -349,3 +349,20 @@ class Waiting(Case):
         with ScriptedServer(payment("pending", "processing", "completed", "returned")) as server:
             with self.assertRaises(UnexpectedStatusError):
                 client(server).payments.wait_for("pay_1", "completed")
+
+    def test_the_last_look_counts_and_no_time_at_all_is_one_look(self):
+        def late(handler):
+            time.sleep(0.05)
+            payment("pending", "processing", "completed")(handler)
+
+        with ScriptedServer(payment("pending"), late) as server:
+            payments = client(server).payments
+            self.assertEqual(payments.wait_for("pay_1", "completed", timeout=0.1).status, "completed")
+            self.assertEqual(payments.wait_for("pay_1", "completed", timeout=0).status, "completed")
+
+    def test_waits_between_two_looks_as_long_as_the_server_asks(self):
+        done = payment("pending", "processing", "completed")
+        with ScriptedServer(problem(429, "rate_limited", retry_after="1"), done) as server:
+            started = time.monotonic()
+            client(server).payments.wait_for("pay_1", "completed")
+            self.assertGreaterEqual(time.monotonic() - started, 0.99)

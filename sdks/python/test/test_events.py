@@ -91,3 +91,15 @@ class Stream(unittest.IsolatedAsyncioTestCase):
             next(events)
             events.close()
             self.assertLessEqual(threading.active_count(), before + 2)
+
+    def test_comes_back_no_sooner_than_the_server_asks(self):
+        delays = []
+
+        def note(_error, delay):
+            delays.append(delay)
+            raise InterruptedError
+
+        with ScriptedServer(problem(503, "not_ready", retry_after="7")) as server:
+            with self.assertRaises(InterruptedError):
+                next(Payments(KEY, server.url).events.stream(last_event_id="e0", on_reconnect=note))
+        self.assertGreaterEqual(delays[0], 7)

@@ -24,7 +24,12 @@ class Retry(unittest.TestCase):
             (" 7 ", 7.0),
             ("Sun, 15 Nov 2026 12:00:10 GMT", 10.0),
             ("Sun, 15 Nov 2026 11:00:00 GMT", 0.0),
+            ("Sunday, 15-Nov-26 12:00:10 GMT", 10.0),
+            ("Sun Nov 15 12:00:10 2026", 10.0),
             ("soon", None),
+            ("-5", None),
+            ("later than 5", None),
+            ("Sun, 15 Nov 99999999999999999999 12:00:10 GMT", None),
             ("", None),
             (None, None),
         ]

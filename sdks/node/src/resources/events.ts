@@ -17,7 +17,7 @@ export class EventsResource {
     this.#http = http;
   }
 
-  get(id: string, options?: RequestOptions): Promise<Event> {
+  async get(id: string, options?: RequestOptions): Promise<Event> {
     return this.#http.send({ method: 'GET', path: `/v1/events/${segment(id)}`, options });
   }
 
@@ -30,6 +30,6 @@ export class EventsResource {
    * `lastEventId` goes on where an earlier stream ended, up to 24 hours ago.
    */
   stream(options: StreamOptions = {}): AsyncGenerator<Event, void, undefined> {
-    return streamEvents(this.#http, () => this.list({ limit: 100 }), options);
+    return streamEvents(this.#http, () => this.list({ limit: 100 }, { signal: options.signal }), options);
   }
 }

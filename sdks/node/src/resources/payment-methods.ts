@@ -14,11 +14,11 @@ export class PaymentMethodsResource {
     this.#http = http;
   }
 
-  create(body: CreatePaymentMethod, options?: WriteOptions): Promise<PaymentMethod> {
+  async create(body: CreatePaymentMethod, options?: WriteOptions): Promise<PaymentMethod> {
     return this.#http.send({ method: 'POST', path: '/v1/payment_methods', body, options });
   }
 
-  get(id: string, options?: RequestOptions): Promise<PaymentMethod> {
+  async get(id: string, options?: RequestOptions): Promise<PaymentMethod> {
     return this.#http.send({ method: 'GET', path: `/v1/payment_methods/${segment(id)}`, options });
   }
 
@@ -27,7 +27,7 @@ export class PaymentMethodsResource {
   }
 
   /** ConflictError while payments of it are open, or while a balance holds money. */
-  delete(id: string, options?: RequestOptions): Promise<void> {
+  async delete(id: string, options?: RequestOptions): Promise<void> {
     return this.#http.send({ method: 'DELETE', path: `/v1/payment_methods/${segment(id)}`, options });
   }
 }

@@ -1,4 +1,5 @@
-import { PaymentsError } from '../errors.ts';
+import { untilSilent } from '../body-stream.ts';
+import { ConnectionFailedError, PaymentsError } from '../errors.ts';
 import { List, type ListParams } from '../pagination.ts';
 import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions } from '../request.ts';
 import type {
@@ -15,6 +16,8 @@ import { judge, UnexpectedStatusError, WaitTimeoutError } from '../wait.ts';
 const WAIT_TIMEOUT_MS = 60_000;
 /** Of one look: a server that does not answer is asked again, not waited for. */
 const LOOK_TIMEOUT_MS_MAX = 30_000;
+/** The last look gets so much time, too: what it sees is newer than what the one before saw. */
+const LOOK_TIMEOUT_MS_MIN = 500;
 const POLL_FIRST_MS = 200;
 const POLL_LAST_MS = 5_000;
 const POLL_GROWTH = 1.5;
@@ -50,11 +53,11 @@ export class PaymentsResource {
   }
 
   /** Accepted at once, with status `pending`; what happens then is told by `waitFor`, `get`, or webhooks. */
-  create(body: CreatePayment, options?: WriteOptions): Promise<Payment> {
+  async create(body: CreatePayment, options?: WriteOptions): Promise<Payment> {
     return this.#http.send({ method: 'POST', path: '/v1/payments', body, options });
   }
 
-  get(id: string, options?: RequestOptions): Promise<Payment> {
+  async get(id: string, options?: RequestOptions): Promise<Payment> {
     return this.#http.send({ method: 'GET', path: `/v1/payments/${segment(id)}`, options });
   }
 
@@ -63,17 +66,17 @@ export class PaymentsResource {
   }
 
   /** Only while it is `pending`; ConflictError otherwise. */
-  cancel(id: string, options?: WriteOptions): Promise<Payment> {
+  async cancel(id: string, options?: WriteOptions): Promise<Payment> {
     return this.#http.send({ method: 'POST', path: `/v1/payments/${segment(id)}/cancel`, options });
   }
 
   /** Which rail this payment would take, what it would cost, and when it would settle. Moves nothing. */
-  quote(body: CreatePayment, options?: WriteOptions): Promise<Quote> {
+  async quote(body: CreatePayment, options?: WriteOptions): Promise<Quote> {
     return this.#http.send({ method: 'POST', path: '/v1/payments/quote', body, options });
   }
 
   /** A payment the other way, of all that is left or of `amount`. */
-  refund(id: string, body: CreateRefund = {}, options?: WriteOptions): Promise<Payment> {
+  async refund(id: string, body: CreateRefund = {}, options?: WriteOptions): Promise<Payment> {
     return this.#http.send({ method: 'POST', path: `/v1/payments/${segment(id)}/refunds`, body, options });
   }
 
@@ -90,8 +93,17 @@ export class PaymentsResource {
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const query = { format: 'csv', ...params };
     const request = { method: 'GET', path: '/v1/payments/export', query, options } as const;
-    const response = await this.#http.open(request, 'text/csv');
-    if (response.body !== null) yield* response.body as unknown as AsyncIterable<Uint8Array>;
+    const answer = await this.#http.open(request, 'text/csv');
+    try {
+      yield* untilSilent(answer.response);
+    } catch (cause) {
+      options?.signal?.throwIfAborted();
+      if (cause instanceof PaymentsError) throw cause;
+      const fields = { code: 'connection_failed', retryable: true, cause };
+      throw new ConnectionFailedError('The export was cut.', fields);
+    } finally {
+      await answer.close();
+    }
   }
 
   /**
@@ -110,9 +122,11 @@ export class PaymentsResource {
     let payment: Payment | undefined;
     let failure: unknown;
     for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH)) {
-      const leftMs = Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(1, endsMs - performance.now()));
+      const leftMs = endsMs - performance.now();
+      const lookMs = Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(LOOK_TIMEOUT_MS_MIN, leftMs));
+      let askedMs = 0;
       try {
-        payment = await this.get(id, { timeoutMs: leftMs, maxRetries: 0, signal: options.signal });
+        payment = await this.get(id, { timeoutMs: lookMs, maxRetries: 0, signal: options.signal });
         failure = undefined;
         const verdict = judge(payment, wanted);
         if (verdict === 'there') return payment;
@@ -121,13 +135,14 @@ export class PaymentsResource {
         // A server that restarts meanwhile is no reason to stop waiting; a refusal is.
         if (!(error instanceof PaymentsError && error.retryable)) throw error;
         failure = error;
+        askedMs = (error.retry_after ?? 0) * 1_000;
       }
       const rest = endsMs - performance.now();
       if (rest <= 0) {
         const seen = payment === undefined ? 'was not seen' : `is ${payment.status}`;
         throw new WaitTimeoutError(`Payment ${id} ${seen} after ${timeoutMs} ms.`, payment, failure);
       }
-      await sleep(Math.min(pauseMs, rest), options.signal);
+      await sleep(Math.min(Math.max(pauseMs, askedMs), rest), options.signal);
     }
   }
 }

@@ -12,19 +12,19 @@ export class SandboxResource {
     this.#http = http;
   }
 
-  getClock(options?: RequestOptions): Promise<SandboxClock> {
+  async getClock(options?: RequestOptions): Promise<SandboxClock> {
     return this.#http.send({ method: 'GET', path: '/v1/sandbox/clock', options });
   }
 
   /** Freezes the organisation's time at this moment, which must not lie before the present one. */
-  setClock(now: string | Date | { now: string }, options?: WriteOptions): Promise<SandboxClock> {
+  async setClock(now: string | Date | { now: string }, options?: WriteOptions): Promise<SandboxClock> {
     const at = typeof now === 'string' || now instanceof Date ? now : now.now;
     const body = { now: at instanceof Date ? at.toISOString() : at };
     return this.#http.send({ method: 'POST', path: '/v1/sandbox/clock', body, options });
   }
 
   /** Freezes the organisation's time this much later: an ISO 8601 duration such as `P3D`. */
-  advanceClock(duration: string | { advance: string }, options?: WriteOptions): Promise<SandboxClock> {
+  async advanceClock(duration: string | { advance: string }, options?: WriteOptions): Promise<SandboxClock> {
     return this.#http.send({
       method: 'POST',
       path: '/v1/sandbox/clock',
@@ -34,12 +34,12 @@ export class SandboxResource {
   }
 
   /** Lets time run on from where it stands. */
-  freeClock(options?: RequestOptions): Promise<void> {
+  async freeClock(options?: RequestOptions): Promise<void> {
     return this.#http.send({ method: 'DELETE', path: '/v1/sandbox/clock', options });
   }
 
   /** Puts test money into a balance. */
-  fund(
+  async fund(
     paymentMethodId: string,
     amount: number | { amount: number },
     options?: WriteOptions,
@@ -53,31 +53,31 @@ export class SandboxResource {
     });
   }
 
-  settle(paymentId: string, options?: WriteOptions): Promise<Payment> {
+  async settle(paymentId: string, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'settle', undefined, options);
   }
 
   /** The network's refusal, with its code: `AC04`, `R03` … */
-  reject(paymentId: string, code?: Code, options?: WriteOptions): Promise<Payment> {
+  async reject(paymentId: string, code?: Code, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'reject', code, options);
   }
 
   /** The return of an ACH entry, with its code: `R01` … */
-  return_(paymentId: string, code: Code, options?: WriteOptions): Promise<Payment> {
+  async return_(paymentId: string, code: Code, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'return', code, options);
   }
 
   /** A notification of change, with its code: `C01` … */
-  notifyOfChange(paymentId: string, code?: Code, options?: WriteOptions): Promise<Payment> {
+  async notifyOfChange(paymentId: string, code?: Code, options?: WriteOptions): Promise<Payment> {
     return this.#force(paymentId, 'notify_of_change', code, options);
   }
 
   /** Test mode begins anew; keys and webhook endpoints stay. */
-  reset(options?: WriteOptions): Promise<SandboxReset> {
+  async reset(options?: WriteOptions): Promise<SandboxReset> {
     return this.#http.send({ method: 'POST', path: '/v1/sandbox/reset', body: {}, options });
   }
 
-  #force(
+  async #force(
     paymentId: string,
     outcome: string,
     code: Code | undefined,

@@ -9,7 +9,7 @@ export class WebhookDeliveriesResource {
   }
 
   /** Sends it again, now. */
-  retry(id: string, options?: WriteOptions): Promise<WebhookDelivery> {
+  async retry(id: string, options?: WriteOptions): Promise<WebhookDelivery> {
     return this.#http.send({ method: 'POST', path: `/v1/webhook_deliveries/${segment(id)}/retry`, options });
   }
 }

@@ -27,7 +27,7 @@ export class WebhookEndpointsResource {
     return hideSecret(await this.#http.send({ method: 'POST', path: PATH, body, options }));
   }
 
-  get(id: string, options?: RequestOptions): Promise<WebhookEndpoint> {
+  async get(id: string, options?: RequestOptions): Promise<WebhookEndpoint> {
     return this.#http.send({ method: 'GET', path: `${PATH}/${segment(id)}`, options });
   }
 
@@ -35,11 +35,11 @@ export class WebhookEndpointsResource {
     return new List(this.#http, { method: 'GET', path: PATH, query: params, options });
   }
 
-  update(id: string, body: UpdateWebhookEndpoint, options?: RequestOptions): Promise<WebhookEndpoint> {
+  async update(id: string, body: UpdateWebhookEndpoint, options?: RequestOptions): Promise<WebhookEndpoint> {
     return this.#http.send({ method: 'PATCH', path: `${PATH}/${segment(id)}`, body, options });
   }
 
-  delete(id: string, options?: RequestOptions): Promise<void> {
+  async delete(id: string, options?: RequestOptions): Promise<void> {
     return this.#http.send({ method: 'DELETE', path: `${PATH}/${segment(id)}`, options });
   }
 
@@ -50,7 +50,7 @@ export class WebhookEndpointsResource {
   }
 
   /** Sends a test event to this endpoint. */
-  test(id: string, options?: WriteOptions): Promise<WebhookDelivery> {
+  async test(id: string, options?: WriteOptions): Promise<WebhookDelivery> {
     return this.#http.send({ method: 'POST', path: `${PATH}/${segment(id)}/test`, options });
   }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import http.client
+import os
 import select
 import socket
 import ssl
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Dict, List, Mapping, Optional, Tuple, Union
 from urllib.parse import unquote, urlsplit
 
@@ -26,8 +27,9 @@ _Connection = Union[http.client.HTTPConnection, http.client.HTTPSConnection]
 class WireRequest:
     method: str
     url: str
-    headers: Dict[str, str]
-    body: Optional[bytes]
+    #: With the key, which must not stand in a report of local variables.
+    headers: Dict[str, str] = field(repr=False)
+    body: Optional[bytes] = field(repr=False)
     timeout: float
 
 
@@ -110,6 +112,8 @@ class Exchange:
         connection.timeout = self._left()
         if connection.sock is None:
             connection.connect()
+            if self._canceled:
+                raise CutShort("canceled")
         raw = connection.sock
         assert raw is not None, "connect() has made one"
         self._socket = raw
@@ -156,13 +160,20 @@ class Stream:
         self._connection = connection
         self._response = response
         self._socket = raw
+        #: How much is still to come, where the answer said it.
+        self._left = None if response is None else _length_of(response)
 
     def read(self, silence_max: float) -> bytes:
         """Some bytes; none at the end. TimeoutError when nothing comes for so long."""
         if self._response is None or self._socket is None:
             return b""
         self._socket.settimeout(silence_max)
-        return self._response.read1(READ_BYTES)
+        chunk = self._response.read1(READ_BYTES)
+        if self._left is not None:
+            self._left -= len(chunk)
+            if not chunk and self._left > 0:
+                raise CutShort("cut short")
+        return chunk
 
     def close(self) -> None:
         """From any thread: a reader that waits meanwhile comes to the end."""
@@ -180,6 +191,7 @@ class BlockingIo:
         self._context = _context_of(settings.ca) if self._base.scheme == "https" else None
         self._idle: List[_Connection] = []
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     def send(self, request: WireRequest) -> WireResponse:
         return Exchange(self, request).run()
@@ -191,6 +203,7 @@ class BlockingIo:
         time.sleep(seconds)
 
     def close(self) -> None:
+        self._notice_fork()
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -203,6 +216,7 @@ class BlockingIo:
 
     def take(self) -> Tuple[_Connection, bool]:
         """A connection, and whether it was used before."""
+        self._notice_fork()
         while True:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
@@ -211,6 +225,11 @@ class BlockingIo:
             if _is_alive(connection):
                 return connection, True
             connection.close()
+
+    def _notice_fork(self) -> None:
+        """A process that was forked shares its parent's sockets, and each would read the other's answers."""
+        if self._process != os.getpid():
+            self._process, self._lock, self._idle = os.getpid(), threading.Lock(), []
 
     def keep(self, connection: _Connection) -> None:
         with self._lock:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Type
 
 from ._objects import ApiObject
 
@@ -34,6 +34,7 @@ class PaymentsError(Exception):
         request_id: Optional[str] = None,
         errors: Sequence[FieldError] = (),
         retryable: bool = False,
+        retry_after: Optional[float] = None,
         problem: Optional[Mapping[str, Any]] = None,
     ) -> None:
         super().__init__(message)
@@ -47,11 +48,23 @@ class PaymentsError(Exception):
         self.errors: List[FieldError] = list(errors)
         #: Whether the same request, sent again later, may succeed.
         self.retryable = retryable
+        #: How many seconds the server asked to wait before that; None where it did not say.
+        self.retry_after = retry_after
         #: The whole problem document, with whatever extra members it has.
         self.problem: Dict[str, Any] = dict(problem or {})
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # An error crosses to another process by pickle, which by itself would call the constructor with the message alone.
+        return _restore, (type(self), self.args, self.__dict__)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r}, code={self.code!r}, status={self.status!r})"
+
+
+def _restore(kind: Type[PaymentsError], args: Tuple[Any, ...], state: Mapping[str, Any]) -> PaymentsError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class AuthenticationError(PaymentsError):

@@ -18,11 +18,15 @@ class ApiObject(Dict[str, Any]):
                 raise AttributeError(f"{type(self).__name__} has no field {name!r}") from None
 
     def __repr__(self) -> str:
-        shown = ", ".join(
+        parts = [
             f"{name}={'…' if name in _SECRET_FIELDS else repr(value)}"
             for name, value in self.items()
             if name.isidentifier()
-        )
-        return f"{type(self).__name__}({shown})"
+        ]
+        # Keys of metadata may be any text.
+        others = {name: value for name, value in self.items() if not name.isidentifier()}
+        if others:
+            parts.append(f"**{others!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     __str__ = __repr__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Callable, Optional
 
@@ -34,8 +35,11 @@ def parse_retry_after(header: Optional[str], now: float) -> Optional[float]:
     if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
         return float(text)
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
-    except (TypeError, ValueError, IndexError):
+        at = parsedate_to_datetime(text)
+        # One of the forms of a date in HTTP names no zone, and means GMT.
+        zoned = at if at.tzinfo is not None else at.replace(tzinfo=timezone.utc)
+        return max(0.0, zoned.timestamp() - now)
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
 
 

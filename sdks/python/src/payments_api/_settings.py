@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Mapping, Optional
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 DEFAULT_BASE_URL = "http://localhost:4000"
 DEFAULT_TIMEOUT = 30.0
@@ -80,7 +80,9 @@ def read_settings(
         _read_proxy(proxy)
     return Settings(
         api_key=_read_api_key(api_key if api_key is not None else os.environ.get("PAYMENTS_API_KEY")),
-        base_url=_read_base_url(base_url or os.environ.get("PAYMENTS_API_URL") or DEFAULT_BASE_URL),
+        base_url=_read_base_url(
+            base_url if base_url is not None else os.environ.get("PAYMENTS_API_URL") or DEFAULT_BASE_URL
+        ),
         timeout=read_number("timeout", timeout, 0.001, TIMEOUT_MAX),
         max_retries=int(read_number("max_retries", max_retries, 0, RETRIES_MAX)),
         headers=dict(headers or {}),
@@ -115,7 +117,8 @@ def _read_base_url(value: str) -> str:
         raise ValueError("base_url must not contain a user name or password: the key goes in api_key")
     if parts.query or parts.fragment:
         raise ValueError("base_url must not contain ? or #")
-    return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+    path = quote(parts.path, safe="/%:@!$&'()*+,;=~")
+    return f"{parts.scheme}://{parts.netloc}{path}".rstrip("/")
 
 
 def _read_proxy(value: str) -> None:

@@ -95,7 +95,10 @@ def _digest(key: bytes, message_id: str, timestamp: str, body: bytes) -> bytes:
 
 def _to_bytes(body: Any) -> bytes:
     if isinstance(body, str):
-        return body.encode("utf-8")
+        try:
+            return body.encode("utf-8")
+        except UnicodeEncodeError:
+            raise SignatureInvalidError("bad_body", "The body is no text that can be sent: give the raw bytes.") from None
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
     raise SignatureInvalidError(
@@ -125,7 +128,7 @@ def _text(value: Any) -> str:
 
 def _read_headers(headers: Any) -> Tuple[str, str, List[bytes]]:
     pairs = headers.items() if hasattr(headers, "items") else headers or []
-    found = {_text(name).lower(): _text(value) for name, value in pairs}
+    found = {_text(name).lower(): _text(value) for name, value in pairs if value is not None}
 
     def read(name: str) -> str:
         value = found.get(name)
@@ -164,7 +167,7 @@ def _check_time(timestamp: str, tolerance: float, now: float) -> None:
 def _parse_event(raw: bytes) -> WebhookEvent:
     try:
         value = json.loads(raw.decode("utf-8"), object_hook=ApiObject)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SignatureInvalidError("bad_body", "The signature fits, but the body is not JSON.") from None
     if not isinstance(value, dict):
         raise SignatureInvalidError("bad_body", "The signature fits, but the body is no event.")
@@ -176,6 +179,6 @@ def _id_of(raw: bytes) -> str:
     try:
         value = json.loads(raw)
         found = value.get("id")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         found = None
     return found if isinstance(found, str) and found else "evt_test"

@@ -138,7 +138,7 @@ async def async_stream_events(
                 last_id, before = None, ""
             elif not failure.retryable:
                 raise failure from None
-            delay = backoff(failures, random.random)
+            delay = max(backoff(failures, random.random), failure.retry_after or 0.0)
             failures += 1
             if on_reconnect is not None:
                 on_reconnect(failure, delay)
@@ -171,7 +171,7 @@ def _parse_event(data: str) -> Event:
     try:
         value = json.loads(data, object_hook=ApiObject)
         return Event(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise ConnectionFailedError("An event of the stream is not JSON.", code="invalid_response") from None
 
 

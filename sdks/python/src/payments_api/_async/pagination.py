@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, AsyncIterator, Generator, Generic, List, Optional, Type, TypeVar
 
+from .._errors import ConnectionFailedError
 from .._objects import ApiObject
 from ..types import Page
 from .request import ApiRequest, AsyncHttpClient
@@ -26,8 +27,13 @@ class AsyncPaged(Generic[Item]):
         request = self._request
         if cursor is not None:
             request = replace(request, query={**request.query, "cursor": cursor})
-        page: Page[Item] = Page(await self._http.send(request))
-        page["data"] = [self._model(item) for item in page.data]
+        answer = await self._http.send(request)
+        data = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(data, list):
+            message = f"{self._http.origin} answered with something that is no list: is the address right?"
+            raise ConnectionFailedError(message, code="invalid_response")
+        page: Page[Item] = Page(answer)
+        page["data"] = [self._model(item) for item in data]
         return page
 
     async def pages(self) -> AsyncIterator[Page[Item]]:
@@ -36,9 +42,10 @@ class AsyncPaged(Generic[Item]):
             page = await self.page(cursor)
             yield page
             # A server that answers the same cursor again would keep us here for ever.
-            if page.next_cursor is None or page.next_cursor == cursor:
+            following = page.get("next_cursor")
+            if following is None or following == cursor:
                 return
-            cursor = page.next_cursor
+            cursor = following
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         async for page in self.pages():

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Generic, Iterator, List, Optional, Type, TypeVar
 
+from .._errors import ConnectionFailedError
 from .._objects import ApiObject
 from ..types import Page
 from .request import ApiRequest, HttpClient
@@ -27,8 +28,13 @@ class Paged(Generic[Item]):
         request = self._request
         if cursor is not None:
             request = replace(request, query={**request.query, "cursor": cursor})
-        page: Page[Item] = Page(self._http.send(request))
-        page["data"] = [self._model(item) for item in page.data]
+        answer = self._http.send(request)
+        data = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(data, list):
+            message = f"{self._http.origin} answered with something that is no list: is the address right?"
+            raise ConnectionFailedError(message, code="invalid_response")
+        page: Page[Item] = Page(answer)
+        page["data"] = [self._model(item) for item in data]
         return page
 
     def pages(self) -> Iterator[Page[Item]]:
@@ -37,9 +43,10 @@ class Paged(Generic[Item]):
             page = self.page(cursor)
             yield page
             # A server that answers the same cursor again would keep us here for ever.
-            if page.next_cursor is None or page.next_cursor == cursor:
+            following = page.get("next_cursor")
+            if following is None or following == cursor:
                 return
-            cursor = page.next_cursor
+            cursor = following
 
     def __iter__(self) -> Iterator[Item]:
         for page in self.pages():

@@ -22,6 +22,9 @@ from .._settings import RETRIES_MAX, TIMEOUT_MAX, RequestInfo, ResponseInfo, Set
 from .._blocking import BlockingIo, Stream
 from .._version import API_VERSION, VERSION
 
+_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+
 Model = TypeVar("Model", bound=ApiObject)
 
 
@@ -30,7 +33,8 @@ class ApiRequest:
     method: str
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
-    body: Optional[Mapping[str, Any]] = None
+    #: May hold an account number, which must not stand in a report of local variables.
+    body: Optional[Mapping[str, Any]] = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict)
     idempotency_key: Optional[str] = None
     timeout: Optional[float] = None
@@ -52,6 +56,10 @@ class HttpClient:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._io = BlockingIo(settings)
+
+    @property
+    def origin(self) -> str:
+        return self._settings.origin
 
     def send(self, request: ApiRequest) -> Any:
         """The JSON of the answer; None for 204."""
@@ -138,9 +146,10 @@ class HttpClient:
         body = None
         if request.body is not None:
             headers["content-type"] = "application/json"
-            body = json.dumps(request.body, ensure_ascii=False, default=_to_json).encode("utf-8")
+            body = json.dumps(request.body, ensure_ascii=False, allow_nan=False, default=_to_json).encode("utf-8")
         if request.method == "POST":
-            headers["idempotency-key"] = _read_key(request.idempotency_key)
+            own_key = request.idempotency_key
+            headers["idempotency-key"] = _read_key(headers.get("idempotency-key") if own_key is None else own_key)
         timeout = settings.timeout if request.timeout is None else request.timeout
         max_retries = settings.max_retries if request.max_retries is None else request.max_retries
         wire = WireRequest(
@@ -156,6 +165,7 @@ class HttpClient:
         headers = dict(prepared.headers)
         if self._settings.on_request is not None:
             self._settings.on_request(RequestInfo(prepared.method, prepared.url, headers, attempt))
+        _check_headers(headers)
         sent = {**headers, "authorization": f"Bearer {self._settings.api_key}"}
         if self._settings.base_url.startswith("http://"):
             sent.update(self._io.proxy_headers())
@@ -190,7 +200,7 @@ class HttpClient:
             return None
         try:
             return json.loads(response.body.decode("utf-8"), object_hook=ApiObject)
-        except ValueError:
+        except (ValueError, RecursionError):
             kind = response.headers.get("content-type", "no content type")
             message = (
                 f"{self._settings.origin} answered {response.status} with a body that is not JSON ({kind}): "
@@ -198,7 +208,7 @@ class HttpClient:
             )
             # What calls itself JSON and is none was cut on its way; anything else comes from another server.
             error = ConnectionFailedError(
-                message, code="invalid_response", status=response.status, retryable="json" in kind
+                message, code="invalid_response", status=response.status, retryable="json" in kind.lower()
             )
             raise Failed(error) from None
 
@@ -218,6 +228,7 @@ class HttpClient:
             request_id=request_id if isinstance(request_id, str) else None,
             errors=errors,
             retryable=is_retryable(status, code, retry_after),
+            retry_after=retry_after,
             problem=problem,
         )
         return Failed(error, retry_after)
@@ -257,11 +268,11 @@ def _reason_of(cause: BaseException) -> str:
 
 def _read_problem(response: WireResponse) -> Dict[str, Any]:
     """Whatever stands between us and the server answers in its own way: anything but a problem document says nothing."""
-    if "json" not in response.headers.get("content-type", ""):
+    if "json" not in response.headers.get("content-type", "").lower():
         return {}
     try:
         value = json.loads(response.body.decode("utf-8"), object_hook=ApiObject)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -272,6 +283,13 @@ def _read_key(key: Optional[str]) -> str:
     if not isinstance(key, str) or not re.fullmatch(r"[\x20-\x7e]{1,257}", key):
         raise ValueError("idempotency_key must have 1 to 255 printable ASCII characters")
     return key
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    """A header that cannot be sent is a mistake in the call."""
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(str(value)):
+            raise ValueError(f"The header {name!r} cannot be sent: it has characters that no header has")
 
 
 def _to_json(value: Any) -> Any:

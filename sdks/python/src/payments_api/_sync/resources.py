@@ -39,6 +39,8 @@ from .request import ApiRequest, HttpClient, given, model_of, segment, to_time
 WAIT_TIMEOUT = 60.0
 #: Of one look: a server that does not answer is asked again, not waited for.
 LOOK_TIMEOUT_MAX = 30.0
+#: The last look gets so much time, too: what it sees is newer than what the one before saw.
+LOOK_TIMEOUT_MIN = 0.5
 POLL_FIRST = 0.2
 POLL_LAST = 5.0
 POLL_GROWTH = 1.5
@@ -72,7 +74,8 @@ class Resource:
 
 
 class PaymentsResource(Resource):
-    # The types say what may be sent; what is sent is judged by the server, which names every bad field at once.
+    # The types say what may be sent; what is sent is judged by the server, which names every bad field at once. None is
+    # what was not given.
     if TYPE_CHECKING:
 
         def create(
@@ -82,10 +85,10 @@ class PaymentsResource(Resource):
             currency: str,
             source: PaymentMethodReference,
             destination: PaymentMethodReference,
-            rail: RailChoice = ...,
-            routing: Routing = ...,
-            description: str = ...,
-            metadata: Mapping[str, str] = ...,
+            rail: Optional[RailChoice] = ...,
+            routing: Optional[Routing] = ...,
+            description: Optional[str] = ...,
+            metadata: Optional[Mapping[str, str]] = ...,
             idempotency_key: Optional[str] = None,
             timeout: Optional[float] = None,
             max_retries: Optional[int] = None,
@@ -99,10 +102,10 @@ class PaymentsResource(Resource):
             currency: str,
             source: PaymentMethodReference,
             destination: PaymentMethodReference,
-            rail: RailChoice = ...,
-            routing: Routing = ...,
-            description: str = ...,
-            metadata: Mapping[str, str] = ...,
+            rail: Optional[RailChoice] = ...,
+            routing: Optional[Routing] = ...,
+            description: Optional[str] = ...,
+            metadata: Optional[Mapping[str, str]] = ...,
             idempotency_key: Optional[str] = None,
             timeout: Optional[float] = None,
             max_retries: Optional[int] = None,
@@ -113,9 +116,9 @@ class PaymentsResource(Resource):
             self,
             id: str,
             *,
-            amount: int = ...,
-            description: str = ...,
-            metadata: Mapping[str, str] = ...,
+            amount: Optional[int] = ...,
+            description: Optional[str] = ...,
+            metadata: Optional[Mapping[str, str]] = ...,
             idempotency_key: Optional[str] = None,
             timeout: Optional[float] = None,
             max_retries: Optional[int] = None,
@@ -126,17 +129,17 @@ class PaymentsResource(Resource):
 
         def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """Accepted at once, with status ``pending``; what happens then is told by ``wait_for``, ``get``, or webhooks."""
-            return model_of(Payment, self._post("/v1/payments", body, idempotency_key, timeout, max_retries))
+            return model_of(Payment, self._post("/v1/payments", given(**body), idempotency_key, timeout, max_retries))
 
         def quote(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """Which rail this payment would take, what it would cost, and when it would settle. Moves nothing."""
-            value = self._post("/v1/payments/quote", body, idempotency_key, timeout, max_retries)
+            value = self._post("/v1/payments/quote", given(**body), idempotency_key, timeout, max_retries)
             return model_of(Quote, value)
 
         def refund(self, id, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """A payment the other way, of all that is left or of ``amount``."""
             path = f"/v1/payments/{segment(id)}/refunds"
-            return model_of(Payment, self._post(path, body, idempotency_key, timeout, max_retries))
+            return model_of(Payment, self._post(path, given(**body), idempotency_key, timeout, max_retries))
 
     def get(
         self, id: str, *, timeout: Optional[float] = None, max_retries: Optional[int] = None
@@ -251,8 +254,9 @@ class PaymentsResource(Resource):
         failure: Optional[PaymentsError] = None
         pause = POLL_FIRST
         while True:
+            asked = 0.0
             try:
-                left = max(0.001, ends - time.monotonic())
+                left = max(LOOK_TIMEOUT_MIN, ends - time.monotonic())
                 payment = self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX), max_retries=0)
                 failure = None
                 verdict = judge(payment, wanted)
@@ -265,11 +269,12 @@ class PaymentsResource(Resource):
                 if not error.retryable:
                     raise
                 failure = error
+                asked = error.retry_after or 0.0
             rest = ends - time.monotonic()
             if rest <= 0:
                 seen = "was not seen" if payment is None else f"is {payment.status}"
                 raise WaitTimeoutError(f"Payment {id} {seen} after {timeout:g} s.", payment) from failure
-            self._http.sleep(min(pause, rest))
+            self._http.sleep(min(max(pause, asked), rest))
             pause = min(POLL_LAST, pause * POLL_GROWTH)
 
 
@@ -280,8 +285,8 @@ class PaymentMethodsResource(Resource):
             self,
             *,
             type: Literal["bank_account", "balance"],
-            bank_account: NewBankAccount = ...,
-            metadata: Mapping[str, str] = ...,
+            bank_account: Optional[NewBankAccount] = ...,
+            metadata: Optional[Mapping[str, str]] = ...,
             idempotency_key: Optional[str] = None,
             timeout: Optional[float] = None,
             max_retries: Optional[int] = None,
@@ -292,7 +297,7 @@ class PaymentMethodsResource(Resource):
 
         def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """A bank account, or a balance that is held here."""
-            value = self._post("/v1/payment_methods", body, idempotency_key, timeout, max_retries)
+            value = self._post("/v1/payment_methods", given(**body), idempotency_key, timeout, max_retries)
             return model_of(PaymentMethod, value)
 
     def get(self, id: str) -> PaymentMethod:
@@ -323,7 +328,7 @@ class WebhookEndpointsResource(Resource):
             self,
             *,
             url: str,
-            events: Sequence[EventChoice] = ...,
+            events: Optional[Sequence[EventChoice]] = ...,
             description: Optional[str] = ...,
             idempotency_key: Optional[str] = None,
             timeout: Optional[float] = None,
@@ -346,7 +351,7 @@ class WebhookEndpointsResource(Resource):
 
         def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """The answer alone carries ``secret``: keep it."""
-            value = self._post("/v1/webhook_endpoints", body, idempotency_key, timeout, max_retries)
+            value = self._post("/v1/webhook_endpoints", given(**body), idempotency_key, timeout, max_retries)
             return model_of(WebhookEndpointWithSecret, value)
 
         def update(self, id, **body):

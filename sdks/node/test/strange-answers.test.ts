@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from 'vitest';
+import { ConnectionFailedError, Payments, type PaymentsError, ServerError } from '../src/index.ts';
+import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+
+const servers: ScriptedServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function serve(...answers: [Answer, ...Answer[]]) {
+  const server = await startScriptedServer(...answers);
+  servers.push(server);
+  const client = new Payments({ apiKey: 'sk_test_x', baseUrl: server.url, maxRetries: 0 });
+  return { client, seen: server.seen };
+}
+
+async function failure(promise: PromiseLike<unknown>): Promise<PaymentsError> {
+  return promise.then(
+    () => expect.fail('it was to fail'),
+    (error) => error,
+  );
+}
+
+const body = {
+  amount: 100,
+  currency: 'USD',
+  source: { payment_method_id: 'pm_a' },
+  destination: { payment_method_id: 'pm_b' },
+};
+
+test.each([[null], [[]], ['text'], [{}], [{ data: null }]])(
+  '%j instead of a list is an answer of another server',
+  async (answer) => {
+    const { client } = await serve(json(200, answer));
+    const error = await failure(client.payments.list().toArray({ limit: 1 }));
+    expect(error).toBeInstanceOf(ConnectionFailedError);
+    expect(error.code).toBe('invalid_response');
+  },
+);
+
+test('a refusal stays one, whatever stands among its bad fields', async () => {
+  const { client } = await serve(
+    problem(502, 'internal', {}, { errors: [null, 1, { code: 'x', detail: 'y' }] }),
+  );
+  const error = await failure(client.payments.get('pay_1'));
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error.errors).toEqual([{ code: 'x', detail: 'y' }]);
+});
+
+test('the content type is read in any letter case', async () => {
+  const { client } = await serve(
+    problem(422, 'same_payment_method', { 'content-type': 'Application/Problem+JSON' }),
+  );
+  expect((await failure(client.payments.get('pay_1'))).code).toBe('same_payment_method');
+});
+
+test('an error says how long the server asked to wait', async () => {
+  const { client } = await serve(
+    problem(429, 'rate_limited', { 'retry-after': '90' }),
+    problem(404, 'not_found'),
+  );
+  expect((await failure(client.payments.get('pay_1'))).retry_after).toBe(90);
+  expect((await failure(client.payments.get('pay_1'))).retry_after).toBeUndefined();
+});
+
+test('an export that is cut ends with an error that can be told', async () => {
+  const { client } = await serve((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/csv' });
+    response.write('id\n', () => response.destroy());
+  });
+  const read = async () => {
+    for await (const _chunk of client.payments.export());
+  };
+  const error = await failure(read());
+  expect(error).toBeInstanceOf(ConnectionFailedError);
+  expect(error.message).toBe('The export was cut.');
+});
+
+test.each([[{ 'x-name': '日本' }], [{ 'x-name': 'a\r\nb: c' }], [{ 'x name': 'a' }]])(
+  'the header %j is a mistake in the call, and nothing to try again',
+  async (headers) => {
+    const { client, seen } = await serve(json(200, {}));
+    await expect(client.payments.get('pay_1', { headers, maxRetries: 3 })).rejects.toThrow(TypeError);
+    expect(seen).toHaveLength(0);
+  },
+);
+
+test('an idempotency key that is given as a header is the key', async () => {
+  const { client, seen } = await serve(json(202, {}));
+  await client.payments.create(body, { headers: { 'Idempotency-Key': 'order-17' } });
+  await client.payments.create(body, {
+    headers: { 'Idempotency-Key': 'order-17' },
+    idempotencyKey: 'order-18',
+  });
+  expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-17', 'order-18']);
+});
+
+test('withOptions keeps what is undefined, and the options of a client do not change behind its back', async () => {
+  const { client, seen } = await serve(json(200, {}));
+  const options = { apiKey: 'sk_test_y' };
+  const other = client.withOptions({ apiKey: undefined, timeoutMs: undefined });
+  const own = client.withOptions(options);
+  options.apiKey = 'sk_test_z';
+  await other.payments.get('pay_1');
+  await own.withOptions({}).payments.get('pay_1');
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk_test_x', 'Bearer sk_test_y']);
+});

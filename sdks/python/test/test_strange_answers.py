@@ -1,0 +1,135 @@
+import copy
+import pickle
+import traceback
+import unittest
+
+from payments_api import (
+    AuthenticationError,
+    ConflictError,
+    ConnectionFailedError,
+    Payments,
+    ServerError,
+    SignatureInvalidError,
+    UnexpectedStatusError,
+    webhooks,
+)
+from scripted_server import ScriptedServer, as_json, problem, text
+from test_client import BODY, KEY, Case, client, payment
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+class StrangeAnswers(Case):
+    def test_what_is_no_list_is_an_answer_of_another_server(self):
+        for answer in (None, [], "text", {}, {"data": None}):
+            with self.subTest(answer), ScriptedServer(as_json(200, answer)) as server:
+                error = self.fails(lambda: list(client(server).payments.list()))
+                self.assertEqual((type(error), error.code), (ConnectionFailedError, "invalid_response"))
+
+    def test_json_that_is_too_deep_is_no_answer(self):
+        deep = "[" * 200_000
+        with ScriptedServer(text(200, deep, "application/json"), text(502, deep, "application/json")) as server:
+            self.assertEqual(self.fails(client(server).payments.get, "pay_1").code, "invalid_response")
+            self.assertIsInstance(self.fails(client(server).payments.get, "pay_1"), ServerError)
+
+    def test_the_content_type_is_read_in_any_letter_case(self):
+        with ScriptedServer(text(422, '{"code":"x"}', "Application/Problem+JSON")) as server:
+            self.assertEqual(self.fails(client(server).payments.get, "pay_1").code, "x")
+
+    def test_an_error_says_how_long_the_server_asked_to_wait(self):
+        with ScriptedServer(problem(429, "rate_limited", retry_after="90"), problem(404, "not_found")) as server:
+            self.assertEqual(self.fails(client(server).payments.get, "pay_1").retry_after, 90)
+            self.assertIsNone(self.fails(client(server).payments.get, "pay_1").retry_after)
+
+    def test_an_export_that_is_cut_ends_with_an_error(self):
+        def half(handler):
+            handler.send_response(200)
+            handler.send_header("content-type", "text/csv")
+            handler.send_header("content-length", "100")
+            handler.end_headers()
+            handler.wfile.write(b"id\n")
+            handler.close_connection = True
+
+        with ScriptedServer(half) as server:
+            error = self.fails(lambda: list(client(server).payments.export()))
+            self.assertEqual(str(error), "The export was cut.")
+
+
+class Calls(Case):
+    def test_a_header_that_cannot_be_sent_is_a_mistake_in_the_call(self):
+        with ScriptedServer(as_json(200, {})) as server:
+            for headers in ({"x-name": "日本"}, {"x-name": "a\r\nb: c"}, {"x name": "a"}):
+                with self.assertRaisesRegex(ValueError, "cannot be sent"):
+                    client(server, headers=headers, max_retries=3).payments.get("pay_1")
+            self.assertEqual(server.seen, [])
+
+    def test_an_idempotency_key_that_is_given_as_a_header_is_the_key(self):
+        with ScriptedServer(as_json(202, {})) as server:
+            payments = client(server, headers={"Idempotency-Key": "order-17"}).payments
+            payments.create(**BODY)
+            payments.create(**BODY, idempotency_key="order-18")
+            keys = [one.headers["idempotency-key"] for one in server.seen]
+            self.assertEqual(keys, ["order-17", "order-18"])
+
+    def test_none_is_what_was_not_given_and_what_is_no_number_is_not_sent(self):
+        with ScriptedServer(as_json(202, {})) as server:
+            client(server).payments.create(**BODY, description=None, metadata=None)
+            self.assertEqual(set(server.seen[0].body_json()), set(BODY))
+            with self.assertRaises(ValueError):
+                client(server).payments.create(**{**BODY, "amount": float("nan")})
+
+    def test_an_address_may_have_any_path_and_an_empty_one_is_a_mistake(self):
+        with ScriptedServer(as_json(200, {})) as server:
+            client(f"{server.url}/päy ments/%C3%BC/").payments.get("pay_1")
+            self.assertEqual(server.seen[0].path, "/p%C3%A4y%20ments/%C3%BC/v1/payments/pay_1")
+        with self.assertRaisesRegex(ValueError, "base_url is not a URL"):
+            Payments(KEY, "")
+
+
+class Errors(Case):
+    def test_cross_to_another_process(self):
+        errors = [{"pointer": "/a", "code": "b", "detail": "c"}]
+        answers = (problem(409, "conflict", {"errors": errors}), payment("pending", "canceled"))
+        with ScriptedServer(*answers) as server:
+            refused = self.fails(client(server).payments.get, "pay_1")
+            unexpected = self.fails(client(server).payments.wait_for, "pay_1", "completed")
+        for again in (pickle.loads(pickle.dumps(refused)), copy.deepcopy(refused)):
+            self.assertIsInstance(again, ConflictError)
+            self.assertEqual((str(again), again.__dict__), (str(refused), refused.__dict__))
+            self.assertEqual(again.errors[0].pointer, "/a")
+        again = pickle.loads(pickle.dumps(unexpected))
+        self.assertIsInstance(again, UnexpectedStatusError)
+        self.assertEqual(again.payment.status, "canceled")
+
+    def test_no_local_variable_of_a_traceback_prints_the_key(self):
+        with ScriptedServer(problem(401, "unauthorized")) as server:
+            shown = []
+            try:
+                client(server).payments.create(**BODY)
+            except AuthenticationError as error:
+                for frame, _ in traceback.walk_tb(error.__traceback__):
+                    if "payments_api" in frame.f_code.co_filename:
+                        shown += [repr(value) for value in frame.f_locals.values()]
+        self.assertGreater(len(shown), 3)
+        self.assertNotIn(KEY, " ".join(shown))
+
+    def test_printing_metadata_shows_keys_of_every_kind(self):
+        with ScriptedServer(as_json(200, {"metadata": {"order": "1", "order-id": "17"}})) as server:
+            shown = repr(client(server).payments.get("pay_1"))
+        self.assertEqual(shown, "Payment(metadata=ApiObject(order='1', **{'order-id': '17'}))")
+
+
+class Webhooks(unittest.TestCase):
+    def refusal(self, body, headers):
+        with self.assertRaises(SignatureInvalidError) as raised:
+            webhooks.verify(body, headers, SECRET)
+        return raised.exception.reason
+
+    def test_a_header_that_is_none_is_missing(self):
+        headers = {**webhooks.sign("{}", SECRET), "webhook-id": None}
+        self.assertEqual(self.refusal("{}", headers), "missing_header")
+
+    def test_a_body_that_is_no_text_or_too_deep_is_refused(self):
+        deep = "[" * 200_000
+        self.assertEqual(self.refusal(deep, webhooks.sign(deep, SECRET)), "bad_body")
+        self.assertEqual(self.refusal("\ud800", webhooks.sign("{}", SECRET)), "bad_body")
