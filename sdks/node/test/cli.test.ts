@@ -232,6 +232,69 @@ test('completion offers the words that fit', async () => {
   }
 });
 
+test('help is found in every way that people ask for it', async () => {
+  const { out: create } = await inProcess(['create', '--help']);
+  expect(create).toMatch(/^Create a payment\n\nUsage: payments create/);
+  for (const words of [
+    ['create', '-h'],
+    ['payments', 'create', '-h'],
+    ['help', 'create'],
+  ]) {
+    expect(await inProcess(words)).toEqual({ code: 0, out: create, err: '' });
+  }
+  for (const words of [
+    ['sandbox', '--help'],
+    ['sandbox', '-h'],
+    ['help', 'sandbox'],
+  ]) {
+    const { code, out } = await inProcess(words);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ {2}payments sandbox clock .*\n {2}payments sandbox fund/);
+    expect(out).not.toContain('payments login');
+  }
+  expect((await inProcess(['help'])).out).toBe((await inProcess([])).out);
+  expect((await inProcess(['-v'])).out).toBe((await inProcess(['--version'])).out);
+  expect((await inProcess(['help', 'frobnicate'])).code).toBe(2);
+});
+
+test('options of every command may stand before it', async () => {
+  const { url } = await serve(json(200, list));
+  expect(JSON.parse((await inProcess(['--json', '--url', url, 'list'])).out)).toEqual(list);
+  expect(JSON.parse((await inProcess([`--url=${url}`, 'list', '--json'])).out)).toEqual(list);
+  expect(await inProcess(['--url', url])).toMatchObject({ code: 2, out: '' });
+});
+
+test('an id that cannot be one is wrong usage', async () => {
+  expect(await inProcess(['get', ''])).toEqual({
+    code: 2,
+    out: '',
+    err: 'An id is a text that is not empty.\n',
+  });
+});
+
+test.each([
+  [['get', 'pay_1']],
+  [['list']],
+  [['events', 'list']],
+  [['sandbox', 'settle', 'pay_1']],
+  [['login', '--key', KEY]],
+])(
+  'Ctrl-C ends %j while no answer comes',
+  async (words) => {
+    const stop = new AbortController();
+    const { env } = await serve(() => stop.abort());
+    const code = await run(words, {
+      env: environment({ PAYMENTS_API_KEY: KEY, ...env }),
+      stdin: Readable.from([]) as unknown as NodeJS.ReadStream,
+      out: () => undefined,
+      err: () => undefined,
+      signal: stop.signal,
+    });
+    expect(code).toBe(130);
+  },
+  10_000,
+);
+
 test('Ctrl-C ends a watch at once', async () => {
   const pending = { ...payment, status: 'pending', timeline: payment.timeline.slice(0, 1) };
   const { env } = await serve(json(200, pending));

@@ -131,6 +131,28 @@ test('forwards with a signature that the receiver verifies, also while the recei
   expect([...listening.out, ...listening.err].join()).not.toContain(secret);
 }, 60_000);
 
+test('an event whose receiver does not answer is cut by an interruption, and is the first of the next listen', async () => {
+  const server = await serve();
+  const received: string[] = [];
+  const receiver = createServer((request, response) => {
+    received.push(String(request.headers['webhook-id']));
+    if (received.length > 1) response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const words = ['listen', '--forward-to', `127.0.0.1:${(receiver.address() as AddressInfo).port}`];
+  const first = payments(words, server.url);
+  await expect.poll(() => first.err.join(), soon).toMatch(/Connected/);
+  server.emit(1);
+  await expect.poll(() => received, soon).toEqual(ids(1, 1));
+  expect(await first.stop()).toBe(0);
+  expect(first.out).toEqual([]);
+  const second = payments(words, server.url);
+  await expect.poll(() => received, soon).toEqual([...ids(1, 1), ...ids(1, 1)]);
+  expect(await second.stop()).toBe(0);
+  receiver.closeAllConnections();
+  await new Promise((resolve) => receiver.close(resolve));
+}, 60_000);
+
 test('a clock that is off is one line', async () => {
   const server = await serve({ date: () => new Date(Date.now() - 12 * 60_000).toUTCString() });
   const listening = payments(['listen', '--from-now'], server.url);

@@ -4,6 +4,8 @@ export interface Option {
   type: 'string' | 'boolean';
   /** May be given several times. */
   multiple?: boolean;
+  /** One letter that stands for it. */
+  short?: string;
   /** What stands for its value in the help: `--limit <number>`. */
   value?: string;
   help: string;

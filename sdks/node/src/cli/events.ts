@@ -23,12 +23,13 @@ const list: Command = {
     const object = textValue(values, 'object');
     const limit = wholeNumber(values, 'limit', { least: 1, most: 100 });
     const cursor = textValue(values, 'cursor');
-    const found = context.client().events.list({
+    const filters = {
       ...(type === undefined ? {} : { type }),
       ...(object === undefined ? {} : { object_id: object }),
       ...(limit === undefined ? {} : { limit }),
       ...(cursor === undefined ? {} : { cursor }),
-    });
+    };
+    const found = context.client().events.list(filters, { signal: context.signal });
     const page = await found.page();
     context.out(context.json ? JSON.stringify(page, null, 2) : eventTable(page.data));
     if (!context.json && page.next_cursor !== null)
@@ -55,8 +56,10 @@ const resend: Command = {
 async function resendTo(context: Context, id: string, target: string): Promise<number> {
   const { apiKey } = context.connection();
   if (apiKey.startsWith('sk_live_')) throw new LiveKeyError('--forward-to takes a test key (sk_test_…)');
-  const event = await context.client().events.get(id);
-  const { delivered, outcome } = await forward(event, target, listenSecret(context.env), context.signal);
+  const { signal } = context;
+  const event = await context.client().events.get(id, { signal });
+  const { delivered, outcome } = await forward(event, target, listenSecret(context.env), signal);
+  signal.throwIfAborted();
   context.out(
     context.json ? JSON.stringify({ event: id, target, outcome }) : `${id} → ${target}: ${outcome}`,
   );
@@ -65,17 +68,19 @@ async function resendTo(context: Context, id: string, target: string): Promise<n
 
 async function resendToEndpoints(context: Context, id: string): Promise<number> {
   const { events, webhookEndpoints, webhookDeliveries } = context.client();
-  await events.get(id);
-  const only = textValue(context.values, 'endpoint');
+  const { signal } = context;
+  await events.get(id, { signal });
+  const endpointId = textValue(context.values, 'endpoint');
   const endpoints =
-    only === undefined
-      ? await webhookEndpoints.list({ limit: 100 }).toArray({ limit: ENDPOINTS_MAX })
-      : [{ id: only }];
+    endpointId === undefined
+      ? await webhookEndpoints.list({ limit: 100 }, { signal }).toArray({ limit: ENDPOINTS_MAX })
+      : [{ id: endpointId }];
   const sent = [];
   for (const endpoint of endpoints) {
-    const { data } = await webhookEndpoints.deliveries(endpoint.id, { event_id: id, limit: 1 }).page();
+    const only = { event_id: id, limit: 1 };
+    const { data } = await webhookEndpoints.deliveries(endpoint.id, only, { signal }).page();
     const [found] = data;
-    if (found !== undefined) sent.push(await webhookDeliveries.retry(found.id));
+    if (found !== undefined) sent.push(await webhookDeliveries.retry(found.id, { signal }));
   }
   if (context.json) context.out(JSON.stringify(sent, null, 2));
   else

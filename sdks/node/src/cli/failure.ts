@@ -21,6 +21,10 @@ export function explain(error: unknown): Failure {
   if (error instanceof UsageError)
     return { line: `${error.message}. See: payments --help`, code: exitCodes.usage };
   if (error instanceof SettingsFileError) return { line: error.message, code: exitCodes.failed };
+  // What the client says of an id that cannot be one.
+  if (error instanceof TypeError && error.message.startsWith('An id is')) {
+    return { line: error.message, code: exitCodes.usage };
+  }
   // What the client's constructor says of its settings.
   if (error instanceof TypeError && /^(No API key|The API key|baseUrl)/.test(error.message)) {
     const isKey = /API key/.test(error.message);

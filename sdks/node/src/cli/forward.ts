@@ -36,6 +36,11 @@ export async function forward(
   const body = webhookBody(event);
   for (let tries = 0; ; tries += 1) {
     const startedMs = performance.now();
+    const patience = new AbortController();
+    const stop = () => patience.abort(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    const timer = setTimeout(() => patience.abort(new DOMException('no answer', 'TimeoutError')), TIMEOUT_MS);
     try {
       const headers = {
         'content-type': 'application/json',
@@ -46,7 +51,7 @@ export async function forward(
         headers,
         body,
         redirect: 'manual',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: patience.signal,
       });
       await response.body?.cancel();
       return {
@@ -58,6 +63,9 @@ export async function forward(
       if (pauseMs === undefined || signal.aborted)
         return { delivered: false, outcome: `no answer (${reasonOf(error)})` };
       await sleep(pauseMs, signal).catch(() => undefined);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
     }
   }
 }

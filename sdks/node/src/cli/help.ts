@@ -7,17 +7,23 @@ export const globalOptions: Readonly<Record<string, Option>> = {
     value: 'address',
     help: 'of the server; otherwise PAYMENTS_API_URL or the one of login',
   },
-  help: { type: 'boolean', help: 'show this' },
+  help: { type: 'boolean', short: 'h', help: 'show this' },
 };
 
 function optionLines(options: Readonly<Record<string, Option>>): string[] {
   const lines = Object.entries(options).map(([name, option]) => {
     const value = option.type === 'string' ? ` <${option.value ?? 'value'}>` : '';
     const choices = option.choices === undefined ? '' : ` (${option.choices.join(', ')})`;
-    return [`  --${name}${value}`, `${option.help}${choices}`] as const;
+    const short = option.short === undefined ? '' : `, -${option.short}`;
+    return [`  --${name}${short}${value}`, `${option.help}${choices}`] as const;
   });
   const width = Math.max(...lines.map(([left]) => left.length)) + 2;
   return lines.map(([left, right]) => `${left.padEnd(width)}${right}`);
+}
+
+function commandLines(commands: readonly Command[]): string[] {
+  const width = Math.max(...commands.map((command) => usageOf(command).length)) + 2;
+  return commands.map((command) => `  ${usageOf(command).padEnd(width)}${command.summary}`);
 }
 
 /** The program is called `payments`, so its commands for payments are shown without that word; with it they work, too. */
@@ -38,12 +44,16 @@ export function helpOf(command: Command): string {
   ].join('\n');
 }
 
+/** Of the commands that share their first word. */
+export function helpOfGroup(commands: readonly Command[]): string {
+  return [...commandLines(commands), '', ...optionLines(globalOptions)].join('\n');
+}
+
 export function overview(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map((command) => usageOf(command).length)) + 2;
   return [
     'The command line of the Payments API.',
     '',
-    ...commands.map((command) => `  ${usageOf(command).padEnd(width)}${command.summary}`),
+    ...commandLines(commands),
     '',
     ...optionLines(globalOptions),
     '',

@@ -66,7 +66,8 @@ async function listenOn(context: Context, listener: Listener): Promise<void> {
   try {
     for await (const event of open(context, listener)) {
       if (listener.types === undefined || listener.types.includes(event.type)) {
-        await passOn(context, listener, event, secret);
+        // Interrupted on its way: the next listen begins with it.
+        if (!(await passOn(context, listener, event, secret))) return;
       }
       // After it was passed on: whoever dies in between sees an event twice, never not at all.
       writePosition(env, listener.name, event.id);
@@ -90,7 +91,7 @@ async function* open(context: Context, listener: Listener): AsyncGenerator<Event
     });
   // Kept before anything is heard: whoever is started again before the first event still knows where it began.
   const keepBeginning = async () => {
-    const [newest] = (await events.list({ limit: 1 }).page()).data;
+    const [newest] = (await events.list({ limit: 1 }, { signal: context.signal }).page()).data;
     writePosition(context.env, listener.name, newest?.id ?? '');
   };
   if (listener.after === undefined) await keepBeginning();
@@ -104,17 +105,25 @@ async function* open(context: Context, listener: Listener): AsyncGenerator<Event
   }
 }
 
-async function passOn(context: Context, { target }: Listener, event: Event, secret: string): Promise<void> {
+/** Whether there was an end of it, good or bad. */
+async function passOn(
+  context: Context,
+  { target }: Listener,
+  event: Event,
+  secret: string,
+): Promise<boolean> {
   if (target === undefined) {
     context.out(context.json ? JSON.stringify(event) : eventLine(event));
-    return;
+    return true;
   }
-  const { outcome } = await forward(event, target, secret, context.signal);
+  const { delivered, outcome } = await forward(event, target, secret, context.signal);
+  if (!delivered && context.signal.aborted) return false;
   context.out(
     context.json
       ? JSON.stringify({ event: event.id, type: event.type, outcome })
       : `${eventLine(event)}  → ${outcome}`,
   );
+  return true;
 }
 
 function warnOfClock({ err }: Context, date: string | undefined): void {

@@ -21,7 +21,7 @@ export const login: Command = {
       textValue(context.values, 'url') ?? context.env.PAYMENTS_API_URL ?? readKept(context.env).base_url;
     // Tried before it is kept: a mistyped key shows now, not at the first payment.
     await new Payments({ apiKey: key, baseUrl: url || undefined, maxRetries: 1 }).payments
-      .list({ limit: 1 })
+      .list({ limit: 1 }, { signal: context.signal })
       .page();
     writeKept(context.env, { api_key: key, ...(url ? { base_url: url } : {}) });
     const mode = key.startsWith('sk_live_') ? 'live' : 'test';

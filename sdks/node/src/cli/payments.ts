@@ -107,7 +107,8 @@ const get: Command = {
   positionals: ['payment'],
   options: {},
   async run(context) {
-    show(context, await context.client().payments.get(context.positionals[0] as string));
+    const { client, positionals, signal } = context;
+    show(context, await client().payments.get(positionals[0] as string, { signal }));
     return undefined;
   },
 };
@@ -138,14 +139,15 @@ const list: Command = {
     const metadata = pairs(values, 'metadata');
     const limit = wholeNumber(values, 'limit', { least: 1, most: 100 }) ?? (values.all ? 100 : undefined);
     const cursor = textValue(values, 'cursor');
-    const found = context.client().payments.list({
+    const filters = {
       ...(status === undefined ? {} : { status }),
       ...(rail === undefined ? {} : { rail }),
       ...(method === undefined ? {} : { payment_method: method }),
       ...(metadata === undefined ? {} : { metadata }),
       ...(limit === undefined ? {} : { limit }),
       ...(cursor === undefined ? {} : { cursor }),
-    });
+    };
+    const found = context.client().payments.list(filters, { signal: context.signal });
     const page = values.all
       ? { object: 'list', data: await found.toArray({ limit: LISTED_MAX }), next_cursor: null }
       : await found.page();

@@ -14,7 +14,7 @@ import { completion, suggest } from './completion.ts';
 import { eventCommands } from './events.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explain } from './failure.ts';
-import { globalOptions, helpOf, overview, usageOf } from './help.ts';
+import { globalOptions, helpOf, helpOfGroup, overview, usageOf } from './help.ts';
 import { listen } from './listen.ts';
 import { login } from './login.ts';
 import { paymentCommands } from './payments.ts';
@@ -42,18 +42,26 @@ export async function run(typed: readonly string[], terminal: Terminal): Promise
   }
 }
 
-async function dispatch(typed: readonly string[], terminal: Terminal): Promise<number> {
+const asksForHelp = (word: string | undefined) => word === '--help' || word === '-h';
+
+async function dispatch(words: readonly string[], terminal: Terminal): Promise<number> {
+  const typed = inUsualOrder(words);
   const [first] = typed;
   if (first === '__complete') {
     for (const word of suggest(commands, typed.slice(1))) terminal.out(word);
     return exitCodes.ok;
   }
-  if (first === '--version' || first === 'version') {
+  if (first === '--version' || first === '-v' || first === 'version') {
     terminal.out(VERSION);
     return exitCodes.ok;
   }
-  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+  if (first === undefined || asksForHelp(first)) {
     terminal.out(overview(commands));
+    return exitCodes.ok;
+  }
+  const group = commands.filter((command) => command.words.length > 1 && command.words[0] === first);
+  if (group.length > 0 && asksForHelp(typed[1])) {
+    terminal.out(helpOfGroup(group));
     return exitCodes.ok;
   }
   const command = find(typed);
@@ -86,6 +94,16 @@ async function dispatch(typed: readonly string[], terminal: Terminal): Promise<n
   return (await command.run(context)) ?? exitCodes.ok;
 }
 
+/** `help create` is `create --help`, and options of every command may also stand before it. */
+function inUsualOrder(words: readonly string[]): readonly string[] {
+  if (words[0] === 'help') return [...words.slice(1), '--help'];
+  let at = 0;
+  while (words[at] === '--json' || words[at] === '--url' || words[at]?.startsWith('--url=')) {
+    at += words[at] === '--url' ? 2 : 1;
+  }
+  return at >= words.length ? words : [...words.slice(at), ...words.slice(0, at)];
+}
+
 /** The program is called `payments`, so `payments create` does what `payments payments create` does. */
 function wordsTyped(command: Command, typed: readonly string[]): number {
   return typed[0] === command.words[0] ? command.words.length : 1;
@@ -104,7 +122,10 @@ function find(typed: readonly string[]): Command {
 function parse(command: Command, rest: readonly string[]): { values: Values; positionals: string[] } {
   const known = { ...command.options, ...globalOptions };
   const options = Object.fromEntries(
-    Object.entries(known).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
+    Object.entries(known).map(([name, { type, multiple = false, short }]) => [
+      name,
+      { type, multiple, ...(short === undefined ? {} : { short }) },
+    ]),
   );
   try {
     const parsed = parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });

@@ -21,13 +21,14 @@ const clock: Command = {
       throw new UsageError('Give one of --now, --advance and --free');
     }
     const { sandbox } = context.client();
-    if (values.free) await sandbox.freeClock();
+    const { signal } = context;
+    if (values.free) await sandbox.freeClock({ signal });
     const clockNow =
       moment !== undefined
-        ? await sandbox.setClock(moment)
+        ? await sandbox.setClock(moment, { signal })
         : advance !== undefined
-          ? await sandbox.advanceClock(advance)
-          : await sandbox.getClock();
+          ? await sandbox.advanceClock(advance, { signal })
+          : await sandbox.getClock({ signal });
     context.out(
       context.json
         ? JSON.stringify(clockNow, null, 2)
@@ -51,7 +52,7 @@ const fund: Command = {
     const amount = given ?? textValue(context.values, 'amount');
     const cents = wholeNumber({ amount }, 'amount', { least: 1, most: AMOUNT_MAX });
     if (cents === undefined) throw new UsageError('--amount is missing');
-    const method = await context.client().sandbox.fund(id, cents);
+    const method = await context.client().sandbox.fund(id, cents, { signal: context.signal });
     const { balance } = method;
     const shown = fields([
       ['id', method.id],
@@ -69,7 +70,12 @@ function outcome(
   name: string,
   summary: string,
   withCode: boolean,
-  force: (sandbox: SandboxResource, id: string, code: string | undefined) => Promise<Payment>,
+  force: (
+    sandbox: SandboxResource,
+    id: string,
+    code: string | undefined,
+    options: { signal: AbortSignal },
+  ) => Promise<Payment>,
 ): Command {
   return {
     words: ['sandbox', name],
@@ -79,7 +85,8 @@ function outcome(
     options: withCode ? { code } : {},
     async run(context) {
       const [id, given] = context.positionals as [string, string?];
-      const payment = await force(context.client().sandbox, id, given ?? textValue(context.values, 'code'));
+      const by = given ?? textValue(context.values, 'code');
+      const payment = await force(context.client().sandbox, id, by, { signal: context.signal });
       context.out(context.json ? JSON.stringify(payment, null, 2) : paymentFields(payment));
       return undefined;
     },
@@ -96,7 +103,7 @@ const reset: Command = {
     if (context.stdin.isTTY && !context.values.yes) {
       throw new UsageError('This removes all payments of test mode: add --yes if that is meant');
     }
-    const done = await context.client().sandbox.reset();
+    const done = await context.client().sandbox.reset({ signal: context.signal });
     context.out(context.json ? JSON.stringify(done, null, 2) : 'Test mode is empty again.');
     return undefined;
   },
@@ -105,8 +112,14 @@ const reset: Command = {
 export const sandboxCommands: readonly Command[] = [
   clock,
   fund,
-  outcome('settle', 'Settle a payment now', false, (sandbox, id) => sandbox.settle(id)),
-  outcome('reject', 'Have the network refuse a payment', true, (sandbox, id, by) => sandbox.reject(id, by)),
-  outcome('return', 'Return an ACH payment', true, (sandbox, id, by) => sandbox.return_(id, by ?? 'R01')),
+  outcome('settle', 'Settle a payment now', false, (sandbox, id, _by, options) =>
+    sandbox.settle(id, options),
+  ),
+  outcome('reject', 'Have the network refuse a payment', true, (sandbox, id, by, options) =>
+    sandbox.reject(id, by, options),
+  ),
+  outcome('return', 'Return an ACH payment', true, (sandbox, id, by, options) =>
+    sandbox.return_(id, by ?? 'R01', options),
+  ),
   reset,
 ];
