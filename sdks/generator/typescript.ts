@@ -31,7 +31,8 @@ function typeOf(shape: Shape): string {
 
 function fieldOf({ name, shape, optional, about }: Field): string {
   const comment = about === undefined ? '' : `/** ${about.replaceAll('*/', '* /')} */\n`;
-  return `${comment}${name}${optional ? '?' : ''}: ${typeOf(shape)};`;
+  // An optional field may also be given as undefined, which is not sent: users with exactOptionalPropertyTypes need it said.
+  return `${comment}${name}${optional ? '?' : ''}: ${typeOf(shape)}${optional ? ' | undefined' : ''};`;
 }
 
 /** Needs a formatter: brackets and line breaks are not its business. */

@@ -12,9 +12,9 @@ export interface Page<Item> {
 /** Every list takes these. */
 export interface ListParams {
   /** Items per page, 1 to 100; 20 where it is absent. */
-  limit?: number;
+  limit?: number | undefined;
   /** `next_cursor` of the page before. */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 /**

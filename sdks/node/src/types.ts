@@ -246,7 +246,7 @@ export interface DeliveryAttempt {
   error: string | null;
   duration_ms: number;
   /** How the answer to a try that failed begins: at most 500 bytes. */
-  response?: string;
+  response?: string | undefined;
 }
 
 export interface WebhookDelivery {
@@ -334,9 +334,9 @@ export interface SandboxReset {
 
 export interface Routing {
   /** What `auto` looks at: the earliest settlement, the lowest fee, or both (fee and the cost of the delay). */
-  prefer?: Preference;
+  prefer?: Preference | undefined;
   /** Whether ACH may take over when RTP definitely refuses; true with `auto`. */
-  fallback?: boolean;
+  fallback?: boolean | undefined;
 }
 
 export interface CreatePayment {
@@ -347,20 +347,20 @@ export interface CreatePayment {
   source: PaymentMethodReference;
   destination: PaymentMethodReference;
   /** `auto` lets the service choose; `rtp` is fast, `ach` is cheap. */
-  rail?: RailChoice;
-  routing?: Routing;
+  rail?: RailChoice | undefined;
+  routing?: Routing | undefined;
   /** What it is for, in your words. */
-  description?: string;
+  description?: string | undefined;
   /** Your own pairs of text. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
 }
 
 export interface CreateRefund {
   /** Minor units; all that is left when absent. */
-  amount?: number;
-  description?: string;
+  amount?: number | undefined;
+  description?: string | undefined;
   /** Your own pairs of text. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
 }
 
 export interface NewBankAccount {
@@ -375,12 +375,12 @@ export interface NewBankAccount {
 export interface CreatePaymentMethodBankAccount {
   type: 'bank_account';
   bank_account: NewBankAccount;
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
 }
 
 export interface CreatePaymentMethodBalance {
   type: 'balance';
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
 }
 
 export type CreatePaymentMethod = CreatePaymentMethodBankAccount | CreatePaymentMethodBalance;
@@ -388,16 +388,16 @@ export type CreatePaymentMethod = CreatePaymentMethodBankAccount | CreatePayment
 export interface CreateWebhookEndpoint {
   url: string;
   /** Types of events; `*`, the default, stands for all of them. */
-  events?: EventChoice[];
-  description?: string | null;
+  events?: EventChoice[] | undefined;
+  description?: string | null | undefined;
 }
 
 export interface UpdateWebhookEndpoint {
-  url?: string;
+  url?: string | undefined;
   /** Types of events; `*`, the default, stands for all of them. */
-  events?: EventChoice[];
-  description?: string | null;
-  status?: 'enabled' | 'disabled';
+  events?: EventChoice[] | undefined;
+  description?: string | null | undefined;
+  status?: 'enabled' | 'disabled' | undefined;
 }
 
 export type ErrorCode =

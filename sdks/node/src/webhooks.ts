@@ -20,13 +20,13 @@ export type WebhookHeaders =
 
 export interface VerifyOptions {
   /** How far the time of the message may be from now, either way; 300 where it is absent. */
-  toleranceSeconds?: number;
-  now?: Date;
+  toleranceSeconds?: number | undefined;
+  now?: Date | undefined;
 }
 
 export interface SignOptions {
-  id?: string;
-  now?: Date;
+  id?: string | undefined;
+  now?: Date | undefined;
 }
 
 /** The headers that a webhook carries. */

@@ -135,6 +135,11 @@ test('types hold for a strict user, from ES modules and from CommonJS, and refus
         amount: 1, currency: 'USD', source: { payment_method_id: 'a' }, destination: { payment_method_id: 'b' },
       }, { idempotencyKey: 'k' });
       for await (const one of client.payments.list({ status: 'failed' })) console.log(one.failure?.code);
+      // What is undefined was not given.
+      const maybe: string | undefined = process.env.MAYBE;
+      await client.payments.refund(payment.id, { amount: undefined, description: maybe });
+      await client.payments.list({ status: undefined, limit: undefined, payment_method: maybe }).page();
+      await client.payments.waitFor(payment.id, 'completed', { timeoutMs: undefined, signal: undefined });
       const event = client.webhooks.verify('', {}, 's');
       if (event.type === 'payment.completed') console.log(event.data.rail_selected);
       return payment.status satisfies 'pending' | 'processing' | 'completed' | 'failed' | 'canceled' | 'returned';
@@ -156,7 +161,8 @@ test('types hold for a strict user, from ES modules and from CommonJS, and refus
   mkdirSync(join(folder, 'node_modules', '@types'), { recursive: true });
   symlinkSync(join(root, 'node_modules', '@types', 'node'), join(folder, 'node_modules', '@types', 'node'));
   symlinkSync(join(root, 'node_modules', 'undici-types'), join(folder, 'node_modules', 'undici-types'));
-  const options = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+  const options = [...strict, '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
   const checked = await run(join(root, 'node_modules', '.bin', 'tsc'), [...options, 'user.mts', 'user.cts'], {
     cwd: folder,
   }).catch((error) => error);

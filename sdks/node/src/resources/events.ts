@@ -5,9 +5,9 @@ import { type HttpClient, type RequestOptions, segment } from '../request.ts';
 import type { EventType } from '../types.ts';
 
 export interface EventFilters {
-  type?: EventType;
+  type?: EventType | undefined;
   /** Events of one payment, payment method or webhook endpoint. */
-  object_id?: string;
+  object_id?: string | undefined;
 }
 
 export class EventsResource {

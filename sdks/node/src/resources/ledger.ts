@@ -3,8 +3,8 @@ import type { HttpClient, RequestOptions } from '../request.ts';
 import type { LedgerAccount, LedgerCheck, LedgerEntry } from '../types.ts';
 
 export interface LedgerEntryFilters {
-  payment_id?: string;
-  account_id?: string;
+  payment_id?: string | undefined;
+  account_id?: string | undefined;
 }
 
 export class LedgerResource {

@@ -3,8 +3,8 @@ import { type HttpClient, type RequestOptions, segment, type WriteOptions } from
 import type { CreatePaymentMethod, PaymentMethod } from '../types.ts';
 
 export interface PaymentMethodFilters {
-  type?: 'bank_account' | 'balance';
-  fingerprint?: string;
+  type?: 'bank_account' | 'balance' | undefined;
+  fingerprint?: string | undefined;
 }
 
 export class PaymentMethodsResource {

@@ -23,26 +23,26 @@ const POLL_LAST_MS = 5_000;
 const POLL_GROWTH = 1.5;
 
 export interface PaymentFilters {
-  status?: PaymentStatus;
+  status?: PaymentStatus | undefined;
   /** The rail that was selected. */
-  rail?: Rail;
+  rail?: Rail | undefined;
   /** On either side. */
-  payment_method?: string;
+  payment_method?: string | undefined;
   /** Inclusive. */
-  created_after?: string | Date;
+  created_after?: string | Date | undefined;
   /** Exclusive. */
-  created_before?: string | Date;
+  created_before?: string | Date | undefined;
   /** How the id begins. */
-  id_prefix?: string;
+  id_prefix?: string | undefined;
   /** The refunds of this payment. */
-  refund_of?: string;
-  metadata?: Record<string, string>;
+  refund_of?: string | undefined;
+  metadata?: Record<string, string> | undefined;
 }
 
 export interface WaitOptions {
   /** 60 s where it is absent. */
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export class PaymentsResource {

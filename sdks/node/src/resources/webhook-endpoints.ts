@@ -12,7 +12,7 @@ const PATH = '/v1/webhook_endpoints';
 
 export interface DeliveryListParams extends ListParams {
   /** What became of one event. */
-  event_id?: string;
+  event_id?: string | undefined;
 }
 
 export class WebhookEndpointsResource {
