@@ -47,6 +47,19 @@ export interface PaymentsOptions extends TunnelOptions {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
+const optionNames = [
+  'apiKey',
+  'baseUrl',
+  'timeoutMs',
+  'maxRetries',
+  'headers',
+  'proxy',
+  'ca',
+  'onRequest',
+  'onResponse',
+  'fetch',
+] as const satisfies readonly (keyof PaymentsOptions)[];
+
 export interface Settings {
   apiKey: string;
   baseUrl: string;
@@ -60,6 +73,7 @@ export interface Settings {
 
 /** Checked once, when the client is made: a wrong setting shows before the first payment. */
 export function readSettings(options: PaymentsOptions): Settings {
+  checkOptions(options, optionNames);
   return {
     apiKey: readApiKey(options.apiKey ?? process.env.PAYMENTS_API_KEY),
     baseUrl: readBaseUrl(options.baseUrl ?? (process.env.PAYMENTS_API_URL || DEFAULT_BASE_URL)),
@@ -98,6 +112,14 @@ function readBaseUrl(value: string): string {
   }
   if (url.search !== '' || url.hash !== '') throw new TypeError('baseUrl must not contain ? or #');
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** A name with a typing mistake would be an idempotency key that is never sent, or an address that is never asked. */
+export function checkOptions(options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError('Options are given as an object.');
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(`There is no option ${JSON.stringify(unknown)}: there are ${known.join(', ')}.`);
 }
 
 export function readNumber(name: string, value: number, least: number, most: number): number {

@@ -1,4 +1,5 @@
 import { untilSilent } from './body-stream.ts';
+import { checkOptions } from './config.ts';
 import { ConnectionFailedError, PaymentsError } from './errors.ts';
 import type { Event } from './event-types.ts';
 import type { List } from './pagination.ts';
@@ -20,6 +21,13 @@ export interface StreamOptions {
   /** Told whenever the connection stands. */
   onConnect?: ((response: { date: string | undefined }) => void) | undefined;
 }
+
+const optionNames = [
+  'lastEventId',
+  'signal',
+  'onReconnect',
+  'onConnect',
+] as const satisfies readonly (keyof StreamOptions)[];
 
 /** One block of a server-sent event stream. */
 export interface ServerSentEvent {
@@ -68,6 +76,7 @@ export async function* streamEvents(
   newest: () => List<Event>,
   options: StreamOptions,
 ): AsyncGenerator<Event, void, undefined> {
+  checkOptions(options, optionNames);
   const { signal } = options;
   const isNew = createMemory();
   let lastId = options.lastEventId || undefined;

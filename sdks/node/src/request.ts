@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Outcome, readJson, refused } from './answer.ts';
-import { type RequestInfo, readNumber, type Settings } from './config.ts';
+import { checkOptions, type RequestInfo, readNumber, type Settings } from './config.ts';
 import { ConnectionFailedError, PaymentsError } from './errors.ts';
 import { delayBeforeRetry } from './retry.ts';
 import { API_VERSION, VERSION } from './version.ts';
@@ -24,6 +24,14 @@ export interface WriteOptions extends RequestOptions {
   /** Of your own, where the same request may be sent by another process too; otherwise a new one is made per call. */
   idempotencyKey?: string | undefined;
 }
+
+const optionNames = [
+  'timeoutMs',
+  'maxRetries',
+  'headers',
+  'signal',
+  'idempotencyKey',
+] as const satisfies readonly (keyof WriteOptions)[];
 
 export type QueryValue =
   | string
@@ -98,6 +106,7 @@ export class HttpClient {
   }
 
   #prepare({ method, path, query, body, options = {} }: ApiRequest): Prepared {
+    checkOptions(options, optionNames);
     const settings = this.#settings;
     const headers: Record<string, string> = {
       accept: 'application/json',

@@ -54,7 +54,7 @@ async function send(tunnel: Tunnel, url: URL, init: RequestInit): Promise<Respon
     request.once('error', reject);
     request.once('response', (answer) => resolve(toResponse(answer)));
     // Destroying the request ends the answer, too, however far it has come.
-    const stop = () => request.destroy(signal?.reason ?? new Error('aborted'));
+    const stop = () => request.destroy(new Error('aborted'));
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
     request.once('close', () => signal?.removeEventListener('abort', stop));
@@ -108,8 +108,13 @@ function connect({ proxy, ca }: Tunnel, url: URL, signal: AbortSignal | undefine
         return;
       }
       const secure = tls.connect({ socket, servername: hostname, ...(ca === undefined ? {} : { ca }) });
+      // The request to the proxy has ended with its answer, and no longer listens to the signal.
+      const stop = () => secure.destroy(new Error('aborted'));
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
       secure.once('error', reject);
       secure.once('secureConnect', () => {
+        signal?.removeEventListener('abort', stop);
         secure.off('error', reject);
         resolve(secure);
       });

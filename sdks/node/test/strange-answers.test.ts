@@ -105,3 +105,22 @@ test('withOptions keeps what is undefined, and the options of a client do not ch
   await own.withOptions({}).payments.get('pay_1');
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk_test_x', 'Bearer sk_test_y']);
 });
+
+test('an option that is not known is named, and nothing is sent', async () => {
+  const { client, seen } = await serve(json(202, {}));
+  const wrong: [string, () => PromiseLike<unknown>][] = [
+    ['"idempotency_key"', () => client.payments.create(body, { idempotency_key: 'order-17' } as object)],
+    ['as an object', () => client.payments.create(body, 'order-17' as unknown as object)],
+    ['"timeout"', () => client.payments.list({}, { timeout: 5 } as object).page()],
+    ['"timeout"', () => client.payments.waitFor('pay_1', 'completed', { timeout: 5 } as object)],
+    ['"last_event_id"', () => client.events.stream({ last_event_id: 'evt_1' } as object).next()],
+  ];
+  for (const [message, call] of wrong) {
+    const error = await failure(call());
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error.message).toContain(message);
+  }
+  expect(() => new Payments({ apiKey: 'sk_test_x', baseURL: 'http://x' } as object)).toThrow('"baseURL"');
+  expect(() => client.withOptions({ timeout: 5 } as object)).toThrow('"timeout"');
+  expect(seen).toEqual([]);
+});

@@ -129,3 +129,22 @@ test('a proxy that refuses, and one that is not there, are named without the pas
   ]);
   expect(errors.map((error) => `${error.stack}`).join()).not.toContain('hidden');
 });
+
+test('a target that is silent behind the proxy ends with its time, and with the signal', async () => {
+  const silent = http.createServer().on('connect', (_message, socket: net.Socket) => {
+    tunnels.push(socket);
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  });
+  await listen(silent);
+  const { payments } = new Payments({
+    apiKey: 'sk_test_x',
+    baseUrl: 'https://localhost',
+    proxy: `http://127.0.0.1:${addressOf(silent)}`,
+    maxRetries: 0,
+  });
+  await expect(payments.get('pay_1', { timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' });
+  const signal = AbortSignal.timeout(200);
+  await expect(payments.get('pay_1', { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+  for (const tunnel of tunnels.splice(0)) tunnel.destroy();
+  await new Promise((resolve) => silent.close(resolve));
+});

@@ -1,4 +1,5 @@
 import { untilSilent } from '../body-stream.ts';
+import { checkOptions } from '../config.ts';
 import { ConnectionFailedError, PaymentsError } from '../errors.ts';
 import { List, type ListParams } from '../pagination.ts';
 import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions } from '../request.ts';
@@ -44,6 +45,8 @@ export interface WaitOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
+
+const waitOptionNames = ['timeoutMs', 'signal'] as const satisfies readonly (keyof WaitOptions)[];
 
 export class PaymentsResource {
   readonly #http: HttpClient;
@@ -115,6 +118,7 @@ export class PaymentsResource {
     status: PaymentStatus | readonly PaymentStatus[],
     options: WaitOptions = {},
   ): Promise<Payment> {
+    checkOptions(options, waitOptionNames);
     const wanted = [status].flat() as PaymentStatus[];
     if (wanted.length === 0) throw new TypeError('waitFor needs a status to wait for.');
     const timeoutMs = options.timeoutMs ?? WAIT_TIMEOUT_MS;
