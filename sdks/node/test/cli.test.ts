@@ -191,6 +191,7 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
   const gone = await startScriptedServer(text(200, ''));
   await gone.close();
   writeFileSync(join(home, 'broken.json'), '{');
+  writeFileSync(join(home, 'null.json'), 'null');
   const cases: [Ended, number, RegExp][] = [
     [await inProcess(['get', 'pay_1'], { env }), 3, /The key was refused/],
     [await inProcess(['get', 'pay_1'], { env }), 4, /Refused: not_found/],
@@ -209,6 +210,7 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
     [await inProcess(['create', '--bogus'], { env }), 2, /Unknown option '--bogus'/],
     [await inProcess(['list', '--status', 'done'], { env }), 2, /--status must be one of pending/],
     [await inProcess(['list'], { env: { PAYMENTS_CONFIG: join(home, 'broken.json') } }), 1, /is not JSON/],
+    [await inProcess(['list'], { env: { PAYMENTS_CONFIG: join(home, 'null.json') } }), 1, /is not JSON/],
     [await inProcess(['login'], { env: { PAYMENTS_API_KEY: '' }, input: '' }), 2, /No key was given/],
     [await inProcess(['get', 'pay_1', '--url', gone.url], {}), 5, /ECONNREFUSED.*Is the server running/],
   ];

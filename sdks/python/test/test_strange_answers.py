@@ -1,5 +1,7 @@
 import copy
 import pickle
+import socket
+import threading
 import traceback
 import unittest
 
@@ -55,7 +57,35 @@ class StrangeAnswers(Case):
             self.assertEqual(str(error), "The export was cut.")
 
 
+class RefusingServer:
+    """Answers 413 once it has the headers, and hangs up without reading the body."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.asked = 0
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return  # The test is over.
+            self.asked += 1
+            connection.recv(1024)
+            connection.sendall(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            connection.close()
+
+
 class Calls(Case):
+    def test_a_body_that_is_refused_before_it_was_read_is_refused_and_not_sent_again(self):
+        server = RefusingServer()
+        body = {**BODY, "description": "x" * 16_000_000}
+        error = self.fails(client(server.url, max_retries=3).payments.create, **body)
+        server.listener.close()
+        self.assertEqual((error.status, server.asked), (413, 1))
+
     def test_a_header_that_cannot_be_sent_is_a_mistake_in_the_call(self):
         with ScriptedServer(as_json(200, {})) as server:
             for headers in ({"x-name": "日本"}, {"x-name": "a\r\nb: c"}, {"x name": "a"}):

@@ -36,12 +36,19 @@ export function readKept(env: Environment): Kept {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw new SettingsFileError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
+  const kept = parseKept(text);
+  if (kept !== undefined) return kept;
+  throw new SettingsFileError(
+    `${path} is not JSON of this program: mend it, or delete it and run \`payments login\` again`,
+  );
+}
+
+function parseKept(text: string): Kept | undefined {
   try {
-    return JSON.parse(text) as Kept;
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    throw new SettingsFileError(
-      `${path} is not JSON: mend it, or delete it and run \`payments login\` again`,
-    );
+    return undefined;
   }
 }
 

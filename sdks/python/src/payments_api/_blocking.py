@@ -119,7 +119,12 @@ class Exchange:
         self._socket = raw
         raw.settimeout(self._left())
         request = self._request
-        connection.request(request.method, self._io.target_of(request.url), request.body, request.headers)
+        try:
+            connection.request(request.method, self._io.target_of(request.url), request.body, request.headers)
+        except (BrokenPipeError, ConnectionResetError):
+            # A server may refuse a body before it has read all of it: then its answer is there to be read.
+            if self._canceled:
+                raise
         raw.settimeout(self._left())
         return connection.getresponse()
 

@@ -104,7 +104,7 @@ def _read_api_key(value: Any) -> str:
 
 def _read_base_url(value: str) -> str:
     try:
-        parts = urlsplit(value)
+        parts = urlsplit(value.strip())
         port_is_right = parts.port is None or parts.port > 0
     except ValueError:
         port_is_right = False
