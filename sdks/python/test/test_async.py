@@ -53,3 +53,10 @@ class AsyncClient(unittest.IsolatedAsyncioTestCase):
                 with self.assertRaises(NotFoundError):
                     await client.payments.get("pay_1")
                 self.assertNotIn(KEY, repr(client))
+
+    async def test_a_client_that_was_closed_may_be_used_again(self):
+        with ScriptedServer(as_json(200, {"id": "pay_1"})) as server:
+            async with AsyncPayments(KEY, server.url) as client:
+                await client.payments.get("pay_1")
+            self.assertEqual((await client.payments.get("pay_1")).id, "pay_1")
+            await client.close()

@@ -8,6 +8,7 @@ itself, the event loop never waits, and a task that is cancelled closes its conn
 from __future__ import annotations
 
 import asyncio
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Tuple
 
@@ -40,13 +41,20 @@ class ThreadStream:
 class ThreadIo:
     def __init__(self, settings: Settings) -> None:
         self._blocking = BlockingIo(settings)
-        self._threads = ThreadPoolExecutor(max_workers=THREADS_MAX, thread_name_prefix="payments-api")
+        self._threads = _new_pool()
+        self._process = os.getpid()
+
+    def _pool(self) -> ThreadPoolExecutor:
+        # Threads do not come along into a process that was forked.
+        if self._process != os.getpid():
+            self._process, self._threads = os.getpid(), _new_pool()
+        return self._threads
 
     async def send(self, request: WireRequest) -> WireResponse:
         exchange = Exchange(self._blocking, request)
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._threads, exchange.run)
+            return await loop.run_in_executor(self._pool(), exchange.run)
         except asyncio.CancelledError:
             exchange.cancel()
             raise
@@ -55,7 +63,7 @@ class ThreadIo:
         exchange = Exchange(self._blocking, request)
         loop = asyncio.get_running_loop()
         try:
-            response, stream = await loop.run_in_executor(self._threads, exchange.open)
+            response, stream = await loop.run_in_executor(self._pool(), exchange.open)
         except asyncio.CancelledError:
             exchange.cancel()
             raise
@@ -69,4 +77,10 @@ class ThreadIo:
 
     async def close(self) -> None:
         self._blocking.close()
-        self._threads.shutdown(wait=False)
+        self._pool().shutdown(wait=False)
+        # A client that was closed may be used again, as the synchronous one; without a request it has no thread.
+        self._threads = _new_pool()
+
+
+def _new_pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=THREADS_MAX, thread_name_prefix="payments-api")
