@@ -61,7 +61,7 @@ async function readAll(folder: Folder, args: { limit: number; has_attachment?: b
     const page = await searchMessages(
       poolOver(folder),
       { ...args, ...(cursor === undefined ? {} : { cursor }) },
-      {} as ToolContext<EmailCredential>,
+      { now: () => new Date() } as ToolContext<EmailCredential>,
       limits,
     );
     expect(folder.searches - before.searches).toBeLessThanOrEqual(limits.windows);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { PageArguments, ToolContext } from '../connector.ts';
 import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
+import { daysOf } from './days.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { fetchEach, numberAboveAll, openFolder, searchWindow } from './mailbox.ts';
@@ -61,6 +62,7 @@ export function searchMessages(
 ): Promise<Page> {
   const folder = args.folder ?? 'INBOX';
   const position = decodeCursor(cursorSchema, args.cursor);
+  const criteria = criteriaOf(args, context.now());
   return pool.use(context, async (client) => {
     const mailbox = await openFolder(client, folder, { readOnly: true });
     const validity = String(mailbox.uidValidity);
@@ -68,7 +70,8 @@ export function searchMessages(
     if (position !== undefined && position.validity !== validity) throw badCursor();
     const above = await numberAboveAll(client, mailbox);
     const scan: Scan = { items: [], below: Math.min(position?.below ?? above, above) };
-    await scanFolder(client, scan, { args, folder, limits });
+    if (criteria === null) return { items: [], next_cursor: null };
+    await scanFolder(client, scan, { args, folder, limits, criteria });
     return {
       items: scan.items,
       next_cursor: scan.below > 1 ? encodeCursor({ validity, below: scan.below }) : null,
@@ -86,11 +89,11 @@ interface ScanInput {
   args: SearchArguments;
   folder: string;
   limits: ScanLimits;
+  criteria: SearchObject;
 }
 
 async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promise<void> {
-  const { args, limits } = input;
-  const criteria = criteriaOf(args);
+  const { args, limits, criteria } = input;
   let width = limits.windowUids;
   let candidatesLeft = limits.candidates;
   for (let window = 0; window < limits.windows && scan.below > 1; window += 1) {
@@ -118,7 +121,7 @@ async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promi
 async function takeMatches(
   client: ImapFlow,
   scan: Scan,
-  { args, folder, limits, uids }: ScanInput & { uids: readonly number[] },
+  { args, folder, limits, uids }: Omit<ScanInput, 'criteria'> & { uids: readonly number[] },
 ): Promise<number> {
   const wanted = args.has_attachment;
   let looked = 0;
@@ -164,14 +167,16 @@ function toSummary(message: FetchMessageObject, folder: string): MessageSummary 
   };
 }
 
-export function criteriaOf(args: Omit<SearchArguments, 'has_attachment'>): SearchObject {
+/** Null where nothing can be found. */
+export function criteriaOf(args: Omit<SearchArguments, 'has_attachment'>, now: Date): SearchObject | null {
+  const days = daysOf(args, now);
+  if (days === null) return null;
   return {
+    ...days,
     ...(args.query === undefined ? {} : { text: args.query }),
     ...(args.from === undefined ? {} : { from: args.from }),
     ...(args.to === undefined ? {} : { to: args.to }),
     ...(args.subject === undefined ? {} : { subject: args.subject }),
-    ...(args.since === undefined ? {} : { since: new Date(args.since) }),
-    ...(args.before === undefined ? {} : { before: new Date(args.before) }),
     ...(args.unseen === undefined ? {} : { seen: !args.unseen }),
   };
 }

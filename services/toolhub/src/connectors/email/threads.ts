@@ -1,4 +1,4 @@
-import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
 import { Type } from 'typebox';
 import type { ToolContext } from '../connector.ts';
 import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
@@ -55,14 +55,16 @@ export function listThreads(
 ): Promise<Page> {
   const folder = args.folder ?? 'INBOX';
   const position = decodeCursor(cursorSchema, args.cursor);
+  const criteria = criteriaOf(args, context.now());
   return pool.use(context, async (client) => {
     const mailbox = await openFolder(client, folder, { readOnly: true });
     const validity = String(mailbox.uidValidity);
     if (position !== undefined && position.validity !== validity) throw badCursor();
     const above = await numberAboveAll(client, mailbox);
     const newest = Math.min(position?.below ?? above, above);
+    if (criteria === null) return { items: [], next_cursor: null };
     const groups = createGroups(args.limit);
-    const below = await collect(client, { args, folder, groups, below: newest });
+    const below = await collect(client, { criteria, folder, groups, below: newest });
     return {
       items: groups.threads(),
       next_cursor: below > 1 ? encodeCursor({ validity, below }) : null,
@@ -71,7 +73,7 @@ export function listThreads(
 }
 
 interface Collecting {
-  args: Omit<SearchArguments, 'has_attachment'>;
+  criteria: SearchObject;
   folder: string;
   groups: Groups;
   below: number;
@@ -80,13 +82,13 @@ interface Collecting {
 /** Answers from which number down nothing has been looked at. */
 async function collect(
   client: ImapFlow,
-  { args, folder, groups, below: start }: Collecting,
+  { criteria, folder, groups, below: start }: Collecting,
 ): Promise<number> {
   let below = start;
   let left = MESSAGES_MAX;
   for (let window = 0; window < WINDOWS_MAX && below > 1; window += 1) {
     const low = Math.max(1, below - WINDOW_UIDS);
-    const found = await searchWindow(client, { ...criteriaOf(args), uid: `${low}:${below - 1}` });
+    const found = await searchWindow(client, { ...criteria, uid: `${low}:${below - 1}` });
     if (found === null) throw tooLarge('more numbers of messages than were asked for');
     const uids = found.filter((uid) => uid >= low && uid < below).sort((one, other) => other - one);
     for (let index = 0; index < uids.length; index += BATCH_MESSAGES) {
