@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import { momentOf } from '../vendor-api/moment.ts';
 import { parseAddress } from './addresses.ts';
 
 // Control characters would end a line of IMAP or SMTP, or a field of the OAuth mechanisms (\x01).
@@ -99,7 +100,7 @@ export function addressesOf(credential: EmailCredential): { pointer: string; hos
 }
 
 export function expiryOf({ expires_at }: EmailCredential): Date | null {
-  return expires_at === undefined ? null : new Date(expires_at);
+  return expires_at === undefined ? null : momentOf(expires_at);
 }
 
 export function isRefreshable(credential: EmailCredential): boolean {

@@ -1,5 +1,6 @@
 import type { FetchMessageObject, MessageAddressObject } from 'imapflow';
 import { type Static, Type } from 'typebox';
+import { isoOrNull } from '../vendor-api/moment.ts';
 import { formatMailbox, oneLine } from './addresses.ts';
 import type { LeafPart } from './mime-tree.ts';
 
@@ -78,8 +79,8 @@ function readPeople(list: readonly MessageAddressObject[] | undefined): string[]
 
 function readDate(...candidates: (Date | string | undefined)[]): string | null {
   for (const candidate of candidates) {
-    const date = new Date(candidate ?? Number.NaN);
-    if (!Number.isNaN(date.getTime())) return date.toISOString();
+    const iso = isoOrNull(new Date(candidate ?? Number.NaN).getTime());
+    if (iso !== null) return iso;
   }
   return null;
 }
@@ -98,7 +99,10 @@ export function readHead(fetched: FetchMessageObject, folder: string): MessageHe
     from: readPeople(envelope?.from)[0] ?? null,
     to: readPeople(envelope?.to),
     cc: readPeople(envelope?.cc),
-    subject: oneLine(envelope?.subject ?? '').slice(0, HEADER_TEXT_MAX),
+    // A cut may part the two halves of a character.
+    subject: oneLine(envelope?.subject ?? '')
+      .slice(0, HEADER_TEXT_MAX)
+      .toWellFormed(),
     date: readDate(envelope?.date, fetched.internalDate),
     flags: readFlags(fetched.flags),
   };

@@ -24,11 +24,11 @@ export function keyOf({ partId }: LeafPart, { isSinglePart }: MimeTree): string 
   return isSinglePart ? 'text' : partId;
 }
 
-/** A window of the decoded bytes. Encoded parts are read from their start, as their lines need not be equally long. */
+/** A window of the decoded bytes, and where the part ends if the window reaches that. Encoded parts are read from their start, as their lines need not be equally long. */
 export async function readWindow(
   source: PartSource,
   input: WindowInput,
-): Promise<{ bytes: Buffer; isLast: boolean }> {
+): Promise<{ bytes: Buffer; isLast: boolean; end: number }> {
   const { offset, bytesMax } = input;
   const decoder = createTransferDecoder(source.part.encoding);
   const window: Buffer[] = [];
@@ -49,7 +49,11 @@ export async function readWindow(
   }
   if (missing > 0) take(decoder.end());
   const bytes = Buffer.concat(window);
-  return { bytes: bytes.subarray(0, bytesMax), isLast: bytes.length <= bytesMax };
+  const { encoding, encodedBytes } = source.part;
+  // Behind its end nothing was read of a part that is not encoded, whose size the server knows.
+  const end =
+    bytes.length === 0 && isIdentityEncoding(encoding) ? Math.min(position, encodedBytes) : position;
+  return { bytes: bytes.subarray(0, bytesMax), isLast: bytes.length <= bytesMax, end };
 }
 
 async function* encodedChunks(

@@ -165,7 +165,7 @@ export function getAttachment(
       throw new ConnectorError('invalid_arguments', `message ${args.uid} has no part ${args.part_id}`);
     }
     const source = { client, uid: args.uid, key: keyOf(part, tree), part };
-    const { bytes, isLast } = await readWindow(source, {
+    const { bytes, isLast, end } = await readWindow(source, {
       offset,
       bytesMax,
       chunkBytes: ATTACHMENT_CHUNK_BYTES,
@@ -177,7 +177,7 @@ export function getAttachment(
       part_id: part.partId,
       filename: part.filename,
       content_type: part.contentType,
-      size: isLast ? offset + bytes.length : Math.max(estimate, offset + bytes.length),
+      size: isLast ? end : Math.max(estimate, offset + bytes.length),
       offset,
       content_base64: bytes.toString('base64'),
       next_offset: isLast ? null : offset + bytes.length,

@@ -86,11 +86,15 @@ function recipientsOf(
   { envelope }: FetchMessageObject,
   { own, replyAll }: { own: string; replyAll: boolean },
 ): { to: string[]; cc: string[] } {
+  const ownAddress = parseAddress(own)?.address ?? '';
+  const isOwn = (entry: string) => sameAddress(parseAddress(entry)?.address ?? '', ownAddress);
   const answerTo = mailboxesOf(envelope?.replyTo);
-  const to = answerTo.length > 0 ? answerTo : mailboxesOf(envelope?.from);
+  const sender = answerTo.length > 0 ? answerTo : mailboxesOf(envelope?.from);
+  // Whoever answers a mail of their own goes on writing to those who got it, as in every mail program.
+  const others = sender.every(isOwn) ? mailboxesOf(envelope?.to).filter((entry) => !isOwn(entry)) : [];
+  const to = others.length > 0 ? others : sender;
   if (to.length === 0) throw new ConnectorError('invalid_arguments', 'the message has no sender to reply to');
   if (!replyAll) return { to, cc: [] };
-  const ownAddress = parseAddress(own)?.address ?? '';
   const seen = [ownAddress, ...to.map((entry) => parseAddress(entry)?.address ?? '')];
   const cc = [...mailboxesOf(envelope?.to), ...mailboxesOf(envelope?.cc)].filter((entry) => {
     const address = parseAddress(entry)?.address ?? '';

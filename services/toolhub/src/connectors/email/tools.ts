@@ -137,7 +137,7 @@ function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefini
       name: 'email_reply_message',
       title: 'Reply to a message',
       description:
-        'Answers a message in its thread, to its sender or, with reply_all, to everybody who got it.',
+        'Answers a message in its thread, to its sender or, with reply_all, to everybody who got it. A message of the account itself is answered to those who got it.',
       class: 'W',
       inputSchema: schemas.replyInput,
       outputSchema: schemas.replyOutput,

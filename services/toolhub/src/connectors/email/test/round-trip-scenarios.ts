@@ -4,7 +4,14 @@ import type { ToolContext } from '../../connector.ts';
 import type { EmailCredential } from '../credential.ts';
 import { connectImap } from '../imap-connection.ts';
 import type { Message } from '../message.ts';
-import { ARRIVAL_MS_MAX, ARRIVAL_STEP_MS, callerOf, findArrived, type MailSetup } from './mail-setup.ts';
+import {
+  ARRIVAL_MS_MAX,
+  ARRIVAL_STEP_MS,
+  appendRaw,
+  callerOf,
+  findArrived,
+  type MailSetup,
+} from './mail-setup.ts';
 
 /** Mail that is sent, read and answered, on whatever server. */
 export function itDoesTheRoundTrip(setup: () => MailSetup): void {
@@ -98,6 +105,13 @@ export function itDoesTheRoundTrip(setup: () => MailSetup): void {
     }
     expect(pieces.map(({ length }) => length)).toEqual([40_000, 40_000, 20_001]);
     expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+    for (const [part_id, size] of [
+      [binary, bytes.length],
+      [notes, 15],
+    ])
+      expect(
+        await call('email_get_attachment', { folder: 'INBOX', uid, part_id, offset: 200_000 }, bob),
+      ).toMatchObject({ size, content_base64: '', next_offset: null });
     const text = await call<{ content_base64: string }>(
       'email_get_attachment',
       { folder: 'INBOX', uid, part_id: notes },
@@ -138,6 +152,19 @@ export function itDoesTheRoundTrip(setup: () => MailSetup): void {
       new RegExp(`^References: ${literal(first.message_id ?? '')} ${literal(reply.message_id)}`, 'im'),
     );
     expect(headers).toMatch(/^Subject: Re: thread start/im);
+  });
+
+  it('answers a mail of its own to those who got it', async () => {
+    const { connector, bob } = setup();
+    const call = callerOf(connector);
+    const head = 'From: bob@mail.test\r\nTo: Bob <BOB@mail.test>, carol@mail.test\r\nCc: alice@mail.test\r\n';
+    await appendRaw(bob, { folder: 'Archive', raw: `${head}Subject: my own words\r\n\r\nhello\r\n` });
+    const { uid } = await findArrived(connector, bob, { folder: 'Archive', subject: 'my own words' });
+    const reply = { folder: 'Archive', uid, text: 'and more' };
+    expect(await call('email_reply_message', reply, bob)).toMatchObject({ accepted: ['carol@mail.test'] });
+    expect(await call('email_reply_message', { ...reply, reply_all: true }, bob)).toMatchObject({
+      accepted: ['carol@mail.test', 'alice@mail.test'],
+    });
   });
 }
 
