@@ -284,6 +284,8 @@ test('[TH-9.6] what arrived can be read by tools: newest first, page by page, an
   const there = await read('slack_list_received_messages', { channel: 'C778' });
   expect(there.items.map(({ text }) => text)).toEqual(['letter 2']);
   expect((await read('slack_list_received_messages', { since: '2099-01-01T00:00:00Z' })).items).toEqual([]);
+  const leap = await read('slack_list_received_messages', { since: '2016-12-31T23:59:60Z', limit: 2 });
+  expect(leap.items).toEqual(first.items);
   const commands = await read('discord_list_received_messages', { channel_id: '200000000000000000' });
   expect(commands.items).toEqual([
     expect.objectContaining({

@@ -53,6 +53,8 @@ describe('tools', () => {
     expect(seen.map(({ id }) => id)).toEqual(mentions.toReversed());
     await call('x_search_posts', { query: 'a', start_time: '2026-11-14T10:00:00.123+01:00' });
     expect(server.received.at(-1)?.query.get('start_time')).toBe('2026-11-14T09:00:00Z');
+    await call('x_search_posts', { query: 'a', start_time: '2016-12-31T23:59:60Z' });
+    expect(server.received.at(-1)?.query.get('start_time')).toBe('2016-12-31T23:59:59Z');
     await expect(call('x_search_posts', { query: 'a', cursor: 'nonsense' })).rejects.toMatchObject({
       code: 'invalid_arguments',
     });

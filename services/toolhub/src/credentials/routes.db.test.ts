@@ -112,6 +112,19 @@ describe('PUT /api/credentials/:platform', () => {
     expect(JSON.stringify(entries)).not.toContain('AAE_');
   });
 
+  it('stores an end that Date or Postgres do not know as the nearest that they do', async () => {
+    for (const [given, kept] of [
+      ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.000Z'],
+      ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59.999Z'],
+    ])
+      expect(
+        await request('PUT', '/api/credentials/x?verify=false', {
+          body: { access_token: 'x-token', expires_at: given },
+        }),
+      ).toMatchObject({ status: 200, body: { expires_at: kept } });
+    await request('DELETE', '/api/credentials/x');
+  });
+
   it('[TH-6.2] stores nothing that the platform refuses, unless told not to ask', async () => {
     api.revoke(TOKEN);
     const customer = 'cus_refused';

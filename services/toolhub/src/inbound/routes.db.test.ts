@@ -249,7 +249,7 @@ describe('messages', () => {
     const page = await listMessages(rig.database, key, filter);
     expect(page.map(({ messageId }) => messageId)).toEqual(['wamid.3', 'wamid.2']);
     const last = page.at(-1) as { sentAt: Date; messageId: string };
-    const before = { at: last.sentAt.toISOString(), messageId: last.messageId };
+    const before = { at: last.sentAt, messageId: last.messageId };
     expect(
       (await listMessages(rig.database, key, { ...filter, before })).map(({ messageId }) => messageId),
     ).toEqual(['wamid.1']);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
 import { graphId, type MetaContext, madeSchema, sentSchema } from '../vendor-api/meta.ts';
+import { momentOf } from '../vendor-api/moment.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import {
@@ -147,7 +148,7 @@ const createPost = defineTool({
   }),
   outputSchema: madeSchema,
   async run({ page_id: id, message: text, link, scheduled_at }, context: MetaContext) {
-    const schedule = scheduled_at === undefined ? {} : scheduleOf(new Date(scheduled_at), context.now());
+    const schedule = scheduled_at === undefined ? {} : scheduleOf(momentOf(scheduled_at), context.now());
     const page = await asPage(context, id);
     return make(page, { path: path`/${id}/feed`, json: { message: text, link, ...schedule } });
   },

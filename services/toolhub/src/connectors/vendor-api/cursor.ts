@@ -18,8 +18,16 @@ export function decodeCursor<Schema extends TSchema>(
   } catch {
     throw badCursor();
   }
-  if (!Check(schema, position)) throw badCursor();
+  if (!Check(schema, position) || !isText(position)) throw badCursor();
   return position as Static<Schema>;
+}
+
+/** Texts that no database and no address takes stand in no cursor of ours. */
+function isText(position: unknown): boolean {
+  const values = typeof position === 'object' && position !== null ? Object.values(position) : [position];
+  return values.every(
+    (value) => typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0')),
+  );
 }
 
 export function badCursor(): ConnectorError {

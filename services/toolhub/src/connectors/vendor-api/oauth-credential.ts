@@ -7,6 +7,7 @@ import {
   type ToolContext,
 } from '../connector.ts';
 import { readJsonAnswer } from './answer.ts';
+import { momentOf } from './moment.ts';
 import { readTokens } from './tokens.ts';
 
 /** A token travels in a header, so it has no spaces and no line ends. */
@@ -41,7 +42,7 @@ export function bearer({ credential }: ToolContext<OAuthCredential>): Record<str
 }
 
 export function expiresAt({ expires_at }: OAuthCredential): Date | null {
-  return expires_at === undefined ? null : new Date(expires_at);
+  return expires_at === undefined ? null : momentOf(expires_at);
 }
 
 export function hasRefreshToken({ refresh_token }: OAuthCredential): boolean {

@@ -3,6 +3,7 @@ import type { ArrivedMessage } from '../../inbound/apps/arrived.ts';
 import { listReceived } from '../../inbound/apps/received.ts';
 import { defineTool, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { momentOf } from './moment.ts';
 import { closed, moment } from './tool-schemas.ts';
 
 const position = closed({
@@ -40,8 +41,8 @@ export function receivedTool<Properties extends TProperties>(input: {
       if (customerId === null) return { items: [], next_cursor: null };
       const found = await listReceived(database, {
         ...{ customerId, platform, channel: place, limit: limit + 1 },
-        since: since === undefined ? undefined : new Date(since),
-        before: from && { sentAt: new Date(from.at), account: from.account, key: from.key },
+        since: since === undefined ? undefined : momentOf(since),
+        before: from && { sentAt: momentOf(from.at), account: from.account, key: from.key },
       });
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
+import { momentOf } from '../vendor-api/moment.ts';
 import { closed, moment, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
 import type { WhatsappContext } from './api.ts';
 import { messageSchema, readStored } from './message.ts';
@@ -45,9 +46,10 @@ export const listConversationsTool = defineTool({
     }),
   ),
   async run({ since: from, limit, cursor }, context: WhatsappContext) {
+    const before = decodeCursor(conversationCursor, cursor);
     const found = await listConversations(context.database, keyOf(context), {
-      since: from === undefined ? undefined : new Date(from),
-      before: decodeCursor(conversationCursor, cursor),
+      since: from === undefined ? undefined : momentOf(from),
+      before: before && { at: momentOf(before.at), contact: before.contact },
       limit,
     });
     const last = found.length === limit ? found.at(-1) : undefined;
@@ -73,10 +75,11 @@ export const getMessagesTool = defineTool({
   inputSchema: closed({ contact: vendorId('Phone number of the person.', PHONE_NUMBER), since }),
   outputSchema: pageOf(messageSchema),
   async run({ contact, since: from, limit, cursor }, context: WhatsappContext) {
+    const before = decodeCursor(messageCursor, cursor);
     const found = await listMessages(context.database, keyOf(context), {
       contact: contact.replace(/^\+/, ''),
-      since: from === undefined ? undefined : new Date(from),
-      before: decodeCursor(messageCursor, cursor),
+      since: from === undefined ? undefined : momentOf(from),
+      before: before && { at: momentOf(before.at), messageId: before.messageId },
       limit,
     });
     const last = found.length === limit ? found.at(-1) : undefined;

@@ -17,7 +17,7 @@ export interface Conversation {
 export async function listConversations(
   db: Queryable,
   { customerId, phoneNumberId }: NumberKey,
-  filter: { since: Date | undefined; before: { at: string; contact: string } | undefined; limit: number },
+  filter: { since: Date | undefined; before: { at: Date; contact: string } | undefined; limit: number },
 ): Promise<Conversation[]> {
   const { rows } = await db.query<{
     contact: string;
@@ -61,7 +61,7 @@ export async function listMessages(
   filter: {
     contact: string;
     since: Date | undefined;
-    before: { at: string; messageId: string } | undefined;
+    before: { at: Date; messageId: string } | undefined;
     limit: number;
   },
 ): Promise<StoredMessage[]> {

@@ -89,6 +89,10 @@ test('conversations and messages of the customer alone, newest first, whatever k
   const recent = await all('whatsapp_list_conversations', { since: '2026-11-01T10:04:00Z' });
   expect(recent.map(({ contact }) => contact)).toEqual(['491100', '493300']);
 
+  // Moments that Date or Postgres do not know.
+  for (const since of ['2016-12-31T23:59:60Z', '0000-01-01T00:00:00+23:59'])
+    expect(await all('whatsapp_list_conversations', { since })).toHaveLength(3);
+
   const messages = await all('whatsapp_get_messages', { contact: '+491100' });
   expect(messages).toMatchObject([
     { type: 'interactive', text: 'Yes', reply_to_message_id: 'wamid.y' },

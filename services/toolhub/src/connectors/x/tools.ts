@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { defineTool, pageOf, type ToolDefinition } from '../connector.ts';
+import { momentOf } from '../vendor-api/moment.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import {
@@ -97,7 +98,9 @@ const searchPosts = defineTool({
 });
 
 function wholeSeconds(moment: string): string {
-  return new Date(moment).toISOString().replace(/\.\d+Z$/, 'Z');
+  return momentOf(moment)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z');
 }
 
 const listMentions = defineTool({
