@@ -43,6 +43,8 @@ export type CallVendor<Credential> = (
 ) => Promise<VendorAnswer>;
 
 const SAID_LENGTH_MAX = 300;
+/** Longer than any secret, of which a cut would leave a part that is not recognised. */
+const SAID_READ_MAX = 100_000;
 const REPEATS_MAX = 1;
 const REPEAT_AFTER_MS = 250;
 const RETRY_AFTER_SECONDS = 30;
@@ -126,8 +128,10 @@ function tidy(text: unknown, secrets: readonly string[]): string {
   const plain = typeof text === 'string' && text !== '' ? text : 'no reason given';
   return secrets
     .filter((secret) => secret !== '')
-    .reduce((shown, secret) => shown.replaceAll(secret, '…'), plain.slice(0, 4 * SAID_LENGTH_MAX))
-    .slice(0, SAID_LENGTH_MAX);
+    .reduce((shown, secret) => shown.replaceAll(secret, '…'), plain.slice(0, SAID_READ_MAX))
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, SAID_LENGTH_MAX)
+    .toWellFormed();
 }
 
 function explainStatus(
