@@ -83,6 +83,18 @@ describe('tools', () => {
     expect(found[0]).toMatchObject({ author_urn: ME, created_at: '2025-11-01T12:26:40.000Z' });
   });
 
+  it('reads comments whose moment is none, and keeps what it cannot name', async () => {
+    const json = { elements: [{ id: '1', created: { time: 9e15 }, message: { text: 'late' } }] };
+    server.failNext({ kind: 'reply', reply: { json } });
+    expect(await call('linkedin_list_comments', { post_urn: postUrn })).toMatchObject({
+      items: [{ text: 'late', created_at: null }],
+    });
+    server.failNext({ kind: 'reply', reply: { status: 201 } }, ({ method }) => method === 'POST');
+    await expect(call('linkedin_create_post', { text: 'made' })).rejects.toMatchObject({
+      ...{ code: 'platform_unavailable', outcomeOpen: true },
+    });
+  });
+
   it('writes every mark of LinkedIn’s own format as itself', () => {
     expect(littleText('a_b @c <d> {e|f} \\ *g* ~ # h')).toBe(
       'a\\_b \\@c \\<d\\> \\{e\\|f\\} \\\\ \\*g\\* \\~ \\# h',

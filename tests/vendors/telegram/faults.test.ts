@@ -43,6 +43,26 @@ it('asks with the words of the documentation', async () => {
   expect(server.received.at(-1)?.raw).toBe('{"chat_id":77,"text":"yes","reply_parameters":{"message_id":3}}');
 });
 
+it.each([
+  [{ json: { parameters: { retry_after: 0.5 } } }, 1],
+  [{ json: { parameters: { retry_after: 1e300 } } }, 86_400],
+  [{ json: { parameters: { retry_after: 'soon' } } }, 5],
+  [{ text: 'busy', headers: { 'retry-after': '7' } }, 7],
+])('waits whole seconds, a day at most: %j', async (reply, seconds) => {
+  server.failNext({ kind: 'reply', reply: { status: 429, ...reply } });
+  await expect(call('telegram_send_message', { chat_id: 77, text: 'x' })).rejects.toMatchObject({
+    ...{ code: 'rate_limited', retryAfterSeconds: seconds },
+  });
+});
+
+it('does not take a message for unsent because of its date', async () => {
+  const result = { message_id: 5, date: Number.MAX_SAFE_INTEGER, chat };
+  server.failNext({ kind: 'reply', reply: { json: { ok: true, result } } });
+  await expect(call('telegram_send_message', { chat_id: 77, text: 'x' })).rejects.toMatchObject({
+    ...{ code: 'platform_unavailable', outcomeOpen: true },
+  });
+});
+
 tryFaults({
   ...{ connector, context, server: () => server },
   samples: {

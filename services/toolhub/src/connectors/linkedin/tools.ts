@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
+import { isoOrNull } from '../vendor-api/moment.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, fieldsOf, idOrNull, textOrNull } from '../vendor-api/shape.ts';
 import { closed, mediaUrl, message, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
@@ -83,7 +84,7 @@ const listComments = defineTool({
         urn: textOrNull(comment.commentUrn),
         author_urn: textOrNull(comment.actor),
         text: textOrNull(fieldsOf(comment.message).text) ?? '',
-        created_at: time === null ? null : new Date(time).toISOString(),
+        created_at: time === null ? null : isoOrNull(time),
       };
     });
     const end = start + items.length;
@@ -129,7 +130,10 @@ const createPost = defineTool({
     });
     const urn = headers.get('x-restli-id');
     if (urn === null)
-      throw new ConnectorError('platform_unavailable', `${TITLE} did not say which post it made`);
+      // It said that it made one.
+      throw new ConnectorError('platform_unavailable', `${TITLE} did not say which post it made`, {
+        outcomeOpen: true,
+      });
     return { urn };
   },
 });

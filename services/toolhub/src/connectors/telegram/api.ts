@@ -2,7 +2,13 @@ import { hash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import { path } from '../vendor-api/path.ts';
-import { createVendorApi, refusedBy, slowDown } from '../vendor-api/request.ts';
+import {
+  boundSeconds,
+  createVendorApi,
+  refusedBy,
+  retryAfterSeconds,
+  slowDown,
+} from '../vendor-api/request.ts';
 import { fieldsOf } from '../vendor-api/shape.ts';
 
 /*
@@ -46,11 +52,13 @@ const api = createVendorApi<TelegramCredential>({
   headers: () => ({}),
   secrets: ({ bot_token }) => [bot_token],
   isRefusal: ({ body }) => fieldsOf(body).ok !== true,
-  explain({ status, body }, said) {
+  explain({ status, headers, body }, said, now) {
     if (status >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
     const answer = fieldsOf(body);
     if (status === 200 && answer.ok !== false) return unreadable();
-    return refusalOf(answer, status, said);
+    // A proxy in front of it knows the header alone.
+    const usualSeconds = headers.has('retry-after') ? retryAfterSeconds(headers, now) : RETRY_AFTER_SECONDS;
+    return refusalOf(answer, { status, said, usualSeconds });
   },
 });
 
@@ -71,8 +79,7 @@ export async function callTelegram(
 
 function refusalOf(
   answer: Record<string, unknown>,
-  status: number,
-  said: (text: unknown) => string,
+  { status, said, usualSeconds }: { status: number; said: (text: unknown) => string; usualSeconds: number },
 ): ConnectorError {
   const code = typeof answer.error_code === 'number' ? answer.error_code : status;
   // 404 is what a token gets that no bot ever had; methods and chats that do not exist are 400.
@@ -80,8 +87,7 @@ function refusalOf(
     return new ConnectorError('token_expired', 'Telegram does not accept the bot token');
   if (code === 429) {
     const { retry_after } = fieldsOf(answer.parameters);
-    const seconds = typeof retry_after === 'number' && retry_after > 0 ? retry_after : RETRY_AFTER_SECONDS;
-    return slowDown('Telegram', seconds);
+    return slowDown('Telegram', typeof retry_after === 'number' ? boundSeconds(retry_after) : usualSeconds);
   }
   if (code >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${code}`);
   if (code >= 300 && code < 400)

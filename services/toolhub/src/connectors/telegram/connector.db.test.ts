@@ -4,6 +4,7 @@ import { tryIds } from '../../../../../tests/vendors/connector-faults.ts';
 import { migrationSource } from '../../schema.ts';
 import type { ToolContext } from '../connector.ts';
 import { closeTestContexts, runTool, type TestContextInput, testContext } from '../test/tool-runner.ts';
+import { encodeCursor } from '../vendor-api/cursor.ts';
 import { createTelegramConnector } from './connector.ts';
 import type { TelegramMessage } from './message.ts';
 import { type BotApiServer, startBotApi } from './test/bot-api-server.ts';
@@ -193,6 +194,13 @@ describe('received messages', () => {
     const since = new Date((1_793_500_000 + 249) * 1_000).toISOString();
     const late = await call<Page>('telegram_list_messages', { chat_id: 77, since });
     expect(late.items.map(({ message_id }) => message_id)).toEqual([250, 249]);
+    const made = { sentAt: '2026-01-01T00:00:00Z', chatId: 1, messageId: 1 };
+    for (const wrong of [{ sentAt: '2026' }, { chatId: 1e300 }, { messageId: 0.5 }])
+      await expect(
+        call('telegram_list_messages', { cursor: encodeCursor({ ...made, ...wrong }) }),
+      ).rejects.toMatchObject({ code: 'invalid_arguments' });
+    const leap = await call<Page>('telegram_list_messages', { since: '2016-12-31T23:59:60Z', limit: 1 });
+    expect(leap.items).toHaveLength(1);
     await expect(call('telegram_list_messages', { cursor: 'eyJhIjoxfQ' })).rejects.toMatchObject({
       code: 'invalid_arguments',
     });

@@ -50,10 +50,12 @@ function nameOf(person: Record<string, unknown>): string {
 /** The year 3000: what lies beyond is no moment at which anybody wrote. */
 const SECONDS_MAX = 32_503_680_000;
 
-function isoDate(seconds: unknown): string {
+export function isoDate(seconds: unknown): string {
   const moment = integerOf(seconds);
   if (moment < 0 || moment > SECONDS_MAX)
-    throw new ConnectorError('platform_unavailable', 'Telegram sent a message without a date');
+    throw new ConnectorError('platform_unavailable', 'Telegram sent a message without a date', {
+      outcomeOpen: true,
+    });
   return new Date(moment * 1_000).toISOString();
 }
 

@@ -124,7 +124,7 @@ export interface MessageFilter {
   chatId: number | undefined;
   chatUsername: string | undefined;
   since: Date | undefined;
-  before: { sentAt: string; chatId: number; messageId: number } | undefined;
+  before: { sentAt: Date; chatId: number; messageId: number } | undefined;
   limit: number;
 }
 

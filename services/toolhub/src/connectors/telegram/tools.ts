@@ -1,8 +1,9 @@
 import { type TProperties, Type } from 'typebox';
-import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
+import { defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
+import { momentOf } from '../vendor-api/moment.ts';
 import { asObject, callTelegram, integerOf, isNotModified, type TelegramContext, textOrNull } from './api.ts';
-import { type TelegramMessage, telegramMessageSchema } from './message.ts';
+import { isoDate, type TelegramMessage, telegramMessageSchema } from './message.ts';
 import { listStored } from './store.ts';
 import { botKeyOf, collectUpdates } from './updates.ts';
 
@@ -48,7 +49,7 @@ function readSent(value: unknown) {
   return {
     message_id: integerOf(message.message_id),
     chat_id: integerOf(asObject(message.chat).id),
-    date: new Date(integerOf(message.date) * 1_000).toISOString(),
+    date: isoDate(message.date),
   };
 }
 
@@ -96,7 +97,12 @@ const getChat = defineTool({
   },
 });
 
-const cursorSchema = closed({ sentAt: Type.String(), chatId: Type.Integer(), messageId: Type.Integer() });
+const storedNumber = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+const cursorSchema = closed({
+  sentAt: Type.String({ format: 'date-time' }),
+  chatId: storedNumber,
+  messageId: storedNumber,
+});
 
 interface ListArguments extends PageArguments {
   chat_id?: number | string;
@@ -105,9 +111,6 @@ interface ListArguments extends PageArguments {
 
 async function listReceived(args: ListArguments, context: TelegramContext) {
   const before = decodeCursor(cursorSchema, args.cursor);
-  if (before !== undefined && Number.isNaN(Date.parse(before.sentAt))) {
-    throw new ConnectorError('invalid_arguments', 'the cursor is not one that this list gave');
-  }
   // Later pages continue what the first one found; only that one asks Telegram for news.
   if (before === undefined) await collectUpdates(context);
   const name =
@@ -115,8 +118,8 @@ async function listReceived(args: ListArguments, context: TelegramContext) {
   const messages = await listStored(context.database, botKeyOf(context), {
     chatId: args.chat_id === undefined || name !== undefined ? undefined : Number(args.chat_id),
     chatUsername: name?.toLowerCase(),
-    since: args.since === undefined ? undefined : new Date(args.since),
-    before,
+    since: args.since === undefined ? undefined : momentOf(args.since),
+    before: before && { ...before, sentAt: momentOf(before.sentAt) },
     limit: args.limit + 1,
   });
   const items = messages.slice(0, args.limit);
