@@ -244,6 +244,16 @@ it('reads a thread from the records of its authors where nobody counts and ranks
   expect(await call('bluesky_get_thread', { uri: answer })).toMatchObject({ ancestors: [] });
 });
 
+it.each([
+  [{ $type: 'app.bsky.feed.defs#blockedPost', uri: 'at://x', blocked: true }, 'BlockedPost'],
+  [{ $type: 'app.bsky.feed.defs#notFoundPost', uri: 'at://x', notFound: true }, 'NotFound'],
+])('says why a post is not shown: %j', async (thread, platformCode) => {
+  server.failNext({ kind: 'reply', reply: { json: { thread } } });
+  await expect(call('bluesky_get_thread', { uri: bobsPost })).rejects.toMatchObject({
+    ...{ code: 'platform_error', platformCode, outcomeOpen: false },
+  });
+});
+
 it('says why a password without an app password does not do', async () => {
   const json = { error: 'AuthFactorTokenRequired', message: 'A sign in code has been sent to your email' };
   server.failNext({ kind: 'reply', reply: { status: 401, json } });

@@ -93,9 +93,9 @@ describe('tools', () => {
     expect(server.received.at(-1)?.raw).toBe('{"name":"talk","type":11}');
     await call('discord_create_thread', { channel_id: CHANNEL, message_id: messageId, name: 'talk' });
     expect(server.received.at(-1)?.path).toBe(`/channels/${CHANNEL}/messages/${messageId}/threads`);
-    for (const emoji of ['👍', '👍', '👩🏽‍💻', '🇩🇪', '1️⃣', 'party:41771983429993937'])
+    for (const emoji of ['👍', '👍', '👩🏽‍💻', '🇩🇪', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '1️⃣', 'party:41771983429993937'])
       await call('discord_add_reaction', { channel_id: CHANNEL, message_id: messageId, emoji });
-    expect(server.reactions.size).toBe(5);
+    expect(server.reactions.size).toBe(6);
     const unknown = call('discord_add_reaction', {
       channel_id: CHANNEL,
       message_id: '41771983429993999',

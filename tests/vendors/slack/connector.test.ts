@@ -71,6 +71,16 @@ describe('tools', () => {
     });
   });
 
+  it('writes to people of every kind of workspace', async () => {
+    for (const person of ['U0123456789', 'W0123456789']) {
+      const json = { ok: true, channel: 'D0123456789', ts: '1700000000.000100' };
+      server.failNext({ kind: 'reply', reply: { json } });
+      expect(await call('slack_send_message', { channel: person, text: 'hi' })).toMatchObject({
+        channel: 'D0123456789',
+      });
+    }
+  });
+
   it('reacts once, however often it is asked', async () => {
     for (const emoji of ['thumbsup', ':thumbsup:'])
       expect(await call('slack_add_reaction', { channel: CHANNEL, ts, emoji })).toEqual({

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
+import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
+import { momentOf } from '../vendor-api/moment.ts';
 import type { VendorRequest } from '../vendor-api/request.ts';
 import { countOrNull, type Fields, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import {
@@ -136,7 +137,11 @@ const searchPosts = defineTool({
   run: ({ query, sort = 'latest', since, ...page }, context: BlueskyContext) =>
     readPage(
       context,
-      { path: '/xrpc/app.bsky.feed.searchPosts', items: 'posts', query: { q: query, sort, since } },
+      {
+        path: '/xrpc/app.bsky.feed.searchPosts',
+        items: 'posts',
+        query: { q: query, sort, since: since && momentOf(since).toISOString() },
+      },
       { ...page, read: readPost },
     ),
 });
@@ -158,6 +163,7 @@ const getThread = defineTool({
       const query = { uri, depth: THREAD_DEPTH, parentHeight: THREAD_HEIGHT };
       const { body } = await callBluesky(context, { path: '/xrpc/app.bsky.feed.getPostThread', query });
       const thread = shape.object(shape.object(body).thread);
+      if (thread.post === undefined) throw notShown(thread);
       return {
         post: readPost(thread.post),
         ancestors: ancestorsOf(thread),
@@ -174,6 +180,19 @@ const getThread = defineTool({
     }
   },
 });
+
+/** What stands for the post itself where the account may not see it, or where it is gone. */
+function notShown({ blocked, notFound }: Fields): ConnectorError {
+  if (blocked === true)
+    return new ConnectorError('platform_error', 'Bluesky refused: one of the two accounts blocks the other', {
+      platformCode: 'BlockedPost',
+    });
+  if (notFound === true)
+    return new ConnectorError('platform_error', 'Bluesky refused: the post is not there', {
+      platformCode: 'NotFound',
+    });
+  return shape.wrong();
+}
 
 /** Posts that were deleted or blocked stand in a thread without a `post`: they are passed over. */
 function ancestorsOf(thread: Readonly<Record<string, unknown>>): BlueskyPost[] {

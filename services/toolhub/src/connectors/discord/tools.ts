@@ -236,7 +236,7 @@ const addReaction = defineTool({
     message_id: messageId,
     emoji: Type.String({
       pattern:
-        '^([A-Za-z0-9_]{2,32}:[0-9]{15,20}|[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\p{Regional_Indicator}\\u200d\\ufe0f\\u20e3]{1,16}|[0-9#*]\\ufe0f?\\u20e3)$',
+        '^([A-Za-z0-9_]{2,32}:[0-9]{15,20}|[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\p{Regional_Indicator}\\u200d\\ufe0f\\u20e3]{1,16}|\\u{1f3f4}[\\u{e0020}-\\u{e007f}]{1,16}|[0-9#*]\\ufe0f?\\u20e3)$',
       description: 'A Unicode emoji, or name:id of an emoji of the server.',
     }),
   }),

@@ -182,7 +182,7 @@ const sendMessage = defineTool({
   description: 'Sends a message to a channel, a person or a thread, as the account.',
   class: 'W',
   inputSchema: closed({
-    channel: vendorId('Id of the channel, conversation or person.', '^[CDGU][A-Z0-9]{2,30}$'),
+    channel: vendorId('Id of the channel, conversation or person.', '^[CDGUW][A-Z0-9]{2,30}$'),
     text: message(TEXT_LENGTH_MAX, 'The text, in mrkdwn; beside blocks it is what notifications show.'),
     thread_ts: Type.Optional(timestamp('`ts` of the message whose thread this answers.')),
     blocks: Type.Optional(

@@ -15,8 +15,8 @@ import { countOrNull, fieldsOf, isFields, textOrNull } from './shape.ts';
 
 /** No valid token; 102 and 104 are its older relatives. */
 const TOKEN_CODES = [102, 104, 190];
-/** Too many calls of the app, the user, the page, the account, the number, and to one recipient. */
-const RATE_CODES = [4, 17, 32, 613, 80001, 80002, 80006, 80007, 130429, 131048, 131056];
+/** Too many calls of the app, the user, the page, the account, its templates, the number, and to one recipient. */
+const RATE_CODES = [4, 17, 32, 341, 613, 80001, 80002, 80006, 80007, 80008, 130429, 131048, 131056];
 /** "Unknown error" and "service unavailable": both pass by themselves. */
 const PASSING_CODES = [1, 2, 131000, 131016];
 const RETRY_AFTER_SECONDS = 60;

@@ -8,6 +8,8 @@ export interface Shape {
   list(value: unknown): readonly unknown[];
   text(value: unknown): string;
   integer(value: unknown): number;
+  /** What to throw for an answer that is not what the vendor documents. */
+  wrong(): ConnectorError;
 }
 
 export function shapeOf(title: string): Shape {
@@ -20,6 +22,7 @@ export function shapeOf(title: string): Shape {
     );
   }
   return {
+    wrong,
     object(value) {
       if (isFields(value)) return value;
       throw wrong();

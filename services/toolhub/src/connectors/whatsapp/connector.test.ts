@@ -88,6 +88,8 @@ describe('the credential', () => {
       ],
       [{ kind: 'error', status: 400, error: graphError(130429, 'Rate limit hit') }, 'rate_limited'],
       [{ kind: 'error', status: 400, error: graphError(80007, 'Too many calls') }, 'rate_limited'],
+      [{ kind: 'error', status: 400, error: graphError(80008, 'Too many calls') }, 'rate_limited'],
+      [{ kind: 'error', status: 400, error: graphError(341, 'Limit reached') }, 'rate_limited'],
       [{ kind: 'error', status: 429, error: graphError(131056, 'Pair rate limit hit') }, 'rate_limited'],
     ] as const;
     for (const [failure, code] of outcomes) {
