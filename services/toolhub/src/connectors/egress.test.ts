@@ -17,6 +17,8 @@ beforeAll(async () => {
     } else if (request.url === '/endless') {
       const timer = setInterval(() => response.write('x'.repeat(1_000_000)), 1);
       response.on('close', () => clearInterval(timer));
+    } else if (request.url === '/agent') {
+      response.end(request.headers['user-agent'] ?? 'nobody');
     } else if (request.url === '/empty') {
       response.writeHead(204).end();
     } else {
@@ -53,6 +55,13 @@ describe('the guarded fetch', () => {
     expect(await answer.text()).toBe('POST y');
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     expect((await fetch(`http://${place}/empty`)).status).toBe(204);
+  });
+
+  it('says who asks, unless a platform wants it said in its own way', async () => {
+    const fetch = egressTo([place]).fetch(signal());
+    expect(await (await fetch(`http://${place}/agent`)).text()).toBe('Toolhub');
+    const headers = { 'user-agent': 'DiscordBot (https://example.com, 1)' };
+    expect(await (await fetch(`http://${place}/agent`, { headers })).text()).toBe(headers['user-agent']);
   });
 
   it('follows no redirect', async () => {

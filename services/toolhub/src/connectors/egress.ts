@@ -13,6 +13,8 @@ import { type AddressGuard, ConnectorError, type GuardedFetch } from './connecto
 const REQUEST_TIMEOUT_MS = 20_000;
 const CONNECTIONS_PER_ORIGIN = 32;
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+/** Firewalls in front of many servers take a request without one for an attack (RFC 9110 10.1.5). */
+const USER_AGENT = 'Toolhub';
 
 export interface EgressDependencies {
   /** `host:port` entries that may be private and may go without TLS. */
@@ -53,7 +55,8 @@ export function createEgress(options: EgressDependencies): Egress {
         };
         watch?.connecting();
         try {
-          return await client.request(url, { ...init, signal: callSignal, onLeaving });
+          const headers = { 'user-agent': USER_AGENT, ...init.headers };
+          return await client.request(url, { ...init, headers, signal: callSignal, onLeaving });
         } catch (error) {
           callSignal.throwIfAborted();
           throw asConnectorError(error, new URL(url).hostname, hasLeft);
