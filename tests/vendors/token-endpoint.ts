@@ -83,7 +83,13 @@ export function tryRenewal(trial: RenewalTrial): void {
 
   it('does not give up a connection because the vendor is away or the registration is wrong', async () => {
     trial.endpoint().issue('refresh-2');
-    for (const reply of [{ status: 503 }, { status: 401, json: { error: 'invalid_client' } }]) {
+    const busy = { status: 429, headers: { 'retry-after': '9' } };
+    trial.server().failNext({ kind: 'reply', reply: busy });
+    await expect(renew('refresh-2')).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 9 });
+    for (const reply of [
+      ...[{ status: 503 }, { status: 401, json: { error: 'invalid_client' } }],
+      { status: 403, json: { message: 'Forbidden' } },
+    ]) {
       trial.server().failNext({ kind: 'reply', reply });
       await expect(renew('refresh-2')).rejects.toMatchObject({ code: 'platform_unavailable' });
     }

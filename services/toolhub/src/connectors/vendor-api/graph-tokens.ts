@@ -1,6 +1,6 @@
 import { ConnectorError, type GuardedFetch, type RefreshOutcome } from '../connector.ts';
 import { readJsonAnswer } from './answer.ts';
-import { credentialOf, type OAuthCredential } from './oauth-credential.ts';
+import { credentialOf, type OAuthCredential, throwIfAway } from './oauth-credential.ts';
 import { countOrNull, fieldsOf } from './shape.ts';
 
 const TOKEN_OVER = 190;
@@ -19,8 +19,7 @@ export async function exchangeGraphToken(input: {
   const url = new URL(input.url);
   for (const [name, value] of Object.entries(input.parameters)) url.searchParams.set(name, value);
   const response = await fetch(url, { headers: { accept: 'application/json' } });
-  if (response.status >= 500 || response.status === 429)
-    throw new ConnectorError('platform_unavailable', `${title} answered ${response.status} to the renewal`);
+  throwIfAway(response, title, now);
   const answer = await readJsonAnswer(response, title);
   if (response.ok && answer.error === undefined)
     return { kind: 'refreshed', credential: credentialOf({ answer, now }) };

@@ -8,6 +8,7 @@ import {
 } from '../connector.ts';
 import { readJsonAnswer } from './answer.ts';
 import { momentOf } from './moment.ts';
+import { retryAfterSeconds, slowDown } from './request.ts';
 import { readTokens } from './tokens.ts';
 
 /** A token travels in a header, so it has no spaces and no line ends. */
@@ -67,6 +68,9 @@ export function credentialOf(
 const FINAL_ERRORS =
   /^(invalid_grant|invalid_refresh_token|token_revoked|token_expired|invalid_request|bad_refresh_token)$/;
 
+/** Of a token endpoint that names no error: anything else may come from a firewall in front of it. */
+const MUTE_REFUSALS: ReadonlySet<number> = new Set([200, 400, 401]);
+
 /** The standard renewal (RFC 6749 6) with the operator's registration at the vendor. */
 export async function refreshByGrant(
   context: ToolContext<OAuthCredential>,
@@ -91,14 +95,21 @@ export async function refreshByGrant(
     },
     body: form.toString(),
   });
-  if (response.status >= 500 || response.status === 429) {
-    const message = `${provider.title} answered ${response.status} to the renewal`;
-    throw new ConnectorError('platform_unavailable', message);
-  }
+  throwIfAway(response, provider.title, context.now());
   const answer = await readJsonAnswer(response, provider.title);
   const code = typeof answer.error === 'string' ? answer.error : undefined;
-  if (!response.ok || answer.ok === false || code !== undefined) return notRenewed(provider.title, code);
+  if (!response.ok || answer.ok === false || code !== undefined) {
+    const isMute = code === undefined && !MUTE_REFUSALS.has(response.status);
+    return notRenewed(provider.title, isMute ? String(response.status) : code);
+  }
   return { kind: 'refreshed', credential: credentialOf({ answer, now: context.now() }, context.credential) };
+}
+
+/** A token endpoint that is busy or away says nothing about the token. */
+export function throwIfAway({ status, headers }: Response, title: string, now: Date): void {
+  if (status === 429) throw slowDown(title, retryAfterSeconds(headers, now));
+  if (status >= 500)
+    throw new ConnectorError('platform_unavailable', `${title} answered ${status} to the renewal`);
 }
 
 /** A fault of the operator's registration must not make every customer connect anew: it is no refusal of the token. */
