@@ -85,6 +85,10 @@ describe('tools', () => {
     expect(tokenOfLast()).toBe(`Bearer page-token-of-${SECOND}`);
     const unknown = call('facebook_reply_comment', { comment_id: '9_9', message: 'x' });
     await expect(unknown).rejects.toMatchObject({ code: 'platform_error', platformCode: 'not_a_page' });
+    server.failNext({ kind: 'reply', reply: { json: { data: [{ id: SECOND, name: 'Only looked at' }] } } });
+    await expect(
+      call('facebook_reply_comment', { comment_id: `${SECOND}_9`, message: 'x' }),
+    ).rejects.toMatchObject({ platformCode: 'not_a_page', outcomeOpen: false });
   });
 
   it('answers people with the words of the documentation', async () => {

@@ -4,7 +4,7 @@ import { momentOf } from '../vendor-api/moment.ts';
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SECOND_MS = 1_000;
 
-export interface DayRange {
+export interface SearchDays {
   since?: Date;
   before?: Date;
 }
@@ -13,7 +13,7 @@ export interface DayRange {
  * The UTC days that a search looks at; null where no mail can have arrived. Servers that count in seconds from now
  * (RFC 5032) take no moment that is still to come, nor one of long ago; such an end is left out, since it parts nothing.
  */
-export function daysOf(args: { since?: string; before?: string }, now: Date): DayRange | null {
+export function daysOf(args: { since?: string; before?: string }, now: Date): SearchDays | null {
   const since = args.since === undefined ? undefined : startOfDay('since', args.since);
   const before = args.before === undefined ? undefined : startOfDay('before', args.before);
   const last = now.getTime() - SECOND_MS;

@@ -30,7 +30,11 @@ export async function asPageOf(context: MetaContext, objectId: string): Promise<
     path: '/me/accounts',
     query: { fields: 'id,access_token', limit: PAGES_MAX },
   });
-  const pages = shape.list(shape.object(body).data).map(fieldsOf);
+  // Of a page that the account may only look at, Facebook shows no token.
+  const pages = shape
+    .list(shape.object(body).data)
+    .map(fieldsOf)
+    .filter(({ access_token }) => typeof access_token === 'string');
   const named = pages.find(({ id }) => id === objectId.split('_')[0]);
   const candidates = named === undefined ? pages.slice(0, PAGES_TRIED_MAX) : [named];
   for (const { access_token } of candidates) {
