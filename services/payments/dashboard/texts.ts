@@ -6,7 +6,7 @@ import { ledger } from './ledger/texts.ts';
 import { logs } from './logs/texts.ts';
 import { operator } from './operator/texts.ts';
 import { methods } from './payment-methods/texts.ts';
-import { newPayment, payment, payments } from './payments/texts.ts';
+import { newPayment, payment, payments, refusals } from './payments/texts.ts';
 import { sandbox } from './sandbox/texts.ts';
 import { invitation, signup } from './session/texts.ts';
 import { settings } from './settings/texts.ts';
@@ -48,6 +48,7 @@ export const texts = {
   payments,
   payment,
   newPayment,
+  refusals,
   methods,
   webhooks,
   events,

@@ -117,12 +117,19 @@ export function testFirstSteps(running: () => Running): void {
     );
     expect(rowCount).toBe(1);
     await button(page, 'Send payment').click();
-    await refusedAt(page, 'Rail', /No rail can carry this payment/);
+    // In sentences, with the next step; the codes are for programs.
+    const why =
+      /No rail can carry this payment\. RTP: the destination account cannot receive by it\..* Pay to another account\./;
+    await refusedAt(page, 'Rail', why);
     // The API names the field itself where one rail was asked for.
     await page.getByRole('combobox', { name: 'Rail' }).click();
     await page.getByRole('option', { name: 'RTP' }).click();
     await button(page, 'Send payment').click();
-    await refusedAt(page, 'Rail', /destination_cannot_receive/);
+    const whyNotThis = /RTP cannot carry this payment: the destination account cannot receive by it\./;
+    await refusedAt(page, 'Rail', whyNotThis);
+    // The quote beside it says the same.
+    await page.getByRole('alert').getByText(whyNotThis).waitFor();
+    expect(await page.getByText('destination_cannot_receive').count()).toBe(0);
   });
 
   test('makes a key, which works, and stops working within a second of being revoked', async () => {

@@ -28,6 +28,8 @@ export interface ApiFormOptions<Values extends object> {
   fieldNames?: Record<string, string>;
   /** Refusals that name no field and are about one all the same, by their code. */
   fieldOfCode?: Readonly<Record<string, string>>;
+  /** A refusal in the words of the page, where the server's are for programs; the server's where it gives none. */
+  wordsOf?: (refusal: ApiError, values: Values) => string | undefined;
 }
 
 /** A form whose refusals appear at the fields that they are about. */
@@ -81,13 +83,14 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
 function place<Values extends object>(
   form: UseFormReturnType<Values>,
   error: unknown,
-  { fieldNames = {}, fieldOfCode = {} }: ApiFormOptions<Values>,
+  { fieldNames = {}, fieldOfCode = {}, wordsOf }: ApiFormOptions<Values>,
 ): FormProblem | undefined {
   if (error instanceof ConnectionLost) return { title: texts.formProblem, lines: [texts.notSent] };
   if (!(error instanceof ApiError)) return { title: texts.unexpected, lines: [texts.unexpectedNext] };
+  const said = wordsOf?.(error, form.getValues());
   const about = error.fields.length === 0 ? fieldOfCode[error.code] : undefined;
   if (about !== undefined) {
-    form.setFieldError(about, error.message);
+    form.setFieldError(about, said ?? error.message);
     focusFirst(form, [about]);
     return undefined;
   }
@@ -96,14 +99,14 @@ function place<Values extends object>(
     return fieldNames[path] ?? path;
   };
   const known = error.fields.filter((field) => hasField(form.getValues(), fieldOf(field)));
-  for (const field of known) form.setFieldError(fieldOf(field), field.detail);
+  for (const field of known) form.setFieldError(fieldOf(field), said ?? field.detail);
   focusFirst(form, known.map(fieldOf));
   const others = error.fields.filter((field) => !known.includes(field));
   if (known.length > 0 && others.length === 0) return undefined;
   const lines = others.map(({ pointer, detail }) =>
     pointer ? `${fieldOfPointer(pointer)}: ${detail}` : detail,
   );
-  return { title: error.title, lines: lines.length > 0 ? lines : [error.message] };
+  return { title: error.title, lines: lines.length > 0 ? lines : [said ?? error.message] };
 }
 
 function focusFirst<Values extends object>(form: UseFormReturnType<Values>, fields: readonly string[]): void {

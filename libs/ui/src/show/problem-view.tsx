@@ -6,7 +6,13 @@ import { Empty } from './empty.tsx';
 import { ToStart } from './to-start.tsx';
 
 /** Why something could not be shown, at the place where it would be. */
-export function ProblemView({ error, retry }: { error: unknown; retry?: () => void }) {
+export function ProblemView(props: {
+  error: unknown;
+  retry?: () => void;
+  /** In place of the server's words, where those are for programs. */
+  words?: string | undefined;
+}) {
+  const { error, retry } = props;
   if (error instanceof ConnectionLost) return <Alert color="orange">{texts.connectionLost}</Alert>;
   if (error instanceof ApiError && error.status === 404)
     return <Empty icon="search" title={texts.notFound} next={texts.notFoundNext} action={<ToStart />} />;
@@ -14,7 +20,7 @@ export function ProblemView({ error, retry }: { error: unknown; retry?: () => vo
   return (
     <Alert color={known && error.status === 403 ? 'orange' : 'red'} title={titleOf(error)} role="alert">
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{known ? error.message : texts.unexpectedNext}</Text>
+        <Text size="sm">{known ? (props.words ?? error.message) : texts.unexpectedNext}</Text>
         {known && error.requestId !== '' ? (
           <Text size="xs" component="div">
             {texts.requestId}: <CopyText text={error.requestId} label={texts.requestId} />

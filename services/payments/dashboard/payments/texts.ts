@@ -136,7 +136,8 @@ export const newPayment = {
   fallback: 'Try ACH when RTP refuses',
   description: 'Description',
   metadata: 'Metadata',
-  metadataHint: 'One key=value on each line',
+  optional: 'Optional.',
+  metadataHint: 'Optional. One key=value on each line.',
   again: 'Filled in as in the payment',
   againHint: 'This makes a new one when you send it; the other stays as it is.',
   submit: 'Send payment',
@@ -145,4 +146,36 @@ export const newPayment = {
   quoteEmpty: 'Fill in amount and both accounts to see rail, fee and settlement.',
   notAnAmount: 'An amount such as 25.00',
   badPair: 'Each line must be key=value',
+} as const;
+
+/** Why a payment or a refund is refused, and what to do about it. */
+export const refusals = {
+  rail: (rail: string, why: string) => `${rail} cannot carry this payment: ${why}.`,
+  noRail: 'No rail can carry this payment.',
+  ofRail: (rail: string, why: string) => `${rail}: ${why}.`,
+  why: {
+    source_cannot_send: 'the source account cannot send by it',
+    destination_cannot_receive: 'the destination account cannot receive by it',
+    amount_over_limit: 'the amount is over its limit',
+    only_between_balances: 'it moves money between two balances only',
+    not_between_balances: 'it does not move money between two balances',
+    not_configured: 'it is not connected',
+    down: 'it is out of order for the moment',
+    refused: 'it has refused this payment',
+  } satisfies Record<Obstacle, string>,
+  and: ', and ',
+  or: ', or ',
+  another: (rails: string) => `Set the rail to “${newPayment.railAuto}”: ${rails} can carry it.`,
+  next: {
+    source_cannot_send: 'pay from another account',
+    destination_cannot_receive: 'pay to another account',
+    amount_over_limit: 'send a smaller amount',
+    not_configured: 'ask who runs this service to connect it',
+    down: 'try again in some minutes',
+  } satisfies Partial<Record<Obstacle, string>>,
+  nextOfAll: 'choose other accounts or another amount',
+  refundLeft: (amount: string) => `At most ${amount} of this payment can still be refunded.`,
+  refundNothingLeft: 'All of this payment is refunded already, or on its way back.',
+  available: (amount: string) =>
+    `The balance has ${amount} available. Send no more than that, or add money to it first.`,
 } as const;

@@ -19,7 +19,10 @@ export function refundRefusal(original: Payment, amount: number): Error | undefi
   const refundable = original.amount - original.refundedAmount;
   if (amount >= 1 && amount <= refundable) return undefined;
   return errors.refund_exceeds_payment({
-    detail: `At most ${refundable} of this payment can still be refunded.`,
+    detail:
+      refundable > 0
+        ? `At most ${refundable} (${original.currency}, in minor units) of this payment can still be refunded.`
+        : 'Nothing of this payment is left to refund.',
     extra: { refundable_amount: refundable },
   });
 }

@@ -6,6 +6,7 @@ import { client, refresh } from '../../api/client.ts';
 import type { Payment } from '../../api/types.ts';
 import { MethodName } from '../../payment-methods/method.tsx';
 import { texts } from '../../texts.ts';
+import { wordsOfRefusal } from '../refusal-words.ts';
 
 const words = texts.payment;
 
@@ -20,6 +21,7 @@ export function RefundButton({ payment }: { payment: Payment }) {
       amount: (value: string) => (parseAmount(value) === undefined ? texts.newPayment.notAnAmount : null),
     },
     fieldOfCode: { refund_exceeds_payment: 'amount', insufficient_funds: 'amount' },
+    wordsOf: (refusal) => wordsOfRefusal(refusal, { currency: payment.currency }),
     send: async ({ amount, description }, idempotencyKey) => {
       const body = { amount: parseAmount(amount), ...(description === '' ? {} : { description }) };
       const refund = await client.post<Payment>(`/v1/payments/${payment.id}/refunds`, body, {
@@ -48,7 +50,11 @@ export function RefundButton({ payment }: { payment: Payment }) {
               data-autofocus
               {...api.form.getInputProps('amount')}
             />
-            <TextInput label={texts.payments.description} {...api.form.getInputProps('description')} />
+            <TextInput
+              label={texts.payments.description}
+              description={texts.newPayment.optional}
+              {...api.form.getInputProps('description')}
+            />
           </Stack>
         </ApiFormView>
       </Modal>

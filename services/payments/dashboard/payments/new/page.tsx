@@ -19,6 +19,7 @@ import { mode } from '../../api/mode.ts';
 import type { Payment, PaymentMethod } from '../../api/types.ts';
 import { nameOf } from '../../payment-methods/method.tsx';
 import { texts } from '../../texts.ts';
+import { wordsOfRefusal } from '../refusal-words.ts';
 import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, type PaymentDraft } from './draft.ts';
 import { QuotePanel } from './quote-panel.tsx';
 
@@ -87,6 +88,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
       'routing.fallback': 'fallback',
     },
     fieldOfCode: { insufficient_funds: 'amount', rail_not_available: 'rail' },
+    wordsOf: (refusal, { rail }) => wordsOfRefusal(refusal, { asked: rail }),
     validate: {
       amount: (value: string) => (parseAmount(value) ? null : words.notAnAmount),
       metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),
@@ -153,7 +155,12 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
                     />
                   </>
                 ) : null}
-                <TextInput label={words.description} maxLength={140} {...form.getInputProps('description')} />
+                <TextInput
+                  label={words.description}
+                  description={words.optional}
+                  maxLength={140}
+                  {...form.getInputProps('description')}
+                />
                 <Textarea
                   label={words.metadata}
                   description={words.metadataHint}

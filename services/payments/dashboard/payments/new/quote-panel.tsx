@@ -1,4 +1,4 @@
-import { Amount, Facts, Loading, Panel, ProblemView, When } from '@libs/ui';
+import { Amount, Facts, isApiError, Loading, Panel, ProblemView, When } from '@libs/ui';
 import { Stack, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -6,6 +6,7 @@ import { client } from '../../api/client.ts';
 import type { Payment, Quote } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
 import { DecisionLines } from '../detail/decision.tsx';
+import { wordsOfRefusal } from '../refusal-words.ts';
 import { RailName } from '../status.tsx';
 
 const words = texts.newPayment;
@@ -36,7 +37,7 @@ export function QuotePanel({ body }: { body: Record<string, unknown> | undefined
             {words.quoteEmpty}
           </Text>
         ) : quote.isError ? (
-          <ProblemView error={quote.error} />
+          <QuoteProblem error={quote.error} text={text} />
         ) : quote.data === undefined ? (
           <Loading />
         ) : (
@@ -44,6 +45,13 @@ export function QuotePanel({ body }: { body: Record<string, unknown> | undefined
         )}
       </div>
     </Panel>
+  );
+}
+
+function QuoteProblem({ error, text }: { error: unknown; text: string }) {
+  const { rail: asked } = JSON.parse(text) as { rail: Payment['rail'] };
+  return (
+    <ProblemView error={error} words={isApiError(error) ? wordsOfRefusal(error, { asked }) : undefined} />
   );
 }
 
