@@ -18,6 +18,7 @@ import {
   timesWithoutZone,
   type WatchedPage,
 } from '../chromium.ts';
+import { testLayout } from './layout.ts';
 import { dialogs, listPages, objectPages, operatorPages, publicPages, statePages } from './pages.ts';
 import { startDashboard } from './rig.ts';
 import { type Seeded, seed, seedOperator, seedStates } from './seed.ts';
@@ -228,6 +229,15 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       (await page.getByRole(role, { name }).boundingBox())?.y ?? 0;
     expect(await topOf('heading', 'Quote')).toBeLessThan(await topOf('button', 'Send payment'));
     await page.context().close();
+  });
+
+  testLayout({
+    open: async () => {
+      const { page } = await openAs(owner);
+      await visit(page, '/dashboard');
+      return page;
+    },
+    completed: () => seeded.completed,
   });
 
   test('a page says once which zone its times are in, and nothing where it has none', async () => {

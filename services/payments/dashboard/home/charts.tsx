@@ -25,7 +25,10 @@ export function Charts({ overview }: { overview: Overview }) {
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Panel title={words.volumeByDay}>
-          <Bars rows={days} currency={overview.currency} />
+          {/* As high as the panels beside it, and never lower than this. */}
+          <Box className="ui-chart-room" mih={CHART_HEIGHT}>
+            <Bars rows={days} currency={overview.currency} />
+          </Box>
         </Panel>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
@@ -110,7 +113,7 @@ function Bars({ rows, currency }: { rows: readonly { label: string; amount: numb
   const labelEvery = Math.ceil(rows.length / LABELS_MAX);
   const amountOf = short(currency);
   return (
-    <div className="ui-chart" style={{ height: CHART_HEIGHT }}>
+    <div className="ui-chart">
       <div className="ui-chart-axis" aria-hidden>
         {TICKS.map((share) => (
           <span key={share}>{amountOf.format((end * share) / 100)}</span>

@@ -1,5 +1,5 @@
 import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
-import { Select, TextInput } from '@mantine/core';
+import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { client, refresh } from '../api/client.ts';
 import type { Payment, PaymentStatus } from '../api/types.ts';
 import { texts } from '../texts.ts';
@@ -44,15 +44,18 @@ function ForceForm({ paymentId, outcomes }: { paymentId?: string; outcomes: read
         {paymentId === undefined ? (
           <TextInput label={words.paymentId} placeholder="pay_…" required {...api.form.getInputProps('id')} />
         ) : null}
-        <Select
-          label={words.outcome}
-          data={outcomes.map((value) => ({ value, label: words.outcomes[value] }))}
-          {...api.form.getInputProps('outcome')}
-        />
-        {/* What settles has no reason to be told. */}
-        {api.form.values.outcome === 'settle' ? null : (
-          <TextInput label={words.code} placeholder={words.codeHint} {...api.form.getInputProps('code')} />
-        )}
+        {/* On the page of a payment the panel is as wide as the page. */}
+        <SimpleGrid cols={{ base: 1, sm: paymentId === undefined ? 1 : 2 }}>
+          <Select
+            label={words.outcome}
+            data={outcomes.map((value) => ({ value, label: words.outcomes[value] }))}
+            {...api.form.getInputProps('outcome')}
+          />
+          {/* What settles has no reason to be told. */}
+          {api.form.values.outcome === 'settle' ? null : (
+            <TextInput label={words.code} placeholder={words.codeHint} {...api.form.getInputProps('code')} />
+          )}
+        </SimpleGrid>
       </ApiFormView>
     </Panel>
   );

@@ -46,13 +46,20 @@ function columnsFor(decided: Decided): Column<RailCandidate>[] {
     {
       header: words.fee,
       align: 'right',
-      render: ({ fee }) => (fee === null ? '–' : <Amount minor={fee.amount} />),
+      has: ({ fee }) => fee !== null,
+      render: ({ fee }) => (fee === null ? '' : <Amount minor={fee.amount} />),
     },
-    { header: words.settles, align: 'right', render: ({ settles_at: at }) => <When at={at} /> },
+    {
+      header: words.settles,
+      align: 'right',
+      has: ({ settles_at: at }) => at !== null,
+      render: ({ settles_at: at }) => <When at={at} />,
+    },
     {
       header: words.score,
       align: 'right',
-      render: ({ score }) => (score === null ? '–' : formatAmount(Math.round(score))),
+      has: ({ score }) => score !== null,
+      render: ({ score }) => (score === null ? '' : <Amount minor={Math.round(score)} />),
     },
     { header: words.why, render: (candidate) => whyOf(candidate, decided) },
   ];
@@ -64,7 +71,7 @@ export function DecisionLines({ decision, asked }: Decided) {
     <Stack gap="sm">
       {decision.candidates.map((candidate) => (
         <div key={candidate.rail}>
-          <Group gap="xs">
+          <Group gap="xs" fz="sm">
             <strong>
               <RailName rail={candidate.rail} />
             </strong>

@@ -9,7 +9,7 @@ import {
   QueryView,
   toast,
 } from '@libs/ui';
-import { Alert, Button, Grid, Group, Stack } from '@mantine/core';
+import { Alert, Button, Grid, Group } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import { client, refresh, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
@@ -70,18 +70,14 @@ function PaymentView({ payment }: { payment: Payment }) {
       )}
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 8 }}>
-          <Stack gap="lg">
-            <FactsPanel payment={payment} />
-            <DecisionPanel decision={payment.rail_decision} asked={payment.rail} />
-          </Stack>
+          <FactsPanel payment={payment} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Stack gap="lg">
-            <TimelinePanel payment={payment} />
-            {rights.write && mode === 'test' ? <ForcePanel payment={payment} /> : null}
-          </Stack>
+          <TimelinePanel payment={payment} />
         </Grid.Col>
       </Grid>
+      <DecisionPanel decision={payment.rail_decision} asked={payment.rail} />
+      {rights.write && mode === 'test' ? <ForcePanel payment={payment} /> : null}
       {payment.refund_of === null ? <RefundsPanel payment={payment} /> : null}
       <AttemptsPanel payment={payment} />
       <MessagesPanel payment={payment} />

@@ -1,0 +1,47 @@
+// What stands where: rows that are read at a glance, and a header that keeps to its window.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { goTo } from '../chromium.ts';
+
+interface Opened {
+  /** A tab of somebody who is logged in, at the home page. */
+  open: () => Promise<Page>;
+  completed: () => string;
+}
+
+const DESKTOP_WIDTHS = [1_280, 1_440];
+/** Phones of today: between them lie those whose header has little room. */
+const PHONE_WIDTHS = [360, 390, 414];
+
+/** Two lines of a table are higher than this. */
+const LINE_PX_MAX = 32;
+const HIGHEST_REASON = `Math.max(...[...document.querySelectorAll('td[data-label="Why"]')].map((cell) => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getBoundingClientRect().height;
+}))`;
+
+export function testLayout({ open, completed }: Opened): void {
+  test('on a desktop why a rail was taken is read in one line for each', async () => {
+    const page = await open();
+    await goTo(page, `/dashboard/payments/${completed()}`);
+    await page.getByRole('table', { name: 'Why this rail' }).waitFor();
+    for (const width of DESKTOP_WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(HIGHEST_REASON), `${width} px`).toBeLessThan(LINE_PX_MAX);
+    }
+    await page.context().close();
+  });
+
+  test('on a phone the account stands as far from the edge as the page below it', async () => {
+    const page = await open();
+    for (const width of PHONE_WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      const account = await page.getByRole('button', { name: 'Your account' }).boundingBox();
+      const below = await page.locator('.ui-page').boundingBox();
+      const endOf = (box: typeof account) => Math.round((box?.x ?? 0) + (box?.width ?? 0));
+      expect(endOf(account), `${width} px`).toBeLessThanOrEqual(endOf(below));
+    }
+    await page.context().close();
+  });
+}
