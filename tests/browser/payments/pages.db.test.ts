@@ -256,6 +256,10 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     const difference = page.getByRole('row', { name: /20261113021000021B0042/ });
     await difference.getByRole('button', { name: 'Copy Reference' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('20261113021000021B0042');
+    // Days are written as everywhere.
+    expect(await difference.locator('time').allTextContents()).toEqual(
+      Array(2).fill(expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d{4}$/)),
+    );
     // The rail and its mode are read as one, however narrow their column is.
     const rail = difference.getByText('RTP · Live', { exact: true });
     expect(await rail.evaluate((text) => text.getClientRects().length)).toBe(1);

@@ -229,6 +229,12 @@ export function testJourneysEnd(running: () => Running): void {
     await heading(page, 'Audit log');
     await page.getByText('Tool called').first().waitFor();
     expect(new URL(page.url()).search).toBe('?outcome=success');
+    // A day is chosen, not written; the log counts its days in UTC, and says so.
+    await page.getByLabel('From day (UTC)').fill('2100-01-01');
+    await page.getByText('Nothing matches these filters').waitFor();
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2100-01-01');
+    await page.getByRole('button', { name: 'Clear filters' }).first().click();
+    await page.getByText('Tool called').first().waitFor();
   });
 }
 

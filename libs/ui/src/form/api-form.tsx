@@ -77,7 +77,7 @@ export function ApiFormView<Values extends object>(props: {
           props.children(end)
         ) : props.inline === true ? (
           <>
-            <Group align="flex-end" gap="sm">
+            <Group align="flex-end" gap="sm" className="ui-inline-form">
               {props.children}
               {button}
             </Group>

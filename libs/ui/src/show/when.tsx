@@ -5,6 +5,9 @@ const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 const momentAndZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
+/** A day that is named without a zone is the same one everywhere. */
+const namedDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+
 /** As the server wrote it, for whoever compares with a log. */
 const inUtc = (at: string) => `${at.replace('T', ' ').replace(/\.\d+Z$|Z$/, '')} ${texts.utc}`;
 
@@ -27,6 +30,15 @@ export function When({
       data-zoneless={!(dayOnly || withZone) || undefined}
     >
       {(dayOnly ? day : withZone ? momentAndZone : moment).format(new Date(at))}
+    </time>
+  );
+}
+
+/** A day of a calendar, such as 2026-11-14, written as moments are. */
+export function Day({ day: named }: { day: string }) {
+  return (
+    <time dateTime={named} className="ui-number">
+      {namedDay.format(new Date(named))}
     </time>
   );
 }

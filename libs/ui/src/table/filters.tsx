@@ -64,6 +64,20 @@ export function TextFilter(props: { name: string; label: string; placeholder?: s
   );
 }
 
+/** A day of the server's calendar, which the address holds as it is. */
+export function DayFilter({ name, label }: { name: string; label: string }) {
+  const search = useSearchState();
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      w={150}
+      value={search.values[name] ?? ''}
+      onChange={({ currentTarget }) => search.set({ [name]: currentTarget.value || undefined })}
+    />
+  );
+}
+
 /** Days of the viewer; the address holds the moments at which they begin. */
 export function DateRangeFilter({ after, before }: { after: string; before: string }) {
   const search = useSearchState();

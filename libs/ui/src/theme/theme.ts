@@ -85,7 +85,7 @@ export const theme = createTheme({
     InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45, blur: 2 } },
-      styles: { title: { fontSize: '1.1rem', fontWeight: 650 } },
+      styles: { title: { fontSize: '1.1rem', fontWeight: 650, lineHeight: 1.35 } },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, p: 'lg', radius: 'md' } }),
     PasswordInput: PasswordInput.extend({

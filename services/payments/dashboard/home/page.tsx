@@ -1,11 +1,12 @@
-import { Empty, Page, Panel, QueryTable, QueryView, useSearchState } from '@libs/ui';
-import { Anchor, Button, SegmentedControl, Skeleton } from '@mantine/core';
+import { Page, Panel, QueryTable, QueryView, useSearchState } from '@libs/ui';
+import { Anchor, SegmentedControl, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useList, useObject } from '../api/client.ts';
 import type { Payment } from '../api/types.ts';
 import { paymentColumns } from '../payments/columns.tsx';
-import { useRights, useSession } from '../session/session.ts';
+import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
+import { useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { Attention } from './attention.tsx';
 import { Figures } from './figures.tsx';
@@ -61,7 +62,6 @@ function OverviewView() {
 }
 
 function RecentPayments() {
-  const rights = useRights();
   const query = useList<Payment>('/v1/payments', { limit: RECENT });
   return (
     <Panel
@@ -79,20 +79,7 @@ function RecentPayments() {
         query={query}
         keyOf={({ id }) => id}
         empty={
-          <Empty
-            icon="payments"
-            title={texts.payments.none}
-            next={texts.payments.noneNext}
-            {...(rights.write
-              ? {
-                  action: (
-                    <Button component={Link} to="/payments/new">
-                      {texts.payments.create}
-                    </Button>
-                  ),
-                }
-              : {})}
-          />
+          <EmptyWithoutPayments icon="payments" title={texts.payments.none} next={texts.payments.noneNext} />
         }
       />
     </Panel>

@@ -19,7 +19,8 @@ export const keys = {
   expired: 'Expired',
   roll: 'Roll',
   rollTitle: (key: string) => `Replace ${key}`,
-  called: (name: string, hint: string) => `the key “${name}” (…${hint})`,
+  // Joined: the end of a key is read as one with the dots before it.
+  called: (name: string, hint: string) => `the key “${name}” (…\u2060${hint})`,
   rollHint: 'A new key is made; the old one works on for the overlap.',
   overlap: 'Overlap',
   overlaps: {

@@ -1,7 +1,8 @@
-import { Amount, type Column, DataTable, Empty, Panel, QueryView, useSearchState } from '@libs/ui';
+import { Amount, type Column, DataTable, Panel, QueryView, useSearchState } from '@libs/ui';
 import { Stack, Text, TextInput } from '@mantine/core';
 import { useObject } from '../api/client.ts';
 import type { Fees } from '../api/types.ts';
+import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
 
 const words = texts.ledger;
@@ -41,7 +42,7 @@ export function FeesTab() {
               columns={columns}
               rows={fees.by_rail}
               keyOf={({ rail }) => rail}
-              empty={<Empty icon="book" title={words.noFees} next={words.noFeesNext} />}
+              empty={<EmptyWithoutPayments icon="book" title={words.noFees} next={words.noFeesNext} />}
             />
           </Panel>
         )}

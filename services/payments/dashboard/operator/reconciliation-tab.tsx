@@ -5,6 +5,7 @@ import {
   type Column,
   CopyText,
   capitalised,
+  Day,
   Empty,
   FilterBar,
   ListPanel,
@@ -47,11 +48,14 @@ const columns: readonly Column<Difference>[] = [
     header: words.reference,
     render: referenceOf,
   },
-  { header: words.day, render: ({ day }) => <span className="ui-number">{day}</span> },
   {
-    header: words.rail,
-    render: ({ rail, mode }) => (
-      <span className="ui-together">{`${texts.rails[rail]} · ${texts.mode[mode]}`}</span>
+    // In one column: nine of them leave the reference no room.
+    header: words.dayAndRail,
+    render: ({ day, rail, mode }) => (
+      <div>
+        <Day day={day} />
+        <div className="ui-together ui-beside">{`${texts.rails[rail]} · ${texts.mode[mode]}`}</div>
+      </div>
     ),
   },
   { header: words.ours, align: 'right', render: ({ ours }) => sideOf(ours) },

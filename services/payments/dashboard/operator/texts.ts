@@ -35,7 +35,7 @@ export const operator = {
   noDifferences: 'No differences',
   noDifferencesNext: 'The rails and the ledger agree for every day that was looked at.',
   kind: 'Kind',
-  day: 'Day',
+  dayAndRail: 'Day and rail',
   ours: 'Ours',
   theirs: 'Theirs',
   reference: 'Reference',

@@ -82,7 +82,11 @@ function EndpointForm(props: {
         clearable
         {...form.getInputProps('events')}
       />
-      <TextInput label={words.description} {...form.getInputProps('description')} />
+      <TextInput
+        label={words.description}
+        description={texts.newPayment.optional}
+        {...form.getInputProps('description')}
+      />
     </ApiFormView>
   );
 }

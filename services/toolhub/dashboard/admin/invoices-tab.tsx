@@ -25,12 +25,7 @@ export function InvoicesTab() {
   return (
     <Panel title={words.run} lead={words.runLead}>
       <ApiFormView api={api} submitLabel={words.runNow}>
-        <TextInput
-          label={words.period}
-          placeholder="2026-10"
-          maw={240}
-          {...api.form.getInputProps('period')}
-        />
+        <TextInput type="month" label={words.period} maw={240} {...api.form.getInputProps('period')} />
         <Checkbox label={words.dryRun} {...api.form.getInputProps('dry_run', { type: 'checkbox' })} />
       </ApiFormView>
       {run === undefined ? null : (

@@ -2,6 +2,7 @@ import {
   addressOf,
   ChoiceFilter,
   type Column,
+  DayFilter,
   Empty,
   FilterBar,
   Icon,
@@ -68,8 +69,8 @@ export function AuditPage() {
           label={words.outcome}
           choices={Object.entries(words.outcomes).map(([value, label]) => ({ value, label }))}
         />
-        <TextFilter name="from" label={words.fromDay} placeholder="2026-11-01" width={130} />
-        <TextFilter name="to" label={words.toDay} placeholder="2026-12-01" width={130} />
+        <DayFilter name="from" label={words.fromDay} />
+        <DayFilter name="to" label={words.toDay} />
       </FilterBar>
       <ListPanel
         label={words.title}

@@ -60,7 +60,7 @@ const actions: Record<string, string> = {
 export const audit = {
   title: 'Audit log',
   lead: 'Who did what, when, from where, and how it went.',
-  csv: 'CSV',
+  csv: 'Export CSV',
   action: 'Action',
   target: 'What',
   outcome: 'Outcome',
@@ -72,11 +72,11 @@ export const audit = {
   assistant: (name: string) => `Assistant “${name}”`,
   theCall: 'The call that waited',
   theInvoice: 'An invoice',
-  targetFilter: 'What (its exact name)',
+  targetFilter: 'What (exact name)',
   from: 'From',
   at: 'When',
-  fromDay: 'From day',
-  toDay: 'Before day',
+  fromDay: 'From day (UTC)',
+  toDay: 'Before day (UTC)',
   none: 'Nothing happened yet',
   noneNext: 'Calls and changes appear here.',
 } as const;

@@ -1,6 +1,7 @@
 import { ApiFormView, useApiForm } from '@libs/ui';
-import { Checkbox, Fieldset, NumberInput, PasswordInput, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { Checkbox, Fieldset, NumberInput, PasswordInput, SimpleGrid, TextInput } from '@mantine/core';
 import { texts } from '../texts.ts';
+import { SealedNote } from './sealed-note.tsx';
 import { storeCredential } from './store-credential.ts';
 
 const words = texts.emailForm;
@@ -42,9 +43,7 @@ export function EmailForm() {
         <ServerFields api={api} side="imap" />
         <ServerFields api={api} side="smtp" />
       </SimpleGrid>
-      <Text size="sm" c="dimmed">
-        {texts.connections.sealed}
-      </Text>
+      <SealedNote />
     </ApiFormView>
   );
 }

@@ -1,10 +1,11 @@
-import { ApiError, Icon } from '@libs/ui';
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { ApiError } from '@libs/ui';
+import { Alert, Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { texts } from '../texts.ts';
 import { fieldsOf, type Typed, valuesOf } from '../tools/schema.ts';
 import { SchemaFields } from '../tools/schema-fields.tsx';
 import type { Platform } from './platforms.ts';
+import { SealedNote } from './sealed-note.tsx';
 import { storeCredential } from './store-credential.ts';
 
 const words = texts.connections;
@@ -45,9 +46,7 @@ export function KeyForm({ platform }: { platform: Platform }) {
           secret={(name) => SECRET.test(name)}
         />
         <Group justify="space-between">
-          <Text size="sm" c="dimmed">
-            <Icon name="shield" size={14} /> {words.sealed}
-          </Text>
+          <SealedNote />
           <Button type="submit" loading={busy}>
             {words.test}
           </Button>

@@ -55,7 +55,7 @@ function ServerLogin({ platform, login }: { platform: Platform; login: Login }) 
         if (server.trim() !== '') window.location.assign(address);
       }}
     >
-      <Group align="flex-end">
+      <Group align="flex-end" gap="sm" className="ui-inline-form">
         <TextInput
           label={words.server}
           placeholder="mastodon.social"

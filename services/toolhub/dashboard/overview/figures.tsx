@@ -15,7 +15,7 @@ export function Figures({ days }: { days: RangeDays }) {
     [words.activePlatforms, String(usage?.data.length ?? 0)],
   ];
   return (
-    <SimpleGrid cols={{ base: 2, xs: 3 }} spacing={{ base: 'xs', sm: 'md' }}>
+    <SimpleGrid className="ui-figures" cols={{ base: 2, xs: 3 }} spacing={{ base: 'xs', sm: 'md' }}>
       {figures.map(([name, value]) => (
         <Paper key={name} className="ui-panel" p="md">
           <Text size="sm" c="dimmed">

@@ -19,8 +19,8 @@ export function Attempts({
     <ol className="ui-attempts">
       {attempts.toSorted(byTime).map((attempt) => (
         <li key={attempt.at}>
-          <When at={attempt.at} withZone={withZone} />: {attempt.status ?? attempt.error ?? '–'} (
-          {attempt.duration_ms} ms)
+          <When at={attempt.at} withZone={withZone} />: {attempt.status ?? attempt.error ?? '–'}{' '}
+          <span className="ui-together">({attempt.duration_ms} ms)</span>
           {attempt.response === undefined ? null : (
             <Text size="xs" c="dimmed" className="ui-id">
               {attempt.response}
