@@ -233,8 +233,12 @@ class BlockingIo:
 
     def _notice_fork(self) -> None:
         """A process that was forked shares its parent's sockets, and each would read the other's answers."""
-        if self._process != os.getpid():
-            self._process, self._lock, self._idle = os.getpid(), threading.Lock(), []
+        if self._process == os.getpid():
+            return
+        shared, self._process, self._lock, self._idle = self._idle, os.getpid(), threading.Lock(), []
+        # This closes the copies of this process, and says nothing to the server.
+        for connection in shared:
+            connection.close()
 
     def keep(self, connection: _Connection) -> None:
         with self._lock:
