@@ -4,7 +4,7 @@ import { ConnectionFailedError, PaymentsError } from './errors.ts';
 import type { Event } from './event-types.ts';
 import type { List } from './pagination.ts';
 import { type HttpClient, type OpenAnswer, sleep } from './request.ts';
-import { backoffMs } from './retry.ts';
+import { askedMs, backoffMs } from './retry.ts';
 
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 /** Ids of events that were given out already, so that a server that repeats some on resuming doubles none. */
@@ -119,7 +119,7 @@ export async function* streamEvents(
         lastId = undefined;
         before = null;
       } else if (!failure.retryable) throw failure;
-      const delayMs = Math.max(backoffMs(failures, Math.random), (failure.retry_after ?? 0) * 1_000);
+      const delayMs = Math.max(backoffMs(failures, Math.random), askedMs(failure.retry_after));
       failures += 1;
       options.onReconnect?.(failure, delayMs);
       await sleep(delayMs, signal);

@@ -49,3 +49,8 @@ export function delayBeforeRetry(
   if (retryAfterMs > RETRY_AFTER_MAX_MS) return undefined;
   return retryAfterMs + random() * BACKOFF_BASE_MS;
 }
+
+/** What those who look again and again wait at least; bounded, since they end by a time of their own. */
+export function askedMs(retryAfterSeconds: number | undefined): number {
+  return Math.min((retryAfterSeconds ?? 0) * 1_000, RETRY_AFTER_MAX_MS);
+}

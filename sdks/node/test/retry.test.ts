@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, delayBeforeRetry, isRetryable, parseRetryAfter } from '../src/retry.ts';
+import { askedMs, backoffMs, delayBeforeRetry, isRetryable, parseRetryAfter } from '../src/retry.ts';
 
 test('waits grow to a bound, and any part of them may be taken', () => {
   fc.assert(
@@ -24,6 +24,10 @@ test('Retry-After is a least, and beyond a minute nobody waits', () => {
       else expect(delayMs).toBeGreaterThanOrEqual(retryAfterMs);
     }),
   );
+});
+
+test('those who look again and again wait for a minute at most', () => {
+  expect([undefined, 7, 1e9].map(askedMs)).toEqual([0, 7_000, 60_000]);
 });
 
 test.each([

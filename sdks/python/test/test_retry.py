@@ -1,7 +1,7 @@
 import random
 import unittest
 
-from payments_api._retry import backoff, delay_before_retry, is_retryable, parse_retry_after
+from payments_api._retry import asked, backoff, delay_before_retry, is_retryable, parse_retry_after
 
 
 class Retry(unittest.TestCase):
@@ -15,6 +15,9 @@ class Retry(unittest.TestCase):
     def test_retry_after_is_a_least_and_beyond_a_minute_nobody_waits(self):
         self.assertGreaterEqual(delay_before_retry(0, 3.0, random.random), 3.0)
         self.assertIsNone(delay_before_retry(0, 61.0, random.random))
+
+    def test_those_who_look_again_and_again_wait_for_a_minute_at_most(self):
+        self.assertEqual([asked(one) for one in (None, 7, 1e9)], [0, 7, 60])
 
     def test_retry_after_is_seconds_or_a_date(self):
         now = 1794744000.0  # 2026-11-15T12:00:00Z

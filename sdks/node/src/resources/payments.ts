@@ -3,6 +3,7 @@ import { checkOptions } from '../config.ts';
 import { ConnectionFailedError, PaymentsError } from '../errors.ts';
 import { List, type ListParams } from '../pagination.ts';
 import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions } from '../request.ts';
+import { askedMs } from '../retry.ts';
 import type {
   CreatePayment,
   CreateRefund,
@@ -128,7 +129,7 @@ export class PaymentsResource {
     for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH)) {
       const leftMs = endsMs - performance.now();
       const lookMs = Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(LOOK_TIMEOUT_MS_MIN, leftMs));
-      let askedMs = 0;
+      let leastMs = 0;
       try {
         payment = await this.get(id, { timeoutMs: lookMs, maxRetries: 0, signal: options.signal });
         failure = undefined;
@@ -139,14 +140,14 @@ export class PaymentsResource {
         // A server that restarts meanwhile is no reason to stop waiting; a refusal is.
         if (!(error instanceof PaymentsError && error.retryable)) throw error;
         failure = error;
-        askedMs = (error.retry_after ?? 0) * 1_000;
+        leastMs = askedMs(error.retry_after);
       }
       const rest = endsMs - performance.now();
       if (rest <= 0) {
         const seen = payment === undefined ? 'was not seen' : `is ${payment.status}`;
         throw new WaitTimeoutError(`Payment ${id} ${seen} after ${timeoutMs} ms.`, payment, failure);
       }
-      await sleep(Math.min(Math.max(pauseMs, askedMs), rest), options.signal);
+      await sleep(Math.min(Math.max(pauseMs, leastMs), rest), options.signal);
     }
   }
 }

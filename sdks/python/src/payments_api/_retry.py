@@ -58,3 +58,8 @@ def delay_before_retry(
     if retry_after > RETRY_AFTER_MAX_SECONDS:
         return None
     return retry_after + random() * BACKOFF_BASE_SECONDS
+
+
+def asked(retry_after: Optional[float]) -> float:
+    """What those who look again and again wait at least; bounded, since they end by a time of their own."""
+    return min(retry_after or 0.0, RETRY_AFTER_MAX_SECONDS)

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, AsyncIterator, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._errors import ConnectionFailedError, PaymentsError, WaitTimeoutError
+from .._retry import asked
 from .._wait import judge, unexpected
 from ..types import (
     Event,
@@ -253,7 +254,7 @@ class AsyncPaymentsResource(AsyncResource):
         failure: Optional[PaymentsError] = None
         pause = POLL_FIRST
         while True:
-            asked = 0.0
+            least = 0.0
             try:
                 left = max(LOOK_TIMEOUT_MIN, ends - time.monotonic())
                 payment = await self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX), max_retries=0)
@@ -268,12 +269,12 @@ class AsyncPaymentsResource(AsyncResource):
                 if not error.retryable:
                     raise
                 failure = error
-                asked = error.retry_after or 0.0
+                least = asked(error.retry_after)
             rest = ends - time.monotonic()
             if rest <= 0:
                 seen = "was not seen" if payment is None else f"is {payment.status}"
                 raise WaitTimeoutError(f"Payment {id} {seen} after {timeout:g} s.", payment) from failure
-            await self._http.sleep(min(max(pause, asked), rest))
+            await self._http.sleep(min(max(pause, least), rest))
             pause = min(POLL_LAST, pause * POLL_GROWTH)
 
 

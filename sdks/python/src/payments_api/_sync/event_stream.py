@@ -11,7 +11,7 @@ from typing import Callable, Iterator, List, Optional
 
 from .._errors import ConnectionFailedError, PaymentsError
 from .._objects import ApiObject
-from .._retry import backoff
+from .._retry import asked, backoff
 from .._blocking import Stream
 from ..types import Event
 from .pagination import Paged
@@ -139,7 +139,7 @@ def stream_events(
                 last_id, before = None, ""
             elif not failure.retryable:
                 raise failure from None
-            delay = max(backoff(failures, random.random), failure.retry_after or 0.0)
+            delay = max(backoff(failures, random.random), asked(failure.retry_after))
             failures += 1
             if on_reconnect is not None:
                 on_reconnect(failure, delay)
