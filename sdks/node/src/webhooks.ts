@@ -10,6 +10,8 @@ const SECRET_BYTES_MIN = 16;
 const SECRET_BYTES_MAX = 64;
 const TOLERANCE_SECONDS = 5 * 60;
 const SIGNATURES_READ_MAX = 16;
+/** Spaces; or the comma by which servers join the lines of a header. */
+const SIGNATURES_APART = /,? +|,(?=v\d+[a-z]*,)/;
 
 export type WebhookBody = string | ArrayBufferView | ArrayBuffer;
 
@@ -118,8 +120,12 @@ function readHeaders(headers: WebhookHeaders): ReadHeaders {
   const found = new Map<string, string>();
   const pairs = isIterable(headers) ? headers : Object.entries(headers ?? {});
   for (const [name, value] of pairs) {
-    const text = typeof value === 'string' ? value : value?.[0];
-    if (typeof text === 'string') found.set(String(name).toLowerCase(), text);
+    const key = String(name).toLowerCase();
+    const isSignature = key === 'webhook-signature';
+    // Of a header that comes in several lines, signatures add up; anything else is said once.
+    const text = typeof value === 'string' ? value : isSignature ? value?.join(' ') : value?.[0];
+    if (typeof text === 'string')
+      found.set(key, isSignature ? `${found.get(key) ?? ''} ${text}`.trim() : text);
   }
   const read = (name: string) => {
     const value = found.get(name);
@@ -133,7 +139,7 @@ function readHeaders(headers: WebhookHeaders): ReadHeaders {
     id: read('webhook-id'),
     timestamp: read('webhook-timestamp'),
     signatures: read('webhook-signature')
-      .split(' ')
+      .split(SIGNATURES_APART)
       .slice(0, SIGNATURES_READ_MAX)
       .filter((entry) => entry.startsWith('v1,'))
       .map((entry) => Buffer.from(entry.slice(3), 'base64')),

@@ -44,6 +44,24 @@ describe('the shared vectors', () => {
 describe('verify', () => {
   const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 
+  test('reads signatures that come in several lines, however a server joins them', () => {
+    const body = '{"id":"evt_1"}';
+    const other = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
+    const { 'webhook-signature': right, ...headers } = webhooks.sign(body, secret);
+    const wrong = webhooks.sign(body, other)['webhook-signature'];
+    for (const pair of [
+      [wrong, right],
+      [right, wrong],
+    ] as const) {
+      const lines = pair.map((line) => ['webhook-signature', line] as const);
+      expect(webhooks.verify(body, [...Object.entries(headers), ...lines], secret).id).toBe('evt_1');
+      for (const value of [pair, pair.join(' '), pair.join(', '), pair.join(',')]) {
+        const all = { ...headers, 'webhook-signature': value };
+        expect(webhooks.verify(body, all, secret).id).toBe('evt_1');
+      }
+    }
+  });
+
   test('takes bytes in every form, also those of another realm, as test runners give them', () => {
     const body = '{"id":"evt_1"}';
     const headers = webhooks.sign(body, secret);

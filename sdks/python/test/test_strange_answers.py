@@ -163,3 +163,13 @@ class Webhooks(unittest.TestCase):
         deep = "[" * 200_000
         self.assertEqual(self.refusal(deep, webhooks.sign(deep, SECRET)), "bad_body")
         self.assertEqual(self.refusal("\ud800", webhooks.sign("{}", SECRET)), "bad_body")
+
+    def test_signatures_that_come_in_several_lines_are_read_however_a_server_joins_them(self):
+        headers = webhooks.sign("{}", SECRET)
+        right = headers.pop("webhook-signature")
+        wrong = webhooks.sign("{}", "whsec_" + "AAAA" * 8)["webhook-signature"]
+        for pair in ([wrong, right], [right, wrong]):
+            lines = [("Webhook-Signature", line) for line in pair]
+            self.assertEqual(webhooks.verify("{}", [*headers.items(), *lines], SECRET), {})
+            for value in (pair, " ".join(pair), ", ".join(pair), ",".join(pair)):
+                self.assertEqual(webhooks.verify("{}", {**headers, "webhook-signature": value}, SECRET), {})

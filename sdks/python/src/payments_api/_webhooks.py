@@ -20,6 +20,8 @@ SECRET_BYTES_MIN = 16
 SECRET_BYTES_MAX = 64
 TOLERANCE_SECONDS = 5 * 60
 SIGNATURES_READ_MAX = 16
+#: Spaces; or the comma by which servers join the lines of a header.
+SIGNATURES_APART = re.compile(r",? +|,(?=v[0-9]+[a-z]*,)")
 
 Body = Union[bytes, bytearray, memoryview, str]
 #: As a framework gives them: a mapping, or pairs of text or bytes.
@@ -121,14 +123,27 @@ def _decode_secret(secret: Any) -> bytes:
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("latin-1")
-    if isinstance(value, (list, tuple)):
-        return _text(value[0]) if value else ""
     return str(value)
+
+
+def _lines_of(value: Any) -> List[str]:
+    if value is None:
+        return []
+    return [_text(one) for one in value] if isinstance(value, (list, tuple)) else [_text(value)]
 
 
 def _read_headers(headers: Any) -> Tuple[str, str, List[bytes]]:
     pairs = headers.items() if hasattr(headers, "items") else headers or []
-    found = {_text(name).lower(): _text(value) for name, value in pairs if value is not None}
+    found: Dict[str, str] = {}
+    signatures: List[str] = []
+    for name, value in pairs:
+        lines = _lines_of(value)
+        # Of a header that comes in several lines, signatures add up; anything else is said once.
+        if _text(name).lower() == "webhook-signature":
+            signatures += lines
+        elif lines:
+            found[_text(name).lower()] = lines[0]
+    found["webhook-signature"] = " ".join(signatures)
 
     def read(name: str) -> str:
         value = found.get(name)
@@ -139,7 +154,7 @@ def _read_headers(headers: Any) -> Tuple[str, str, List[bytes]]:
         )
 
     message_id, timestamp = read("webhook-id"), read("webhook-timestamp")
-    entries = read("webhook-signature").split(" ")[:SIGNATURES_READ_MAX]
+    entries = SIGNATURES_APART.split(read("webhook-signature"))[:SIGNATURES_READ_MAX]
     return message_id, timestamp, [_decode_signature(entry[3:]) for entry in entries if entry.startswith("v1,")]
 
 
