@@ -50,11 +50,12 @@ export const listConversationsTool = defineTool({
     const found = await listConversations(context.database, keyOf(context), {
       since: from === undefined ? undefined : momentOf(from),
       before: before && { at: momentOf(before.at), contact: before.contact },
-      limit,
+      limit: limit + 1,
     });
-    const last = found.length === limit ? found.at(-1) : undefined;
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
     return {
-      items: found.map(({ contact, name, lastMessageId, lastMessageAt }) => ({
+      items: page.map(({ contact, name, lastMessageId, lastMessageAt }) => ({
         ...{ contact, name, last_message_id: lastMessageId },
         last_message_at: lastMessageAt.toISOString(),
       })),
@@ -80,11 +81,12 @@ export const getMessagesTool = defineTool({
       contact: contact.replace(/^\+/, ''),
       since: from === undefined ? undefined : momentOf(from),
       before: before && { at: momentOf(before.at), messageId: before.messageId },
-      limit,
+      limit: limit + 1,
     });
-    const last = found.length === limit ? found.at(-1) : undefined;
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
     return {
-      items: found.map(readStored),
+      items: page.map(readStored),
       next_cursor: last ? encodeCursor({ at: last.sentAt.toISOString(), messageId: last.messageId }) : null,
     };
   },
