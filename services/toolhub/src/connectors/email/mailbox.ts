@@ -9,6 +9,7 @@ import type {
 } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
 import { hasControlCharacters } from './addresses.ts';
+import { mendHeaders } from './eight-bit-headers.ts';
 import { FOLDER_LENGTH_MAX, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './imap-guard.ts';
 
@@ -94,8 +95,10 @@ export async function fetchEach<Read>(
   read: (message: FetchMessageObject) => Read,
 ): Promise<Map<number, Read>> {
   const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
+  const known = new Set(fetched.map(({ uid }) => uid));
+  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !known.has(uid)) : [];
+  await mendHeaders(client, fetched);
   const found = new Map(fetched.map((message) => [message.uid, read(message)]));
-  const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !found.has(uid)) : [];
   for (const message of await fetchBare(client, missing)) found.set(message.uid, read(message));
   return found;
 }

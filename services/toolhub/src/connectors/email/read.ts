@@ -1,6 +1,7 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import type { EmailCredential } from './credential.ts';
+import { mendHeaders } from './eight-bit-headers.ts';
 import { type PlainText, textOfHtml } from './html-text.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
@@ -70,6 +71,7 @@ async function fetchStructure(
   for (const envelope of [true, false]) {
     const fetched = await client.fetchOne(String(uid), { ...query, envelope }, { uid: true });
     if (fetched && fetched.bodyStructure !== undefined) {
+      await mendHeaders(client, [fetched]);
       return { fetched, tree: readMimeTree(fetched.bodyStructure) };
     }
     if (!wasSkipped(client, 'FETCH')) throw noSuchMessage(folder, uid);

@@ -4,6 +4,8 @@ import { formatMailbox, oneLine, parseAddress, sameAddress } from './addresses.t
 import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
 import type { ConnectionShares } from './connection-shares.ts';
 import type { EmailCredential } from './credential.ts';
+import { mendHeaders } from './eight-bit-headers.ts';
+import { unfold } from './header-fields.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { noSuchMessage, openFolder } from './mailbox.ts';
 import { afterSending, fileCopy } from './sent-folder.ts';
@@ -55,6 +57,7 @@ async function fetchOriginal(client: ImapFlow, { folder, uid }: ReplyArguments):
   const query = { uid: true, envelope: true, headers: ['references', 'in-reply-to'] };
   const fetched = await client.fetchOne(String(uid), query, { uid: true });
   if (!fetched) throw noSuchMessage(folder, uid);
+  await mendHeaders(client, [fetched]);
   return fetched;
 }
 
@@ -124,17 +127,4 @@ function threadOf({ envelope, headers }: FetchMessageObject): { inReplyTo?: stri
     fields.get('references')?.match(MESSAGE_ID) ?? fields.get('in-reply-to')?.match(MESSAGE_ID) ?? [];
   const [root, ...rest] = [...earlier.filter((id) => id !== messageId), messageId];
   return { inReplyTo: messageId, references: [root ?? messageId, ...rest.slice(-REFERENCES_MAX)] };
-}
-
-/** Header fields by lower-case name, folded lines joined (RFC 5322 2.2.3). */
-export function unfold(block: string): Map<string, string> {
-  const lines = block.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
-  return new Map(
-    lines.flatMap((line) => {
-      const colon = line.indexOf(':');
-      return colon < 1
-        ? []
-        : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const];
-    }),
-  );
 }

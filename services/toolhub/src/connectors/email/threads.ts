@@ -3,11 +3,12 @@ import { Type } from 'typebox';
 import type { ToolContext } from '../connector.ts';
 import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
+import { unfold } from './header-fields.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
 import { fetchEach, numberAboveAll, openFolder, searchWindow } from './mailbox.ts';
 import { type Flag, type MessageHead, readHead } from './message.ts';
-import { MESSAGE_ID, unfold } from './reply.ts';
+import { MESSAGE_ID } from './reply.ts';
 import { criteriaOf, type SearchArguments } from './search.ts';
 
 /** One call looks at so many messages, newest first; a cursor goes on where it ended. */

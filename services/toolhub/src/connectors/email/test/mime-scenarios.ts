@@ -29,6 +29,23 @@ export function itReadsMime(setup: () => MailSetup): void {
     expect(Buffer.from(page.content_base64, 'base64').toString('latin1')).toBe('Größe\r\n');
   });
 
+  it('reads headers of old programs, in which letters stand as they are', async () => {
+    const { connector, bob } = setup();
+    const call = callerOf(connector);
+    const head =
+      'From: "J\xf6rg M\xfcller" <old@else.test>\r\nTo: Andr\xe9 <andre@mail.test>, bob@mail.test\r\n';
+    await appendRaw(bob, { folder: 'Archive', raw: `${head}Subject: Caf\xe9\r\n cr\xe8me\r\n\r\nhello\r\n` });
+    const found = await findArrived(connector, bob, { folder: 'Archive', from: 'old@else.test' });
+    const shown = {
+      subject: 'Café crème',
+      from: 'Jörg Müller <old@else.test>',
+      to: ['André <andre@mail.test>', 'bob@mail.test'],
+    };
+    expect(found).toMatchObject(shown);
+    const { uid } = found;
+    expect(await call('email_get_message', { folder: 'Archive', uid }, bob)).toMatchObject(shown);
+  });
+
   it('makes text of a message that only has HTML, and cuts what is too long', async () => {
     const { connector, bob } = setup();
     const call = callerOf(connector);
