@@ -77,6 +77,8 @@ export function testFirstSteps(running: () => Running): void {
     page.on('load', () => loads.push(page.url()));
     await page.locator('.mantine-Timeline-root').getByText('Completed').waitFor();
     expect(loads).toEqual([]);
+    // RTP takes nothing back, so no outcome is offered any more.
+    await expect.poll(() => button(page, 'Force it').count()).toBe(0);
     await page
       .getByRole('button', { name: /pacs\.008|nacha/ })
       .first()

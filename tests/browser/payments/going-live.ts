@@ -14,6 +14,7 @@ export function testGoingLive(running: () => Running): void {
     await page.waitForURL(/\/dashboard\/live\/payments/);
     await page.getByRole('button', { name: 'Mode: Live' }).waitFor();
     await page.getByText('No payments yet').waitFor();
+    expect(await page.getByText('test accounts are made as you type').count()).toBe(0);
     await page.getByText('payments here move real money').waitFor();
   });
 

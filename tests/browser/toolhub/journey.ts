@@ -36,6 +36,12 @@ export function testJourney(running: () => Running): void {
     await page.getByText('2 of 1,000 calls').waitFor();
     await page.reload();
     await page.getByText('2 of 1,000 calls').waitFor();
+    // What is written for assistants and programs reads well to people, too.
+    await page.goto('/tools/mastodon_get_timeline');
+    expect(await page.getByText('Reads a timeline, newest first').textContent()).not.toContain('`');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').getByText('Invalid arguments').waitFor();
+    await page.getByText('What is wrong is said at its field above.').waitFor();
   });
 
   test('[TH-11.24] the secret of a webhook is shown once', { timeout: 60_000 }, async () => {

@@ -3,6 +3,7 @@ import { Anchor, SegmentedControl, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useList, useObject } from '../api/client.ts';
+import { mode } from '../api/mode.ts';
 import type { Payment } from '../api/types.ts';
 import { paymentColumns } from '../payments/columns.tsx';
 import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
@@ -79,7 +80,11 @@ function RecentPayments() {
         query={query}
         keyOf={({ id }) => id}
         empty={
-          <EmptyWithoutPayments icon="payments" title={texts.payments.none} next={texts.payments.noneNext} />
+          <EmptyWithoutPayments
+            icon="payments"
+            title={texts.payments.none}
+            next={texts.payments.noneNext[mode]}
+          />
         }
       />
     </Panel>

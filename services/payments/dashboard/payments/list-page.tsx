@@ -16,6 +16,7 @@ import { Link } from '@tanstack/react-router';
 import { useContext } from 'react';
 import { useList } from '../api/client.ts';
 import { LineState } from '../api/live.ts';
+import { mode } from '../api/mode.ts';
 import type { Payment } from '../api/types.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
@@ -79,7 +80,7 @@ export function PaymentsPage() {
             <Empty
               icon="payments"
               title={words.none}
-              next={words.noneNext}
+              next={words.noneNext[mode]}
               {...(rights.write ? { action: create } : {})}
             />
           }

@@ -6,7 +6,10 @@ export const payments = {
   export: 'Export CSV',
   exported: 'The file is in your downloads.',
   none: 'No payments yet',
-  noneNext: 'The first one takes half a minute: test accounts are made as you type.',
+  noneNext: {
+    test: 'The first one takes half a minute: test accounts are made as you type.',
+    live: 'Add the payment methods of both sides, then pay from one to the other.',
+  },
   id: 'Payment',
   amount: 'Amount',
   status: 'Status',

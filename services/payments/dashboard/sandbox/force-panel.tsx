@@ -1,26 +1,27 @@
 import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { client, refresh } from '../api/client.ts';
-import type { Payment, PaymentStatus } from '../api/types.ts';
+import type { Payment } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.sandbox;
 
 type Outcome = keyof typeof words.outcomes;
 
+const before: readonly Outcome[] = ['settle', 'reject'];
+/** Only ACH takes back, or corrects, what it has carried. */
+const after: readonly Outcome[] = ['return', 'notify_of_change'];
+
 /** What a network can still do to a payment in this state. */
-const possible: Record<PaymentStatus, readonly Outcome[]> = {
-  pending: ['settle', 'reject', 'return', 'notify_of_change'],
-  processing: ['settle', 'reject', 'return', 'notify_of_change'],
-  completed: ['return', 'notify_of_change'],
-  failed: [],
-  canceled: [],
-  returned: [],
-};
+function outcomesFor({ status, rail_selected: rail }: Pick<Payment, 'status' | 'rail_selected'>): Outcome[] {
+  const isUnderWay = status === 'pending' || status === 'processing';
+  const hasLeft = rail === 'ach' && (status === 'processing' || status === 'completed');
+  return [...(isUnderWay ? before : []), ...(hasLeft ? after : [])];
+}
 
 /** Plays the network for one payment: of this page, or of the id that is typed. */
-export function ForcePanel({ payment }: { payment?: Pick<Payment, 'id' | 'status'> }) {
-  const outcomes = possible[payment?.status ?? 'pending'];
+export function ForcePanel({ payment }: { payment?: Pick<Payment, 'id' | 'status' | 'rail_selected'> }) {
+  const outcomes = payment === undefined ? [...before, ...after] : outcomesFor(payment);
   if (outcomes.length === 0) return null;
   // Anew when the state changes: what was chosen may not be possible any more.
   return <ForceForm key={payment?.status} outcomes={outcomes} {...(payment && { paymentId: payment.id })} />;

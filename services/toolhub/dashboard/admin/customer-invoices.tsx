@@ -1,6 +1,6 @@
 import { type Column, ConfirmButton, formatAmount, QueryTable, toast } from '@libs/ui';
 import { Badge, Group, Text } from '@mantine/core';
-import { INVOICE_COLORS, type Invoice } from '../billing/invoice.ts';
+import { INVOICE_COLORS, type Invoice, monthName } from '../billing/invoice.ts';
 import { texts } from '../texts.ts';
 import { operator, refresh, useList } from './operator.ts';
 
@@ -17,7 +17,7 @@ export function CustomerInvoices({ path }: { path: string }) {
   };
   const columns: readonly Column<Invoice>[] = [
     { header: texts.billing.number, render: ({ number }) => <strong>{number}</strong> },
-    { header: texts.billing.period, render: ({ period }) => period },
+    { header: texts.billing.period, render: ({ period }) => monthName(period) },
     {
       header: texts.billing.status,
       render: ({ status }) => (

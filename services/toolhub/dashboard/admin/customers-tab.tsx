@@ -105,7 +105,7 @@ function CustomerDetails({ id }: { id: string }) {
             facts={[
               [texts.fields.email, customer.email],
               [words.plan, customer.plan],
-              [words.used, `${customer.plan_state.used} / ${customer.plan_state.limit}`],
+              [words.used, words.usedOf(customer.plan_state.used, customer.plan_state.limit)],
               [words.status, words.statuses[customer.status]],
             ]}
           />

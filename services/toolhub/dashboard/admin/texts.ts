@@ -57,6 +57,7 @@ export const admin = {
   since: 'Since',
   open: 'Open',
   used: 'Used this month',
+  usedOf: (used: number, limit: number) => `${used.toLocaleString()} of ${limit.toLocaleString()}`,
   limit: 'Monthly calls',
   limitHint: 'Instead of the plan’s; empty goes back to the plan’s.',
   saveLimit: 'Set',

@@ -26,7 +26,7 @@ export function FrontDoor() {
         </Group>
       </Group>
       <Stack align="center" ta="center" gap="md" py={{ base: 48, sm: 96 }}>
-        <Title order={1} fz={{ base: 32, sm: 46 }} maw={760}>
+        <Title order={1} fz={{ base: 32, sm: 46 }} maw={760} textWrap="balance">
           {words.title}
         </Title>
         <Text size="lg" c="dimmed" maw={640}>

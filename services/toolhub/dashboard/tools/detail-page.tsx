@@ -1,6 +1,7 @@
 import { CodeTabs, Facts, Page, Panel, QueryView } from '@libs/ui';
 import { Anchor, Stack } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { ClassBadge } from './class-badge.tsx';
@@ -14,9 +15,16 @@ export function ToolPage() {
   return <QueryView query={useTool(name)}>{(tool) => <ToolView key={tool.name} tool={tool} />}</QueryView>;
 }
 
+/** Descriptions are written for assistants, which read `names` as they do. */
+function withCode(description: string): ReactNode {
+  return description
+    .split('`')
+    .map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
+}
+
 function ToolView({ tool }: { tool: ToolDetail }) {
   return (
-    <Page title={tool.title} lead={tool.description}>
+    <Page title={tool.title} lead={withCode(tool.description)}>
       <Panel title={words.about}>
         <Facts
           facts={[

@@ -39,6 +39,7 @@ export const trial = {
   run: 'Run',
   switchedOff: 'This tool is switched off. Switch it on to try it.',
   done: 'Done.',
+  atFields: 'What is wrong is said at its field above.',
   there: 'Go there',
   result: 'Result',
   notJson: 'This is no JSON.',

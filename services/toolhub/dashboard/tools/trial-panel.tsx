@@ -7,6 +7,7 @@ import {
   ProblemView,
   RestoredNote,
   useDraft,
+  wordsOfCode,
 } from '@libs/ui';
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -151,13 +152,19 @@ function Answer({ answer }: { answer: Trial }) {
           {words.done}
         </Alert>
       ) : (
-        <Alert color="orange" role="alert" title={error.code}>
-          {error.message} {link === undefined ? null : <Anchor href={ownPath(link)}>{words.there}</Anchor>}
+        <Alert color="orange" role="alert" title={wordsOfCode(error.code)}>
+          {areAtFields(answer) ? words.atFields : error.message}{' '}
+          {link === undefined ? null : <Anchor href={ownPath(link)}>{words.there}</Anchor>}
         </Alert>
       )}
       <JsonBlock value={answer.content} label={words.result} />
     </>
   );
+}
+
+/** What is wrong stands at the fields, in words; the message names them as programs do. */
+function areAtFields(answer: Trial): boolean {
+  return (answer.content.error?.errors?.length ?? 0) > 0;
 }
 
 /** The same page, wherever this service is reached at. */

@@ -67,7 +67,7 @@ export function DeadLettersPanel() {
       <Modal
         opened={shown !== undefined}
         onClose={() => setShown(undefined)}
-        title={shown?.event_type}
+        title={shown === undefined ? undefined : <EventName type={shown.event_type} />}
         size="lg"
       >
         {shown === undefined ? null : (
