@@ -33,6 +33,15 @@ export function testLayout({ open, completed }: Opened): void {
     await page.context().close();
   });
 
+  test('on a desktop of 1280 px the id of a key is one line', async () => {
+    const page = await open();
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    await goTo(page, '/dashboard/keys');
+    const id = page.getByText(/^key_/).first();
+    expect((await id.boundingBox())?.height).toBeLessThan(LINE_PX_MAX);
+    await page.context().close();
+  });
+
   test('on a phone the account stands as far from the edge as the page below it', async () => {
     const page = await open();
     for (const width of PHONE_WIDTHS) {

@@ -19,7 +19,10 @@ export async function makeKey(page: Page, name: string): Promise<string> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByRole('button', { name: 'Make a key' }).click();
-  const key = await page.getByText(/^sk_(test|live)_/).textContent();
+  const key = await page
+    .getByRole('dialog')
+    .getByText(/^sk_(test|live)_/)
+    .textContent();
   await button(page, 'I have kept it').click();
   await page.getByRole('row', { name: new RegExp(name) }).waitFor();
   return key ?? '';

@@ -15,7 +15,7 @@ import {
 import { Badge, Button, Group, Modal, Paper } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { scopes } from '../../src/keys/key.ts';
 import { client, refresh, useList } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
@@ -131,17 +131,16 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
   return [
     {
       header: words.name,
-      render: ({ id, name }) => (
+      render: ({ id, name, hint, mode: own }) => (
         <div>
-          <strong>{name}</strong>
+          <strong>{name}</strong> <code className="ui-id ui-beside">{words.ends(own, hint)}</code>
           {/* The request log is asked for a key by its id. */}
-          <div className="ui-beside">
+          <div className="ui-beside ui-whole-id">
             <CopyText text={id} label={words.id} />
           </div>
         </div>
       ),
     },
-    { header: words.hint, render: ({ hint }) => <code>…{hint}</code> },
     {
       header: words.status,
       render: (key) => {
@@ -152,9 +151,17 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
     {
       header: words.scopes,
       render: ({ scopes: own }) =>
-        own.length === scopes.length ? words.allScopes : <code className="ui-id">{own.join(', ')}</code>,
+        own.length === scopes.length ? words.allScopes : <ScopeList scopes={own} />,
     },
-    { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} withZone /> },
+    {
+      header: words.expires,
+      align: 'right',
+      render: ({ expires_at: at }) => (
+        <span className="ui-two-lines">
+          <When at={at} withZone />
+        </span>
+      ),
+    },
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
       header: texts.common.actions,
@@ -162,6 +169,22 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
       render: (key) => <KeyActions apiKey={key} roll={roll} />,
     },
   ];
+}
+
+/** Parted between scopes alone. */
+function ScopeList({ scopes: own }: { scopes: readonly string[] }) {
+  return (
+    <code className="ui-id">
+      {own.map((scope, index) => (
+        <Fragment key={scope}>
+          <span className="ui-together">
+            {scope}
+            {index < own.length - 1 ? ',' : ''}
+          </span>{' '}
+        </Fragment>
+      ))}
+    </code>
+  );
 }
 
 function KeyActions({ apiKey, roll }: { apiKey: ApiKey; roll: (key: ApiKey) => void }) {

@@ -7,7 +7,7 @@ export const keys = {
   noneNext: 'Your programs need one to call the API.',
   name: 'Name',
   id: 'Key id',
-  hint: 'Ends with',
+  ends: (mode: 'test' | 'live', hint: string) => `sk_${mode}_…${hint}`,
   scopes: 'Scopes',
   allScopes: 'All',
   expires: 'Expires',

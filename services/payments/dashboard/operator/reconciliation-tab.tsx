@@ -38,7 +38,11 @@ interface Difference {
 const columns: readonly Column<Difference>[] = [
   {
     header: words.kind,
-    render: ({ kind }) => <Coded code={kind} />,
+    render: ({ kind }) => (
+      <div className="ui-few-lines">
+        <Coded code={kind} />
+      </div>
+    ),
   },
   {
     header: words.status,
@@ -49,7 +53,7 @@ const columns: readonly Column<Difference>[] = [
     render: referenceOf,
   },
   {
-    // In one column: nine of them leave the reference no room.
+    // Two things in one column, here and below: more columns leave the reference no room.
     header: words.dayAndRail,
     render: ({ day, rail, mode }) => (
       <div>
@@ -60,8 +64,20 @@ const columns: readonly Column<Difference>[] = [
   },
   { header: words.ours, align: 'right', render: ({ ours }) => sideOf(ours) },
   { header: words.theirs, align: 'right', render: ({ theirs }) => sideOf(theirs) },
-  { header: words.firstSeen, align: 'right', render: ({ first_seen_at: at }) => <When at={at} dayOnly /> },
-  { header: words.gone, align: 'right', render: ({ resolved_at: at }) => <When at={at} dayOnly /> },
+  {
+    header: words.firstSeen,
+    align: 'right',
+    render: ({ first_seen_at: seen, resolved_at: gone }) => (
+      <div>
+        <When at={seen} dayOnly />
+        {gone === null ? null : (
+          <div className="ui-together ui-beside">
+            {words.gone} <When at={gone} dayOnly />
+          </div>
+        )}
+      </div>
+    ),
+  },
 ];
 
 /** What one looks it up by: the payment, or what the network calls it where no payment is known. */

@@ -46,7 +46,7 @@ export const operator = {
     resolved: 'Resolved',
   },
   firstSeen: 'First seen',
-  gone: 'Gone since',
+  gone: 'Gone',
   noFiles: 'No files yet',
   file: 'File',
   fileStates: { waiting: 'Waiting', sent: 'Sent', rejected: 'Refused' },
