@@ -24,6 +24,7 @@ import { registerDurations } from './durations.ts';
 import { requestGate } from './gate.ts';
 import { type MetricsAccess, registerHealth } from './health.ts';
 import { parseJson } from './json-body.ts';
+import { isPersonAtNoAddress, sendNothingHere } from './nothing-here.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { sendProblem } from './problem.ts';
@@ -113,7 +114,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     }
     done(null, value);
   });
-  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error, problems));
+  app.setErrorHandler((error, request, reply) => {
+    const isNotFound = (error as { code?: unknown }).code === 'not_found';
+    if (isNotFound && isPersonAtNoAddress(request)) sendNothingHere(reply);
+    else sendProblem(request, reply, error, problems);
+  });
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), problems));
   let declaredOnly = false;
   app.addHook('onRoute', (route) => {

@@ -104,3 +104,20 @@ test('a new build is seen, and what is no more is gone', async () => {
   expect((await get('/dashboard')).statusCode).toBe(503);
   expect((await get('/dashboard/assets/app-1.js')).statusCode).toBe(404);
 });
+
+test('who follows an address that is not there in a browser sees a page with a way on; programs get a problem', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const seen = await get('/nothing/here', { accept });
+  expect(seen.statusCode).toBe(404);
+  expect(seen.headers['content-type']).toBe('text/html; charset=utf-8');
+  const [, nonce] = /'nonce-([^']+)'/.exec(String(seen.headers['content-security-policy'])) ?? [];
+  expect(seen.body).toContain(`<style nonce="${nonce}">`);
+  expect(seen.body).toContain('<h1>There is no page here</h1>');
+  expect(seen.body).toContain('<a href="/">');
+  for (const asked of ['*/*', 'application/json', '']) {
+    const told = await get('/nothing/here', asked === '' ? {} : { accept: asked });
+    expect([told.statusCode, told.json().code]).toEqual([404, 'not_found']);
+  }
+  const posted = await app.inject({ method: 'POST', url: '/nothing/here', headers: { accept } });
+  expect(posted.json().code).toBe('not_found');
+});

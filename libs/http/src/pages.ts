@@ -3,6 +3,7 @@ import { baseErrors } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from './app-type.ts';
 import { type BuiltFile, BuiltFiles, NONCE_PLACEHOLDER } from './built-files.ts';
+import { plainPage } from './plain-page.ts';
 
 export type PagesOptions = {
   /** Where the pages are: `/dashboard`. Addresses below it that are no file are the program's own. */
@@ -91,13 +92,10 @@ function takes(accepted: string, encoding: string): boolean {
     .some(([name, quality]) => name === encoding && Number(quality ?? 1) > 0);
 }
 
-const STYLE = `body{font:16px/1.6 system-ui,sans-serif;color-scheme:light dark;display:grid;place-content:center;min-height:90vh;
-margin:0;padding:1rem;text-align:center}p{max-width:32rem;margin:.5rem auto;opacity:.8}`;
-
 /** Loads itself again until the build is there. */
 function buildingPage(title: string, nonce: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title><style nonce="${nonce}">${STYLE}</style></head>
-<body><main><h1>${title} is being built</h1><p role="status">This takes some seconds after an update, and the page comes by itself.
-The API answers meanwhile.</p><p>Still here after a minute? <code>npm run dashboards</code> builds it.</p></main></body></html>`;
+  const head = `<meta http-equiv="refresh" content="${RETRY_SECONDS}">`;
+  const main = `<h1>${title} is being built</h1><p role="status">This takes some seconds after an update, and the page comes by itself.
+The API answers meanwhile.</p><p>Still here after a minute? <code>npm run dashboards</code> builds it.</p>`;
+  return plainPage({ title, head, main }, nonce);
 }
