@@ -50,9 +50,9 @@ afterAll(async () => {
 
 const beginAnew = () => harness.call('POST', '/v1/sandbox/reset');
 
-/** Nobody reads all guides in an empty sandbox: there is the payment of an earlier page, or of somebody else. */
+/** Nobody reads all guides in an empty sandbox: there is the payment of an earlier page, or of somebody else, which has ended. */
 async function payAsOnAnotherPage(): Promise<void> {
-  const { status } = await harness.call('POST', '/v1/payments', {
+  const { status, body } = await harness.call('POST', '/v1/payments', {
     headers: { 'idempotency-key': 'another page' },
     body: {
       ...{ amount: 1_700, currency: 'USD', rail: 'rtp' },
@@ -60,6 +60,9 @@ async function payAsOnAnotherPage(): Promise<void> {
     },
   });
   expect(status).toBe(202);
+  const statusNow = async () => (await harness.call('GET', `/v1/payments/${body.id}`)).body.status;
+  // Still under way, it would end as a webhook of its own in the middle of the page.
+  await expect.poll(statusNow).toBe('completed');
 }
 
 describe.each(names)('%s', (name) => {
