@@ -7,12 +7,12 @@ import {
   InvalidRequestError,
   NotFoundError,
   Payments,
-  type PaymentsError,
   type PaymentsOptions,
   PermissionDeniedError,
   RateLimitError,
   ServerError,
 } from '../src/index.ts';
+import { body, failure } from './failing-calls.ts';
 import { type Answer, json, problem, startScriptedServer, text } from './scripted-server.ts';
 
 const KEY = 'sk_test_the_secret_of_this_test';
@@ -30,20 +30,6 @@ async function serve(...answers: [Answer, ...Answer[]]) {
     new Payments({ apiKey: KEY, baseUrl: server.url, maxRetries: 0, ...options });
   return { ...server, client };
 }
-
-async function failure(promise: PromiseLike<unknown>): Promise<PaymentsError> {
-  return promise.then(
-    () => expect.fail('it was to fail'),
-    (error) => error,
-  );
-}
-
-const body = {
-  amount: 100,
-  currency: 'USD',
-  source: { payment_method_id: 'pm_a' },
-  destination: { payment_method_id: 'pm_b' },
-};
 
 describe('settings', () => {
   test('fall back to the environment', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { ConnectionFailedError, Payments, type PaymentsError, ServerError } from '../src/index.ts';
+import { ConnectionFailedError, Payments, ServerError } from '../src/index.ts';
+import { body, failure } from './failing-calls.ts';
 import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 const servers: ScriptedServer[] = [];
@@ -13,20 +14,6 @@ async function serve(...answers: [Answer, ...Answer[]]) {
   const client = new Payments({ apiKey: 'sk_test_x', baseUrl: server.url, maxRetries: 0 });
   return { client, seen: server.seen };
 }
-
-async function failure(promise: PromiseLike<unknown>): Promise<PaymentsError> {
-  return promise.then(
-    () => expect.fail('it was to fail'),
-    (error) => error,
-  );
-}
-
-const body = {
-  amount: 100,
-  currency: 'USD',
-  source: { payment_method_id: 'pm_a' },
-  destination: { payment_method_id: 'pm_b' },
-};
 
 test.each([[null], [[]], ['text'], [{}], [{ data: null }]])(
   '%j instead of a list is an answer of another server',

@@ -27,16 +27,18 @@ const HURRIED_STRIDE_MS = 3_600_000;
 export async function tick(context: AchContext, scope: AchScope): Promise<Date | null> {
   // A bank puts its files there at times of its own.
   if (scope === LIVE_SCOPE) await readOrGoOnBlind(context);
-  let hurriedUntil: Date | null = null;
+  let firstDue: Date | null = null;
   for (let step = 0; step < STEPS_MAX; step += 1) {
     // Nothing is settled before the files that could be answered with returns have left.
     await sendFiles(context, scope);
     const { clock, now } = await timeOf(context, context.database, scope);
     const due = await nextDueAt(context, scope);
     if (due === null) return null;
-    if (isHurried(scope, clock)) hurriedUntil ??= new Date(due.getTime() + HURRIED_STRIDE_MS);
-    if (due > now && (hurriedUntil === null || due > hurriedUntil))
-      return hurriedUntil
+    const hurries = isHurried(scope, clock);
+    firstDue ??= due;
+    const isOfThisTurn = hurries && due.getTime() <= firstDue.getTime() + HURRIED_STRIDE_MS;
+    if (due > now && !isOfThisTurn)
+      return hurries
         ? pauseAfter(context)
         : wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
     const asOf = stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs });
