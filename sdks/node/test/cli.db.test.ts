@@ -76,6 +76,19 @@ test('a payment is made, followed, shown and listed, and an event of it is sent 
   expect(received.splice(0)).toEqual([events.data[0].id]);
 }, 60_000);
 
+test('a payment is canceled while it waits, and refunded in part and then whole', async () => {
+  await payments('sandbox', 'clock', '--now', '2030-01-05T12:00:00Z');
+  const waiting = JSON.parse(await payments(...create, '--rail', 'ach', '--json'));
+  expect(await payments('cancel', waiting.id)).toMatch(/status {7}canceled/);
+  const paid = JSON.parse(await payments(...create, '--rail', 'ach', '--json'));
+  await payments('sandbox', 'settle', paid.id);
+  const part = JSON.parse(await payments('refund', paid.id, '--amount', '500', '--json'));
+  expect(part).toMatchObject({ amount: 500, refund_of: paid.id });
+  expect(await payments('refund', paid.id)).toMatch(/amount {7}20\.00 USD/);
+  expect(await payments('get', paid.id)).toMatch(/refunded {5}25\.00 USD/);
+  await payments('sandbox', 'reset');
+}, 60_000);
+
 test('an event is sent again to the webhook endpoint that got it', async () => {
   const client = new Payments({ apiKey, baseUrl: harness.url });
   const endpoint = await client.webhookEndpoints.create({ url: `http://${address}/endpoint` });

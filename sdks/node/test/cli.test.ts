@@ -176,6 +176,41 @@ test('create sends what was typed, and watch ends by how the payment ended', asy
   expect(watched).toMatchObject({ code: 6, err: 'Payment pay_1 is failed: The account is closed.\n' });
 });
 
+test('cancel and refund send what was typed, and show the payment that results', async () => {
+  const canceled = { ...payment, status: 'canceled' };
+  const refund = { ...payment, id: 'pay_2', amount: 500, refund_of: 'pay_1' };
+  const { env, seen } = await serve(
+    json(200, canceled),
+    problem(409, 'payment_not_cancelable'),
+    json(202, refund),
+    json(202, refund),
+    json(200, refund),
+  );
+  expect((await inProcess(['cancel', 'pay_1'], { env })).out).toMatch(/status {7}canceled/);
+  const late = await inProcess(['payments', 'cancel', 'pay_1'], { env });
+  expect(late).toMatchObject({ code: 1, out: '' });
+  expect(late.err).toContain('payment_not_cancelable');
+  const part = ['refund', 'pay_1', '--amount', '500', '--description', 'Too much', '--metadata', 'a=b'];
+  const shown = await inProcess([...part, '--idempotency-key', 'back-17'], { env });
+  expect(shown.out).toMatch(/amount {7}5\.00 USD\n(.*\n)*refund of {4}pay_1\n/);
+  const followed = await inProcess(['refund', 'pay_1', '--wait'], { env });
+  expect(followed.out.trim().split('\n').at(-1)).toBe('t3  completed   pay_2');
+  expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /v1/payments/pay_1/cancel',
+    'POST /v1/payments/pay_1/cancel',
+    'POST /v1/payments/pay_1/refunds',
+    'POST /v1/payments/pay_1/refunds',
+    'GET /v1/payments/pay_2',
+  ]);
+  expect(JSON.parse(seen[2]?.body ?? '')).toEqual({
+    amount: 500,
+    description: 'Too much',
+    metadata: { a: 'b' },
+  });
+  expect(seen[2]?.headers['idempotency-key']).toBe('back-17');
+  expect(JSON.parse(seen[3]?.body ?? '')).toEqual({});
+});
+
 test('whatever goes wrong is one line with an exit code of its own, without a stack or a secret', async () => {
   const { env } = await serve(
     problem(401, 'unauthorized'),
@@ -207,6 +242,8 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
     [await inProcess(['sandbox'], { env }), 2, /needs one of: clock, fund/],
     [await inProcess(['create', '--amount', '1.5'], { env }), 2, /--amount must be a whole number/],
     [await inProcess(['create', '--amount', '1', '--source', 'a'], { env }), 2, /--destination is missing/],
+    [await inProcess(['refund', 'a', '--amount', '0'], { env }), 2, /--amount must be a whole number from 1/],
+    [await inProcess(['cancel'], { env }), 2, /It is: payments cancel <payment>/],
     [await inProcess(['create', '--bogus'], { env }), 2, /Unknown option '--bogus'/],
     [await inProcess(['list', '--status', 'done'], { env }), 2, /--status must be one of pending/],
     [await inProcess(['list'], { env: { PAYMENTS_CONFIG: join(home, 'broken.json') } }), 1, /is not JSON/],
@@ -277,6 +314,8 @@ test('an id that cannot be one is wrong usage', async () => {
 test.each([
   [['get', 'pay_1']],
   [['list']],
+  [['cancel', 'pay_1']],
+  [['refund', 'pay_1']],
   [['events', 'list']],
   [['sandbox', 'settle', 'pay_1']],
   [['login', '--key', KEY]],

@@ -63,6 +63,7 @@ export function paymentFields(payment: Payment): string {
     ['settles', payment.estimated_settlement_at],
     ['failure', payment.failure === null ? null : `${payment.failure.code}: ${payment.failure.detail}`],
     ['refund of', payment.refund_of],
+    ['refunded', payment.refunded_amount > 0 ? money(payment.refunded_amount, payment.currency) : null],
     ['description', payment.description],
     ['created', payment.created_at],
     ['timeline', payment.timeline.map(({ status, timestamp }) => `${status} ${timestamp}`).join(', ')],

@@ -1,5 +1,5 @@
 import { sleep } from '../request.ts';
-import type { CreatePayment, Payment, PaymentStatus, Rail } from '../types.ts';
+import type { CreatePayment, CreateRefund, Payment, PaymentStatus, Rail } from '../types.ts';
 import { isFinal, judge } from '../wait.ts';
 import {
   type Command,
@@ -9,6 +9,7 @@ import {
   requiredText,
   textValue,
   UsageError,
+  type Values,
   wholeNumber,
 } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -33,6 +34,20 @@ const timeout: Option = {
   value: 'seconds',
   help: `how long to wait, ${WATCH_SECONDS} by default`,
 };
+const amountOption: Option = { type: 'string', value: 'number', help: 'in minor units: 2500 is 25.00' };
+/** What a payment and a refund have in common. */
+const ofNewPayment = {
+  description: { type: 'string', value: 'text', help: 'up to 140 characters' },
+  metadata: {
+    type: 'string',
+    multiple: true,
+    value: 'key=value',
+    help: 'a pair of your own; may be repeated',
+  },
+  'idempotency-key': { type: 'string', value: 'key', help: 'of your own, so that a repeat pays once' },
+  wait: { type: 'boolean', help: 'follow it until it is completed or has ended' },
+  timeout,
+} as const satisfies Readonly<Record<string, Option>>;
 
 function oneOf<Value extends string>(
   context: Context,
@@ -48,12 +63,31 @@ function show(context: Context, payment: Payment): void {
   context.out(context.json ? JSON.stringify(payment, null, 2) : paymentFields(payment));
 }
 
+function writeOptions({ values, signal }: Context) {
+  return { idempotencyKey: textValue(values, 'idempotency-key'), signal };
+}
+
+function descriptionAndMetadata(values: Values) {
+  const description = textValue(values, 'description');
+  const metadata = pairs(values, 'metadata');
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+async function showOrFollow(context: Context, payment: Payment): Promise<number | undefined> {
+  if (context.values.wait) return follow(context, payment.id, ['completed']);
+  show(context, payment);
+  return undefined;
+}
+
 const create: Command = {
   words: ['payments', 'create'],
   summary: 'Create a payment',
   positionals: [],
   options: {
-    amount: { type: 'string', value: 'number', help: 'in minor units: 2500 is 25.00' },
+    amount: amountOption,
     currency: { type: 'string', value: 'code', help: 'USD by default' },
     source: { type: 'string', value: 'pm_…', help: 'the payment method that pays' },
     destination: { type: 'string', value: 'pm_…', help: 'the payment method that receives' },
@@ -64,16 +98,7 @@ const create: Command = {
       help: 'how auto chooses',
       choices: ['balanced', 'speed', 'cost'],
     },
-    description: { type: 'string', value: 'text', help: 'up to 140 characters' },
-    metadata: {
-      type: 'string',
-      multiple: true,
-      value: 'key=value',
-      help: 'a pair of your own; may be repeated',
-    },
-    'idempotency-key': { type: 'string', value: 'key', help: 'of your own, so that a repeat pays once' },
-    wait: { type: 'boolean', help: 'follow it until it is completed or has ended' },
-    timeout,
+    ...ofNewPayment,
   },
   async run(context) {
     const { values } = context;
@@ -81,8 +106,6 @@ const create: Command = {
     if (amount === undefined) throw new UsageError('--amount is missing');
     const rail = oneOf(context, 'rail', ['auto', 'rtp', 'ach'] as const);
     const prefer = oneOf(context, 'prefer', ['balanced', 'speed', 'cost'] as const);
-    const description = textValue(values, 'description');
-    const metadata = pairs(values, 'metadata');
     const body: CreatePayment = {
       amount,
       currency: textValue(values, 'currency') ?? 'USD',
@@ -90,14 +113,9 @@ const create: Command = {
       destination: { payment_method_id: requiredText(values, 'destination') },
       ...(rail === undefined ? {} : { rail }),
       ...(prefer === undefined ? {} : { routing: { prefer } }),
-      ...(description === undefined ? {} : { description }),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...descriptionAndMetadata(values),
     };
-    const idempotencyKey = textValue(values, 'idempotency-key');
-    const payment = await context.client().payments.create(body, { idempotencyKey, signal: context.signal });
-    if (values.wait) return follow(context, payment.id, ['completed']);
-    show(context, payment);
-    return undefined;
+    return showOrFollow(context, await context.client().payments.create(body, writeOptions(context)));
   },
 };
 
@@ -170,6 +188,38 @@ const watch: Command = {
     follow(context, context.positionals[0] as string, [oneOf(context, 'until', STATUSES) ?? 'completed']),
 };
 
+const cancel: Command = {
+  words: ['payments', 'cancel'],
+  summary: 'Cancel a payment that is still pending',
+  positionals: ['payment'],
+  options: {},
+  async run(context) {
+    const { client, positionals, signal } = context;
+    show(context, await client().payments.cancel(positionals[0] as string, { signal }));
+    return undefined;
+  },
+};
+
+const refund: Command = {
+  words: ['payments', 'refund'],
+  summary: 'Refund a completed payment, all that is left of it or a part',
+  positionals: ['payment'],
+  options: {
+    amount: { ...amountOption, help: `${amountOption.help}; all that is left by default` },
+    ...ofNewPayment,
+  },
+  async run(context) {
+    const { client, positionals, values } = context;
+    const amount = wholeNumber(values, 'amount', { least: 1, most: AMOUNT_MAX });
+    const body: CreateRefund = {
+      ...(amount === undefined ? {} : { amount }),
+      ...descriptionAndMetadata(values),
+    };
+    const id = positionals[0] as string;
+    return showOrFollow(context, await client().payments.refund(id, body, writeOptions(context)));
+  },
+};
+
 /** Prints each status as it is entered; in JSON, the whole payment, a line per change. */
 async function follow(context: Context, id: string, wanted: readonly PaymentStatus[]): Promise<number> {
   const seconds =
@@ -200,4 +250,4 @@ async function follow(context: Context, id: string, wanted: readonly PaymentStat
   }
 }
 
-export const paymentCommands: readonly Command[] = [create, get, list, watch];
+export const paymentCommands: readonly Command[] = [create, get, list, watch, cancel, refund];
