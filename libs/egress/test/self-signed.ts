@@ -31,18 +31,20 @@ function utcTime(at: Date): Buffer {
   return der(UTC_TIME, Buffer.from(`${text}Z`));
 }
 
-export function makeSelfSigned(names: readonly string[]): { cert: string; key: string } {
+const HOUR_MS = 3_600_000;
+
+/** Valid for the hour before and the hour after this moment, or until another one. */
+export function makeSelfSigned(
+  names: readonly string[],
+  { endsAt = new Date(Date.now() + HOUR_MS) }: { endsAt?: Date } = {},
+): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = der(
     SEQUENCE,
     der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(names[0] ?? 'test')))),
   );
-  const hourMs = 3_600_000;
-  const validity = der(
-    SEQUENCE,
-    utcTime(new Date(Date.now() - hourMs)),
-    utcTime(new Date(Date.now() + hourMs)),
-  );
+  const beginsAt = new Date(Math.min(Date.now(), endsAt.getTime()) - HOUR_MS);
+  const validity = der(SEQUENCE, utcTime(beginsAt), utcTime(endsAt));
   const altNames = der(SEQUENCE, ...names.map((one) => der(0x82, Buffer.from(one))));
   const extensions = der(
     0xa3,

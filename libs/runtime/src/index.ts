@@ -27,12 +27,12 @@ export {
 } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics, type MetricsOptions } from './metrics.ts';
 export { type Closer, type RunOptions, runUntilSignal } from './run.ts';
+export type { SettingReader } from './setting-reader.ts';
 export {
   type Env,
   loadSettings,
   type NamedToken,
   type Setting,
-  type SettingReader,
   type Settings,
   SettingsError,
   type SettingsSpec,

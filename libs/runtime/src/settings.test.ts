@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { loadSettings, SettingsError, settings } from './index.ts';
 
@@ -22,28 +21,6 @@ const spec = {
   token: settings.text('APP_TOKEN', { minLength: 8, optional: true }),
   debug: settings.flag('APP_DEBUG', { default: false }),
 };
-
-describe('files', () => {
-  const files = { path: settings.pathOfFile('APP_FILE'), json: settings.jsonFile('APP_JSON') };
-  const here = fileURLToPath(import.meta.url);
-  const manifest = fileURLToPath(new URL('../package.json', import.meta.url));
-
-  test('are read: the path of one, what another holds', () => {
-    expect(loadSettings({ APP_FILE: here, APP_JSON: manifest }, files)).toMatchObject({
-      path: here,
-      json: { name: '@libs/runtime' },
-    });
-  });
-
-  test('that cannot be read or are not JSON are named, without their path', () => {
-    expect(() => loadSettings({ APP_FILE: `${here}.no`, APP_JSON: here }, files)).toThrow(
-      new SettingsError([
-        'APP_FILE names a file that cannot be read (ENOENT)',
-        'APP_JSON names a file that is not JSON',
-      ]),
-    );
-  });
-});
 
 describe('loadSettings', () => {
   test('reads every kind', () => {

@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import {
+  type CertificatesFile,
+  type PrivateKeyFile,
+  readCertificates,
+  readPathOfFile,
+  readPrivateKey,
+  unreadable,
+} from './file-settings.ts';
+import type { SettingReader } from './setting-reader.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
-
-/** Reads one variable: the value, or an Error whose message completes "NAME …". */
-export type SettingReader<T> = (text: string) => T | Error;
 
 export type Setting<T> = {
   /** The variable, or several of which the first that is set counts. */
@@ -263,21 +269,6 @@ function readFlag(): SettingReader<boolean> {
   };
 }
 
-function unreadable(error: unknown): Error {
-  return new Error(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
-}
-
-function readPathOfFile(): SettingReader<string> {
-  return (path) => {
-    try {
-      readFileSync(path);
-      return path;
-    } catch (error) {
-      return unreadable(error);
-    }
-  };
-}
-
 /** What the file holds is checked by the service, within the same message. */
 function readJsonFile(): SettingReader<unknown> {
   return (path) => {
@@ -320,8 +311,12 @@ export const settings = {
   /** Proxies whose word about who calls is believed. */
   proxies: kind<readonly string[]>(readProxies),
   namedTokens: kind<readonly NamedToken[]>(readNamedTokens),
-  /** The path of a file that can be read. */
-  pathOfFile: kind<string>(readPathOfFile),
+  /** The path of a file that can be read and that its user finds nothing wrong with. */
+  pathOfFile: kind(readPathOfFile),
+  /** A PEM file of one certificate or more, each of which can be read. */
+  certificates: kind<CertificatesFile>(readCertificates),
+  /** A PEM file with a private key that needs no passphrase. */
+  privateKey: kind<PrivateKeyFile>(readPrivateKey),
   /** The content of a JSON file, whatever it is. */
   jsonFile: kind<unknown>(readJsonFile),
   choice,

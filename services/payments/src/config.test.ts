@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SettingsError } from '@libs/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeSelfSigned } from '../../../libs/egress/test/self-signed.ts';
 import { loadConfig } from './config.ts';
+import { newPrivateKey } from './rails/ach/test/sftp-bank.ts';
 
 const identity = {
   ach: {
@@ -59,7 +61,10 @@ describe('settings', () => {
   });
 
   test('every setting is read', async () => {
-    const keyPath = await inFile('key.pem', 'a key');
+    const pair = makeSelfSigned(['client']);
+    const sshKeyPath = await inFile('ssh.pem', newPrivateKey());
+    const certificatePath = await inFile('client.crt', pair.cert);
+    const keyPath = await inFile('client.key', pair.key);
     const config = loadConfig({
       NODE_ENV: 'production',
       PAYMENTS_ROLE: 'worker',
@@ -73,12 +78,12 @@ describe('settings', () => {
       PAYMENTS_ADMIN_TOKEN: 'a-token-of-the-operator',
       PAYMENTS_EGRESS_ALLOW: 'hooks.internal:8443, 127.0.0.1:9000',
       PAYMENTS_ACH_SFTP_URL: 'sftp://bank@files.bank.example/outbox',
-      PAYMENTS_ACH_SFTP_KEY: keyPath,
+      PAYMENTS_ACH_SFTP_KEY: sshKeyPath,
       PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
       PAYMENTS_ACH_REPRESENT: '2',
       PAYMENTS_BANK_IDENTITY: await inFile('bank.json', identity),
       PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
-      PAYMENTS_RTP_CLIENT_CERT: keyPath,
+      PAYMENTS_RTP_CLIENT_CERT: certificatePath,
       PAYMENTS_RTP_CLIENT_KEY: keyPath,
       PAYMENTS_RATE_LIVE: '0',
       PAYMENTS_RATE_TEST: '7',
@@ -100,10 +105,10 @@ describe('settings', () => {
         bank: identity,
         ach: {
           sftpUrl: 'sftp://bank@files.bank.example/outbox',
-          keyPath,
+          keyPath: sshKeyPath,
           representments: 2,
         },
-        rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath: keyPath },
+        rtp: { gatewayUrl: 'https://rtp.bank.example', certificatePath, keyPath },
       },
     });
     expect(config.encryptionKeys).toHaveLength(2);
@@ -189,6 +194,40 @@ describe('settings', () => {
     expect(message).not.toContain('must be set together');
   });
 
+  test('keys and certificates that hold something else are named, each, without their content', async () => {
+    const words = await inFile('words', 'the secret');
+    const wrong = {
+      PAYMENTS_PORT: 'http',
+      PAYMENTS_ACH_SFTP_KEY: words,
+      PAYMENTS_RTP_CLIENT_CERT: words,
+      PAYMENTS_RTP_CLIENT_KEY: words,
+      PAYMENTS_RTP_CA: words,
+    };
+    const message = messageFor(wrong);
+    for (const name of Object.keys(wrong)) expect(message).toContain(name);
+    expect(message.match(/names a file that holds no/g)).toHaveLength(4);
+    expect(message).not.toMatch(/secret|words/);
+  });
+
+  test('a certificate and the key of another are named together', async () => {
+    const [one, other] = [makeSelfSigned(['one']), makeSelfSigned(['other'])];
+    const message = messageFor({
+      PAYMENTS_RTP_CLIENT_CERT: await inFile('one.crt', one.cert),
+      PAYMENTS_RTP_CLIENT_KEY: await inFile('other.key', other.key),
+      PAYMENTS_RTP_CA: await inFile('other.crt', other.cert),
+    });
+    expect(message).toBe(
+      'bad settings: PAYMENTS_RTP_CLIENT_KEY is not the key of the first certificate in PAYMENTS_RTP_CLIENT_CERT',
+    );
+  });
+
+  test('a certificate that has expired stops no start, and is known to have', async () => {
+    const endsAt = new Date('2024-02-03T04:05:06Z');
+    const { cert } = makeSelfSigned(['late'], { endsAt });
+    const { rails } = loadConfig({ PAYMENTS_RTP_CA: await inFile('late.crt', cert) });
+    expect(rails.certificates).toMatchObject([{ setting: 'PAYMENTS_RTP_CA', endsAt }]);
+  });
+
   test('what a live rail needs in production is missed beside its bad address, too', () => {
     const rails = { PAYMENTS_ACH_SFTP_URL: 'https://x', PAYMENTS_RTP_GATEWAY_URL: 'http://x' };
     const message = messageFor({ NODE_ENV: 'production', ...rails });
@@ -205,9 +244,9 @@ describe('settings', () => {
     expect(() => loadConfig({ PAYMENTS_METRICS_TOKEN: 'short' })).toThrow(/PAYMENTS_METRICS_TOKEN/);
   });
 
-  test('settings that do not go together are named, too', () => {
-    const here = fileURLToPath(import.meta.url);
-    expect(() => loadConfig({ PAYMENTS_RTP_CLIENT_CERT: here })).toThrow(/PAYMENTS_RTP_CLIENT_KEY/);
+  test('settings that do not go together are named, too', async () => {
+    const alone = await inFile('alone.crt', makeSelfSigned(['alone']).cert);
+    expect(() => loadConfig({ PAYMENTS_RTP_CLIENT_CERT: alone })).toThrow(/PAYMENTS_RTP_CLIENT_KEY/);
     expect(() => loadConfig({ PAYMENTS_ADMIN_TOKEN: 'with space' })).toThrow(/PAYMENTS_ADMIN_TOKEN/);
     expect(() => loadConfig({ NODE_ENV: 'production', PAYMENTS_ADMIN_TOKEN: 'short' })).toThrow(/16/);
     expect(loadConfig({ PAYMENTS_ADMIN_TOKEN: 'short' }).adminToken).toBe('short');

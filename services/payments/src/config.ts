@@ -1,12 +1,14 @@
 import type { MetricsAccess } from '@libs/http';
 import { type Env, loadSettings, settings } from '@libs/runtime';
 import { parseKeyIds } from '@libs/seal';
+import { sshKeyFault } from './rails/ach/bank/ssh-key.ts';
 import {
   type BankIdentity,
   bankIdentityOf,
   bankIdentityProblems,
   type LiveRails,
 } from './rails/bank-identity.ts';
+import type { CertificateInUse } from './rails/certificates.ts';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
 
@@ -47,15 +49,15 @@ export const settingsSpec = {
   mailFrom: settings.mailbox('MAIL_FROM', { default: 'Payments <payments@localhost>' }),
   egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
   achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
-  achSftpKeyPath: settings.pathOfFile('PAYMENTS_ACH_SFTP_KEY', { optional: true }),
+  achSftpKeyPath: settings.pathOfFile('PAYMENTS_ACH_SFTP_KEY', { faultOf: sshKeyFault, optional: true }),
   achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
   achDebitHoldDays: settings.integer('PAYMENTS_ACH_DEBIT_HOLD_DAYS', { min: 0, max: 60, default: 2 }),
   achRepresent: settings.integer('PAYMENTS_ACH_REPRESENT', { min: 0, max: 2, default: 0 }),
   bankIdentity: settings.jsonFile('PAYMENTS_BANK_IDENTITY', { optional: true }),
   rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
-  rtpCertificatePath: settings.pathOfFile('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
-  rtpKeyPath: settings.pathOfFile('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
-  rtpAuthorityPath: settings.pathOfFile('PAYMENTS_RTP_CA', { optional: true }),
+  rtpCertificate: settings.certificates('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
+  rtpKey: settings.privateKey('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
+  rtpAuthority: settings.certificates('PAYMENTS_RTP_CA', { optional: true }),
   rtpInboundToken: settings.text('PAYMENTS_RTP_INBOUND_TOKEN', { maxLength: 512, optional: true }),
   rateLive: settings.integer('PAYMENTS_RATE_LIVE', { min: 0, max: 1_000_000, default: 100 }),
   rateTest: settings.integer('PAYMENTS_RATE_TEST', { min: 0, max: 1_000_000, default: 25 }),
@@ -118,6 +120,8 @@ export interface PaymentsConfig {
   readonly rails: {
     /** How the banks know us. */
     readonly bank: BankIdentity;
+    /** Of every file that is set, so that the start can say which are out of date. */
+    readonly certificates: readonly CertificateInUse[];
     readonly ach: {
       readonly sftpUrl: string | undefined;
       readonly keyPath: string | undefined;
@@ -179,6 +183,7 @@ export function loadConfig(env: Env): PaymentsConfig {
     sandbox: { on: loaded.sandbox, rtpMs: loaded.sandboxRtpMs, achMs: loaded.sandboxAchMs },
     rails: {
       bank: bankIdentityOf(loaded.bankIdentity, live),
+      certificates: certificatesOf(loaded),
       ach: {
         sftpUrl: loaded.achSftpUrl,
         keyPath: loaded.achSftpKeyPath,
@@ -188,9 +193,9 @@ export function loadConfig(env: Env): PaymentsConfig {
       },
       rtp: {
         gatewayUrl: loaded.rtpGatewayUrl,
-        certificatePath: loaded.rtpCertificatePath,
-        keyPath: loaded.rtpKeyPath,
-        authorityPath: loaded.rtpAuthorityPath,
+        certificatePath: loaded.rtpCertificate?.path,
+        keyPath: loaded.rtpKey?.path,
+        authorityPath: loaded.rtpAuthority?.path,
         inboundToken: loaded.rtpInboundToken,
       },
     },
@@ -236,7 +241,7 @@ function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
   if (!development && live.ach && loaded.achSftpHostKey === undefined) {
     problems.push('PAYMENTS_ACH_SFTP_HOST_KEY must be set with live ACH in production');
   }
-  if (!development && live.rtp && loaded.rtpCertificatePath === undefined) {
+  if (!development && live.rtp && loaded.rtpCertificate === undefined) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with live RTP in production');
   }
   if (
@@ -247,10 +252,29 @@ function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
       `PAYMENTS_RTP_INBOUND_TOKEN must have at least ${PRODUCTION_TOKEN_LENGTH_MIN} printable characters without spaces`,
     );
   }
-  if ((loaded.rtpCertificatePath === undefined) !== (loaded.rtpKeyPath === undefined)) {
-    problems.push('PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together');
-  }
+  problems.push(...keyPairProblems(loaded));
   return problems;
+}
+
+function keyPairProblems({ rtpCertificate, rtpKey }: Loaded): string[] {
+  if (rtpCertificate === undefined && rtpKey === undefined) return [];
+  if (rtpCertificate === undefined || rtpKey === undefined)
+    return ['PAYMENTS_RTP_CLIENT_CERT and PAYMENTS_RTP_CLIENT_KEY must be set together'];
+  // TLS shows the first certificate of the file; those after it lead to its authority.
+  return rtpCertificate.certificates[0].checkPrivateKey(rtpKey.key)
+    ? []
+    : ['PAYMENTS_RTP_CLIENT_KEY is not the key of the first certificate in PAYMENTS_RTP_CLIENT_CERT'];
+}
+
+function certificatesOf({ rtpCertificate, rtpAuthority }: Loaded): CertificateInUse[] {
+  const ofSetting = (setting: string, file: Loaded['rtpCertificate']) =>
+    (file?.certificates ?? []).map(({ validFromDate, validToDate }) => ({
+      ...{ setting, beginsAt: validFromDate, endsAt: validToDate },
+    }));
+  return [
+    ...ofSetting('PAYMENTS_RTP_CLIENT_CERT', rtpCertificate),
+    ...ofSetting('PAYMENTS_RTP_CA', rtpAuthority),
+  ];
 }
 
 function bankProblems({ bankIdentity }: Loaded, live: LiveRails): string[] {

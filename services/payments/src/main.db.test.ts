@@ -1,13 +1,14 @@
 // The real program: how it starts, what it says, how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeSelfSigned } from '../../../libs/egress/test/self-signed.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 let testDatabase: TestDatabase;
@@ -76,9 +77,12 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
 }, async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const authority = join(dataDir, 'authority.crt');
+  await writeFile(authority, makeSelfSigned(['bank'], { endsAt: new Date('2024-02-03T04:05:06Z') }).cert);
   const { child, output, ended } = run({
     DATABASE_URL: testDatabase.url,
     PAYMENTS_PORT: String(port),
+    PAYMENTS_RTP_CA: authority,
   });
   const ready = () =>
     fetch(`${url}/readyz`).then(
@@ -87,6 +91,7 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
     );
   await expect.poll(ready, { timeout: 40_000 }).toBe(200);
   await expect.poll(output).toContain('sk_test_sandbox');
+  expect(output()).toContain('a certificate of PAYMENTS_RTP_CA expired at 2024-02-03T04:05:06.000Z');
   const adminToken = (await readFile(join(dataDir, 'payments-admin-token'), 'utf8')).trim();
   expect(output()).toContain(adminToken);
   const [, body = ''] = /-d '(.*)'/.exec(output()) ?? [];

@@ -14,6 +14,7 @@ import { SealError } from '@libs/seal';
 import { createPayments } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';
 import { paymentsMigrations, SCHEMA } from './migrations.ts';
+import { certificateWarnings } from './rails/certificates.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
 import { loadSecrets } from './secrets.ts';
 import { welcome } from './welcome.ts';
@@ -36,6 +37,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   const { directUrl, preparedStatements } = config.database;
   await migrate(directUrl ?? url, paymentsMigrations());
   const log = createLogger({ name: 'payments', level: config.http.logLevel });
+  for (const warning of certificateWarnings(config.rails.certificates, new Date())) log.warn(warning);
   const metrics = createMetrics({ service: 'payments' });
   const onSecondConnection = config.development ? undefined : reportSecondConnections({ metrics, log });
   const open = async (connectionsMax: number) => {

@@ -31,16 +31,18 @@ const settingMeanings: Readonly<Record<SettingName, string>> = {
   mailFrom: 'Who account mail is from.',
   egressAllow: '`host:port,…` that webhooks may reach although private or plain http.',
   achSftpUrl: "Live ACH: the bank's file server.",
-  achSftpKeyPath: 'Live ACH: our private key, a file.',
+  achSftpKeyPath:
+    'Live ACH: our private key, a file as OpenSSH makes it, or PEM of RSA or EC; without a passphrase.',
   achSftpHostKey: 'Live ACH: the fingerprint of the server; needed in production.',
   achDebitHoldDays: 'Banking days after its settlement until the money of a debit is good.',
   achRepresent: 'How often a debit that came back as R01 or R09 is presented again, 0 to 2.',
   bankIdentity:
     'A JSON file that says who you are at your bank and on the networks; needed with a live rail.',
   rtpGatewayUrl: 'Live RTP: the gateway.',
-  rtpCertificatePath: 'Live RTP: our certificate, a file; needed in production.',
-  rtpKeyPath: 'Live RTP: the key of the certificate, a file.',
-  rtpAuthorityPath: 'Live RTP: the authority of the gateway, a file.',
+  rtpCertificate:
+    'Live RTP: our certificate and what leads to its authority, a PEM file; needed in production.',
+  rtpKey: 'Live RTP: the key of the certificate, a PEM file without a passphrase.',
+  rtpAuthority: 'Live RTP: the authority of the gateway, a PEM file.',
   rtpInboundToken: 'Live RTP: lets the gateway deliver answers to `POST /v1/network/rtp`.',
   rateLive: 'Requests per second and live key; 0 is off.',
   rateTest: 'Requests per second and test key; 0 is off.',

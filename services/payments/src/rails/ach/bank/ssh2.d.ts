@@ -1,10 +1,12 @@
-/** The part of the server that the test bank uses; the package brings no types. */
+/** The part that reads keys, and that of the server which the test bank uses; the package brings no types. */
 declare module 'ssh2' {
   import type { EventEmitter } from 'node:events';
 
   interface ParsedKey {
     type: string;
     getPublicSSH(): Buffer;
+    /** Null of a public key. */
+    getPrivatePEM(): string | null;
     verify(data: Buffer, signature: Buffer, hash?: string): boolean;
   }
 
@@ -40,6 +42,8 @@ declare module 'ssh2' {
   const ssh2: {
     Server: typeof Server;
     utils: {
+      parseKey(key: Buffer): ParsedKey | readonly ParsedKey[] | Error;
+      /** Of a key that the caller made. */
       parseKey(key: string): ParsedKey;
       sftp: {
         STATUS_CODE: Readonly<Record<'OK' | 'EOF' | 'NO_SUCH_FILE' | 'FAILURE' | 'OP_UNSUPPORTED', number>>;
