@@ -157,7 +157,7 @@ export const errors = defineErrors({
     kind: 'refused',
     title: 'Rail not available',
     detail: 'No rail that was asked for can carry this payment.',
-    help: '`candidates` lists every rail with the reasons why it cannot.',
+    help: '`detail` says why in words; `candidates` lists every rail with the codes of its reasons.',
   },
   rail_not_configured: {
     kind: 'unavailable',

@@ -71,6 +71,17 @@ describe('the rail', () => {
     expect([answer.status, answer.body.code]).toEqual([422, 'rail_not_available']);
     const rtp = answer.body.candidates.find((one: { rail: string }) => one.rail === 'rtp');
     expect(rtp).toMatchObject({ possible: false, reasons: ['destination_cannot_receive'] });
+    // Codes are for programs; people get sentences.
+    expect(answer.body.detail).toBe(
+      'RTP cannot carry this payment: the destination account cannot receive by it. With the rail "auto", ACH can.',
+    );
+    expect(answer.body.errors).toEqual([
+      {
+        pointer: '/rail',
+        code: 'rail_not_available',
+        detail: 'The destination account cannot receive by it.',
+      },
+    ]);
     const over = await post(payment({ rail: 'rtp', amount: 1_000_000_001 }));
     expect(over.body.candidates.find((one: { rail: string }) => one.rail === 'rtp').reasons).toEqual([
       'amount_over_limit',

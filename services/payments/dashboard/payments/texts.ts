@@ -1,4 +1,5 @@
 import type { Obstacle } from '../../src/routing/decision.ts';
+import { obstacleWords } from '../../src/routing/obstacle-words.ts';
 
 export const payments = {
   title: 'Payments',
@@ -156,16 +157,7 @@ export const refusals = {
   rail: (rail: string, why: string) => `${rail} cannot carry this payment: ${why}.`,
   noRail: 'No rail can carry this payment.',
   ofRail: (rail: string, why: string) => `${rail}: ${why}.`,
-  why: {
-    source_cannot_send: 'the source account cannot send by it',
-    destination_cannot_receive: 'the destination account cannot receive by it',
-    amount_over_limit: 'the amount is over its limit',
-    only_between_balances: 'it moves money between two balances only',
-    not_between_balances: 'it does not move money between two balances',
-    not_configured: 'it is not connected',
-    down: 'it is out of order for the moment',
-    refused: 'it has refused this payment',
-  } satisfies Record<Obstacle, string>,
+  why: obstacleWords,
   and: ', and ',
   or: ', or ',
   another: (rails: string) => `Set the rail to “${newPayment.railAuto}”: ${rails} can carry it.`,
