@@ -13,7 +13,7 @@ export function testJourney(running: () => Running): void {
   test('[TH-11.23] a tool is tried, counted, and seen in the overview', { timeout: 60_000 }, async () => {
     const { page } = running();
     await go(page, 'Tools');
-    await panel(page, 'Mastodon').getByText('Connected', { exact: true }).waitFor();
+    await panel(page, 'Mastodon').getByText('OK', { exact: true }).waitFor();
     expect(
       await panel(page, 'Mastodon')
         .getByRole('link', { name: /onnect: / })

@@ -5,7 +5,7 @@ import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import { type Running, VENDOR_TOKEN } from './rig.ts';
-import { heading, STEP_MS, said } from './steps.ts';
+import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
@@ -144,6 +144,26 @@ export function testMishaps(running: () => Running): void {
     await admin('resume');
     await page.getByRole('button', { name: 'Try again' }).click();
     await heading(page, 'Overview');
+    await page.close();
+  });
+
+  test('[TH-11.37] a platform that does not answer is down on every page that speaks of it', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const stored = await call(`${hub.url}/api/credentials/bluesky?verify=false`, {
+      ...{ method: 'PUT', cookie: account.cookie },
+      body: { service: 'https://bsky.social', identifier: 'ada.bsky.social', app_password: 'a-b-c-d' },
+    });
+    expect(stored.status).toBe(200);
+    const page = await openAs(account);
+    for (const path of ['/connections', '/tools', '/connections/bluesky']) {
+      await page.goto(path);
+      const place = path === '/connections/bluesky' ? panel(page, 'Connection') : panel(page, 'Bluesky');
+      await place.getByText('Down', { exact: true }).waitFor();
+      expect(await place.getByText('Connected', { exact: true }).count()).toBe(0);
+    }
     await page.close();
   });
 

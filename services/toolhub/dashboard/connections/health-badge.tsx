@@ -22,5 +22,9 @@ export function statusOf(
 }
 
 export function HealthBadge({ status }: { status: HealthStatus }) {
-  return <Badge color={colors[status]}>{texts.health[status]}</Badge>;
+  return (
+    <Badge component="span" color={colors[status]}>
+      {texts.health[status]}
+    </Badge>
+  );
 }

@@ -12,11 +12,19 @@ import {
   toast,
   useSearchState,
 } from '@libs/ui';
-import { Anchor, Badge, Button, Group, Paper, Switch, Text } from '@mantine/core';
+import { Anchor, Button, Group, Paper, Switch, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../api/client.ts';
-import { type Credential, platformTitle, useCredentials } from '../connections/platforms.ts';
+import { HealthBadge, statusOf } from '../connections/health-badge.tsx';
+import {
+  type Credential,
+  type HealthStatus,
+  type PlatformHealth,
+  platformTitle,
+  useCredentials,
+  useHealth,
+} from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { ClassBadge } from './class-badge.tsx';
 import { refreshTools, TOOLS_PATH, type Tool, type ToolCatalogue, useTools } from './tool.ts';
@@ -46,6 +54,7 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
   );
   const own = shown.filter(({ platform }) => platform === null);
   const credentials = useCredentials().data?.data;
+  const health = useHealth().data?.platforms ?? [];
   return (
     <>
       <FilterBar>
@@ -70,7 +79,7 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
         <PlatformTools
           key={platform.platform}
           platform={platform}
-          connection={credentials && connectionOf(platform.platform, credentials)}
+          connection={credentials && connectionOf(platform.platform, credentials, health)}
           tools={shown.filter((tool) => tool.platform === platform.platform)}
           isSearched={Object.values(values).some(Boolean)}
         />
@@ -85,27 +94,25 @@ function Catalogue({ catalogue }: { catalogue: ToolCatalogue }) {
 }
 
 interface Connection {
-  state: 'connected' | 'expired' | 'none';
+  /** As the page of connections says it. */
+  status: HealthStatus;
   account: string | undefined;
 }
 
-function connectionOf(platform: string, credentials: readonly Credential[]): Connection {
+function connectionOf(
+  platform: string,
+  credentials: readonly Credential[],
+  health: readonly PlatformHealth[],
+): Connection {
   const credential = credentials.find((each) => each.platform === platform);
-  return { state: credential?.status ?? 'none', account: credential?.account };
+  const checked = health.find((each) => each.platform === platform);
+  return { status: statusOf(credential, checked), account: credential?.account };
 }
 
-const connectionColors: Record<Connection['state'], string> = {
-  connected: 'teal',
-  expired: 'yellow',
-  none: 'gray',
-};
-
-function ConnectionState({ connection: { state, account } }: { connection: Connection }) {
+function ConnectionState({ connection: { status, account } }: { connection: Connection }) {
   return (
     <Group component="span" gap="xs" mt={6}>
-      <Badge component="span" color={connectionColors[state]}>
-        {words.connections[state]}
-      </Badge>
+      <HealthBadge status={status} />
       {account}
     </Group>
   );
@@ -115,17 +122,18 @@ function ConnectionState({ connection: { state, account } }: { connection: Conne
 function ConnectLink({
   platform,
   title,
-  state,
-}: { platform: string; title: string } & Pick<Connection, 'state'>) {
-  if (state === 'connected') return null;
-  const label = state === 'none' ? texts.connections.connect : texts.connections.reconnect;
+  status,
+}: { platform: string; title: string } & Pick<Connection, 'status'>) {
+  if (status !== 'not_connected' && status !== 'token_expired') return null;
+  const isNew = status === 'not_connected';
+  const label = isNew ? texts.connections.connect : texts.connections.reconnect;
   return (
     <Button
       component={Link}
       to="/connections/$platform"
       params={{ platform } as never}
       size="xs"
-      variant={state === 'none' ? 'light' : 'filled'}
+      variant={isNew ? 'light' : 'filled'}
       aria-label={`${label}: ${title}`}
     >
       {label}
@@ -157,7 +165,7 @@ function PlatformTools(props: {
       flush
       actions={
         <Group gap="md" wrap="nowrap">
-          {connection && <ConnectLink platform={platform} title={title} state={connection.state} />}
+          {connection && <ConnectLink platform={platform} title={title} status={connection.status} />}
           {props.isSearched ? null : (
             <Button
               size="xs"

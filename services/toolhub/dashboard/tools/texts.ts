@@ -15,7 +15,6 @@ export const tools = {
   nothing: 'No tool fits',
   nothingNext: 'Try another word, or clear the filters.',
   platformSwitch: (title: string) => `All tools of ${title}`,
-  connections: { connected: 'Connected', expired: 'Token expired', none: 'Not connected' },
   own: 'About your accounts',
   ownLead: 'Tools of this service itself. They are free and always on.',
   onePerLine: 'One per line.',
