@@ -200,5 +200,7 @@ function hostileFor(field: string, schema: FieldSchema): readonly string[] {
   if (!isId && pattern === undefined) return [];
   // An address of something on the web is one, and leads where it says; what the vendor does with it is the vendor's.
   if (pattern?.startsWith('^http')) return ['a\r\nx: y', 'javascript:alert(1)', 'file:///etc/passwd', ''];
-  return isId ? [...PARTING, ...LOOK_ALIKES] : PARTING;
+  // A name in the letters of any script is no id, although it stands where one does.
+  const isName = pattern?.includes('\\p{Lo}') ?? false;
+  return isId && !isName ? [...PARTING, ...LOOK_ALIKES] : PARTING;
 }

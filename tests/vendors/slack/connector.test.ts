@@ -89,6 +89,37 @@ describe('tools', () => {
     expect(server.reactions.size).toBe(1);
   });
 
+  it('reacts with the emoji of a workspace, whatever script they are named in, and no other text', async () => {
+    const react = (emoji: string) => call('slack_add_reaction', { channel: CHANNEL, ts, emoji });
+    const names = [
+      'いいね',
+      'サーバー',
+      '感謝',
+      'спасибо',
+      'größe',
+      'हाँ',
+      'شكرا',
+      '좋아요_2',
+      'ー'.repeat(100),
+    ];
+    for (const emoji of [...names, '+1', '-1', "o'clock", 'wave::skin-tone-3']) {
+      expect(await react(`:${emoji}:`)).toMatchObject({ emoji });
+      expect(server.reactions).toContain(`${ts} ${emoji}`);
+    }
+    for (const emoji of [
+      '',
+      '::',
+      'Привет',
+      'a b',
+      'a.b',
+      'a:b',
+      '👍',
+      'ー'.repeat(101),
+      'wave::skin-tone-9',
+    ])
+      await expect(react(emoji), emoji).rejects.toMatchObject({ code: 'invalid_arguments' });
+  });
+
   it('searches as a person; a bot is told why not', async () => {
     for (let count = 0; count < 5; count += 1) server.addMessage(CHANNEL, 'U2', `needle ${count}`);
     const found = await all<{ text: string }>('slack_search_messages', { query: 'needle', limit: 2 });

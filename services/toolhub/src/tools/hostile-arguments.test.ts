@@ -24,6 +24,8 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
   'discord_create_thread name': HOSTILE,
   // Tags are words of any script.
   'mastodon_get_timeline tag': ['\u0430dmin', '１２３', 'ａ'],
+  // Workspaces name their emoji in any script, and the name travels in the body.
+  'slack_add_reaction emoji': ['\u0430dmin', '１２３', 'ａ'],
   // An address that the vendor fetches by itself; Telegram takes plain http.
   'telegram_send_media url': ['http://evil.test/'],
 };

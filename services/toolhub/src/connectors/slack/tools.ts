@@ -205,6 +205,9 @@ const sendMessage = defineTool({
   },
 });
 
+/** Lower case, and letters of scripts that have no cases: workspaces name emoji of their own in any script. */
+const EMOJI_NAME = "[\\p{Ll}\\p{Lo}\\p{Lm}\\p{M}\\p{Nd}_+'-]{1,100}";
+
 const addReaction = defineTool({
   name: 'slack_add_reaction',
   title: 'Add a reaction',
@@ -214,8 +217,8 @@ const addReaction = defineTool({
     channel,
     ts: timestamp('`ts` of the message.'),
     emoji: Type.String({
-      pattern: "^:?[a-z0-9_+'-]{1,100}(::skin-tone-[2-6])?:?$",
-      description: 'Name of the emoji, for example thumbsup.',
+      pattern: `^:?${EMOJI_NAME}(::skin-tone-[2-6])?:?$`,
+      description: 'Name of the emoji, for example thumbsup; in lower case, not the emoji itself.',
     }),
   }),
   outputSchema: closed({ channel: Type.String(), ts: Type.String(), emoji: Type.String() }),
