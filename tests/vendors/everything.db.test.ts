@@ -51,6 +51,14 @@ test('everything starts, is connected, answers, and ends', async () => {
       const answer = await callTool(url, token, tool, args);
       expect(answer.body.result?.isError, `${tool}: ${JSON.stringify(answer.body)}`).toBeUndefined();
     }
+    // Each goes by the name that its platform has for it, also after the tools have renewed what they open it with.
+    const ask = async (path: string) =>
+      (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })).json();
+    const { platforms } = (await ask('/api/health/platforms')) as { platforms: { status: string }[] };
+    expect(platforms.filter(({ status }) => status !== 'ok')).toEqual([]);
+    const { data } = (await ask('/api/credentials?limit=100')) as { data: { account: string }[] };
+    expect(data).toHaveLength(Object.keys(READS).length);
+    expect(data.filter(({ account }) => /^an? |unknown/.test(account))).toEqual([]);
     // Somebody wrote by WhatsApp and by mail, so that there is somebody to answer and something to open.
     const conversations = () => callTool(url, token, 'whatsapp_list_conversations', {});
     const contactOf = async () => {

@@ -81,7 +81,10 @@ describe('sessions', () => {
     expect(await connector.refresh?.(context({ credential: wrong }))).toMatchObject({ kind: 'refused' });
     expect(await connector.verify(context({ credential: wrong }))).toMatchObject({ kind: 'rejected' });
     expect(await connector.verify(context())).toEqual({ kind: 'accepted', account: '@ada.bsky.test' });
-    expect(await connector.health(context())).toEqual({ status: 'ok', message: null });
+    const logins = server.logins();
+    const named = { status: 'ok', message: null, account: '@ada.bsky.test' };
+    expect(await connector.health(context({ credential: await renewed(context()) }))).toEqual(named);
+    expect(server.logins()).toBe(logins + 1);
   });
 });
 

@@ -216,7 +216,9 @@ describe('the account', () => {
     });
     const wrong = context({ credential: { instance_url: server.url, access_token: 'wrong' } });
     expect(await connector.verify(wrong)).toMatchObject({ kind: 'rejected' });
-    expect(await connector.health(context())).toMatchObject({ status: 'ok', message: null });
+    expect(await connector.health(context())).toEqual({
+      ...{ status: 'ok', message: null, account: `@ada@${new URL(server.url).host}` },
+    });
     expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
   });
 

@@ -157,6 +157,9 @@ describe('the account', () => {
       account: 'ada in Team',
     });
     expect(await connector.health(wrong)).toMatchObject({ status: 'token_expired' });
+    // Ids are no made-up names.
+    server.failNext({ kind: 'reply', reply: { json: { ok: true, user_id: 'U1', team_id: 'T1' } } });
+    expect(await connector.health(context())).toMatchObject({ status: 'ok', account: 'U1 in T1' });
   });
 
   it('is made of the tokens of the person where the app has a bot, too', async () => {

@@ -7,6 +7,7 @@ import {
   logIn,
   renewSession,
   sessionEnd,
+  shape,
 } from './api.ts';
 import { blueskyTools } from './tools.ts';
 
@@ -38,8 +39,8 @@ export function createBlueskyConnector(): Connector {
         // A look at the account must not use up logins, of which there are few: without a session the server is asked.
         const { session } = context.credential;
         if (session === undefined) return `@${(await logIn(context)).handle}`;
-        await callBluesky(context, { path: '/xrpc/com.atproto.server.getSession' });
-        return undefined;
+        const { body } = await callBluesky(context, { path: '/xrpc/com.atproto.server.getSession' });
+        return `@${shape.text(shape.object(body).handle)}`;
       }),
     tools: blueskyTools(),
   });

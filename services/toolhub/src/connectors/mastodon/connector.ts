@@ -1,6 +1,5 @@
 import { type Connector, defineConnector } from '../connector.ts';
 import { probeBy, verifyBy } from '../vendor-api/probe.ts';
-import { textOrNull } from '../vendor-api/shape.ts';
 import {
   callMastodon,
   type MastodonContext,
@@ -36,6 +35,6 @@ export function createMastodonConnector(): Connector {
 
 async function readOwnAddress(context: MastodonContext): Promise<string> {
   const { body } = await callMastodon(context, { path: '/api/v1/accounts/verify_credentials' });
-  const username = textOrNull(shape.object(body).username) ?? 'unknown';
-  return `@${username}@${new URL(context.credential.instance_url).host}`;
+  const { username } = shape.object(body);
+  return `@${shape.text(username)}@${new URL(context.credential.instance_url).host}`;
 }

@@ -71,9 +71,10 @@ export function createSlackConnector(): Connector {
 /** Slack tells of messages by workspace and person, which is what the identity is made of. */
 async function readOwnName(context: SlackContext): Promise<{ account: string; identity: string }> {
   const { body } = await callSlack(context, { path: '/auth.test' });
-  const { user, team, user_id, team_id } = shape.object(body);
+  const { user, team, ...ids } = shape.object(body);
+  const [userId, teamId] = [shape.text(ids.user_id), shape.text(ids.team_id)];
   return {
-    account: `${textOrNull(user) ?? 'unknown'} in ${textOrNull(team) ?? 'a workspace'}`,
-    identity: `${shape.text(team_id)}/${shape.text(user_id)}`,
+    account: `${textOrNull(user) ?? userId} in ${textOrNull(team) ?? teamId}`,
+    identity: `${teamId}/${userId}`,
   };
 }
