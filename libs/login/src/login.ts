@@ -24,6 +24,8 @@ export interface LoginOptions<P extends Person> {
   relyingParty: RelyingParty;
   /** In the transaction that verifies an address: what waited for it may leave. */
   onVerified?(tx: Queryable, personId: string): Promise<void>;
+  /** In the transaction of a reset that is the first proof of the address: who was in before may have been somebody else. */
+  onReclaimed?(tx: Queryable, personId: string): Promise<void>;
   newId: NewId;
   randomBytes: RandomBytes;
   now: () => Date;
@@ -42,7 +44,7 @@ export interface Login<P extends Person> {
 }
 
 export async function createLogin<P extends Person>(options: LoginOptions<P>): Promise<Login<P>> {
-  const { database, people, personColumn = 'person_id', onVerified, newId, randomBytes, now } = options;
+  const { database, people, personColumn = 'person_id', newId, randomBytes, now } = options;
   const passwords = await createPasswords();
   const limit = createLoginLimit({ database, newId, now });
   const mailTokens = createMailTokensStore(personColumn);
@@ -57,7 +59,8 @@ export async function createLogin<P extends Person>(options: LoginOptions<P>): P
   });
   const security = createAccountSecurity({
     ...{ database, people, mailTokens, passwords, limit, sessions, mails, now },
-    ...(onVerified === undefined ? {} : { onVerified }),
+    ...(options.onVerified && { onVerified: options.onVerified }),
+    ...(options.onReclaimed && { onReclaimed: options.onReclaimed }),
   });
   const passkeys = createPasskeys({
     ...{ database, newId, randomBytes, now, relyingParty: options.relyingParty },

@@ -23,7 +23,10 @@ export interface AccountSecurity<P extends Person> {
   resendVerification(personId: string): Promise<void>;
   /** Whoever asks, nothing is told; a mail leaves where there is such an account. */
   forgot(email: string): Promise<void>;
-  /** Ends all sessions. The link came by mail, so it proves the address, too. */
+  /**
+   * Ends all sessions. The link came by mail, so it proves the address, too; where nobody had proved it before, what
+   * was made until then goes.
+   */
   reset(input: { token: string; password: string }): Promise<{ personId: string }>;
   /** Ends all other sessions. Throws over the limit of failures, and for a wrong password. */
   changePassword(input: {
@@ -47,6 +50,8 @@ export interface AccountSecurityOptions<P extends Person> {
   mails: AccountMails;
   /** In the transaction that verifies an address: what waited for it may leave. */
   onVerified?(tx: Queryable, personId: string): Promise<void>;
+  /** In the transaction of a reset that is the first proof of the address: who was in before may have been somebody else. */
+  onReclaimed?(tx: Queryable, personId: string): Promise<void>;
   now: () => Date;
 }
 
@@ -115,6 +120,8 @@ export function createAccountSecurity<P extends Person>(
         await people.setPassword(tx, personId, passwordHash);
         await mailTokens.voidAll(tx, { personId, kind: 'reset' });
         await options.sessions.endAll(tx, personId);
+        const before = await people.find(tx, personId);
+        if (before?.emailVerified === false) await options.onReclaimed?.(tx, personId);
         await verifyAddress(tx, personId);
         return { personId };
       });

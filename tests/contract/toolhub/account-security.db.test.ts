@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestDatabase } from '@libs/db/testing';
+import { withinASecond } from '@libs/runtime/testing';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SoftwareAuthenticator } from '../../../libs/login/test/authenticator.ts';
@@ -15,7 +16,7 @@ import {
   PASSWORD,
   signUp,
 } from '../../../services/toolhub/test/accounts.ts';
-import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
+import { obtainTokens, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { createToolhubDatabase, type Service, startService } from './service.ts';
 
 let db: TestDatabase;
@@ -143,6 +144,49 @@ describe('a password', () => {
     expect((await post('/api/auth/reset', { token, password })).status).toBe(422);
     expect((await post('/api/auth/login', { email: ada.email, password: PASSWORD })).status).toBe(401);
     expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
+  });
+
+  test('[TH-3.9] reset by the owner of an address leaves nothing to whoever signed up with it before', async () => {
+    const squatter = await signUp(url);
+    const { token: left } = await makeToken(url, squatter);
+    const client = await registerClient(url);
+    const tokens = await obtainTokens(url, squatter, client);
+    await post('/api/webhooks/config', { webhook_url: 'https://example.com/ear' }, squatter);
+    await call(`${url}/api/credentials/telegram?verify=false`, {
+      ...{ method: 'PUT', cookie: squatter.cookie, body: { bot_token: '4242:of-the-squatter' } },
+    });
+    await post('/api/auth/forgot', { email: squatter.email });
+    const password = 'the owner has come';
+    const token = await linkIn(squatter.email, 'reset');
+    expect((await post('/api/auth/reset', { token, password })).status).toBe(204);
+    const withLeftToken = async (bearer: string) => (await call(`${url}/api/me`, { token: bearer })).status;
+    for (const bearer of [left, tokens.access_token])
+      await withinASecond(
+        () => withLeftToken(bearer),
+        (status) => expect(status).toBe(401),
+      );
+    const renewed = await postForm(`${url}/oauth/token`, {
+      ...{ grant_type: 'refresh_token', client_id: client.client_id },
+      refresh_token: tokens.refresh_token as string,
+    });
+    expect(renewed).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const login = await post('/api/auth/login', { email: squatter.email, password });
+    const cookie = (login.headers.getSetCookie()[0] ?? '').split(';', 1)[0] as string;
+    const list = async (path: string) =>
+      (await call<{ data: unknown[] }>(`${url}${path}`, { cookie })).body.data;
+    for (const path of ['/api/tokens', '/api/clients', '/api/credentials'])
+      expect(await list(path)).toEqual([]);
+    expect((await call(`${url}/api/webhooks/config`, { cookie })).status).toBe(404);
+  });
+
+  test('[TH-3.9] reset by who had proved the address keeps tokens, clients and connections', async () => {
+    const ada = await signUp(url);
+    await post('/api/auth/verify', { token: await linkIn(ada.email, 'verify') });
+    const { token: kept } = await makeToken(url, ada);
+    await post('/api/auth/forgot', { email: ada.email });
+    const token = await linkIn(ada.email, 'reset');
+    expect((await post('/api/auth/reset', { token, password: 'another password' })).status).toBe(204);
+    expect((await call(`${url}/api/me`, { token: kept })).status).toBe(200);
   });
 
   test('[TH-3.9] is changed by who knows it, and other sessions end', async () => {

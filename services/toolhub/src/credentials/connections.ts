@@ -17,7 +17,8 @@ export interface Connections {
   subscribe(listener: ConnectionsListener): void;
 }
 
-const TOPIC = 'connection';
+/** On which all processes are told that what a customer has connected is another now. */
+export const CONNECTION_TOPIC = 'connection';
 
 export function createConnections({
   database,
@@ -27,7 +28,7 @@ export function createConnections({
   changes: Pick<Changes, 'publish' | 'on'>;
 }): Connections {
   const listeners: ConnectionsListener[] = [];
-  changes.on(TOPIC, (customerId) => {
+  changes.on(CONNECTION_TOPIC, (customerId) => {
     for (const listener of listeners) listener.heard(customerId);
   });
   return {
@@ -39,7 +40,7 @@ export function createConnections({
         const done = await work(tx, () => {
           isChanged = true;
         });
-        if (isChanged) await changes.publish(tx, TOPIC, customerId);
+        if (isChanged) await changes.publish(tx, CONNECTION_TOPIC, customerId);
         return done;
       });
       if (isChanged) for (const listener of listeners) listener.forget(customerId);

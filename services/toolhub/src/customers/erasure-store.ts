@@ -35,6 +35,25 @@ export async function listTokenIds(tx: Queryable, customerId: string): Promise<s
   return rows.map(({ id }) => id);
 }
 
+/** What lets programs in, what they were allowed, where news of the account goes, and what its tools act with. */
+export const ACCESS_TABLES = [
+  'personal_tokens',
+  'oauth_tokens',
+  'oauth_auth_codes',
+  'oauth_grants',
+  'approval_remembered',
+  'connect_states',
+  'webhook_configs',
+  'credentials',
+  'health_reports',
+] as const;
+
+export async function deleteAccess(tx: Queryable, customerId: string): Promise<void> {
+  for (const table of ACCESS_TABLES) {
+    await tx.query(`delete from ${table} where customer_id = $1`, [customerId]);
+  }
+}
+
 /** The account itself, what leads to it and what opens its platforms. */
 export async function deleteAccount(tx: Queryable, customerId: string): Promise<void> {
   await tx.query('delete from customer_emails where customer_id = $1', [customerId]);

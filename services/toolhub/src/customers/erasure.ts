@@ -1,11 +1,11 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
-import { deleteAccount, deleteRowsOf, listTokenIds } from './erasure-store.ts';
+import { deleteAccess, deleteAccount, deleteRowsOf, listTokenIds } from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
 
 export interface ErasureDependencies {
   database: Database;
-  revocations: Pick<Revocations, 'transaction'>;
+  revocations: Pick<Revocations, 'transaction' | 'announce'>;
   /** In the same transaction: what platforms hold for the customer alone, such as a phone number. */
   forgetPlatforms(tx: Queryable, customerId: string): Promise<void>;
   now: () => Date;
@@ -14,6 +14,11 @@ export interface ErasureDependencies {
 /** The end of an account: from its commit on nobody can get in, and what is left is removed piece by piece. */
 export interface Erasure {
   erase(customerId: string): Promise<void>;
+  /**
+   * The owner of an address has come to an account that somebody opened with it: whatever that one left to get in by, to
+   * listen with or to be used goes in the caller's transaction.
+   */
+  reclaim(tx: Queryable, customerId: string): Promise<void>;
   readonly handlers: readonly Handler[];
 }
 
@@ -42,6 +47,15 @@ export function createErasure(deps: ErasureDependencies): Erasure {
         await enqueueJobs(tx, database.schema, [job, late]);
       });
     },
+
+    async reclaim(tx, customerId) {
+      for (const tokenId of await listTokenIds(tx, customerId)) {
+        await deps.revocations.announce(tx, { tokenId });
+      }
+      await deps.forgetPlatforms(tx, customerId);
+      await deleteAccess(tx, customerId);
+    },
+
     handlers: [
       {
         name: JOB,

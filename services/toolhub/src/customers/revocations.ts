@@ -15,6 +15,8 @@ export interface Revocations {
   transaction<T>(
     work: (tx: Queryable, revoke: (revocation: Revocation) => Promise<void>) => Promise<T>,
   ): Promise<T>;
+  /** In the caller's transaction: with its commit all processes are told, this one among them. */
+  announce(tx: Queryable, revocation: Revocation): Promise<void>;
   subscribe(listener: RevocationListener): void;
 }
 
@@ -33,12 +35,15 @@ export function createRevocations({
     if (message !== null) forget(JSON.parse(message) as Revocation);
     else for (const listener of listeners) listener.forgetAll();
   });
+  const announce: Revocations['announce'] = (tx, revocation) =>
+    changes.publish(tx, TOPIC, JSON.stringify(revocation));
   return {
+    announce,
     async transaction(work) {
       const revoked: Revocation[] = [];
       const result = await database.transaction((tx) =>
         work(tx, async (revocation) => {
-          await changes.publish(tx, TOPIC, JSON.stringify(revocation));
+          await announce(tx, revocation);
           revoked.push(revocation);
         }),
       );

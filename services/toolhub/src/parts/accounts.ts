@@ -7,6 +7,7 @@ import type { CallingClient } from '../approvals/approval.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { createEgress } from '../connectors/egress.ts';
+import { CONNECTION_TOPIC } from '../credentials/connections.ts';
 import { type Access, createAccess } from '../customers/access.ts';
 import { createBearerResolver } from '../customers/bearer.ts';
 import { createErasure } from '../customers/erasure.ts';
@@ -64,6 +65,13 @@ export async function addAccounts(
     burst: config.rate.addressPerMinute,
   });
   const revocations = createRevocations({ database, changes });
+  const erasure = createErasure({
+    ...{ database, revocations, now },
+    async forgetPlatforms(tx, customerId) {
+      for (const { forget } of definitions) await forget?.(tx, customerId);
+      await changes.publish(tx, CONNECTION_TOPIC, customerId);
+    },
+  });
   const login = await createLogin({
     ...{ database, mailer, newId, randomBytes, now, people: customersOfLogin },
     personColumn: 'customer_id',
@@ -75,15 +83,10 @@ export async function addAccounts(
       tokenPrefix: 'thm_',
     },
     onVerified: releaseWaitingInvoices,
+    onReclaimed: erasure.reclaim,
   });
   const { security, sessions, passkeys } = login;
   const customers = createCustomerService({ database, login, newId, now });
-  const erasure = createErasure({
-    ...{ database, revocations, now },
-    async forgetPlatforms(tx, customerId) {
-      for (const { forget } of definitions) await forget?.(tx, customerId);
-    },
-  });
   const tokens = createTokenService({ database, revocations, newId, randomBytes, now });
   const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, revocations, now });
   await oauth.upsertOwnClient();
