@@ -46,7 +46,9 @@ export interface Payments {
 export async function createPayments(options: PaymentsAppDependencies): Promise<Payments> {
   const offers = createDeliveryOffers();
   const base = await createBase(options);
-  const access = await addAccess(base);
+  const access = await addAccess(base, {
+    removeWebhooks: (tx, tenant) => webhooks.webhooks.removeAll(tx, tenant),
+  });
   const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
   const methods = addPaymentMethods(base, { webhooks });
   const { rails, openRails } = options;

@@ -1,4 +1,5 @@
 // People get in, prove who they are, and get back in; what their cookie may do. One database, two processes.
+import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, type Instance, startHarness } from './harness.ts';
 import { mailsTo, nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from './person.ts';
@@ -153,6 +154,33 @@ describe('mail', () => {
     expect((await login(PASSWORD)).status).toBe(401);
     const { body } = await login('another good password');
     expect(body.user.email_verified).toBe(true);
+  });
+
+  test('[P-3.19] a reset by the owner of an address leaves nothing to whoever signed up with it before', async () => {
+    const squatter = await signUp(harness);
+    const left = (await squatter.call('POST', '/v1/keys', { name: 'left behind' })).body.key;
+    await squatter.call('POST', '/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/ear' });
+    const withLeftKey = async (at: Instance) => (await at.call('GET', '/v1/payments', { key: left })).status;
+    for (const at of [harness, other]) expect(await withLeftKey(at)).toBe(200);
+    await squatter.call('POST', '/v1/session/forgot', { email: squatter.email });
+    const { token } = await nextMail(harness, squatter.email, /password/);
+    const owner = visit();
+    const password = 'the owner has come';
+    expect((await owner.call('POST', '/v1/session/reset', { token, password })).status).toBe(200);
+    for (const at of [harness, other]) {
+      await withinASecond(
+        () => withLeftKey(at),
+        (status) => expect(status).toBe(401),
+      );
+    }
+    await owner.call('POST', '/v1/session/login', { email: squatter.email, password });
+    expect((await owner.call('GET', '/v1/webhook_endpoints')).body.data).toEqual([]);
+    const { key } = (await owner.call('POST', '/v1/keys', {})).body;
+    await owner.call('POST', '/v1/session/forgot', { email: squatter.email });
+    const again = await nextMail(harness, squatter.email, /password/, 1);
+    await owner.call('POST', '/v1/session/reset', { token: again.token, password });
+    const kept = await harness.call('GET', '/v1/payments', { key });
+    expect(kept.status).toBe(200);
   });
 });
 

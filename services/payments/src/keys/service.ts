@@ -18,6 +18,7 @@ import {
 import {
   countWorkingKeys,
   endKey,
+  endKeysOf,
   findKeyByHash,
   insertKey,
   insertOrganisation,
@@ -84,6 +85,8 @@ export interface KeyService {
   rollKey(tx: Queryable, id: string, request: KeyRoll): Promise<NewKey>;
   /** Another owner's key than the one that is named is as unknown as none. */
   revokeKey(id: string, owner?: KeyOwner): Promise<void>;
+  /** Every key of an organisation, in both modes. */
+  revokeAll(tx: Queryable, organisationId: string): Promise<void>;
   listKeys(organisationId: string): Promise<ApiKey[]>;
   /** Newest first; `before` is the id of the last one that was shown. */
   listKeysOf(owner: KeyOwner, page: { before: string | null; limit: number }): Promise<ApiKey[]>;
@@ -165,6 +168,10 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
         await endKey(tx, id, { expiresAt: key.expiresAt, revokedAt: now() });
         await changes.publish(tx, 'key', id);
       }),
+
+    async revokeAll(tx, organisationId) {
+      for (const id of await endKeysOf(tx, organisationId, now())) await changes.publish(tx, 'key', id);
+    },
 
     async listKeys(organisationId) {
       if (!(await organisationExists(database, organisationId))) throw noOrganisation();

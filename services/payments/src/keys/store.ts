@@ -142,3 +142,12 @@ export async function endKey(
     end.revokedAt,
   ]);
 }
+
+/** Of an organisation, in both modes; answers which of them worked until now. */
+export async function endKeysOf(tx: Queryable, organisationId: string, at: Date): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update api_keys set revoked_at = $2 where organisation_id = $1 and revoked_at is null returning id`,
+    [organisationId, at],
+  );
+  return rows.map(({ id }) => id);
+}

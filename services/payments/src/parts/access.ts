@@ -20,6 +20,8 @@ import { registerPasskeyRoutes } from '../people/passkey-routes.ts';
 import { registerSessionRoutes } from '../people/routes.ts';
 import { createPeopleService, peopleOfLogin, SESSION_TOKEN_PREFIX } from '../people/service.ts';
 import { registerTeamRoutes } from '../people/team-routes.ts';
+import { tenantOf } from '../tenant.ts';
+import type { Webhooks } from '../webhooks/service.ts';
 import type { Base, Part } from './base.ts';
 
 const PURGE_MINUTES = 30;
@@ -34,7 +36,10 @@ export type AccessPart = Part & {
 };
 
 /** Organisations, their keys and their people: who may come in, how often, and that a repeat does nothing twice. */
-export async function addAccess(base: Base): Promise<AccessPart> {
+export async function addAccess(
+  base: Base,
+  { removeWebhooks }: { removeWebhooks: Webhooks['removeAll'] },
+): Promise<AccessPart> {
   const { config, database, mailer, sealer, adminToken, newId, randomBytes, now, onError } = base;
   const nowMs = () => performance.now();
   const { publicUrl } = config.http;
@@ -47,6 +52,7 @@ export async function addAccess(base: Base): Promise<AccessPart> {
     sandboxOn: config.sandbox.on,
   });
   await keys.ensureSandbox();
+  const members = createMembers({ database });
   const login = await createLogin({
     ...{ database, mailer, newId, randomBytes, now, people: peopleOfLogin },
     sessionTokenPrefix: SESSION_TOKEN_PREFIX,
@@ -56,10 +62,17 @@ export async function addAccess(base: Base): Promise<AccessPart> {
       pages: { verify: `${publicUrl}/dashboard/verify`, reset: `${publicUrl}/dashboard/reset` },
       tokenPrefix: 'pml_',
     },
+    // Somebody else may have signed up with the address: their keys and their webhooks must not outlive that.
+    async onReclaimed(tx, userId) {
+      for (const { organisationId, testEpoch } of await members.ownAlone(tx, userId)) {
+        await keys.revokeAll(tx, organisationId);
+        await removeWebhooks(tx, tenantOf(organisationId, 'test', testEpoch));
+        await removeWebhooks(tx, tenantOf(organisationId, 'live'));
+      }
+    },
   });
   const invitations = createInvitations({ database, mailer, publicUrl, newId, randomBytes, now });
   const people = createPeopleService({ database, keys, login, invitations, newId, now });
-  const members = createMembers({ database });
   const organisations = createOrganisationService({ database, now });
   const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
   const cookies = createSessionCookies(gates.cookie);

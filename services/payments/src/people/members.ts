@@ -1,6 +1,13 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
-import { deleteMembership, findMember, listMembers, lockOwners, setRole } from './members-store.ts';
+import {
+  deleteMembership,
+  findMember,
+  listMembers,
+  listOwnAlone,
+  lockOwners,
+  setRole,
+} from './members-store.ts';
 import type { Member, Role } from './person.ts';
 
 export interface MemberKey {
@@ -9,6 +16,8 @@ export interface MemberKey {
 }
 
 export interface Members {
+  /** Organisations that nobody else is in, with the epoch of their test mode. */
+  ownAlone(tx: Queryable, userId: string): Promise<{ organisationId: string; testEpoch: number }[]>;
   list(query: { organisationId: string; before: string | null; limit: number }): Promise<Member[]>;
   /** Throws where nobody would be left to manage the members. */
   changeRole(key: MemberKey, role: Role): Promise<Member>;
@@ -31,6 +40,7 @@ export function createMembers({ database }: MembersDependencies): Members {
   }
 
   return {
+    ownAlone: listOwnAlone,
     list: (query) => listMembers(database, query),
 
     changeRole: (key, role) =>

@@ -163,6 +163,14 @@ export function createWebhooks(deps: WebhooksDependencies) {
       });
     },
 
+    /** Every endpoint of a tenant: their number is bounded. */
+    async removeAll(tx: Queryable, tenant: Tenant): Promise<void> {
+      for (const { id } of await lockEndpoints(tx, tenant.id)) {
+        await queue.abandonEndpoint(tx, { tenantId: tenant.id, endpointId: id });
+        await deleteEndpoint(tx, { tenantId: tenant.id, id });
+      }
+    },
+
     /** A new secret signs from now on; those before it sign along for a day. */
     async rotateSecret(
       tx: Queryable,
