@@ -9,6 +9,13 @@ interface Operation {
   path: string;
   /** Takes the session of a person and no key. */
   isForPeople: boolean;
+  /** The names of what its query takes. */
+  query: string[];
+}
+
+interface Described {
+  security?: object[];
+  parameters?: { in?: string; name?: string }[];
 }
 
 /** Somebody who must see nothing of ours. */
@@ -23,6 +30,7 @@ let owned: Record<string, string>;
 let owner: { test: string; live: string };
 let outsiders: Outsider[];
 let outsidePeople: Outsider[];
+let hostOrganisationId: string;
 
 async function make(
   path: string,
@@ -40,6 +48,7 @@ beforeAll(async () => {
   [owner, stranger] = await Promise.all([harness.organisation(), harness.organisation()]);
   const [host, guest] = await Promise.all([signUp(harness), signUp(harness)]);
   await verifyAddress(harness, host);
+  hostOrganisationId = host.organisationId;
   outsiders = [stranger.test, stranger.live, owner.live].map((key) => ({ key, headers: {} }));
   outsidePeople = ['test', 'live'].map((mode) => ({
     key: null,
@@ -76,13 +85,14 @@ beforeAll(async () => {
   await until('a request is in the log', async () => (await hostLogs()) !== undefined);
   owned.request_logs = await hostLogs();
   const { paths } = (await harness.call('GET', '/openapi.json')).body as {
-    paths: Record<string, Record<string, { security?: object[] }>>;
+    paths: Record<string, Record<string, Described>>;
   };
   operations = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/') && !path.startsWith('/v1/admin/'))
     .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { security = [] }]) => ({
+      Object.entries(methods).map(([method, { security = [], parameters = [] }]) => ({
         ...{ method: method.toUpperCase(), path },
+        query: parameters.flatMap(({ in: place, name }) => (place === 'query' ? (name ?? []) : [])),
         isForPeople: security.length > 0 && security.every((way) => 'session' in way),
       })),
     );
@@ -182,16 +192,64 @@ test('[P-3.2] every list of a stranger, and of the other mode, is empty of what 
   }
 });
 
-test('[P-3.2] filters by ids of others find nothing', async () => {
-  const filters = [
-    `/v1/payments?payment_method=pm_a`,
-    `/v1/ledger/entries?payment_id=${owned.payments}`,
-    `/v1/ledger/entries?account_id=${owned.payment_methods}`,
-  ];
-  for (const path of filters) {
-    for (const outsider of [...outsiders, ...outsidePeople]) {
-      expect((await harness.call('GET', path, outsider)).body.data, path).toEqual([]);
+/** What each filter that takes an id would find with ours; names of no id find nothing anyway. */
+test('[P-3.2] no filter of any list finds anything by our ids', async () => {
+  const ours = Object.values(owned);
+  const lists = operations.filter(
+    ({ method, path, query }) => method === 'GET' && query.length > 0 && path !== '/v1/request_logs',
+  );
+  const tried: string[] = [];
+  for (const operation of lists) {
+    const path = operation.path.replace('{id}', ours[0] as string);
+    for (const name of operation.query.filter((one) => one !== 'format')) {
+      for (const id of ours) {
+        const needed = path.endsWith('/export') ? 'format=csv&' : '';
+        const address = `${path}?${needed}${encodeURIComponent(name)}=${id}`;
+        for (const outsider of outsidersOf(operation)) {
+          const { text } = await harness.call('GET', address, outsider);
+          for (const other of ours) {
+            if (other !== id && other !== ours[0]) expect(text, address).not.toContain(other);
+          }
+        }
+      }
+      tried.push(`${operation.path} ${name}`);
     }
+  }
+  expect(tried).toContain('/v1/ledger/entries payment_id');
+  expect(tried).toContain('/v1/payments payment_method');
+});
+
+test('[P-3.2] ids of others in a body are ids that never were', async () => {
+  const payment = (source: string, destination: string) => ({
+    ...{ amount: 7, currency: 'USD', source: { payment_method_id: source } },
+    destination: { payment_method_id: destination },
+  });
+  const ours = owned.payment_methods as string;
+  const never = `${ours.slice(0, -4)}zzzz`;
+  for (const path of ['/v1/payments/quote', '/v1/payments']) {
+    for (const outsider of outsiders) {
+      for (const shape of [(id: string) => payment(id, 'pm_b'), (id: string) => payment('pm_a', id)]) {
+        const ask = async (id: string) => {
+          const headers = { 'idempotency-key': `body of ${id} ${JSON.stringify(shape('x'))}` };
+          const { status, body } = await harness.call('POST', path, {
+            ...outsider,
+            body: shape(id),
+            headers,
+          });
+          return [status, body.code ?? body.source?.type ?? 'taken'];
+        };
+        expect(await ask(ours), path).toEqual(await ask(never));
+      }
+    }
+  }
+  const view = await harness.call('GET', `/v1/payment_methods/${ours}`, { key: owner.test });
+  expect(view.body).toMatchObject({ id: ours, type: 'balance' });
+  for (const person of outsidePeople) {
+    const ask = async (id: string) => {
+      const body = { organisation_id: id };
+      return words(await harness.call('POST', '/v1/session/organisation', { ...person, body }), id);
+    };
+    expect(await ask(hostOrganisationId)).toBe(await ask(`${hostOrganisationId.slice(0, -4)}zzzz`));
   }
 });
 
