@@ -114,6 +114,10 @@ export const requirements: readonly Requirement[] = [
     id: 'TH-4.16',
     text: 'Nothing is stored for strangers who open /oauth/authorize, and /oauth/connect-mcp is limited.',
   },
+  {
+    id: 'TH-4.17',
+    text: 'A token that only sees the account (account:read) is shown no messages: neither what waits nor what was delivered.',
+  },
   // MCP endpoint
   { id: 'TH-5.1', text: 'Both protocol eras are served from one address with the official SDK.' },
   {

@@ -77,6 +77,19 @@ describe('rules', () => {
     expect(body).toMatchObject({ data: [{ client: { id: client.client_id } }] });
   });
 
+  test('[TH-4.17] what would be sent is not shown to a token that only sees the account', async () => {
+    const ada = await newCareful();
+    const { approval_id: id } = await waitFor(ada, { text: 'for Grace alone' });
+    const { token } = await makeToken(here.url, ada, { scopes: ['account:read'] });
+    for (const path of ['/api/approvals', `/api/approvals/${id}`]) {
+      const { status, body } = await call(here.url + path, { token });
+      expect(status).toBe(200);
+      expect(JSON.stringify(body)).not.toContain('for Grace');
+      const [shown = body] = (body.data as (typeof body)[] | undefined) ?? [];
+      expect(shown).toMatchObject({ id, arguments: {}, arguments_cut: true });
+    }
+  });
+
   test('[TH-11.10] decide by class and by tool, in every process within a second', async () => {
     const ada = await newPerson();
     const waits = async (tool: string, url = there.url) =>

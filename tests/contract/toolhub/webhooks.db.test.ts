@@ -1,6 +1,7 @@
 // The customer's webhook: setting it up, what arrives, and what could not be delivered.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeToken } from '../../../services/toolhub/test/accounts.ts';
 import { answer, hang, type Receiver, startReceiver, verify } from './receiver.ts';
 import {
   ADMIN_TOKEN,
@@ -261,6 +262,22 @@ describe('a dead letter', () => {
     expect(await deliveries(stranger.api)).toEqual([]);
     expect((await stranger.api('POST', `/api/webhooks/dlq/${id}/replay`)).status).toBe(404);
     expect((await deadLetters(api)).length).toBe(1);
+  });
+
+  test('[TH-4.17] shows no message to a token that only sees the account', async () => {
+    const { api, customer, path } = await setUp();
+    const letter = await makeDeadLetter(api, path);
+    const delivery = `/api/webhooks/deliveries/${letter.id.replace(/^dlq_/, 'dlv_')}`;
+    const shown = async (scopes: string[]) => {
+      const { token } = await makeToken(service.url, customer, { scopes });
+      const asToken = apiOf(service.url, token);
+      const [dead] = await deadLetters(asToken);
+      return [dead.payload, (await asToken('GET', delivery)).body.request.body];
+    };
+    expect(await shown(['account:read'])).toEqual([null, null]);
+    for (const more of ['tools:read', 'tools:write', 'account:write']) {
+      expect(await shown(['account:read', more])).toEqual([letter.payload, letter.payload]);
+    }
   });
 
   test('is for admins with the admin token alone', async () => {

@@ -2,6 +2,7 @@ import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/h
 import { baseErrors, type FieldError } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
+import { mayReadMessages } from '../customers/identity.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
@@ -50,7 +51,8 @@ const ApprovalSchema = Type.Object(
       name: Type.String({ description: 'As the client calls itself.' }),
     }),
     arguments: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What would be sent. In lists long texts are cut; one call by its id is shown whole.',
+      description:
+        'What would be sent. In lists long texts are cut; one call by its id is shown whole. Empty for a token whose only scope is `account:read`.',
     }),
     arguments_cut: Type.Boolean(),
     status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
@@ -160,6 +162,9 @@ function checkTools(tools: Record<string, boolean>, catalogue: Pick<Catalogue, '
 
 type Shown = Static<typeof ApprovalSchema>;
 
+/** In place of arguments that the caller may not see. */
+const WITHHELD = { value: {}, isCut: true };
+
 function toApi(approval: Approval, args: { value: unknown; isCut: boolean }, now: Date): Shown {
   const { id, tool, platform, client, createdAt, expiresAt, decidedAt } = approval;
   return {
@@ -195,12 +200,16 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
     },
     (request) => {
       const { status } = request.query;
-      const { customerId } = access.sessionOf(request);
+      const session = access.sessionOf(request);
+      const { customerId } = session;
       return listPage(request.query, {
         cursor,
         read: ({ from, limit }) => approvals.list({ customerId, status, before: from?.id, limit }),
         positionOf: ({ id }) => ({ id }),
-        show: (approval) => toApi(approval, abridge(vault.open(approval, approval.sealedArguments)), now()),
+        show: (approval) =>
+          mayReadMessages(session)
+            ? toApi(approval, abridge(vault.open(approval, approval.sealedArguments)), now())
+            : toApi(approval, WITHHELD, now()),
       });
     },
   );
@@ -222,8 +231,9 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
       },
     },
     async (request) => {
-      const { customerId } = access.sessionOf(request);
-      return showWhole(deps, await approvals.find({ customerId, id: request.params.id }));
+      const session = access.sessionOf(request);
+      const approval = await approvals.find({ customerId: session.customerId, id: request.params.id });
+      return mayReadMessages(session) ? showWhole(deps, approval) : toApi(approval, WITHHELD, now());
     },
   );
 }

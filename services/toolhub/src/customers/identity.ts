@@ -40,3 +40,13 @@ export const ADVERTISED_SCOPES = 'tools:read tools:write offline_access';
 export function parseScopes(text: string): Scope[] {
   return SCOPES.filter((scope) => text.split(' ').includes(scope));
 }
+
+const MESSAGE_SCOPES: readonly Scope[] = ['tools:read', 'tools:write', 'account:write'];
+
+/**
+ * Whether what people write may be shown: who sees the account, and neither uses its tools nor says where its events go,
+ * was promised figures and settings and no messages.
+ */
+export function mayReadMessages({ scopes }: Pick<Session, 'scopes'>): boolean {
+  return scopes.some((scope) => MESSAGE_SCOPES.includes(scope));
+}

@@ -1,6 +1,7 @@
 import { cursorCodec, listPage, listQuery, listSchema, noteAudit, type PageQuery } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
+import { mayReadMessages } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
@@ -176,13 +177,13 @@ function registerLists(
     },
   );
 
-  const listDeadLetters = (customerId: string, query: PageQuery) =>
+  const listDeadLetters = (customerId: string, query: PageQuery, showsPayload = true) =>
     listPage(query, {
       cursor: deadLetterCursor,
       read: ({ from, limit }) =>
         webhooks.listDeadLetters(customerId, { beforeId: from && deliveryId(from.id), limit }),
       positionOf: ({ id }) => ({ id }),
-      show: deadLetterToApi,
+      show: (letter) => deadLetterToApi(showsPayload ? letter : { ...letter, payload: null }),
     });
 
   routes.get(
@@ -202,10 +203,11 @@ function registerLists(
       },
     },
     async (request) => {
-      const { customerId } = access.sessionOf(request);
-      const found = await webhooks.findDelivery(customerId, request.params.id);
+      const session = access.sessionOf(request);
+      const found = await webhooks.findDelivery(session.customerId, request.params.id);
       if (found === undefined) throw errors.not_found({ detail: 'There is no such delivery.' });
-      const { delivery, body } = found;
+      const { delivery } = found;
+      const body = mayReadMessages(session) ? found.body : null;
       return { ...deliveryToApi(delivery), request: { url: delivery.url, body } };
     },
   );
@@ -226,7 +228,10 @@ function registerLists(
         response: { 200: listSchema(DeadLetterSchema) },
       },
     },
-    (request) => listDeadLetters(access.sessionOf(request).customerId, request.query),
+    (request) => {
+      const session = access.sessionOf(request);
+      return listDeadLetters(session.customerId, request.query, mayReadMessages(session));
+    },
   );
 
   routes.get(

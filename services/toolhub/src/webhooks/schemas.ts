@@ -83,7 +83,8 @@ export const DeliveryDetails = Type.Object(
     request: Type.Object({
       url: nullable(Type.String({ description: 'Where the last try went; null before the first.' })),
       body: Type.Unknown({
-        description: 'What is sent, the same at every try; null once it is kept no longer.',
+        description:
+          'What is sent, the same at every try; null once it is kept no longer, and for a token whose only scope is `account:read`.',
       }),
     }),
   },
@@ -108,7 +109,10 @@ export const DeadLetterSchema = Type.Object(
     event_id: Type.String(),
     event_type: Type.String(),
     webhook_url: Type.String(),
-    payload: Type.Unknown({ description: 'The body that could not be delivered.' }),
+    payload: Type.Unknown({
+      description:
+        'The body that could not be delivered; null for a token whose only scope is `account:read`.',
+    }),
     attempts: Attempts,
     failed_at: Timestamp,
     expires_at: Timestamp,
