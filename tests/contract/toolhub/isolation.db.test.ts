@@ -22,6 +22,8 @@ let mallory: Account;
 let malloryToken: string;
 /** What must appear in nothing that Mallory gets. */
 let secrets: string[];
+/** Ada's ids, by the part of a path that stands before them. */
+let owned: Record<string, string>;
 let operations: Operation[];
 let tools: { name: string }[];
 
@@ -71,16 +73,54 @@ beforeAll(async () => {
   );
   const grantId = rows[0]?.id ?? '';
   secrets = [ada.id, ada.email, personal.id, personal.token, tokens.access_token, grantId];
-  secrets.push('4242424242', 'ada-secret', 'Client of Ada', 'hooks-of-ada', webhook.body.webhook_secret);
+  secrets.push(
+    '4242424242',
+    'ada-secret',
+    'Client of Ada',
+    'hooks-of-ada',
+    'words-of-ada',
+    webhook.body.webhook_secret,
+  );
   malloryToken = (
     await makeToken(url, mallory, { scopes: ['tools:read', 'tools:write', 'account:read', 'account:write'] })
   ).token;
+  owned = { ...(await makeOwned()), tokens: personal.id, clients: grantId };
   const { body } = await call<OpenApi>(`${url}/openapi.json`);
   operations = Object.entries(body.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
   );
   tools = await listTools(malloryToken);
 });
+
+/** One of everything that has an id. */
+async function makeOwned(): Promise<Record<string, string>> {
+  const asAda = <Body>(method: string, path: string, body?: unknown) =>
+    call<Body>(`${url}${path}`, { method, cookie: ada.cookie, ...(body === undefined ? {} : { body }) });
+  const delivery = await asAda<{ id: string }>('POST', '/api/webhooks/test');
+  const sessions = await asAda<{ data: { id: string }[] }>('GET', '/api/sessions');
+  await asAda('PUT', '/api/approvals/rules', { send: true, delete: true, tools: {} });
+  const { token } = await makeToken(url, ada);
+  const waiting = await rpc(token, 'tools/call', {
+    ...{ name: 'telegram_send_message', arguments: { chat_id: '1', text: 'words-of-ada' } },
+  });
+  const { database: db } = database;
+  await db.query(`update customers set plan = 'starter', created_at = '2026-01-01' where id = $1`, [ada.id]);
+  await call(`${url}/api/admin/invoices/run`, { token: ADMIN_TOKEN, body: { period: '2026-02' } });
+  const invoices = await asAda<{ data: { id: string }[] }>('GET', '/api/invoices');
+  await db.query(
+    `insert into passkeys (customer_id, id, name, credential_id, public_key, counter, transports, created_at)
+     values ($1, $2, 'Ada', 'credential', '', 0, '{}', now())`,
+    [ada.id, `psk_${delivery.body.id.slice('dlv_'.length)}`],
+  );
+  return {
+    deliveries: delivery.body.id,
+    dlq: delivery.body.id.replace('dlv_', 'dlq_'),
+    sessions: sessions.body.data[0]?.id as string,
+    approvals: waiting.message.result.structuredContent.error.approval_id,
+    invoices: invoices.body.data[0]?.id as string,
+    passkeys: `psk_${delivery.body.id.slice('dlv_'.length)}`,
+  };
+}
 
 afterAll(async () => {
   await instance.stop();
@@ -175,6 +215,28 @@ test('[TH-2.4] no endpoint shows or changes what belongs to another customer', a
   expect(await viewOf(ada)).toBe(before);
 });
 
+test('[TH-2.4] every endpoint with an id answers another customer as if the id never was', async () => {
+  const withId = operations.filter(({ path }) => path.includes('{id}') && !path.startsWith('/api/admin/'));
+  expect(withId.length).toBeGreaterThan(8);
+  const before = await viewOf(ada);
+  for (const { method, path } of withId) {
+    const id = owned[/\/(\w+)\/\{id\}/.exec(path)?.[1] ?? ''];
+    expect(id, `${path} has an id of Ada’s`).toBeTruthy();
+    const ask = async (one: string, who: { token: string } | { cookie: string }) => {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+      const answer = await call(`${url}${path.replace('{id}', one)}`, { method, body, ...who });
+      const { request_id: _unique, ...words } = answer.body;
+      return JSON.stringify([answer.status, words]).replaceAll(one, 'ID');
+    };
+    for (const who of [{ token: malloryToken }, { cookie: mallory.cookie }]) {
+      const foreign = await ask(id as string, who);
+      expect(foreign, `${method} ${path}`).toBe(await ask(`${id?.slice(0, -4)}zzzz`, who));
+      expect(foreign, `${method} ${path}`).toMatch(/^\[40[34],/);
+    }
+  }
+  expect(await viewOf(ada)).toBe(before);
+});
+
 test('[TH-5] no tool reaches the accounts of another customer', async () => {
   expect(tools.length).toBeGreaterThan(10);
   const before = await viewOf(ada);
@@ -199,15 +261,15 @@ test('[TH-11.31] the file of everything has what is Ada’s and no secret, and i
   const text = await answer.text();
   const file = JSON.parse(text);
   expect(file).toMatchObject({
-    profile: { id: ada.id, email: ada.email, plan: 'free' },
-    tokens: [{ id: secrets[2], name: 'test' }],
+    profile: { id: ada.id, email: ada.email, plan: 'starter' },
+    tokens: expect.arrayContaining([expect.objectContaining({ id: secrets[2], name: 'test' })]),
     clients: [{ name: 'Client of Ada' }],
     connections: [{ platform: 'telegram', status: 'connected' }],
     webhook: { webhook_url: 'https://93.184.216.34/hooks-of-ada' },
     ...{
-      plan: { plan: 'free' },
-      invoices: [],
-      approvals: [],
+      plan: { plan: 'starter' },
+      invoices: [{ id: owned.invoices }],
+      approvals: [{ id: owned.approvals }],
       billing_details: { company: null },
       cut_off: [],
     },
