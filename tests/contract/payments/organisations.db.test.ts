@@ -302,6 +302,39 @@ describe('live access', () => {
     expect(listed).toMatchObject({ live_access: 'approved' });
   });
 
+  test('[P-3.30] taken back, it ends every live key, also those that were being made and rolled', async () => {
+    const person = await signUp(harness);
+    const decide = (approved: boolean) =>
+      admin('POST', `/v1/admin/organisations/${person.organisationId}/live_access`, { approved });
+    await decide(true);
+    const live = { mode: 'live' } as const;
+    const first = (await person.call('POST', '/v1/keys', {}, live)).body;
+    const testKey = (await person.call('POST', '/v1/keys', {})).body.key;
+    const statusOf = async (key: string, at: Instance) =>
+      (await at.call('GET', '/v1/payments', { key })).status;
+    for (const at of [harness, other]) expect(await statusOf(first.key, at)).toBe(200);
+    const [, ...storm] = await Promise.all([
+      decide(false),
+      ...Array.from({ length: 10 }, () => person.call('POST', '/v1/keys', {}, { ...live, at: other })),
+      person.call('POST', `/v1/keys/${first.id}/roll`, { overlap_seconds: 60 }, { ...live, at: other }),
+    ]);
+    const made = storm.flatMap(({ body }) => (body.key === undefined ? [] : [body.key as string]));
+    for (const key of [first.key, ...made]) {
+      for (const at of [harness, other]) {
+        await withinASecond(
+          () => statusOf(key, at),
+          (status) => expect(status).toBe(401),
+        );
+      }
+    }
+    expect(await statusOf(testKey, harness)).toBe(200);
+    const { body } = await admin('GET', `/v1/admin/organisations/${person.organisationId}/keys`);
+    const working = body.data.filter(
+      (key: { mode: string; revoked_at: string | null }) => key.mode === 'live' && key.revoked_at === null,
+    );
+    expect(working).toEqual([]);
+  });
+
   test('[P-3.31] the operator flags a person whose address is verified; only the token does that', async () => {
     const person = await signUp(harness);
     const flag = (operator: boolean) =>

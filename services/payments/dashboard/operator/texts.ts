@@ -14,7 +14,7 @@ export const operator = {
   approve: 'Approve',
   refuse: 'Refuse',
   approveQuestion: (name: string) => `Approve live access of ${name}?`,
-  refuseQuestion: (name: string) => `Refuse live access of ${name}?`,
+  refuseQuestion: (name: string) => `Refuse live access of ${name}? Its live keys stop working for good.`,
   approved: 'Live access is approved.',
   refused: 'Live access is refused.',
   reason: 'Reason',

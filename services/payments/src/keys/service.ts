@@ -20,6 +20,7 @@ import {
   endKey,
   endKeysOf,
   findKeyByHash,
+  holdLiveAccess,
   insertKey,
   insertOrganisation,
   listKeys,
@@ -81,12 +82,14 @@ export interface KeyService {
   /** As a person does: with no key yet. */
   addOrganisation(tx: Queryable, request: Pick<Organisation, 'name' | 'liveAccess'>): Promise<Organisation>;
   createKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
+  /** The same for people, who get live keys for an approved organisation alone. */
+  createOwnKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
   /** A new key takes over from an old one, which goes on working for the overlap. */
   rollKey(tx: Queryable, id: string, request: KeyRoll): Promise<NewKey>;
   /** Another owner's key than the one that is named is as unknown as none. */
   revokeKey(id: string, owner?: KeyOwner): Promise<void>;
-  /** Every key of an organisation, in both modes. */
-  revokeAll(tx: Queryable, organisationId: string): Promise<void>;
+  /** Every key of an organisation in these modes. */
+  revokeAll(tx: Queryable, organisationId: string, modes: readonly Mode[]): Promise<void>;
   listKeys(organisationId: string): Promise<ApiKey[]>;
   /** Newest first; `before` is the id of the last one that was shown. */
   listKeysOf(owner: KeyOwner, page: { before: string | null; limit: number }): Promise<ApiKey[]>;
@@ -122,9 +125,32 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
     return organisation;
   };
 
+  /** Held until the end: the answer that takes live access away ends all keys that were made before it, and none comes after. */
+  async function requireApproval(tx: Queryable, { organisationId, mode }: KeyOwner): Promise<void> {
+    if (mode === 'live' && (await holdLiveAccess(tx, organisationId)) !== 'approved') {
+      throw errors.live_access_required();
+    }
+  }
+
+  const createKey: KeyService['createKey'] = async (tx, request) => {
+    if (!(await organisationExists(tx, request.organisationId))) throw noOrganisation();
+    if ((await countWorkingKeys(tx, request, now())) >= WORKING_KEYS_MAX) {
+      throw errors.limit_reached({
+        detail: `At most ${WORKING_KEYS_MAX} keys of a mode can work at once.`,
+      });
+    }
+    return addKey(tx, request);
+  };
+
   return {
     authenticate,
     addOrganisation,
+    createKey,
+
+    async createOwnKey(tx, request) {
+      await requireApproval(tx, request);
+      return createKey(tx, request);
+    },
 
     async createOrganisation(tx, name) {
       const organisation = await addOrganisation(tx, { name, liveAccess: 'approved' });
@@ -134,17 +160,8 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       return { organisation, test, live };
     },
 
-    async createKey(tx, request) {
-      if (!(await organisationExists(tx, request.organisationId))) throw noOrganisation();
-      if ((await countWorkingKeys(tx, request, now())) >= WORKING_KEYS_MAX) {
-        throw errors.limit_reached({
-          detail: `At most ${WORKING_KEYS_MAX} keys of a mode can work at once.`,
-        });
-      }
-      return addKey(tx, request);
-    },
-
     async rollKey(tx, id, { overlapSeconds, owner }) {
+      if (owner !== undefined) await requireApproval(tx, owner);
       const old = await lockKey(tx, id);
       if (old === undefined || !isOf(old, owner)) throw noKey();
       const at = now();
@@ -169,8 +186,10 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
         await changes.publish(tx, 'key', id);
       }),
 
-    async revokeAll(tx, organisationId) {
-      for (const id of await endKeysOf(tx, organisationId, now())) await changes.publish(tx, 'key', id);
+    async revokeAll(tx, organisationId, modes) {
+      for (const id of await endKeysOf(tx, { organisationId, modes }, now())) {
+        await changes.publish(tx, 'key', id);
+      }
     },
 
     async listKeys(organisationId) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
-import type { ApiKey, Organisation } from './key.ts';
+import type { ApiKey, LiveAccess, Organisation } from './key.ts';
 
 interface KeyRow {
   id: string;
@@ -37,6 +37,15 @@ export async function insertOrganisation(tx: Queryable, organisation: Organisati
      on conflict (id) do nothing`,
     [organisation.id, organisation.name, organisation.liveAccess, organisation.createdAt],
   );
+}
+
+/** Until the transaction ends the operator's answer stays what it is here; undefined where there is no such organisation. */
+export async function holdLiveAccess(tx: Queryable, id: string): Promise<LiveAccess | undefined> {
+  const { rows } = await tx.query<{ live_access: LiveAccess }>(
+    'select live_access from organisations where id = $1 for share',
+    [id],
+  );
+  return rows[0]?.live_access;
 }
 
 export async function organisationExists(db: Queryable, id: string): Promise<boolean> {
@@ -143,11 +152,16 @@ export async function endKey(
   ]);
 }
 
-/** Of an organisation, in both modes; answers which of them worked until now. */
-export async function endKeysOf(tx: Queryable, organisationId: string, at: Date): Promise<string[]> {
+/** Of an organisation; answers which of them worked until now. */
+export async function endKeysOf(
+  tx: Queryable,
+  keys: { organisationId: string; modes: readonly ApiKey['mode'][] },
+  at: Date,
+): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `update api_keys set revoked_at = $2 where organisation_id = $1 and revoked_at is null returning id`,
-    [organisationId, at],
+    `update api_keys set revoked_at = $3
+     where organisation_id = $1 and mode = any($2) and revoked_at is null returning id`,
+    [keys.organisationId, keys.modes, at],
   );
   return rows.map(({ id }) => id);
 }

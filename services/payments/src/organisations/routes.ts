@@ -242,7 +242,8 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
         operationId: 'admin.decide_live_access',
         tags,
         summary: 'Approve an organisation for live keys, or refuse it',
-        description: 'Once approved, its people can make live keys. The reason is shown to them.',
+        description:
+          'Once approved, its people can make live keys. A refusal ends the live keys that it has, within a second. The reason is shown to them.',
         params: idParams('org_01kaf3v6w8q2m5x9t7c4b1n0ze'),
         body: Type.Object(
           { approved: Type.Boolean(), reason: Type.Optional(Reason) },

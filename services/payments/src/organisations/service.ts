@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { LiveAccess } from '../keys/key.ts';
+import type { KeyService } from '../keys/service.ts';
 import type { DescribedOrganisation } from './organisation.ts';
 import {
   findOrganisation,
@@ -15,6 +16,7 @@ export interface OrganisationService {
   rename(id: string, name: string): Promise<DescribedOrganisation>;
   /** Throws where it is approved already. Asking again replaces what was written before. */
   requestLiveAccess(tx: Queryable, id: string, request: string | null): Promise<DescribedOrganisation>;
+  /** A refusal ends the live keys that there are. */
   decideLiveAccess(
     tx: Queryable,
     id: string,
@@ -29,10 +31,15 @@ export interface OrganisationService {
 
 export interface OrganisationDependencies {
   database: Database;
+  keys: Pick<KeyService, 'revokeAll'>;
   now: () => Date;
 }
 
-export function createOrganisationService({ database, now }: OrganisationDependencies): OrganisationService {
+export function createOrganisationService({
+  database,
+  keys,
+  now,
+}: OrganisationDependencies): OrganisationService {
   async function lock(tx: Queryable, id: string): Promise<DescribedOrganisation> {
     return (await lockOrganisation(tx, id)) ?? missing();
   }
@@ -58,6 +65,7 @@ export function createOrganisationService({ database, now }: OrganisationDepende
       const status: LiveAccess = approved ? 'approved' : 'refused';
       const liveAccess = { status, request, reason, updatedAt: now() };
       await setLiveAccess(tx, id, liveAccess);
+      if (!approved) await keys.revokeAll(tx, id, ['live']);
       return { ...organisation, liveAccess };
     },
 

@@ -65,7 +65,7 @@ export async function addAccess(
     // Somebody else may have signed up with the address: their keys and their webhooks must not outlive that.
     async onReclaimed(tx, userId) {
       for (const { organisationId, testEpoch } of await members.ownAlone(tx, userId)) {
-        await keys.revokeAll(tx, organisationId);
+        await keys.revokeAll(tx, organisationId, ['test', 'live']);
         await removeWebhooks(tx, tenantOf(organisationId, 'test', testEpoch));
         await removeWebhooks(tx, tenantOf(organisationId, 'live'));
       }
@@ -73,7 +73,7 @@ export async function addAccess(
   });
   const invitations = createInvitations({ database, mailer, publicUrl, newId, randomBytes, now });
   const people = createPeopleService({ database, keys, login, invitations, newId, now });
-  const organisations = createOrganisationService({ database, now });
+  const organisations = createOrganisationService({ database, keys, now });
   const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
   const cookies = createSessionCookies(gates.cookie);
   const audit = createAuditService({
