@@ -180,6 +180,15 @@ test('[P-7.2] outcomes can be forced where the state allows them, and are 409 wh
   expect((await force(waiting.id, 'return', { code: 'R01' })).status).toBe(409);
   expect((await force(settle.body.id, 'return')).status).toBe(422);
   expect((await force(waiting.id, 'reject', { code: 'R99' })).status).toBe(422);
+  // Banks send R61 about a return: it can come for no payment.
+  const completed = await force((await pay({ rail: 'ach' })).body.id, 'settle');
+  for (const [id, outcome] of [
+    [waiting.id, 'reject'],
+    [completed.body.id, 'return'],
+  ]) {
+    const answer = await force(id, outcome, { code: 'R61' });
+    expect([answer.status, answer.body.errors?.[0].code]).toEqual([422, 'unknown_code']);
+  }
   expect((await force('pay_nothing', 'settle')).status).toBe(404);
   expect((await call('GET', '/v1/ledger/check')).body.ok).toBe(true);
 });

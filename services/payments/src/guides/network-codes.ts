@@ -1,5 +1,10 @@
 import { markdownTable } from '@libs/docs';
-import { CHANGE_REASONS, RETURN_REASONS, type ReturnWindow } from '../rails/ach/codes/codes.ts';
+import {
+  CHANGE_REASONS,
+  isBetweenBanks,
+  RETURN_REASONS,
+  type ReturnWindow,
+} from '../rails/ach/codes/codes.ts';
 import { REJECT_REASONS } from '../rails/rtp/codes.ts';
 import { asCode } from './figures.ts';
 
@@ -19,7 +24,7 @@ export function networkCodeIncludes(): Record<string, string> {
         asCode(code),
         asCode(failureCode),
         title,
-        windowMeanings[window],
+        isBetweenBanks(code) ? 'between banks' : windowMeanings[window],
       ]),
     ),
     change_codes: markdownTable(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHANGE_REASONS, RETURN_REASONS } from '../rails/ach/codes/codes.ts';
+import { CHANGE_REASONS, isEntryReturnCode, RETURN_REASONS } from '../rails/ach/codes/codes.ts';
 import { isRoutingNumber } from '../rails/routing-number.ts';
 import { REJECT_REASONS } from '../rails/rtp/codes.ts';
 import { createDirectory, readParticipants } from './directory.ts';
@@ -12,12 +12,14 @@ import {
   TEST_ROUTING_NUMBER_WITHOUT_RTP,
 } from './test-accounts.ts';
 
+const entryReturns = new Map([...RETURN_REASONS].filter(([code]) => isEntryReturnCode(code)));
+
 const families = [
   ['rtp_reject', REJECT_REASONS],
   ['rtp_timeout_reject', REJECT_REASONS],
-  ['ach_return', RETURN_REASONS],
-  ['ach_return_once', RETURN_REASONS],
-  ['ach_late_return', RETURN_REASONS],
+  ['ach_return', entryReturns],
+  ['ach_return_once', entryReturns],
+  ['ach_late_return', entryReturns],
   ['ach_noc', CHANGE_REASONS],
 ] as const;
 
@@ -45,6 +47,9 @@ describe('behaviour travels in the account number', () => {
       'pm_test_ach_return_c01',
       'pm_test_ach_return_r01x',
       'pm_test_ach_noc_',
+      // Between banks: it would answer nothing that we sent, and fill the operator's quarantine.
+      'pm_test_ach_return_r61',
+      'pm_test_ach_late_return_r77',
       'pm_test_no_rtp',
       'pm_rtp_reject_ac04',
     ];

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isChangeCode, isReturnCode } from '../rails/ach/codes/codes.ts';
+import { isChangeCode, isEntryReturnCode } from '../rails/ach/codes/codes.ts';
 import { REJECT_REASONS } from '../rails/rtp/codes.ts';
 
 /*
@@ -42,9 +42,9 @@ const families: readonly Family[] = [
   { kind: 'rtp_timeout_reject', letters: 'TR', codeLength: 4, isCode: isRejectCode },
   { kind: 'rtp_timeout', letters: 'TO', codeLength: 0, isCode: (code) => code === '' },
   { kind: 'rtp_reject', letters: 'RJ', codeLength: 4, isCode: isRejectCode },
-  { kind: 'ach_late_return', letters: 'LR', codeLength: 3, isCode: isReturnCode },
-  { kind: 'ach_return_once', letters: 'RO', codeLength: 3, isCode: isReturnCode },
-  { kind: 'ach_return', letters: 'RT', codeLength: 3, isCode: isReturnCode },
+  { kind: 'ach_late_return', letters: 'LR', codeLength: 3, isCode: isEntryReturnCode },
+  { kind: 'ach_return_once', letters: 'RO', codeLength: 3, isCode: isEntryReturnCode },
+  { kind: 'ach_return', letters: 'RT', codeLength: 3, isCode: isEntryReturnCode },
   { kind: 'ach_noc', letters: 'NC', codeLength: 3, isCode: isChangeCode },
 ];
 

@@ -200,6 +200,18 @@ export function isReturnCode(code: string): code is ReturnCode {
   return RETURN_REASONS.has(code);
 }
 
+const BETWEEN_BANKS = /^R[67]\d$/;
+
+/** Dishonored and contested returns: banks send them about returns, and we have sent nothing that they could answer. */
+export function isBetweenBanks(code: string): boolean {
+  return BETWEEN_BANKS.test(code);
+}
+
+/** Whether a bank can send back an entry of ours with it. */
+export function isEntryReturnCode(code: string): code is ReturnCode {
+  return isReturnCode(code) && !isBetweenBanks(code);
+}
+
 export function returnReason(code: ReturnCode): ReturnReason {
   return RETURN_REASONS.get(code) as ReturnReason;
 }

@@ -1,8 +1,8 @@
 import type { CodeMeaning } from '../../rail.ts';
-import { CHANGE_REASONS, isReturnCode, RETURN_REASONS } from './codes.ts';
+import { CHANGE_REASONS, isEntryReturnCode, RETURN_REASONS } from './codes.ts';
 
 export function returnMeaning(networkCode: string): CodeMeaning | undefined {
-  const reason = RETURN_REASONS.get(networkCode);
+  const reason = isEntryReturnCode(networkCode) ? RETURN_REASONS.get(networkCode) : undefined;
   return (
     reason && { networkCode, code: reason.failureCode, detail: `The entry was returned: ${reason.title}.` }
   );
@@ -14,7 +14,7 @@ const REFUSED_WITHOUT_CODE = 'R13';
 /** The operator refuses entries with codes of the same table. */
 export function entryRefusalMeaning(networkCode: string | null): CodeMeaning | undefined {
   const known = networkCode ?? REFUSED_WITHOUT_CODE;
-  if (!isReturnCode(known)) return undefined;
+  if (!isEntryReturnCode(known)) return undefined;
   const reason = RETURN_REASONS.get(known);
   return (
     reason && {

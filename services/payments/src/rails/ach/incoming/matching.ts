@@ -1,3 +1,4 @@
+import { isBetweenBanks } from '../codes/codes.ts';
 import { type AchEntry, directionOf } from '../entries/entry.ts';
 import type { BankAnswer, LooseEntry } from '../nacha/loose.ts';
 
@@ -16,9 +17,6 @@ export interface Matched {
   matches: Match[];
   aside: PutAside[];
 }
-
-/** Dishonored and contested returns are between banks: we have sent nothing that they could answer. */
-const BETWEEN_BANKS = /^R[67]\d$/;
 
 /**
  * Each answer needs the one entry that it can answer: by trace, bank, direction and amount, and not yet returned.
@@ -45,7 +43,7 @@ function matchOf(
 ): Match | string {
   const told = `A ${answer.kind} answers trace ${answer.originalTrace}`;
   if (candidates.length === 0) return `${told}: we have sent no such entry.`;
-  if (BETWEEN_BANKS.test(answer.code)) return `${told}: ${answer.code} answers nothing that we sent.`;
+  if (isBetweenBanks(answer.code)) return `${told}: ${answer.code} answers nothing that we sent.`;
   const entry = candidates.find((candidate) => isAnsweredBy(candidate, answer));
   if (!entry) return `${told}: bank, direction or amount are not those of the entry.`;
   if (answer.kind === 'return') {
