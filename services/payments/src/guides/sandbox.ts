@@ -39,9 +39,15 @@ const outcomeMeanings: Readonly<Record<ForcedOutcome, string>> = {
     'The bank corrects the account. `code` is needed, for example `C01`; the payment goes on.',
 };
 
-export function sandboxIncludes({ sandbox }: PaymentsConfig): Record<string, string> {
+/** Without a second try there is nothing that could settle. */
+const NOT_PRESENTED_AGAIN =
+  'This server presents nothing again (`PAYMENTS_ACH_REPRESENT` is 0): here the payment fails.';
+
+export function sandboxIncludes({ sandbox, rails }: PaymentsConfig): Record<string, string> {
   const rows = testBehaviours.map(({ kind, hasCode }) => {
-    const [side, does, example] = behaviourMeanings[kind];
+    const [side, meaning, example] = behaviourMeanings[kind];
+    const isInVain = kind === 'ach_return_once' && rails.ach.representments === 0;
+    const does = isInVain ? `${meaning} ${NOT_PRESENTED_AGAIN}` : meaning;
     const id = `${TEST_PREFIX}${kind}`;
     return [asCode(hasCode ? `${id}_<code>` : id), hasCode ? asCode(`${id}_${example}`) : '–', side, does];
   });
