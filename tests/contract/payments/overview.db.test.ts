@@ -162,4 +162,15 @@ test('days are whole ones, up to today by the clock of the sandbox', async () =>
   const moved = await browser.call('POST', '/v1/sandbox/clock', { now: next });
   expect(moved.status).toBe(200);
   expect(await days('?days=1')).toEqual([next.slice(0, 10)]);
+  const midnight = `${new Date(Date.now() + 50 * 86_400_000).toISOString().slice(0, 10)}T00:00:00.000Z`;
+  expect((await browser.call('POST', '/v1/sandbox/clock', { now: midnight })).status).toBe(200);
+  await pay('pm_b');
+  // A clock that stands at the very beginning of a day shows what is done then.
+  const figures = async () => {
+    const { payments, by_day } = await overview('?days=1');
+    return [payments, by_day];
+  };
+  await expect
+    .poll(figures)
+    .toEqual([1, [{ day: midnight.slice(0, 10), payments: 1, amount: expect.any(Number) }]]);
 });

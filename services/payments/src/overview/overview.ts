@@ -57,9 +57,9 @@ export function wholeHours({ from, to }: Span): Span {
   };
 }
 
-/** Today and the days before it, of UTC: as many as are drawn. */
+/** Today and the days before it, of UTC: as many as are drawn. This moment is part of them: a frozen clock often shows a full hour. */
 export function lastDays(now: Date, days: number): Span {
-  return { from: new Date(Date.parse(dayOf(now)) - (days - 1) * DAY_MS), to: now };
+  return { from: new Date(Date.parse(dayOf(now)) - (days - 1) * DAY_MS), to: new Date(now.getTime() + 1) };
 }
 
 /** Steps per doubling of the time: what is told lies within a tenth of what it was. */
