@@ -434,6 +434,7 @@ describe('reading', () => {
     expect(lines.length).toBe(2);
     expect(lines[0]).toMatch(/^id,created_at,status,amount,currency/);
     expect(lines[1]).toContain(`"'=1+1, ""quoted"""`);
+    expect(lines[0]).toMatch(/,updated_at,completed_at,refund_of,refunded_amount$/);
     expect((await harness.call('GET', '/v1/payments/export?format=pdf', { key })).status).toBe(400);
   });
 

@@ -66,6 +66,24 @@ async function openFunded(amount: number): Promise<string> {
   return body.id;
 }
 
+test('[P-4.8] the export tells refunds from payments, and what is left of a payment', async () => {
+  const { id, timeline } = await paid({ amount: 1_000 });
+  const given = (await refund(id, { amount: 400 })).body;
+  const { text } = await call('GET', '/v1/payments/export?format=csv');
+  const [header = '', ...lines] = text.trim().split('\r\n');
+  const names = header.split(',');
+  const cells = (of: string) => {
+    // Metadata is empty here, so that no cell but the first ones may hold a comma.
+    const values = lines.find((line) => line.startsWith(of))?.split(',') ?? [];
+    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+  };
+  const completed = timeline.find(({ status }: { status: string }) => status === 'completed');
+  expect(cells(id)).toMatchObject({
+    ...{ refund_of: '', refunded_amount: '400', completed_at: completed.timestamp },
+  });
+  expect(cells(given.id)).toMatchObject({ amount: '400', refund_of: id, refunded_amount: '0' });
+});
+
 test('[P-2.7] [P-4.30] a refund to a deleted payment method is refused, and no field of it is blamed', async () => {
   const first = await paid({ source: 'pm_leaves' });
   expect((await call('DELETE', '/v1/payment_methods/pm_leaves')).status).toBe(204);

@@ -24,7 +24,15 @@ const columns: readonly [name: string, value: (payment: Payment) => string | num
   ['metadata', (payment) => JSON.stringify(payment.metadata)],
   ['estimated_settlement_at', (payment) => isoTime(payment.estimatedSettlementAt)],
   ['updated_at', (payment) => isoTime(payment.updatedAt)],
+  [
+    'completed_at',
+    (payment) => payment.timeline.find(({ status }) => status === 'completed')?.timestamp ?? null,
+  ],
+  ['refund_of', (payment) => payment.refundOf],
+  ['refunded_amount', (payment) => payment.refundedAmount],
 ];
+
+export const csvHeader = csvLine(columns.map(([name]) => name));
 
 /** All payments that fit the filter, newest first, page by page: memory stays the same however many there are. */
 export async function* exportCsv(
@@ -32,7 +40,7 @@ export async function* exportCsv(
   tenant: Tenant,
   filter: Omit<PaymentFilter, 'beforeId' | 'limit'>,
 ): AsyncGenerator<string> {
-  yield csvLine(columns.map(([name]) => name));
+  yield csvHeader;
   let beforeId: string | null = null;
   for (;;) {
     const page: Payment[] = await payments.list(tenant, { ...filter, beforeId, limit: PAGE });
