@@ -32,6 +32,9 @@ export function testColleagues(running: () => Running): void {
       .first()
       .waitFor();
     expect(await viewer.page.getByRole('link', { name: 'New payment' }).count()).toBe(0);
+    await goTo(viewer.page, '/dashboard/payments/new');
+    await viewer.page.getByText('Viewers make no payments').waitFor();
+    expect(await viewer.page.getByRole('button', { name: 'Send payment' }).count()).toBe(0);
     await goTo(viewer.page, kept.failedPath);
     await viewer.page.getByText('Why it did not work').waitFor();
     expect(await viewer.page.getByRole('link', { name: 'Try again' }).count()).toBe(0);

@@ -142,6 +142,8 @@ export const newPayment = {
   metadata: 'Metadata',
   optional: 'Optional.',
   metadataHint: 'Optional. One key=value on each line.',
+  viewer: 'Viewers make no payments',
+  viewerNext: 'Ask an owner of your organisation to make you a developer.',
   again: 'Filled in as in the payment',
   againHint: 'This makes a new one when you send it; the other stays as it is.',
   submit: 'Send payment',

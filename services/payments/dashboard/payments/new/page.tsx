@@ -1,4 +1,4 @@
-import { ApiFormView, Page, parseAmount, QueryView, type Search, toast, useApiForm } from '@libs/ui';
+import { ApiFormView, Empty, Page, parseAmount, QueryView, type Search, toast, useApiForm } from '@libs/ui';
 import {
   Alert,
   Anchor,
@@ -18,6 +18,7 @@ import { client, refresh, useList, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
 import type { Payment, PaymentMethod } from '../../api/types.ts';
 import { nameOf } from '../../payment-methods/method.tsx';
+import { useRights, useSession } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
 import { wordsOfRefusal } from '../refusal-words.ts';
 import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, type PaymentDraft } from './draft.ts';
@@ -35,6 +36,21 @@ const railHint = (rail: PaymentDraft['rail']) =>
 
 /** Empty, with the accounts of the address, or as a payment was that is tried again. */
 export function NewPaymentPage() {
+  const { write } = useRights();
+  const session = useSession();
+  // Whoever comes by an address that was kept, and may only look.
+  if (session.data !== undefined && !write)
+    return (
+      <Page title={words.title}>
+        <Paper className="ui-panel">
+          <Empty icon="payments" title={words.viewer} next={words.viewerNext} />
+        </Paper>
+      </Page>
+    );
+  return <PaymentMaker />;
+}
+
+function PaymentMaker() {
   const { from = '', to = '', again } = useSearch({ strict: false }) as Search;
   const before = useObject<Payment>(`/v1/payments/${encodeURIComponent(again ?? '')}`, {
     enabled: again !== undefined,
