@@ -5,6 +5,8 @@ export type RouteAudit = {
   action: string;
   /** The path parameter that names what the call is about; a handler that makes something new notes its id instead. */
   targetParam?: string;
+  /** Whether the call is worth a line; all are where nothing is said. */
+  onlyIf?: (request: FastifyRequest) => boolean;
 };
 
 export type AuditedCall = {
@@ -49,7 +51,7 @@ export function auditHook(
 ) {
   return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
     const status = reply.statusCode;
-    if (UNRECORDED.has(status)) return payload;
+    if (UNRECORDED.has(status) || audit.onlyIf?.(request) === false) return payload;
     const note = notes.get(request);
     await record(request, {
       action: note?.action ?? audit.action,

@@ -151,10 +151,25 @@ test('[P-3.35] owners see what people did, refusals too, and nobody else does', 
   const { body: key } = await person.call('POST', '/v1/keys', { name: 'shop' });
   await person.call('POST', '/v1/live_access', {});
   await harness.call('GET', '/v1/payments', { key: key.key });
+  const order = {
+    ...{ amount: 100, currency: 'USD' },
+    ...{ source: { payment_method_id: 'pm_a' }, destination: { payment_method_id: 'pm_b' } },
+  };
+  const headers = { 'idempotency-key': 'by hand' };
+  await harness.call('POST', '/v1/payments', {
+    key: key.key,
+    body: order,
+    headers: { 'idempotency-key': 'by key' },
+  });
+  const { body: payment } = await person.call('POST', '/v1/payments', order, { headers });
+  await person.call('POST', '/v1/payments', { ...order, currency: 'EUR' }, { headers });
   const { body } = await person.call('GET', '/v1/audit');
+  const named = { user_id: person.userId, user_name: 'Ada', user_email: person.email };
   const entry = (action: string, outcome: string, target: string | null) =>
-    expect.objectContaining({ object: 'audit_entry', user_id: person.userId, action, outcome, target });
+    expect.objectContaining({ object: 'audit_entry', ...named, action, outcome, target });
   expect(body.data).toEqual([
+    entry('payment.created', 'refused', null),
+    entry('payment.created', 'success', payment.id),
     entry('live_access.requested', 'refused', null),
     entry('key.created', 'success', key.id),
   ]);

@@ -21,6 +21,7 @@ import { SESSION_PATH } from '../api/shown-session.ts';
 import type { Role, Session } from '../api/types.ts';
 import { enterSession, useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
+import { ActivityPanel } from './activity-panel.tsx';
 
 const words = texts.team;
 const MEMBERS_PATH = '/v1/members';
@@ -61,6 +62,7 @@ export function TeamPage() {
     >
       <MembersPanel />
       {rights.manage ? <InvitationsPanel /> : null}
+      {rights.manage ? <ActivityPanel /> : null}
       <Modal opened={opened} onClose={close} title={words.inviteTitle}>
         <InviteForm onDone={close} />
       </Modal>

@@ -1,3 +1,5 @@
+import { actions } from './actions.ts';
+
 export const team = {
   title: 'Team',
   members: 'Members',
@@ -22,4 +24,14 @@ export const team = {
   you: 'You',
   onlyOwners: 'Only owners change members.',
   changed: 'The role is changed.',
+  activity: 'Activity',
+  activityLead: 'What people did, in test and live mode, for a year. What programs do is in the request log.',
+  noActivity: 'Nothing yet.',
+  actions,
+  action: 'Action',
+  who: 'Who',
+  target: 'What',
+  outcome: 'Outcome',
+  outcomes: { success: 'Success', refused: 'Refused', failure: 'Failure' },
+  at: 'At',
 } as const;

@@ -1,6 +1,8 @@
 import { listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { idCursor, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import type { Members } from '../people/members.ts';
+import type { PersonName } from '../people/person.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { AuditEntry } from './entry.ts';
 import type { AuditService } from './service.ts';
@@ -13,6 +15,8 @@ const EntrySchema = Type.Object(
     object: Type.Literal('audit_entry'),
     at: Timestamp,
     user_id: Type.String({ description: 'Who did it.' }),
+    user_name: nullable(Type.String({ description: 'As it is now; also of somebody who has left.' })),
+    user_email: nullable(Type.String()),
     action: Type.String({ examples: ['key.created'] }),
     target: nullable(Type.String({ description: 'The id of what it was about.' })),
     outcome: oneOfStrings(['success', 'refused', 'failure']),
@@ -22,12 +26,18 @@ const EntrySchema = Type.Object(
   { title: 'AuditEntry' },
 );
 
-function entryToApi(entry: AuditEntry) {
+interface NamedEntry extends AuditEntry {
+  person: PersonName | undefined;
+}
+
+function entryToApi(entry: NamedEntry) {
   return {
     id: entry.id,
     object: 'audit_entry' as const,
     at: entry.at.toISOString(),
     user_id: entry.userId,
+    user_name: entry.person?.name ?? null,
+    user_email: entry.person?.email ?? null,
     action: entry.action,
     target: entry.target,
     outcome: entry.outcome,
@@ -38,8 +48,14 @@ function entryToApi(entry: AuditEntry) {
 
 export function registerAuditRoutes(
   routes: PaymentsRoutes,
-  { audit }: { audit: Pick<AuditService, 'list'> },
+  { audit, members }: { audit: Pick<AuditService, 'list'>; members: Pick<Members, 'namesOf'> },
 ): void {
+  async function listNamed(query: Parameters<AuditService['list']>[0]): Promise<NamedEntry[]> {
+    const entries = await audit.list(query);
+    const names = await members.namesOf(entries.map(({ userId }) => userId));
+    return entries.map((entry) => ({ ...entry, person: names.get(entry.userId) }));
+  }
+
   routes.get(
     '/v1/audit',
     {
@@ -60,7 +76,7 @@ export function registerAuditRoutes(
       objectListPage(query, {
         cursor,
         read: ({ from, limit }) =>
-          audit.list({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
+          listNamed({ organisationId: tenant.organisationId, before: from?.[0] ?? null, limit }),
         positionOf: ({ id }) => [id],
         show: entryToApi,
       }),

@@ -97,7 +97,7 @@ export async function addAccess(
       registerOrganisationRoutes(routes, { organisations });
       registerSessionRoutes(routes, { people, gates, cookies, security: login.security });
       registerPasskeyRoutes(routes, { people, cookies, passkeys: login.passkeys });
-      registerAuditRoutes(routes, { audit });
+      registerAuditRoutes(routes, { audit, members });
       registerAccountRoutes(routes, { people, invitations, sessions: login.sessions });
       registerTeamRoutes(routes, { members, invitations, limits: invitationLimitsOf(base) });
     },

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type App, listQuery, objectListPage } from '@libs/http';
+import { type App, listQuery, noteAudit, objectListPage } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { idCursor, idParams } from '../api-schema.ts';
@@ -12,7 +12,7 @@ import { canonicalBodyOf, inputFromBody, withRefusals } from './accept/input.ts'
 import { ACCEPT_PATH } from './accept/path.ts';
 import type { RecentResponses } from './accept/recent.ts';
 import { paymentExample } from './examples.ts';
-import { exportCsv } from './export.ts';
+import { csvHeader, exportCsv } from './export.ts';
 import { takeMetadata } from './filters.ts';
 import { toApi } from './payment.ts';
 import type { Refunds } from './refunds.ts';
@@ -35,8 +35,6 @@ export interface PaymentRouteDependencies {
   recent: ByMode<RecentResponses>;
 }
 
-const CSV_EXAMPLE =
-  'id,created_at,status,amount,currency,source,destination,rail,rail_selected,fee_amount,failure_code,network_code,description,metadata,estimated_settlement_at,updated_at\r\n';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const cursor = idCursor('pay');
 const PaymentFilters = Type.Object(paymentFilters);
@@ -105,8 +103,8 @@ export function registerPaymentRoutes(
     {
       access: 'payments:write',
       rate: 'key',
-      // Every payment has its first event: a line of the audit log would say the same again.
-      audit: 'none',
+      // Of what programs do the first event of the payment tells; it does not say which person it was.
+      audit: { action: 'payment.created', onlyIf: ({ person }) => person !== null },
       idempotency: 'keyed_by_handler',
       codes: [...REFUSALS, 'insufficient_funds'],
       schema: {
@@ -132,7 +130,10 @@ export function registerPaymentRoutes(
         input: inputFromBody(request.body),
         refundOf: null,
       });
-      if (!accepted.replayed) return sendText(reply.code(accepted.status as 202), accepted.body);
+      if (!accepted.replayed) {
+        noteMade(request, accepted.body);
+        return sendText(reply.code(accepted.status as 202), accepted.body);
+      }
       repeats.noteAnswered(request);
       return sendAgain(reply, accepted);
     },
@@ -222,7 +223,7 @@ export function registerPaymentRoutes(
         produces: {
           type: 'text/csv',
           description: 'A line per payment.',
-          example: CSV_EXAMPLE,
+          example: csvHeader,
         },
         parameters: [metadataParameter],
         querystring: Type.Object(
@@ -347,7 +348,13 @@ function filterOf(
 
 /** The first response to a key, marked as not the first. */
 function sendAgain(reply: FastifyReply, { status, body }: { status: number; body: string }): FastifyReply {
+  noteMade(reply.request, body);
   return sendText(reply.code(status).header('idempotent-replayed', 'true'), body);
+}
+
+/** The audit log names the payment that a person made; calls of keys are not read for it. */
+function noteMade(request: FastifyRequest, body: string): void {
+  if (request.person !== null) noteAudit(request, { target: JSON.parse(body).id });
 }
 
 /** The JSON is made once, in the order that the API documents; Fastify's serialiser would make it a second time. */

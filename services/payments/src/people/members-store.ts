@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { Member, Role } from './person.ts';
+import type { Member, PersonName, Role } from './person.ts';
 
 interface MemberRow {
   id: string;
@@ -24,6 +24,14 @@ export async function listMembers(
     [query.organisationId, query.before, query.limit],
   );
   return rows.map(fromRow);
+}
+
+/** Who somebody is, also after leaving. */
+export async function findNames(db: Queryable, userIds: readonly string[]): Promise<PersonName[]> {
+  const { rows } = await db.query<PersonName>('select id, name, email from users where id = any($1)', [
+    userIds,
+  ]);
+  return rows;
 }
 
 /** With every owner's row locked, so that two owners cannot demote each other at the same time. */

@@ -3,12 +3,13 @@ import { errors } from '../errors.ts';
 import {
   deleteMembership,
   findMember,
+  findNames,
   listMembers,
   listOwnAlone,
   lockOwners,
   setRole,
 } from './members-store.ts';
-import type { Member, Role } from './person.ts';
+import type { Member, PersonName, Role } from './person.ts';
 
 export interface MemberKey {
   organisationId: string;
@@ -19,6 +20,8 @@ export interface Members {
   /** Organisations that nobody else is in, with the epoch of their test mode. */
   ownAlone(tx: Queryable, userId: string): Promise<{ organisationId: string; testEpoch: number }[]>;
   list(query: { organisationId: string; before: string | null; limit: number }): Promise<Member[]>;
+  /** The names behind ids, also of people who have left. */
+  namesOf(userIds: readonly string[]): Promise<ReadonlyMap<string, PersonName>>;
   /** Throws where nobody would be left to manage the members. */
   changeRole(key: MemberKey, role: Role): Promise<Member>;
   /** The same. Holds for the next request of that person, in every process. */
@@ -42,6 +45,10 @@ export function createMembers({ database }: MembersDependencies): Members {
   return {
     ownAlone: listOwnAlone,
     list: (query) => listMembers(database, query),
+    async namesOf(userIds) {
+      const names = await findNames(database, [...new Set(userIds)]);
+      return new Map(names.map((name) => [name.id, name]));
+    },
 
     changeRole: (key, role) =>
       database.transaction(async (tx) => {

@@ -16,12 +16,15 @@ export interface User {
   createdAt: Date;
 }
 
-/** A person as the other members see them. */
-export interface Member {
+export interface PersonName {
   /** The user's. */
   id: string;
   email: string;
   name: string;
+}
+
+/** A person as the other members see them. */
+export interface Member extends PersonName {
   role: Role;
   createdAt: Date;
 }
