@@ -2,7 +2,7 @@ import { listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { idCursor, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import type { Members } from '../people/members.ts';
-import type { PersonName } from '../people/person.ts';
+import type { NamedPerson } from '../people/person.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { AuditEntry } from './entry.ts';
 import type { AuditService } from './service.ts';
@@ -27,7 +27,7 @@ const EntrySchema = Type.Object(
 );
 
 interface NamedEntry extends AuditEntry {
-  person: PersonName | undefined;
+  person: NamedPerson | undefined;
 }
 
 function entryToApi(entry: NamedEntry) {

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { Member, PersonName, Role } from './person.ts';
+import type { Member, NamedPerson, Role } from './person.ts';
 
 interface MemberRow {
   id: string;
@@ -27,8 +27,8 @@ export async function listMembers(
 }
 
 /** Who somebody is, also after leaving. */
-export async function findNames(db: Queryable, userIds: readonly string[]): Promise<PersonName[]> {
-  const { rows } = await db.query<PersonName>('select id, name, email from users where id = any($1)', [
+export async function findNames(db: Queryable, userIds: readonly string[]): Promise<NamedPerson[]> {
+  const { rows } = await db.query<NamedPerson>('select id, name, email from users where id = any($1)', [
     userIds,
   ]);
   return rows;

@@ -9,7 +9,7 @@ import {
   lockOwners,
   setRole,
 } from './members-store.ts';
-import type { Member, PersonName, Role } from './person.ts';
+import type { Member, NamedPerson, Role } from './person.ts';
 
 export interface MemberKey {
   organisationId: string;
@@ -21,7 +21,7 @@ export interface Members {
   ownAlone(tx: Queryable, userId: string): Promise<{ organisationId: string; testEpoch: number }[]>;
   list(query: { organisationId: string; before: string | null; limit: number }): Promise<Member[]>;
   /** The names behind ids, also of people who have left. */
-  namesOf(userIds: readonly string[]): Promise<ReadonlyMap<string, PersonName>>;
+  namesOf(userIds: readonly string[]): Promise<ReadonlyMap<string, NamedPerson>>;
   /** Throws where nobody would be left to manage the members. */
   changeRole(key: MemberKey, role: Role): Promise<Member>;
   /** The same. Holds for the next request of that person, in every process. */

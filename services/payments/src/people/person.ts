@@ -16,7 +16,7 @@ export interface User {
   createdAt: Date;
 }
 
-export interface PersonName {
+export interface NamedPerson {
   /** The user's. */
   id: string;
   email: string;
@@ -24,7 +24,7 @@ export interface PersonName {
 }
 
 /** A person as the other members see them. */
-export interface Member extends PersonName {
+export interface Member extends NamedPerson {
   role: Role;
   createdAt: Date;
 }
