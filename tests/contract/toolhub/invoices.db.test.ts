@@ -70,6 +70,9 @@ describe('before an invoice', () => {
       changed: { total_cents: starter + scale },
       difference_cents: starter + scale - EXPECTED_CENTS,
     });
+    // For the same reason a cheaper one is counted from tomorrow on.
+    const { body: down } = await api('GET', '/api/plan/preview?plan=free');
+    expect([down.days_left, down.changed.lines[1].description]).toEqual([9, 'Free plan, 9 of 29 days']);
     expect((await api('GET', '/api/plan/preview?plan=huge')).body.code).toBe('unknown_plan');
     expect((await api('GET', '/api/plan')).body.plan).toBe('starter');
     clock.now = new Date('2028-02-10T12:00:00Z');

@@ -21,7 +21,9 @@ export const billing = {
   choose: (name: string) => `Change to ${name}`,
   chooseQuestion: (name: string) => `Change the plan to ${name}?`,
   previewLead: (days: number) =>
-    `What this month comes to with the calls made so far, the new plan counted for ${days === 1 ? 'its last day' : `its last ${days} days`}:`,
+    days === 0
+      ? 'What this month comes to with the calls made so far; the new plan is counted from next month on:'
+      : `What this month comes to with the calls made so far, the new plan counted for ${days === 1 ? 'its last day' : `its last ${days} days`}:`,
   previewTotal: 'This month after the change',
   previewNow: 'This month without it',
   previewNext: (amount: string, calls: string) =>

@@ -94,7 +94,9 @@ const PreviewSchema = Type.Object(
   {
     plan: Type.String(),
     period: Type.String({ description: 'The current month in UTC.' }),
-    days_left: Type.Integer({ description: 'Days on which the plan would hold, today included.' }),
+    days_left: Type.Integer({
+      description: 'Days that the plan would be counted for; today belongs to the dearer of the two.',
+    }),
     price_cents: Type.Integer({ description: 'Of a whole month, from the next one on.' }),
     now: Type.Object(monthFields, { description: 'What the month comes to as it is.' }),
     changed: Type.Object(monthFields, { description: 'What it comes to with the plan from now on.' }),

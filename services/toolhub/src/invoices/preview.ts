@@ -1,10 +1,10 @@
 import type { Queryable } from '@libs/db';
 import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
-import { daysIn, firstDayOf, nextPeriod, type Period, periodOf, startOf } from './period.ts';
-import { type PlanTerms, type PricedMonth, priceMonth } from './pricing.ts';
+import { firstDayOf, nextPeriod, type Period, periodOf, startOf } from './period.ts';
+import { type DayTerms, type PlanTerms, type PricedMonth, priceMonth } from './pricing.ts';
 import { findCandidate, listPlanChanges, listPlanVersions } from './run-store.ts';
-import { currentTerms, termsByDay } from './timeline.ts';
+import { currentTerms, type PlanChange, termsByDay } from './timeline.ts';
 import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
 
 export interface PreviewDependencies {
@@ -17,7 +17,7 @@ export interface PreviewDependencies {
 /** What the month comes to with the calls made so far: as it is, and with another plan from now on. */
 export interface PlanPreview {
   period: Period;
-  /** Days of the month on which the new plan would hold, today included. */
+  /** Days of the month that the new plan would be counted for; today belongs to the dearer of the two. */
   daysLeft: number;
   terms: PlanTerms;
   asItIs: PricedMonth;
@@ -43,18 +43,17 @@ export async function previewPlan(
   if (customer === undefined) throw baseErrors.not_found();
   const terms = currentTerms(versions, wanted.plan, at);
   if (terms === undefined) throw errors.unknown_plan();
-  const price = (more: readonly { at: Date; previousPlan: string; plan: string }[]): PricedMonth => {
-    const history = { ...customer, changes: [...changes, ...more] };
-    const days = termsByDay(period, history, versions);
-    return priceMonth({ period, days, usage, platformTitle: deps.platformTitle });
-  };
-  const daysGone = Math.floor((at.getTime() - startOf(period).getTime()) / DAY_MS);
+  const daysWith = (more: readonly PlanChange[]) =>
+    termsByDay(period, { ...customer, changes: [...changes, ...more] }, versions);
+  const price = (days: readonly DayTerms[]) =>
+    priceMonth({ period, days, usage, platformTitle: deps.platformTitle });
+  const isAnother = wanted.plan !== customer.plan;
+  const changed = daysWith(isAnother ? [{ at, previousPlan: customer.plan, plan: wanted.plan }] : []);
+  const today = Math.floor((at.getTime() - startOf(period).getTime()) / DAY_MS) + 1;
+  const isCounted = ({ day, terms: { plan } }: DayTerms) => day >= today && plan === wanted.plan;
   return {
-    ...{ period, terms, daysLeft: daysIn(period) - daysGone },
-    asItIs: price([]),
-    changed:
-      wanted.plan === customer.plan
-        ? price([])
-        : price([{ at, previousPlan: customer.plan, plan: wanted.plan }]),
+    ...{ period, terms, daysLeft: changed.filter(isCounted).length },
+    asItIs: price(daysWith([])),
+    changed: price(changed),
   };
 }
