@@ -10,9 +10,9 @@ import { toolhubDocs } from '../../services/toolhub/src/guides/site.ts';
 import {
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  type Service,
-  startService,
-} from '../contract/toolhub/service.ts';
+  type Instance,
+  startInstance,
+} from '../../services/toolhub/test/instance.ts';
 import { follow, groupsOf, type World } from './follow.ts';
 import { emptyWorld } from './world.ts';
 
@@ -22,12 +22,12 @@ const site = toolhubDocs(
 );
 const names = ['index', ...site.groups.flatMap(({ pages }) => pages)];
 let database: TestDatabase;
-let service: Service;
+let service: Instance;
 let world: World;
 
 beforeAll(async () => {
   database = await createToolhubDatabase();
-  service = await startService(database.url);
+  service = await startInstance(database.url, { jobs: true });
   world = emptyWorld({ TOKEN: INTERNAL_TOKEN });
 }, 120_000);
 afterAll(async () => {

@@ -1,20 +1,19 @@
 // What /metrics of both services shows after some work: the figures that the rules and the dashboard go by.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Harness, startHarness } from '../contract/payments/harness.ts';
-import { type Receiver, startReceiver } from '../contract/payments/receiver.ts';
+import { call } from '../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
-  apiOf,
-  call,
   createToolhubDatabase,
-  newCustomer,
-  type Service,
-  startService,
-} from '../contract/toolhub/service.ts';
+  type Instance,
+  startInstance,
+} from '../../services/toolhub/test/instance.ts';
+import { type Harness, startHarness } from '../contract/payments/harness.ts';
+import { type Receiver, startReceiver } from '../contract/payments/receiver.ts';
+import { apiOf, newCustomer } from '../contract/toolhub/customer.ts';
 import { metricsNamed } from './rules.ts';
 
 let payments: Harness;
-let toolhub: Service;
+let toolhub: Instance;
 let receiver: Receiver;
 let dropToolhub: () => Promise<void>;
 
@@ -23,7 +22,7 @@ beforeAll(async () => {
   payments = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '1' } });
   const database = await createToolhubDatabase();
   dropToolhub = database.drop;
-  toolhub = await startService(database.url);
+  toolhub = await startInstance(database.url, { jobs: true });
 });
 afterAll(async () => {
   await payments.stop();

@@ -1,13 +1,9 @@
 import type { OpenApiDocument } from '@libs/http';
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createToolhubDatabase, type Instance, startInstance } from '../../services/toolhub/test/instance.ts';
 import { type Harness, startHarness } from '../contract/payments/harness.ts';
-import {
-  createToolhubDatabase,
-  newCustomer,
-  type Service,
-  startService,
-} from '../contract/toolhub/service.ts';
+import { newCustomer } from '../contract/toolhub/customer.ts';
 import { useGeneratedClients } from './generated-clients.ts';
 import { type Listed, listOperations, parametersOf, requestOf } from './operations.ts';
 
@@ -15,7 +11,7 @@ const products = ['payments', 'toolhub'] as const;
 type Product = (typeof products)[number];
 
 let payments: Harness;
-let toolhub: Service;
+let toolhub: Instance;
 let database: Awaited<ReturnType<typeof createToolhubDatabase>>;
 const documents = {} as Record<Product, OpenApiDocument>;
 
@@ -24,7 +20,7 @@ beforeAll(async () => {
     startHarness({ env: { PAYMENTS_ROLE: 'api' } }),
     createToolhubDatabase(),
   ]);
-  toolhub = await startService(database.url, { jobs: false });
+  toolhub = await startInstance(database.url);
   documents.payments = (await payments.call('GET', '/openapi.json')).body;
   documents.toolhub = (await (await fetch(`${toolhub.url}/openapi.json`)).json()) as OpenApiDocument;
 });

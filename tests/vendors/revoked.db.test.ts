@@ -4,14 +4,8 @@ import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callTool } from '../../services/toolhub/src/mcp/test/rig.ts';
 import { makeToken } from '../../services/toolhub/test/accounts.ts';
-import {
-  apiOf,
-  type Customer,
-  createToolhubDatabase,
-  newCustomer,
-  type Service,
-  startService,
-} from '../contract/toolhub/service.ts';
+import { createToolhubDatabase, type Instance, startInstance } from '../../services/toolhub/test/instance.ts';
+import { apiOf, type Customer, newCustomer } from '../contract/toolhub/customer.ts';
 import { type Everything, startEverything } from './everything.ts';
 
 const READS: Record<string, [tool: string, args: Record<string, unknown>]> = {
@@ -30,13 +24,13 @@ const PLATFORMS = Object.keys(READS);
 
 let database: TestDatabase;
 let vendors: Everything;
-let service: Service;
+let service: Instance;
 let ada: Customer;
 let token: string;
 
 beforeAll(async () => {
   [database, vendors] = await Promise.all([createToolhubDatabase(), startEverything()]);
-  service = await startService(database.url, { env: vendors.environment, jobs: false });
+  service = await startInstance(database.url, { env: vendors.environment });
   ada = await newCustomer(service.url);
   ({ token } = await makeToken(service.url, ada));
   const api = apiOf(service.url, ada.token);

@@ -45,10 +45,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-function environment(
+/** What a process needs, and what a test wants to be different. */
+export function environment(
   databaseUrl: string,
   publicPort: number,
-  extra: Record<string, string>,
+  extra: Record<string, string> = {},
 ): Record<string, string> {
   return {
     TOOLHUB_PORT: String(publicPort),
@@ -70,26 +71,31 @@ export interface InstanceOptions {
   publicUrl?: string;
   fetchDocument?: ToolhubDependencies['fetchDocument'];
   connectors?: ToolhubDependencies['connectors'];
+  webhooks?: ToolhubDependencies['webhooks'];
   /** Takes jobs, too. */
   jobs?: boolean;
   /** That of one that was stopped: it comes back at the same address. */
   port?: number;
 }
 
+/** Some tests stop it while a receiver of theirs still hangs. */
+const DRAIN_MS = 2_000;
+
 /** The whole service in this process, on a port of its own. */
 export async function startInstance(databaseUrl: string, options: InstanceOptions = {}): Promise<Instance> {
   const port = options.port ?? (await freePort());
-  const env = environment(databaseUrl, port, options.env ?? {});
+  const env = environment(databaseUrl, port, options.env);
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const connectors = options.connectors ?? createConnectors();
   const config = await loadConfig(env, connectors);
   const database: Database = await openDatabase({ ...connectionTo(databaseUrl), schema: SCHEMA });
-  const { now, fetchDocument } = options;
+  const { now, fetchDocument, webhooks } = options;
   const toolhub = await createToolhub({
     config,
     database,
     ...(now ? { now } : {}),
     ...(fetchDocument ? { fetchDocument } : {}),
+    ...(webhooks ? { webhooks } : {}),
     connectors,
   });
   if (options.jobs === true) await toolhub.startJobs();
@@ -100,10 +106,28 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
     url: `http://localhost:${front?.port ?? port}`,
     async stop() {
       front?.close();
-      await toolhub.app.drain();
+      await toolhub.app.drain({ timeoutMs: DRAIN_MS });
       if (options.jobs === true) await toolhub.stopJobs();
       await toolhub.close();
       await database.close();
+    },
+  };
+}
+
+export interface LoneInstance extends Instance {
+  database: TestDatabase;
+}
+
+/** One that is alone on its database, which ends with it. */
+export async function startAlone(options: InstanceOptions = {}): Promise<LoneInstance> {
+  const database = await createToolhubDatabase();
+  const instance = await startInstance(database.url, options);
+  return {
+    url: instance.url,
+    database,
+    async stop() {
+      await instance.stop();
+      await database.drop();
     },
   };
 }
@@ -143,7 +167,7 @@ export async function spawnInstance(
   options: InstanceOptions = {},
 ): Promise<SpawnedInstance> {
   const port = await freePort();
-  const env = environment(databaseUrl, port, options.env ?? {});
+  const env = environment(databaseUrl, port, options.env);
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const args = ['--disable-warning=ExperimentalWarning', '--import', holdMonitor, main];
   const child = spawn(process.execPath, args, {

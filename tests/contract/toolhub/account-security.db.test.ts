@@ -17,17 +17,22 @@ import {
   signUp,
 } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import { createToolhubDatabase, type Service, startService } from './service.ts';
+import {
+  ADMIN_TOKEN,
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 let db: TestDatabase;
-let service: Service;
+let service: Instance;
 let folder: string;
 let url: string;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
   folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
-  service = await startService(db.url, { env: { DATA_DIR: folder } });
+  service = await startInstance(db.url, { env: { DATA_DIR: folder }, jobs: true });
   url = service.url;
 });
 
@@ -117,7 +122,7 @@ describe('verification', () => {
       [ada.id],
     );
     const admin = (path: string, body: unknown) =>
-      call<Record<string, unknown>>(`${url}${path}`, { body, token: 'tha_admin-token-of-the-tests' });
+      call<Record<string, unknown>>(`${url}${path}`, { body, token: ADMIN_TOKEN });
     expect((await admin('/api/admin/invoices/run', { period: '2026-02' })).body).toMatchObject({ failed: 0 });
     const invoice = async () =>
       (await call<{ data: { status: string }[] }>(`${url}/api/invoices`, { cookie: ada.cookie })).body

@@ -2,26 +2,24 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
-  apiOf,
-  type Customer,
-  call,
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { apiOf, type Customer, newCustomer } from './customer.ts';
 
 let db: TestDatabase;
-let services: [Service, Service];
+let services: [Instance, Instance];
 let ada: Customer;
 let bob: Customer;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
-  services = await Promise.all([startService(db.url), startService(db.url, { jobs: false })]);
+  services = await Promise.all([startInstance(db.url, { jobs: true }), startInstance(db.url)]);
   ada = await newCustomer(services[0].url);
   bob = await newCustomer(services[0].url);
 });
@@ -131,7 +129,7 @@ describe('[TH-13] the admin interface', () => {
     expect(mcp.status).toBe(403);
     expect((await apiOf(services[1].url, bob.token)('GET', '/api/me')).status).toBe(200);
     // A process that starts later knows it, too.
-    const late = await startService(db.url, { jobs: false });
+    const late = await startInstance(db.url);
     expect(await apiOf(late.url, ada.token)('GET', '/api/me')).toMatchObject(refused);
     await late.stop();
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { callTool, type Era } from '../../../services/toolhub/src/mcp/test/rig.ts';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
-import { type Answer, type Customer, call, newCustomer } from './service.ts';
+import { call, makeToken } from '../../../services/toolhub/test/accounts.ts';
+import { type Answer, type Customer, newCustomer } from './customer.ts';
 
 /** A tool of the test platform that sends. */
 export const SEND = 'alpha_send_note';

@@ -5,17 +5,16 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
 import { rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
-import { makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
+import { call, makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import { ALL, approvalRig, type Person, SEND } from './approval-rig.ts';
 import {
-  type Customer,
-  call,
-  createTime,
   createToolhubDatabase,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { ALL, approvalRig, type Person, SEND } from './approval-rig.ts';
+import type { Customer } from './customer.ts';
+import { createTime } from './time.ts';
 
 const HOUR_MS = 3_600_000;
 const DELETE = 'alpha_delete_note';
@@ -23,14 +22,14 @@ const time = createTime();
 const { connector, log } = testPlatform('alpha');
 
 let db: TestDatabase;
-let here: Service;
-let there: Service;
+let here: Instance;
+let there: Instance;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
   const options = { now: time.now, connectors: [connector], env: { TOOLHUB_RATE: '0' } };
-  here = await startService(db.url, { ...options, jobs: false });
-  there = await startService(db.url, { ...options, jobs: false });
+  here = await startInstance(db.url, options);
+  there = await startInstance(db.url, options);
 });
 afterAll(async () => {
   await here?.stop();

@@ -1,5 +1,4 @@
 // The audit log over HTTP: who did what, from where, with which outcome, and never a secret.
-import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
@@ -10,24 +9,15 @@ import {
   refresh,
   registerClient,
 } from '../../../services/toolhub/test/authorization.ts';
-import {
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let instance: LoneInstance;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
+  instance = await startAlone();
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => instance.stop());
 
 interface Entry {
   id: string;
@@ -149,7 +139,7 @@ test('[TH-12.1] what an assistant did is shown under its name, also when it is g
   const { cookie } = account;
   const clients = await call<{ data: { id: string }[] }>(`${url}/api/clients`, { cookie });
   await call(`${url}/api/clients/${clients.body.data[0]?.id}`, { method: 'DELETE', cookie });
-  await database.database.query('delete from oauth_clients where id = $1', [client.client_id]);
+  await instance.database.database.query('delete from oauth_clients where id = $1', [client.client_id]);
   const { body } = await call<{ data: Entry[] }>(`${url}/api/audit?limit=100`, { cookie });
   const named = body.data.filter(({ actor }) => actor.type === 'oauth');
   expect(named.map(({ action, actor }) => [action, actor.name])).toEqual([

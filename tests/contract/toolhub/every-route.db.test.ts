@@ -1,17 +1,10 @@
 // Every route, sent what no sensible client sends: an answer below 500, and soon.
-import type { TestDatabase } from '@libs/db/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
-import {
-  ADMIN_TOKEN,
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { ADMIN_TOKEN, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let instance: LoneInstance;
 let url: string;
 let account: Account;
 let token: string;
@@ -40,8 +33,7 @@ for (const form of ['', '/login', '/signup', '/consent', '/switch'])
   hidden.push({ method: 'POST', path: `/oauth/interaction/{uid}${form}` });
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url, { env: { TOOLHUB_RATE: '0' } });
+  instance = await startAlone({ env: { TOOLHUB_RATE: '0' } });
   url = instance.url;
   account = await signUp(url);
   ({ token } = await makeToken(url, account, {
@@ -54,10 +46,7 @@ beforeAll(async () => {
   operations.push(...hidden);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => instance.stop());
 
 /** Longer than any answer that only says no; checks of passwords take their turn. */
 const BOUND_MS = 2_000;

@@ -6,20 +6,17 @@ import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTelegramConnector } from '../../../services/toolhub/src/connectors/telegram/connector.ts';
 import { createPlatform, unavailable } from '../../../services/toolhub/src/health/test/platform.ts';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
-import { startReceiver } from './receiver.ts';
+import { call, makeToken } from '../../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
-  apiOf,
-  type Customer,
-  call,
-  createTime,
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { apiOf, type Customer, newCustomer } from './customer.ts';
+import { startReceiver } from './receiver.ts';
+import { createTime } from './time.ts';
 
 const HEALTH = '/api/health/platforms';
 const MINUTE_MS = 60_000;
@@ -31,7 +28,7 @@ const beta = createPlatform('beta', time.now);
 let db: TestDatabase;
 let telegram: Server;
 let asked = 0;
-let services: [Service, Service];
+let services: [Instance, Instance];
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
@@ -47,9 +44,8 @@ beforeAll(async () => {
     env: {
       TOOLHUB_CONNECTOR_TELEGRAM_URL: `http://127.0.0.1:${(telegram.address() as AddressInfo).port}`,
     },
-    jobs: false,
   };
-  services = [await startService(db.url, options), await startService(db.url, options)];
+  services = [await startInstance(db.url, options), await startInstance(db.url, options)];
 });
 afterAll(async () => {
   for (const service of services) await service.stop();
@@ -259,11 +255,10 @@ describe('without a customer', () => {
     const { port } = closed.address() as AddressInfo;
     closed.close();
     await once(closed, 'close');
-    const inside = await startService(db.url, {
+    const inside = await startInstance(db.url, {
       now: time.now,
       connectors: [createTelegramConnector()],
       env: { TOOLHUB_CONNECTOR_TELEGRAM_URL: `http://127.0.0.1:${port}/inside` },
-      jobs: false,
     });
     try {
       const { body } = await call(inside.url + HEALTH);
@@ -297,7 +292,12 @@ test('a token that runs out is told of before anybody asks', { timeout: 30_000 }
   const customer = await newCustomer(services[0].url);
   const expires_at = new Date(time.now().getTime() + 1_000).toISOString();
   await connect(customer, 'alpha', { token: 'short', expires_at });
-  const working = await startService(db.url, { now: time.now, connectors: [alpha.connector], env });
+  const working = await startInstance(db.url, {
+    now: time.now,
+    connectors: [alpha.connector],
+    env,
+    jobs: true,
+  });
   try {
     const api = apiOf(working.url, customer.token);
     const hook = { webhook_url: `${receiver.url}/hooks`, events: ['credential.expired'] };

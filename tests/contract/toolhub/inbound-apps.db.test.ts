@@ -10,9 +10,14 @@ import {
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { SCHEMA } from '../../../services/toolhub/src/schema.ts';
 import { makeToken } from '../../../services/toolhub/test/accounts.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 import { type DiscordServer, startDiscord } from '../../vendors/discord/server.ts';
 import { type SlackServer, startSlack } from '../../vendors/slack/server.ts';
-import { apiOf, createToolhubDatabase, newCustomer, type Service, startService } from './service.ts';
+import { apiOf, newCustomer } from './customer.ts';
 
 const SECRET = 'slack-signing-secret';
 const BOT = '80351110224678912';
@@ -23,8 +28,8 @@ let db: TestDatabase;
 let slack: SlackServer;
 let discord: DiscordServer;
 let telegram: BotApiServer;
-let service: Service;
-let bare: Service;
+let service: Instance;
+let bare: Instance;
 
 beforeAll(async () => {
   [db, slack, discord, telegram] = await Promise.all([
@@ -33,7 +38,8 @@ beforeAll(async () => {
     startDiscord(),
     startBotApi(),
   ]);
-  service = await startService(db.url, {
+  service = await startInstance(db.url, {
+    jobs: true,
     env: {
       SLACK_SIGNING_SECRET: SECRET,
       DISCORD_PUBLIC_KEY: `${'0'.repeat(64)}, ${hexOf(keys.publicKey)}`,
@@ -42,7 +48,7 @@ beforeAll(async () => {
       TOOLHUB_CONNECTOR_TELEGRAM_URL: telegram.url,
     },
   });
-  bare = await startService(db.url, { jobs: false });
+  bare = await startInstance(db.url);
 });
 afterAll(async () => {
   await Promise.all([service?.stop(), bare?.stop()]);

@@ -9,8 +9,12 @@ import {
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { SCHEMA } from '../../../services/toolhub/src/schema.ts';
 import { makeToken } from '../../../services/toolhub/test/accounts.ts';
-import { type Instance, startInstance } from '../../../services/toolhub/test/instance.ts';
-import { apiOf, createToolhubDatabase, newCustomer } from './service.ts';
+import {
+  createToolhubDatabase,
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { apiOf, newCustomer } from './customer.ts';
 
 const PUBLIC_URL = 'https://hub.example.com';
 

@@ -7,18 +7,15 @@ import {
   type GraphServer,
   startGraph,
 } from '../../../services/toolhub/src/connectors/whatsapp/test/graph-server.ts';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
-import { type Received, type Receiver, startReceiver, verify } from './receiver.ts';
+import { call, makeToken } from '../../../services/toolhub/test/accounts.ts';
 import {
-  type Api,
-  apiOf,
-  call,
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { type Api, apiOf, newCustomer } from './customer.ts';
+import { type Received, type Receiver, startReceiver, verify } from './receiver.ts';
 
 const APP_SECRET = 'whatsapp-app-secret';
 const VERIFY_TOKEN = 'whatsapp-verify-token';
@@ -27,8 +24,8 @@ const CREDENTIAL = '/api/credentials/whatsapp';
 let db: TestDatabase;
 let graph: GraphServer;
 let receiver: Receiver;
-let service: Service;
-let bare: Service;
+let service: Instance;
+let bare: Instance;
 
 beforeAll(async () => {
   [db, graph, receiver] = await Promise.all([createToolhubDatabase(), startGraph(), startReceiver()]);
@@ -38,7 +35,7 @@ beforeAll(async () => {
     TOOLHUB_CONNECTOR_WHATSAPP_URL: graph.url,
     TOOLHUB_EGRESS_ALLOW: receiver.place,
   };
-  [service, bare] = await Promise.all([startService(db.url, { env }), startService(db.url, { jobs: false })]);
+  [service, bare] = await Promise.all([startInstance(db.url, { env, jobs: true }), startInstance(db.url)]);
 });
 afterAll(async () => {
   await Promise.all([service.stop(), bare.stop()]);

@@ -7,13 +7,11 @@ import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADMIN_TOKEN,
-  apiOf,
-  type Customer,
   createToolhubDatabase,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { apiOf, type Customer, newCustomer } from './customer.ts';
 
 const clock = { now: new Date('2028-02-10T12:00:00Z') };
 const PERIOD = '2028-02';
@@ -21,7 +19,7 @@ const USED = 51_234;
 
 let db: TestDatabase;
 let folder: string;
-let service: Service;
+let service: Instance;
 let ada: Customer;
 let bob: Customer;
 
@@ -36,7 +34,7 @@ beforeAll(async () => {
     TOOLHUB_PAYMENT_DETAILS: 'IBAN DE02 1203 0000 0000 2020 51',
     TOOLHUB_PAYMENT_URL: 'https://pay.example/{number}?cents={amount_cents}',
   };
-  service = await startService(db.url, { env, jobs: false, now: () => clock.now });
+  service = await startInstance(db.url, { env, now: () => clock.now });
   ada = await newCustomer(service.url);
   bob = await newCustomer(service.url);
   await db.database.query('update customers set email_verified_at = created_at');
@@ -304,7 +302,7 @@ test('[TH-7] a run whose process is told to stop ends with its step, gives the l
   );
   const mailed = (await readdir(join(folder, 'mail'))).length;
   const env = { DATA_DIR: folder };
-  const stopped = await startService(db.url, { env, jobs: false, now: () => clock.now });
+  const stopped = await startInstance(db.url, { env, now: () => clock.now });
   const period = '2027-06';
   const count = async () =>
     (await db.database.query(`select 1 from invoices where period = '2027-06-01'`)).rowCount;

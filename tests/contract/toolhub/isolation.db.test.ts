@@ -1,19 +1,12 @@
 // Two customers never see each other's anything: every endpoint of the interface and every tool, in any order.
-import type { TestDatabase } from '@libs/db/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import {
-  ADMIN_TOKEN,
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { ADMIN_TOKEN, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let instance: LoneInstance;
 let url: string;
 /** The one with everything. */
 let ada: Account;
@@ -47,8 +40,7 @@ const bodies: Record<string, unknown> = {
 };
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url, {
+  instance = await startAlone({
     env: { TOOLHUB_RATE: '0', TOOLHUB_CONNECTOR_TELEGRAM_URL: 'http://127.0.0.1:1' },
   });
   url = instance.url;
@@ -67,7 +59,7 @@ beforeAll(async () => {
     body: { webhook_url: 'https://93.184.216.34/hooks-of-ada' },
   });
   expect(webhook.status).toBe(201);
-  const { rows } = await database.database.query<{ id: string }>(
+  const { rows } = await instance.database.database.query<{ id: string }>(
     'select id from oauth_grants where customer_id = $1',
     [ada.id],
   );
@@ -103,7 +95,7 @@ async function makeOwned(): Promise<Record<string, string>> {
   const waiting = await rpc(token, 'tools/call', {
     ...{ name: 'telegram_send_message', arguments: { chat_id: '1', text: 'words-of-ada' } },
   });
-  const { database: db } = database;
+  const { database: db } = instance.database;
   await db.query(`update customers set plan = 'starter', created_at = '2026-01-01' where id = $1`, [ada.id]);
   await call(`${url}/api/admin/invoices/run`, { token: ADMIN_TOKEN, body: { period: '2026-02' } });
   const invoices = await asAda<{ data: { id: string }[] }>('GET', '/api/invoices');
@@ -122,10 +114,7 @@ async function makeOwned(): Promise<Record<string, string>> {
   };
 }
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => instance.stop());
 
 async function rpc(token: string, method: string, params: Record<string, unknown> = {}, query = '') {
   const answer = await fetch(`${url}/mcp${query}`, {

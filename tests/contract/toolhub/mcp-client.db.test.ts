@@ -1,5 +1,4 @@
 // The official client logs in by itself from a bare 401, uses the tools, refreshes, and is shut out when revoked.
-import type { TestDatabase } from '@libs/db/testing';
 import {
   Client,
   type OAuthClientProvider,
@@ -17,21 +16,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { Browser } from '../../../services/toolhub/test/browser.ts';
-import {
-  createToolhubDatabase,
-  INTERNAL_TOKEN,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { INTERNAL_TOKEN, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let instance: LoneInstance;
 let url: string;
 let account: Account;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
+  instance = await startAlone();
   url = instance.url;
   account = await signUp(url);
   const { cookie } = account;
@@ -41,10 +33,7 @@ beforeAll(async () => {
   expect(stored.status).toBe(200);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => instance.stop());
 
 const REDIRECT = 'http://127.0.0.1:45454/callback';
 
@@ -149,12 +138,12 @@ describe.each(modes)('mode %j', (mode, version) => {
 
 /** As when its hour is over, in every process. */
 async function endAccessToken(token: string): Promise<void> {
-  await database.database.query(`update oauth_tokens set expires_at = now() where kind = 'access'`);
-  const { rows } = await database.database.query<{ family: string }>(
+  await instance.database.database.query(`update oauth_tokens set expires_at = now() where kind = 'access'`);
+  const { rows } = await instance.database.database.query<{ family: string }>(
     'select grant_id as family from oauth_tokens',
   );
   for (const { family } of rows)
-    await database.database.query('select pg_notify($1, $2)', [
+    await instance.database.database.query('select pg_notify($1, $2)', [
       'toolhub_changes',
       `revocation ${JSON.stringify({ family })}`,
     ]);

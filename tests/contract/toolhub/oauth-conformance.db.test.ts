@@ -5,32 +5,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { decide, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import {
-  createToolhubDatabase,
-  freePort,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { freePort, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let instance: LoneInstance;
 let account: Account;
 let folder: string;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
+  instance = await startAlone();
   account = await signUp(instance.url);
   folder = await mkdtemp(join(tmpdir(), 'conformance-'));
 });
 
 afterAll(async () => {
   await instance.stop();
-  await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
 

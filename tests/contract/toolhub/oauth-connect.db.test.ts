@@ -1,31 +1,21 @@
 // From the dashboard to a client's configuration: /oauth/connect-mcp and /oauth/mcp-callback.
-import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { authorizeUrl, exchange, newPkce } from '../../../services/toolhub/test/authorization.ts';
 import { Browser, type Visit } from '../../../services/toolhub/test/browser.ts';
-import {
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { startInstance } from '../../../services/toolhub/test/instance.ts';
+import { type OAuthRig, startOAuthRig } from './oauth-rig.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let rig: OAuthRig;
 let url: string;
 let account: Account;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
-  url = instance.url;
-  account = await signUp(url);
+  rig = await startOAuthRig();
+  ({ url, account } = rig);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => rig.stop());
 
 async function ownClientId(): Promise<string> {
   const { headers } = await new Browser().fetch(`${url}/oauth/connect-mcp`);
@@ -103,7 +93,7 @@ test('[TH-4.11] the callback shows four snippets; the Bearer token is a personal
   // It is for tools alone: the account is closed to it, as a known token without that scope.
   expect((await call(`${url}/api/me`, { token })).status).toBe(403);
   // What proved the login is gone already.
-  const { rows } = await database.database.query('select 1 from oauth_tokens');
+  const { rows } = await rig.database.database.query('select 1 from oauth_tokens');
   expect(rows).toEqual([]);
 });
 
@@ -148,7 +138,7 @@ test.each<[string, (callback: URL) => void]>([
   expect(page.headers.get('content-type')).toContain('text/html');
   expect(page.text).toContain('Not connected');
   expect(page.text).not.toMatch(/thp_|tho_/);
-  const { rows } = await database.database.query('select 1 from personal_tokens where customer_id = $1', [
+  const { rows } = await rig.database.database.query('select 1 from personal_tokens where customer_id = $1', [
     owner.id,
   ]);
   expect(rows).toEqual([]);
@@ -176,7 +166,7 @@ test('[TH-4] the answer of another account cannot be planted in a browser', asyn
   expect(page.status).toBe(400);
   const stranger = await new Browser().fetch(await toCallback(attacker));
   expect(stranger.status).toBe(400);
-  const { rows } = await database.database.query(
+  const { rows } = await rig.database.database.query(
     'select 1 from personal_tokens where customer_id = any($1)',
     [[attacker.id, victim.id]],
   );
@@ -222,13 +212,13 @@ test('[TH-4.7] the own client: every registered form works over HTTP, near-misse
 
 test('[TH-4.8] the own client is written anew at every start', async () => {
   const client_id = await ownClientId();
-  await database.database.query(
+  await rig.database.database.query(
     `update oauth_clients set redirect_uris = '{}', metadata = '{}' where id = $1`,
     [client_id],
   );
-  const other = await startInstance(database.url, { publicUrl: url });
+  const other = await startInstance(rig.database.url, { publicUrl: url });
   await other.stop();
-  const { rows } = await database.database.query<{ redirect_uris: string[] }>(
+  const { rows } = await rig.database.database.query<{ redirect_uris: string[] }>(
     'select redirect_uris from oauth_clients where id = $1',
     [client_id],
   );

@@ -1,5 +1,4 @@
 // What the person at the browser goes through: login, sign-up, consent, and the pages themselves.
-import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
@@ -13,30 +12,20 @@ import {
   registerClient,
 } from '../../../services/toolhub/test/authorization.ts';
 import { Browser } from '../../../services/toolhub/test/browser.ts';
-import {
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { startInstance } from '../../../services/toolhub/test/instance.ts';
+import { type OAuthRig, startOAuthRig } from './oauth-rig.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let rig: OAuthRig;
 let url: string;
 let account: Account;
 let client: OAuthClient;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
-  url = instance.url;
-  account = await signUp(url);
-  client = await registerClient(url);
+  rig = await startOAuthRig();
+  ({ url, account, client } = rig);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => rig.stop());
 
 describe('login and consent', () => {
   test('[TH-4.5] without a session: to the login page and back to consent', async () => {
@@ -237,7 +226,7 @@ describe('login and consent', () => {
 
 test('[TH-13] behind TLS the whole flow works, with Secure cookies and the public address as issuer', async () => {
   const publicUrl = 'https://hub.example.com';
-  const secure = await startInstance(database.url, { publicUrl });
+  const secure = await startInstance(rig.database.url, { publicUrl });
   try {
     const registered = await registerClient(secure.url);
     const browser = new Browser();

@@ -1,6 +1,5 @@
 // What strangers, hostile clients and suspended customers get from the OAuth server: a clear answer, and nothing else.
 import { request as httpRequest } from 'node:http';
-import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
@@ -14,29 +13,19 @@ import {
   type TokenAnswer,
 } from '../../../services/toolhub/test/authorization.ts';
 import { Browser } from '../../../services/toolhub/test/browser.ts';
-import {
-  ADMIN_TOKEN,
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { ADMIN_TOKEN, startInstance } from '../../../services/toolhub/test/instance.ts';
+import { type OAuthRig, startOAuthRig } from './oauth-rig.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let rig: OAuthRig;
 let url: string;
 let ada: Account;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
-  url = instance.url;
-  ada = await signUp(url);
+  rig = await startOAuthRig();
+  ({ url, account: ada } = rig);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => rig.stop());
 
 const mcpStatus = async (token: string, path = '/mcp') =>
   (
@@ -130,7 +119,8 @@ describe('a faulty authorization request', () => {
 });
 
 describe('strangers', () => {
-  const rows = async (table: string) => (await database.database.query(`select 1 from ${table}`)).rowCount;
+  const rows = async (table: string) =>
+    (await rig.database.database.query(`select 1 from ${table}`)).rowCount;
 
   test('[TH-4.16] leave no row at /oauth/authorize, and log in all the same', async () => {
     const client = await registerClient(url);
@@ -145,7 +135,7 @@ describe('strangers', () => {
   });
 
   test('[TH-4.16] are limited at /oauth/connect-mcp and /oauth/authorize', async () => {
-    const limited = await startInstance(database.url, { env: { TOOLHUB_RATE_ADDRESS: '2' } });
+    const limited = await startInstance(rig.database.url, { env: { TOOLHUB_RATE_ADDRESS: '2' } });
     // The allowance grows while a slow machine asks, so the first refusal is waited for and not counted out.
     const refusalAt = async (path: string) => {
       for (let passed = 0; passed < 200; passed += 1) {

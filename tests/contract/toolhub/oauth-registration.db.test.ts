@@ -1,30 +1,19 @@
 // How clients find the authorization server and make themselves known to it.
-import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { type Account, call } from '../../../services/toolhub/test/accounts.ts';
 import { obtainCode, postForm, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import {
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { type OAuthRig, startOAuthRig } from './oauth-rig.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let rig: OAuthRig;
 let url: string;
 let account: Account;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
-  url = instance.url;
-  account = await signUp(url);
+  rig = await startOAuthRig();
+  ({ url, account } = rig);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => rig.stop());
 
 describe('discovery', () => {
   test('[TH-4.1] metadata names the endpoints, PKCE, the issuer in responses and metadata documents', async () => {
@@ -159,7 +148,7 @@ describe('registration', () => {
     });
     expect([none.status, none.body.error]).toEqual([401, 'invalid_client']);
     expect((await postForm(`${url}/oauth/token`, form, basic(secret))).status).toBe(200);
-    const { rows } = await database.database.query('select metadata::text from oauth_clients');
+    const { rows } = await rig.database.database.query('select metadata::text from oauth_clients');
     expect(JSON.stringify(rows)).not.toContain(secret);
   });
 });

@@ -1,5 +1,4 @@
 // Authorization requests, and the life of codes and tokens.
-import type { TestDatabase } from '@libs/db/testing';
 import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
@@ -16,30 +15,19 @@ import {
   refresh,
   registerClient,
 } from '../../../services/toolhub/test/authorization.ts';
-import {
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
+import { type OAuthRig, startOAuthRig } from './oauth-rig.ts';
 
-let database: TestDatabase;
-let instance: Instance;
+let rig: OAuthRig;
 let url: string;
 let account: Account;
 let client: OAuthClient;
 
 beforeAll(async () => {
-  database = await createToolhubDatabase();
-  instance = await startInstance(database.url);
-  url = instance.url;
-  account = await signUp(url);
-  client = await registerClient(url);
+  rig = await startOAuthRig();
+  ({ url, account, client } = rig);
 });
 
-afterAll(async () => {
-  await instance.stop();
-  await database.drop();
-});
+afterAll(() => rig.stop());
 
 test('[TH-4] a code becomes tokens that work on the API', async () => {
   const pkce = newPkce();
@@ -91,7 +79,7 @@ describe('authorization requests', () => {
     const owner = await signUp(url);
     await obtainTokens(url, owner, client, { resource: undefined });
     await obtainTokens(url, owner, client, { resource: `${url}/mcp?platforms=email` });
-    const { rows } = await database.database.query(
+    const { rows } = await rig.database.database.query(
       `select distinct audience from oauth_tokens where kind = 'access' and customer_id = $1`,
       [owner.id],
     );
@@ -135,11 +123,11 @@ describe('tokens', () => {
   });
 
   test('[TH-3.7] a code lives 60 s, an access token 1 h, a refresh token 30 d', async () => {
-    const { rows: codes } = await database.database.query<{ seconds: number }>(
+    const { rows: codes } = await rig.database.database.query<{ seconds: number }>(
       'select distinct round(extract(epoch from expires_at - created_at))::int as seconds from oauth_auth_codes',
     );
     for (const { seconds } of codes) expect(seconds).toBeOneOf([59, 60]);
-    const { rows } = await database.database.query<{ kind: string; hours: number }>(
+    const { rows } = await rig.database.database.query<{ kind: string; hours: number }>(
       'select distinct kind, round(extract(epoch from expires_at - created_at) / 3600)::int as hours from oauth_tokens',
     );
     expect(Object.fromEntries(rows.map(({ kind, hours }) => [kind, hours]))).toEqual({
@@ -150,7 +138,7 @@ describe('tokens', () => {
 
   test('[TH-3] an expired code is refused', async () => {
     const { code, pkce } = await obtainCode(url, account, client);
-    await database.database.query(
+    await rig.database.database.query(
       `update oauth_auth_codes set payload = jsonb_set(payload, '{exp}', to_jsonb(extract(epoch from now())::int - 1))
        where used = false`,
     );
@@ -164,7 +152,7 @@ describe('tokens', () => {
       const { body } = await exchange(url, client, code, pkce);
       expect((await call(`${url}/api/me`, { token: body.access_token })).status).toBe(200);
       if (waited) {
-        await database.database.query(
+        await rig.database.database.query(
           `update oauth_auth_codes set payload = jsonb_set(payload, '{exp}', to_jsonb(extract(epoch from now())::int - 9))`,
         );
       }
@@ -279,11 +267,11 @@ describe('tokens', () => {
       fresh.cookie.split('=')[1] ?? '',
       uid,
     ];
-    const tables = await database.database.query<{ name: string }>(
+    const tables = await rig.database.database.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'toolhub'`,
     );
     for (const { name } of tables.rows) {
-      const { rows } = await database.database.query(`select to_jsonb(t)::text as row from ${name} t`);
+      const { rows } = await rig.database.database.query(`select to_jsonb(t)::text as row from ${name} t`);
       const dump = JSON.stringify(rows);
       for (const secret of secrets) {
         expect(secret.length).toBeGreaterThan(15);

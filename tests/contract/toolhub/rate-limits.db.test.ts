@@ -2,20 +2,18 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  type Answer,
-  apiOf,
   createToolhubDatabase,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { type Answer, apiOf, newCustomer } from './customer.ts';
 
 let db: TestDatabase;
-let service: Service;
+let service: Instance;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
-  service = await startService(db.url, { env: { TOOLHUB_RATE_API: '10' } });
+  service = await startInstance(db.url, { env: { TOOLHUB_RATE_API: '10' }, jobs: true });
 });
 
 afterAll(async () => {

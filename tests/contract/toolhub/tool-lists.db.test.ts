@@ -6,24 +6,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callTool, type RpcAnswer, rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { makeToken } from '../../../services/toolhub/test/accounts.ts';
 import {
-  type Api,
-  apiOf,
-  type Customer,
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { type Api, apiOf, type Customer, newCustomer } from './customer.ts';
 
 let db: TestDatabase;
-let here: Service;
-let there: Service;
+let here: Instance;
+let there: Instance;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
-  here = await startService(db.url, { jobs: false });
-  there = await startService(db.url, { jobs: false });
+  here = await startInstance(db.url);
+  there = await startInstance(db.url);
 });
 afterAll(async () => {
   await here?.stop();

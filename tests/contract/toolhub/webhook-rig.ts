@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
+import type { Instance } from '../../../services/toolhub/test/instance.ts';
+import { type Api, apiOf, newCustomer } from './customer.ts';
 import { answer, type Receiver } from './receiver.ts';
-import { type Api, apiOf, newCustomer, type Service } from './service.ts';
 
 export const CONFIG = '/api/webhooks/config';
 
 /** What tests of webhooks do again and again, on what runs by the time they do it. */
-export function webhookRig(running: () => { service: Service; receiver: Receiver }) {
+export function webhookRig(running: () => { service: Instance; receiver: Receiver }) {
   let paths = 0;
   const deadLetters = async (api: Api) => (await api('GET', '/api/webhooks/dlq')).body.data;
   return {

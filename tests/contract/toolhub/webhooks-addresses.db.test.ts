@@ -3,18 +3,15 @@
 import type { TestDatabase } from '@libs/db/testing';
 import type { ResolvedAddress } from '@libs/egress';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { call, makeToken } from '../../../services/toolhub/test/accounts.ts';
 import {
-  type Api,
-  apiOf,
-  call,
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { type Api, apiOf, newCustomer } from './customer.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 import { CONFIG, webhookRig } from './webhook-rig.ts';
 
 /** What names lead to; those that are not here do not resolve. */
@@ -23,7 +20,7 @@ const v4 = (address: string): ResolvedAddress => ({ address, family: 4 });
 const v6 = (address: string): ResolvedAddress => ({ address, family: 6 });
 
 let db: TestDatabase;
-let service: Service;
+let service: Instance;
 let receiver: Receiver;
 let api: Api;
 
@@ -31,7 +28,8 @@ beforeAll(async () => {
   db = await createToolhubDatabase();
   receiver = await startReceiver();
   const { port } = new URL(receiver.url);
-  service = await startService(db.url, {
+  service = await startInstance(db.url, {
+    jobs: true,
     env: { TOOLHUB_EGRESS_ALLOW: `127.0.0.1:${port}, hooks.corp.internal:8443, [fd00::5]:9000` },
     webhooks: {
       resolveHost: async (name) => names.get(name) ?? [],

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEmitEvent } from '../../../services/toolhub/src/events/service.ts';
 import { deliveryRules } from '../../../services/toolhub/src/webhooks/rules.ts';
 import { createWebhooks, type Webhooks } from '../../../services/toolhub/src/webhooks/service.ts';
-import { freePort } from '../../../services/toolhub/test/instance.ts';
+import { createToolhubDatabase, freePort } from '../../../services/toolhub/test/instance.ts';
 import { hang, type Receiver, startReceiver, verify } from './receiver.ts';
-import { createToolhubDatabase } from './service.ts';
 
 const HEALTHY = 40;
 const HANGING = 5;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../../services/toolhub/test/instance.ts';
+import { createToolhubDatabase, environment, freePort } from '../../../services/toolhub/test/instance.ts';
+import { apiOf, newCustomer } from './customer.ts';
 import { answer, hang, type Receiver, startReceiver, verify } from './receiver.ts';
-import { apiOf, createToolhubDatabase, environment, newCustomer } from './service.ts';
 
 const main = fileURLToPath(new URL('../../../services/toolhub/src/main.ts', import.meta.url));
 

@@ -1,16 +1,15 @@
 // The contract's own times: retries measured at the receiver, and the life of a dead letter by a test clock.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answer, type Receiver, startReceiver, verify } from './receiver.ts';
 import {
   ADMIN_TOKEN,
-  apiOf,
-  createTime,
   createToolhubDatabase,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { apiOf, newCustomer } from './customer.ts';
+import { answer, type Receiver, startReceiver, verify } from './receiver.ts';
+import { createTime } from './time.ts';
 
 const time = createTime();
 const HOUR_MS = 3_600_000;
@@ -19,13 +18,14 @@ const EARLY_MS_MAX = 50;
 const LATE_MS_MAX = 2_500;
 
 let db: TestDatabase;
-let service: Service;
+let service: Instance;
 let receiver: Receiver;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
   receiver = await startReceiver();
-  service = await startService(db.url, {
+  service = await startInstance(db.url, {
+    jobs: true,
     env: { TOOLHUB_EGRESS_ALLOW: receiver.place },
     now: time.now,
   });

@@ -1,19 +1,16 @@
 // The customer's webhook: setting it up, what arrives, and what could not be delivered.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
-import { answer, hang, type Receiver, startReceiver, verify } from './receiver.ts';
+import { call, makeToken } from '../../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
-  apiOf,
-  type Customer,
-  call,
   createToolhubDatabase,
   INTERNAL_TOKEN,
-  newCustomer,
-  type Service,
-  startService,
-} from './service.ts';
+  type Instance,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
+import { apiOf, type Customer, newCustomer } from './customer.ts';
+import { answer, hang, type Receiver, startReceiver, verify } from './receiver.ts';
 import { CONFIG, webhookRig } from './webhook-rig.ts';
 
 const RETRY_MS = 60;
@@ -33,13 +30,14 @@ const EVENTS = [
 ];
 
 let db: TestDatabase;
-let service: Service;
+let service: Instance;
 let receiver: Receiver;
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
   receiver = await startReceiver();
-  service = await startService(db.url, {
+  service = await startInstance(db.url, {
+    jobs: true,
     env: { TOOLHUB_EGRESS_ALLOW: receiver.place },
     webhooks: { rules: { retryDelaysMs: [RETRY_MS, RETRY_MS, RETRY_MS], timeoutMs: 500, drainMs: 100 } },
   });
