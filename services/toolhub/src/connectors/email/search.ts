@@ -1,24 +1,14 @@
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
-import { Type } from 'typebox';
-import type { PageArguments, ToolContext } from '../connector.ts';
-import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
+import type { ToolContext } from '../connector.ts';
 import type { EmailCredential } from './credential.ts';
-import { daysOf } from './days.ts';
+import { type FolderArguments, type FolderPage, readFolderPage } from './folder-page.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { fetchEach, numberAboveAll, openFolder, searchWindow } from './mailbox.ts';
+import { fetchEach, searchWindow } from './mailbox.ts';
 import { type MessageSummary, readHead } from './message.ts';
 import { readMimeTree } from './mime-tree.ts';
 
-export interface SearchArguments extends PageArguments {
-  folder?: string;
-  query?: string;
-  from?: string;
-  to?: string;
-  subject?: string;
-  since?: string;
-  before?: string;
-  unseen?: boolean;
+export interface SearchArguments extends FolderArguments {
   has_attachment?: boolean;
 }
 
@@ -44,38 +34,16 @@ const LIMITS: ScanLimits = {
 };
 const WINDOW_GROWTH = 4;
 
-const cursorSchema = Type.Object(
-  { validity: Type.String(), below: Type.Integer({ minimum: 1 }) },
-  { additionalProperties: false },
-);
-
-interface Page {
-  items: MessageSummary[];
-  next_cursor: string | null;
-}
-
 export function searchMessages(
   pool: ImapPool,
   args: SearchArguments,
   context: ToolContext<EmailCredential>,
   limits: ScanLimits = LIMITS,
-): Promise<Page> {
-  const folder = args.folder ?? 'INBOX';
-  const position = decodeCursor(cursorSchema, args.cursor);
-  const criteria = criteriaOf(args, context.now());
-  return pool.use(context, async (client) => {
-    const mailbox = await openFolder(client, folder, { readOnly: true });
-    const validity = String(mailbox.uidValidity);
-    // The server renumbered the folder: positions in the old numbers mean nothing now.
-    if (position !== undefined && position.validity !== validity) throw badCursor();
-    const above = await numberAboveAll(client, mailbox);
-    const scan: Scan = { items: [], below: Math.min(position?.below ?? above, above) };
-    if (criteria === null) return { items: [], next_cursor: null };
+): Promise<FolderPage<MessageSummary>> {
+  return readFolderPage(pool, { args, context }, async (client, { folder, criteria, below }) => {
+    const scan: Scan = { items: [], below };
     await scanFolder(client, scan, { args, folder, limits, criteria });
-    return {
-      items: scan.items,
-      next_cursor: scan.below > 1 ? encodeCursor({ validity, below: scan.below }) : null,
-    };
+    return scan;
   });
 }
 
@@ -164,19 +132,5 @@ function toSummary(message: FetchMessageObject, folder: string): MessageSummary 
     ...readHead(message, folder),
     size: message.size ?? 0,
     has_attachments: (tree?.attachments.length ?? 0) > 0,
-  };
-}
-
-/** Null where nothing can be found. */
-export function criteriaOf(args: Omit<SearchArguments, 'has_attachment'>, now: Date): SearchObject | null {
-  const days = daysOf(args, now);
-  if (days === null) return null;
-  return {
-    ...days,
-    ...(args.query === undefined ? {} : { text: args.query }),
-    ...(args.from === undefined ? {} : { from: args.from }),
-    ...(args.to === undefined ? {} : { to: args.to }),
-    ...(args.subject === undefined ? {} : { subject: args.subject }),
-    ...(args.unseen === undefined ? {} : { seen: !args.unseen }),
   };
 }

@@ -1,15 +1,13 @@
-import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
-import { Type } from 'typebox';
+import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import type { ToolContext } from '../connector.ts';
-import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
+import { type FolderArguments, type FolderPage, type FolderScan, readFolderPage } from './folder-page.ts';
 import { unfold } from './header-fields.ts';
 import { tooLarge } from './imap-guard.ts';
 import type { ImapPool } from './imap-pool.ts';
-import { fetchEach, numberAboveAll, openFolder, searchWindow } from './mailbox.ts';
+import { fetchEach, searchWindow } from './mailbox.ts';
 import { type Flag, type MessageHead, readHead } from './message.ts';
 import { MESSAGE_ID } from './reply.ts';
-import { criteriaOf, type SearchArguments } from './search.ts';
 
 /** One call looks at so many messages, newest first; a cursor goes on where it ended. */
 const MESSAGES_MAX = 300;
@@ -23,11 +21,6 @@ const PARTICIPANTS_MAX = 50;
 
 /** `Re:`, `Fwd:` and their likes, of which each answer may add one. */
 const ANSWER_MARKS = /^(?:(?:re|aw|sv|fwd?|wg)(?:\[\d{1,3}\])?:\s*){1,20}/i;
-
-const cursorSchema = Type.Object(
-  { validity: Type.String(), below: Type.Integer({ minimum: 1 }) },
-  { additionalProperties: false },
-);
 
 export interface Thread {
   thread_id: string;
@@ -44,46 +37,23 @@ export interface Thread {
   }[];
 }
 
-interface Page {
-  items: Thread[];
-  next_cursor: string | null;
-}
-
 export function listThreads(
   pool: ImapPool,
-  args: Omit<SearchArguments, 'has_attachment'>,
+  args: FolderArguments,
   context: ToolContext<EmailCredential>,
-): Promise<Page> {
-  const folder = args.folder ?? 'INBOX';
-  const position = decodeCursor(cursorSchema, args.cursor);
-  const criteria = criteriaOf(args, context.now());
-  return pool.use(context, async (client) => {
-    const mailbox = await openFolder(client, folder, { readOnly: true });
-    const validity = String(mailbox.uidValidity);
-    if (position !== undefined && position.validity !== validity) throw badCursor();
-    const above = await numberAboveAll(client, mailbox);
-    const newest = Math.min(position?.below ?? above, above);
-    if (criteria === null) return { items: [], next_cursor: null };
+): Promise<FolderPage<Thread>> {
+  return readFolderPage(pool, { args, context }, async (client, scan) => {
     const groups = createGroups(args.limit);
-    const below = await collect(client, { criteria, folder, groups, below: newest });
-    return {
-      items: groups.threads(),
-      next_cursor: below > 1 ? encodeCursor({ validity, below }) : null,
-    };
+    const below = await collect(client, scan, groups);
+    return { items: groups.threads(), below };
   });
-}
-
-interface Collecting {
-  criteria: SearchObject;
-  folder: string;
-  groups: Groups;
-  below: number;
 }
 
 /** Answers from which number down nothing has been looked at. */
 async function collect(
   client: ImapFlow,
-  { criteria, folder, groups, below: start }: Collecting,
+  { criteria, folder, below: start }: FolderScan,
+  groups: Groups,
 ): Promise<number> {
   let below = start;
   let left = MESSAGES_MAX;
