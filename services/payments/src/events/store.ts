@@ -9,7 +9,7 @@ import {
 } from '@libs/db';
 import { commonTypes, EVENT_RETENTION_DAYS, type PaymentsEvent, type ToldEvent } from './event.ts';
 
-interface EventRow {
+export interface EventRow {
   tenant_id: string;
   id: string;
   type: PaymentsEvent['type'];
@@ -19,7 +19,7 @@ interface EventRow {
   created_at: Date;
 }
 
-function fromRow(row: EventRow): PaymentsEvent {
+export function eventFromRow(row: EventRow): PaymentsEvent {
   return {
     tenantId: row.tenant_id,
     id: row.id,
@@ -31,14 +31,14 @@ function fromRow(row: EventRow): PaymentsEvent {
   };
 }
 
-const COLUMNS = 'tenant_id, id, type, subject_id, data, occurred_at, created_at';
+export const EVENT_COLUMNS = 'tenant_id, id, type, subject_id, data, occurred_at, created_at';
 
 export async function insertEvents(tx: Queryable, events: readonly PaymentsEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.query(
     {
       name: 'events.insert',
-      text: `insert into events (${COLUMNS})
+      text: `insert into events (${EVENT_COLUMNS})
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])`,
     },
     [
@@ -59,10 +59,10 @@ export async function findEvent(
   since: Date,
 ): Promise<PaymentsEvent | undefined> {
   const { rows } = await db.query<EventRow>(
-    `select ${COLUMNS} from events where tenant_id = $1 and id = $2 and created_at >= $3`,
+    `select ${EVENT_COLUMNS} from events where tenant_id = $1 and id = $2 and created_at >= $3`,
     [tenantId, id, since],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && eventFromRow(rows[0]);
 }
 
 /** The common ones are found in the order of ids; the others have an index of their own. */
@@ -87,13 +87,13 @@ export async function listEvents(
 ): Promise<PaymentsEvent[]> {
   const isSeldom = filter.type !== null && !commonTypes.includes(filter.type);
   const { rows } = await db.query<EventRow>(
-    `select ${COLUMNS} from events
+    `select ${EVENT_COLUMNS} from events
      where tenant_id = $1 and ($2::text is null or type = $2) ${isSeldom ? `and ${SELDOM}` : ''} and ($3::text is null or subject_id = $3)
        and ($4::text is null or id < $4) and id >= $6 and created_at >= $7
      order by id desc limit $5`,
     [tenantId, filter.type, filter.subjectId, filter.beforeId, filter.limit, leastId(since), since],
   );
-  return rows.map(fromRow);
+  return rows.map(eventFromRow);
 }
 
 export const EVENTS_TABLE: DividedTable = {

@@ -1,6 +1,7 @@
 import { type Database, type Queryable, queryByTenant, tenantStatement } from '@libs/db';
 import { findHorizon, horizonAfter, readHorizon } from '../horizon-store.ts';
-import type { EventType, PaymentsEvent } from './event.ts';
+import type { PaymentsEvent } from './event.ts';
+import { EVENT_COLUMNS, type EventRow, eventFromRow } from './store.ts';
 
 /** A place in the order of commits: everything up to this event was seen. */
 export interface StreamPlace {
@@ -27,14 +28,7 @@ export async function findPlace(
   return rows[0] && { txid: rows[0].txid, eventId };
 }
 
-interface StreamRow {
-  tenant_id: string;
-  id: string;
-  type: EventType;
-  subject_id: string;
-  data: string;
-  occurred_at: Date;
-  created_at: Date;
+interface StreamRow extends EventRow {
   txid: string;
 }
 
@@ -56,7 +50,7 @@ export async function listAfter(
   const { rows } = await db.query<StreamRow>(
     {
       name: 'events.stream',
-      text: `select tenant_id, id, type, subject_id, data, occurred_at, created_at, txid::text as txid from events
+      text: `select ${EVENT_COLUMNS}, txid::text as txid from events
         where tenant_id = $1 and txid >= $2::xid8 and txid < ${horizon.text}
           and (txid > $2::xid8 or id > $3)
         order by events.txid, id limit $4`,
@@ -64,15 +58,7 @@ export async function listAfter(
     [tenantId, place.txid, place.eventId, limit, ...horizon.values],
   );
   return rows.map((row) => ({
-    event: {
-      tenantId: row.tenant_id,
-      id: row.id,
-      type: row.type,
-      subjectId: row.subject_id,
-      data: row.data,
-      occurredAt: row.occurred_at,
-      createdAt: row.created_at,
-    },
+    event: eventFromRow(row),
     place: { txid: row.txid, eventId: row.id },
   }));
 }

@@ -3,14 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { closed, idCursor } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
-import { scopes } from './key.ts';
 import {
-  futureTime,
   KeyParams,
   KeySchema,
   KeyWithToken,
   keyToApi,
   NewKeyFields,
+  newKeyFrom,
   newKeyToApi,
   RollBody,
 } from './schemas.ts';
@@ -80,12 +79,9 @@ export function registerOwnKeyRoutes(routes: PaymentsRoutes, { keys, now }: OwnK
       },
     },
     async (request, tx) => {
-      const { name = 'unnamed', expires_at: expiresAt } = request.body;
       const added = await keys.createOwnKey(tx, {
         ...ownerOf(request),
-        name,
-        scopes: request.body.scopes ?? scopes,
-        expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
+        ...newKeyFrom(request.body, now()),
       });
       noteAudit(request, { target: added.key.id });
       return { status: 201, body: newKeyToApi(added) };

@@ -2,15 +2,14 @@ import { noteAudit, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { closed, ModeSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
-import { scopes } from './key.ts';
 import {
-  futureTime,
   KeyName,
   KeyParams,
   KeySchema,
   KeyWithToken,
   keyToApi,
   NewKeyFields,
+  newKeyFrom,
   newKeyToApi,
   OrganisationParams,
   RollBody,
@@ -133,13 +132,10 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
       },
     },
     async (request, tx) => {
-      const { mode, expires_at: expiresAt } = request.body;
       const added = await keys.createKey(tx, {
         organisationId: request.params.id,
-        mode,
-        name: request.body.name ?? 'unnamed',
-        scopes: request.body.scopes ?? scopes,
-        expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now()),
+        mode: request.body.mode,
+        ...newKeyFrom(request.body, now()),
       });
       noteAudit(request, { target: added.key.id });
       return { status: 201, body: newKeyToApi(added) };

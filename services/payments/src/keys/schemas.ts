@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import { type ApiKey, scopes } from './key.ts';
+import { type ApiKey, type Scope, scopes } from './key.ts';
 import type { NewKey } from './service.ts';
 
 const NAME_LENGTH_MAX = 200;
@@ -85,8 +85,18 @@ export function newKeyToApi({ key, token }: NewKey) {
   return { ...keyToApi(key), key: token };
 }
 
+/** What a request says of the key that it asks for. */
+export function newKeyFrom(body: { name?: string; scopes?: Scope[]; expires_at?: string }, now: Date) {
+  const { name = 'unnamed', expires_at: expiresAt } = body;
+  return {
+    name,
+    scopes: body.scopes ?? scopes,
+    expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now),
+  };
+}
+
 /** A moment in time, which the schema has checked to be one. */
-export function futureTime(text: string, now: Date): Date {
+function futureTime(text: string, now: Date): Date {
   const time = new Date(text);
   if (time > now) return time;
   throw errors.invalid_request({

@@ -1,5 +1,6 @@
-import { groupByTenant, int8Array, jsonbArray, type Queryable, textArray, timestamptzArray } from '@libs/db';
+import { groupByTenant, type Queryable, textArray, timestamptzArray } from '@libs/db';
 import { ACCEPT_STATUS, type Acceptance } from './acceptance.ts';
+import { paymentColumns } from './store.ts';
 
 /** Until the commit, who changes the tenant waits for the payments that were accepted by what it was. */
 export async function lockVersion(tx: Queryable, tenantId: string): Promise<number | undefined> {
@@ -48,16 +49,7 @@ export async function insertPaymentsApart(tx: Queryable, accepted: readonly Acce
   const payments = accepted.map(({ payment }) => payment);
   await tx.query({ name: 'payments.insert', text: INSERT_PAYMENTS }, [
     textArray(payments.map((payment) => payment.tenantId)),
-    textArray(payments.map((payment) => payment.id)),
-    int8Array(payments.map((payment) => payment.amount)),
-    textArray(payments.map((payment) => payment.sourceId)),
-    textArray(payments.map((payment) => payment.destinationId)),
-    textArray(payments.map((payment) => payment.debitAccount)),
-    textArray(payments.map((payment) => payment.creditAccount)),
-    textArray(payments.map((payment) => payment.railSelected)),
-    payments.map((payment) => payment.fallback),
-    jsonbArray(payments.map((payment) => JSON.stringify(payment.metadata))),
-    timestamptzArray(payments.map((payment) => payment.createdAt)),
+    ...paymentColumns(payments),
     textArray(accepted.map(({ event }) => event.data)),
     textArray(payments.map((payment) => payment.refundOf)),
   ]);

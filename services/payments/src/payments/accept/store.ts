@@ -10,6 +10,7 @@ import {
   timestamptzArray,
 } from '@libs/db';
 import { enqueueWithin } from '@libs/jobs';
+import type { Payment } from '../payment.ts';
 import { LIVE_SUBMIT_JOB, SUBMIT_JOB } from '../submit-job.ts';
 import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './acceptance.ts';
 import { ACCEPT_PATH } from './path.ts';
@@ -90,16 +91,7 @@ export async function insertAccepted(
     textArray(ordered.map((acceptance) => acceptance.key)),
     textArray(ordered.map((acceptance) => acceptance.canonicalBody)),
     textArray(events.map((event) => event.id)),
-    textArray(payments.map((payment) => payment.id)),
-    int8Array(payments.map((payment) => payment.amount)),
-    textArray(payments.map((payment) => payment.sourceId)),
-    textArray(payments.map((payment) => payment.destinationId)),
-    textArray(payments.map((payment) => payment.debitAccount)),
-    textArray(payments.map((payment) => payment.creditAccount)),
-    textArray(payments.map((payment) => payment.railSelected)),
-    boolArray(payments.map((payment) => payment.fallback)),
-    jsonbArray(payments.map((payment) => JSON.stringify(payment.metadata))),
-    timestamptzArray(payments.map((payment) => payment.createdAt)),
+    ...paymentColumns(payments),
     textArray(events.map((event) => event.data)),
     timestamptzArray(events.map((event) => event.createdAt)),
     textArray(ordered.map((acceptance) => acceptance.hold.id)),
@@ -116,6 +108,22 @@ export async function insertAccepted(
   const stale = new Set(row?.stale?.split(' '));
   const all = events.filter((event) => !stale.has(event.tenantId)).map((event) => event.id);
   return { claimed: new Set(row?.all_claimed ? all : row?.claimed?.split(' ')), stale };
+}
+
+/** What a new payment has in columns of its own, in the order of the statements that write it. */
+export function paymentColumns(payments: readonly Payment[]): unknown[] {
+  return [
+    textArray(payments.map((payment) => payment.id)),
+    int8Array(payments.map((payment) => payment.amount)),
+    textArray(payments.map((payment) => payment.sourceId)),
+    textArray(payments.map((payment) => payment.destinationId)),
+    textArray(payments.map((payment) => payment.debitAccount)),
+    textArray(payments.map((payment) => payment.creditAccount)),
+    textArray(payments.map((payment) => payment.railSelected)),
+    boolArray(payments.map((payment) => payment.fallback)),
+    jsonbArray(payments.map((payment) => JSON.stringify(payment.metadata))),
+    timestamptzArray(payments.map((payment) => payment.createdAt)),
+  ];
 }
 
 const UNIQUE_VIOLATION = '23505';
