@@ -5,13 +5,9 @@ import type { BlueskyCredential } from '../../../services/toolhub/src/connectors
 import { createBlueskyConnector } from '../../../services/toolhub/src/connectors/bluesky/connector.ts';
 import { facetsOf } from '../../../services/toolhub/src/connectors/bluesky/rich-text.ts';
 import type { RefreshOutcome, ToolContext } from '../../../services/toolhub/src/connectors/connector.ts';
-import {
-  closeTestContexts,
-  runTool,
-  type TestContextInput,
-  testContext,
-} from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
+import { platformTrial } from '../platform-trial.ts';
 import { type BlueskyServer, startBluesky } from './server.ts';
 
 const APP_PASSWORD = 'abcd-efgh-ijkl-mnop';
@@ -20,6 +16,11 @@ let server: BlueskyServer;
 let credential: BlueskyCredential;
 let adaDid: string;
 let bobsPost: string;
+const { context, call } = platformTrial(
+  connector,
+  () => server,
+  () => credential,
+);
 
 beforeAll(async () => {
   server = await startBluesky();
@@ -36,21 +37,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-function context(overrides: Partial<TestContextInput> = {}): ToolContext {
-  return testContext({ platform: 'bluesky', credential, allow: [new URL(server.url).host], ...overrides });
-}
-
 async function renewed(at: ToolContext): Promise<BlueskyCredential> {
   const outcome = (await connector.refresh?.(at)) as RefreshOutcome<BlueskyCredential>;
   if (outcome.kind !== 'refreshed') throw new Error(outcome.reason);
   return outcome.credential;
 }
-
-const call = <Result = Record<string, unknown>>(
-  name: string,
-  args: Record<string, unknown>,
-  at = context(),
-) => runTool<Result>(connector, name, { args, context: at });
 
 describe('sessions', () => {
   it('a call without a session sends nothing and asks to be renewed', async () => {

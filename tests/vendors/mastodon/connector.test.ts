@@ -1,19 +1,20 @@
 // Mastodon's connector against a server of its published contract.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMastodonConnector } from '../../../services/toolhub/src/connectors/mastodon/connector.ts';
-import {
-  closeTestContexts,
-  runTool,
-  type TestContextInput,
-  testContext,
-} from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
+import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
+import { platformTrial } from '../platform-trial.ts';
 import { type MastodonServer, startMastodon } from './server.ts';
 
 const TOKEN = 'mastodon-secret-token-1';
 const connector = createMastodonConnector();
 let server: MastodonServer;
 let statusId: string;
+const { context, call, all } = platformTrial(
+  connector,
+  () => server,
+  () => ({ instance_url: server.url, access_token: TOKEN }),
+);
 
 beforeAll(async () => {
   server = await startMastodon();
@@ -28,38 +29,15 @@ afterAll(async () => {
   await server.stop();
 });
 
-function context(overrides: Partial<TestContextInput> = {}) {
-  return testContext({
-    ...{ platform: 'mastodon', credential: { instance_url: server.url, access_token: TOKEN } },
-    ...{ allow: [new URL(server.url).host], ...overrides },
-  });
-}
-
-const call = <Result = Record<string, unknown>>(
-  name: string,
-  args: Record<string, unknown>,
-  at = context(),
-) => runTool<Result>(connector, name, { args, context: at });
-
 describe('tools', () => {
   it('reads timelines page by page, to the last', async () => {
     for (let count = 0; count < 45; count += 1) server.addStatus('bob', `<p>n${count} #Test</p>`);
-    const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await call<{ items: { id: string }[]; next_cursor: string | null }>(
-        'mastodon_get_timeline',
-        {
-          kind: 'tag',
-          tag: '#Test',
-          limit: 100,
-          ...(cursor === undefined ? {} : { cursor }),
-        },
-      );
-      seen.push(...page.items.map(({ id }) => id));
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    expect(seen).toEqual(
+    const seen = await all<{ id: string }>('mastodon_get_timeline', {
+      kind: 'tag',
+      tag: '#Test',
+      limit: 100,
+    });
+    expect(seen.map(({ id }) => id)).toEqual(
       [...server.statuses.values()]
         .filter(({ content }) => content.includes('#Test'))
         .map(({ id }) => id)

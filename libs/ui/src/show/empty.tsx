@@ -13,7 +13,9 @@ export function Empty(props: { icon: IconName; title: string; next?: string; act
       title={props.title}
       {...(props.next === undefined ? {} : { description: props.next })}
     >
-      {props.action === undefined ? null : <EmptyState.Actions>{props.action}</EmptyState.Actions>}
+      {props.action === undefined || props.action === null ? null : (
+        <EmptyState.Actions>{props.action}</EmptyState.Actions>
+      )}
     </EmptyState>
   );
 }

@@ -56,13 +56,13 @@ export function PaymentMethodsPage() {
   const rights = useRights();
   const [opened, { open, close }] = useDisclosure(false);
   const query = useList<PaymentMethod>('/v1/payment_methods', search.values);
-  const add = (
+  const add = rights.write ? (
     <Button onClick={open} leftSection={<Icon name="plus" />}>
       {words.add}
     </Button>
-  );
+  ) : null;
   return (
-    <Page title={words.title} actions={rights.write ? add : null}>
+    <Page title={words.title} actions={add}>
       <FilterBar>
         <ChoiceFilter
           name="type"
@@ -75,14 +75,7 @@ export function PaymentMethodsPage() {
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={
-          <Empty
-            icon="bank"
-            title={words.none}
-            next={words.noneNext}
-            {...(rights.write ? { action: add } : {})}
-          />
-        }
+        empty={<Empty icon="bank" title={words.none} next={words.noneNext} action={add} />}
       />
       <Modal opened={opened} onClose={close} title={words.add}>
         <AddMethodForm onDone={close} />

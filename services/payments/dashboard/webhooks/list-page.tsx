@@ -35,26 +35,19 @@ export function WebhooksPage() {
   const [opened, { open, close }] = useDisclosure(false);
   const [secret, setSecret] = useState<string>();
   const query = useList<WebhookEndpoint>('/v1/webhook_endpoints', search.values);
-  const add = (
+  const add = rights.write ? (
     <Button onClick={open} leftSection={<Icon name="plus" />}>
       {words.add}
     </Button>
-  );
+  ) : null;
   return (
-    <Page title={words.title} actions={rights.write ? add : null}>
+    <Page title={words.title} actions={add}>
       <ListPanel
         label={words.title}
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={
-          <Empty
-            icon="webhook"
-            title={words.none}
-            next={words.noneNext}
-            {...(rights.write ? { action: add } : {})}
-          />
-        }
+        empty={<Empty icon="webhook" title={words.none} next={words.noneNext} action={add} />}
       />
       <Modal opened={opened} onClose={close} title={words.add}>
         <NewEndpointForm

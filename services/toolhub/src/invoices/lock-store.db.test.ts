@@ -1,25 +1,18 @@
 // The lock of the monthly run: one holder at a time, for an hour, and nobody waits for one who died.
 import type { Database } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrationSource } from '../schema.ts';
 import { acquireLock, releaseLock, renewLock } from './lock-store.ts';
 import { LOCK_NAME, LOCK_TTL_MS } from './run.ts';
-import { addCustomer, createRig, never, PERIOD, type Rig } from './test/rig.ts';
+import { addCustomer, createOwnRig, createRig, never, type OwnRig, PERIOD } from './test/rig.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
-let rig: Rig;
+let rig: OwnRig;
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase(migrationSource);
-  database = testDatabase.database;
-  rig = await createRig(database);
+  rig = await createOwnRig();
+  ({ database } = rig);
 });
-afterEach(async () => {
-  await rig.remove();
-  await testDatabase.drop();
-});
+afterEach(() => rig.remove());
 
 const run = () => rig.invoices.run(PERIOD, { signal: never });
 

@@ -1,26 +1,19 @@
 // Mails of invoices: tried again, past those that are refused, and never for what is void.
 import type { Database } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { MailError } from '@libs/mail';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrationSource } from '../schema.ts';
 import { acquireLock } from './lock-store.ts';
 import { LOCK_NAME, LOCK_TTL_MS } from './run.ts';
-import { addCustomer, createRig, never, PERIOD, type Rig } from './test/rig.ts';
+import { addCustomer, createOwnRig, createRig, never, type OwnRig, PERIOD } from './test/rig.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
-let rig: Rig;
+let rig: OwnRig;
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase(migrationSource);
-  database = testDatabase.database;
-  rig = await createRig(database);
+  rig = await createOwnRig();
+  ({ database } = rig);
 });
-afterEach(async () => {
-  await rig.remove();
-  await testDatabase.drop();
-});
+afterEach(() => rig.remove());
 
 describe('mails', () => {
   test('[TH-7.12] a mail that fails is failed_to_send, is tried again, and is then sent', async () => {

@@ -1,27 +1,21 @@
 // The monthly run against a real database: numbers, and to the cent what was used.
 import { type Database, openDatabase } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrationSource, SCHEMA } from '../schema.ts';
+import { SCHEMA } from '../schema.ts';
 import type { Invoice } from './invoice.ts';
 import { acquireLock } from './lock-store.ts';
 import { LOCK_NAME, LOCK_TTL_MS } from './run.ts';
 import { readPdf } from './test/pdf-text.ts';
-import { addCustomer, createRig, never, PERIOD, type Rig } from './test/rig.ts';
+import { addCustomer, createOwnRig, createRig, never, type OwnRig, PERIOD } from './test/rig.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
-let rig: Rig;
+let rig: OwnRig;
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase(migrationSource);
-  database = testDatabase.database;
-  rig = await createRig(database);
+  rig = await createOwnRig();
+  ({ database } = rig);
 });
-afterEach(async () => {
-  await rig.remove();
-  await testDatabase.drop();
-});
+afterEach(() => rig.remove());
 
 const run = (period = PERIOD) => rig.invoices.run(period, { signal: never });
 
@@ -72,7 +66,7 @@ describe('a run', () => {
       await database.query(statements[0]?.text ?? '');
       const ownZone = process.env.TZ;
       process.env.TZ = zone;
-      const abroad = await openDatabase({ url: testDatabase.url, schema: SCHEMA });
+      const abroad = await openDatabase({ url: rig.databaseUrl, schema: SCHEMA });
       const there = await createRig(abroad);
       try {
         const customer = await addCustomer(abroad, {

@@ -3,9 +3,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '@libs/db';
+import { createTestDatabase } from '@libs/db/testing';
 import { createMailer } from '@libs/mail';
 import { createIdFactory } from '@libs/seal';
 import { createEmitEvent } from '../../events/service.ts';
+import { migrationSource } from '../../schema.ts';
 import { createInvoiceService, type InvoiceService, type InvoiceServiceDependencies } from '../service.ts';
 
 export const PERIOD = '2026-10';
@@ -103,5 +105,25 @@ export async function createRig(
       );
     },
     remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+export interface OwnRig extends Rig {
+  database: Database;
+  databaseUrl: string;
+}
+
+/** A rig on a database of its own, which goes with it. */
+export async function createOwnRig(): Promise<OwnRig> {
+  const { database, url, drop } = await createTestDatabase(migrationSource);
+  const rig = await createRig(database);
+  return {
+    ...rig,
+    database,
+    databaseUrl: url,
+    async remove() {
+      await rig.remove();
+      await drop();
+    },
   };
 }
