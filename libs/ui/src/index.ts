@@ -25,7 +25,7 @@ export { Amount, formatAmount, parseAmount } from './show/amount.tsx';
 export { CodeBlock, type CodeSample, CodeTabs, JsonBlock } from './show/code-block.tsx';
 export { ConfirmButton } from './show/confirm.tsx';
 export { CopyButton, CopyText } from './show/copy.tsx';
-export { Empty } from './show/empty.tsx';
+export { Empty, EmptyNote } from './show/empty.tsx';
 export { Facts, Panel } from './show/panel.tsx';
 export { ProblemView } from './show/problem-view.tsx';
 export { Loading, QueryView } from './show/query-view.tsx';

@@ -11,7 +11,7 @@ import {
   platforms,
   platformUses,
 } from './connections/texts.ts';
-import { account, navigation } from './frame/texts.ts';
+import { navigation } from './frame/texts.ts';
 import { front, login } from './front/texts.ts';
 import { attention, checklist, overview, quota } from './overview/texts.ts';
 import { signup } from './session/texts.ts';
@@ -32,7 +32,6 @@ export const texts = {
   scopes,
   attention,
   navigation,
-  account,
   front,
   login,
   signup,

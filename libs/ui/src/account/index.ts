@@ -1,4 +1,5 @@
 export type { Account } from './account.ts';
+export { AccountMenu } from './account-menu.tsx';
 export { NameField, NewPasswordField } from './fields.tsx';
 export { ForgotPage } from './forgot-page.tsx';
 export { LoginPage } from './login-page.tsx';

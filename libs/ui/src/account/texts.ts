@@ -2,6 +2,7 @@
 export const texts = {
   fields: { email: 'E-mail', password: 'Password', name: 'Name' },
   actions: 'Actions',
+  menu: { label: 'Your account', settings: 'Settings', logOut: 'Log out' },
   passwordHint: 'At least 10 characters; a sentence is good.',
   login: {
     title: 'Log in',

@@ -1,4 +1,4 @@
-import { EmptyState } from '@mantine/core';
+import { EmptyState, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from '../theme/icons.tsx';
 
@@ -17,5 +17,14 @@ export function Empty(props: { icon: IconName; title: string; next?: string; act
         <EmptyState.Actions>{props.action}</EmptyState.Actions>
       )}
     </EmptyState>
+  );
+}
+
+/** The same in a panel, which already says what would be in it. */
+export function EmptyNote({ children }: { children: ReactNode }) {
+  return (
+    <Text size="sm" c="dimmed" px="lg" pb="lg">
+      {children}
+    </Text>
   );
 }

@@ -10,9 +10,9 @@ import { useFollowedSession, useRights } from '../session/session.ts';
 import { useSwitchedElsewhere } from '../session/switched-elsewhere.ts';
 import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
 import { texts } from '../texts.ts';
-import { AccountMenu } from './account-menu.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
 import { OrganisationSwitch } from './organisation-switch.tsx';
+import { SessionMenu } from './session-menu.tsx';
 
 const words = texts.navigation;
 
@@ -90,7 +90,7 @@ export function Frame() {
       place={<OrganisationSwitch session={session.data} />}
       header={<ModeSwitch />}
       mode={{ color: modeColors[mode], banner: mode === 'test' ? null : <LiveBanner /> }}
-      account={<AccountMenu session={session.data} />}
+      account={<SessionMenu session={session.data} />}
       palette={{
         actions: [
           ...actions,

@@ -29,8 +29,6 @@ export const navigation = {
 } as const;
 
 export const account = {
-  label: 'Your account',
-  logOut: 'Log out',
   switchTo: 'Switch organisation',
   switched: (name: string) => `You now look at ${name}.`,
   noOrganisation: 'no organisation',

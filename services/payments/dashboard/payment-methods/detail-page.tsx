@@ -3,6 +3,7 @@ import {
   ApiFormView,
   ConfirmButton,
   CopyText,
+  EmptyNote,
   Facts,
   Page,
   Panel,
@@ -13,7 +14,7 @@ import {
   useApiForm,
   When,
 } from '@libs/ui';
-import { Button, Modal, Text, TextInput } from '@mantine/core';
+import { Button, Modal, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { client, refresh, useList, useObject } from '../api/client.ts';
@@ -72,11 +73,7 @@ function MethodView({ method }: { method: PaymentMethod }) {
           columns={paymentColumns}
           query={payments}
           keyOf={({ id }) => id}
-          empty={
-            <Text size="sm" c="dimmed" p="lg" pt={0}>
-              {words.noPayments}
-            </Text>
-          }
+          empty={<EmptyNote>{words.noPayments}</EmptyNote>}
         />
       </Panel>
     </>

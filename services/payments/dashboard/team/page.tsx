@@ -3,6 +3,7 @@ import {
   ApiFormView,
   type Column,
   ConfirmButton,
+  EmptyNote,
   Icon,
   type ListPage,
   Page,
@@ -12,7 +13,7 @@ import {
   useApiForm,
   When,
 } from '@libs/ui';
-import { Badge, Button, Modal, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Modal, Radio, Select, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { client, refresh, useList } from '../api/client.ts';
@@ -190,11 +191,7 @@ function InvitationsPanel() {
         columns={invitationColumns}
         query={query}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" p="lg" pt={0}>
-            {words.noInvitations}
-          </Text>
-        }
+        empty={<EmptyNote>{words.noInvitations}</EmptyNote>}
       />
     </Panel>
   );

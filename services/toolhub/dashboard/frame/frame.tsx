@@ -1,5 +1,5 @@
 import { drafts, Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
-import { UnverifiedBanner } from '@libs/ui/account';
+import { AccountMenu, UnverifiedBanner } from '@libs/ui/account';
 import { Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -7,7 +7,6 @@ import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { type Customer, useMe } from '../session/me.ts';
 import { texts } from '../texts.ts';
-import { AccountMenu } from './account-menu.tsx';
 
 const words = texts.navigation;
 
@@ -66,7 +65,15 @@ export function CustomerFrame({ customer, children }: { customer: Customer; chil
     <Shell
       brand={<Brand />}
       navigation={navigation}
-      account={<AccountMenu customer={customer} />}
+      account={
+        <AccountMenu
+          account={account}
+          person={customer}
+          initials={([...customer.name.trim()][0] ?? '?').toUpperCase()}
+          // From the start: nothing that was read stays in this page.
+          onLoggedOut={() => window.location.assign('/login')}
+        />
+      }
       palette={{
         actions: [
           ...actions,

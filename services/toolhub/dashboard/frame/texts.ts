@@ -15,5 +15,3 @@ export const navigation = {
   docs: 'Guides and reference',
   operator: 'Operator pages',
 } as const;
-
-export const account = { label: 'Your account', logOut: 'Log out' } as const;

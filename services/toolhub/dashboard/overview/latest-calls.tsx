@@ -1,5 +1,5 @@
-import { type Column, Panel, QueryTable, When } from '@libs/ui';
-import { Button, Text } from '@mantine/core';
+import { type Column, EmptyNote, Panel, QueryTable, When } from '@libs/ui';
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { FOLLOW_MS, useList } from '../api/client.ts';
 import { type AuditEntry, OutcomeBadge } from '../audit/entry.tsx';
@@ -44,11 +44,7 @@ export function LatestCalls() {
         query={query}
         columns={columnsWith(names)}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" px="lg" pb="lg">
-            {words.noCalls}
-          </Text>
-        }
+        empty={<EmptyNote>{words.noCalls}</EmptyNote>}
       />
     </Panel>
   );

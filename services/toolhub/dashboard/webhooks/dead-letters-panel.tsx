@@ -1,6 +1,7 @@
 import {
   ActionButton,
   type Column,
+  EmptyNote,
   JsonBlock,
   type ListPage,
   Panel,
@@ -58,11 +59,7 @@ export function DeadLettersPanel() {
         query={query}
         columns={columnsWith(setShown)}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" px="lg" pb="lg">
-            {words.noDeadLetters}
-          </Text>
-        }
+        empty={<EmptyNote>{words.noDeadLetters}</EmptyNote>}
       />
       <Modal
         opened={shown !== undefined}

@@ -1,5 +1,6 @@
 import {
   type Column,
+  EmptyNote,
   Facts,
   JsonBlock,
   type ListPage,
@@ -60,11 +61,7 @@ export function DeliveriesPanel() {
         query={query}
         columns={columnsWith(setShown)}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" px="lg" pb="lg">
-            {words.noDeliveries}
-          </Text>
-        }
+        empty={<EmptyNote>{words.noDeliveries}</EmptyNote>}
       />
       <Modal
         opened={shown !== undefined}

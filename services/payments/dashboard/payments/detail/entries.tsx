@@ -1,5 +1,5 @@
-import { Amount, type Column, Panel, QueryTable, When } from '@libs/ui';
-import { Badge, Text } from '@mantine/core';
+import { Amount, type Column, EmptyNote, Panel, QueryTable, When } from '@libs/ui';
+import { Badge } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import type { LedgerEntry } from '../../api/types.ts';
 import { AccountName } from '../../ledger/account-name.tsx';
@@ -46,11 +46,7 @@ export function EntriesPanel({ paymentId }: { paymentId: string }) {
         columns={entryColumns}
         query={query}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" p="lg" pt={0}>
-            {texts.payment.noEntries}
-          </Text>
-        }
+        empty={<EmptyNote>{texts.payment.noEntries}</EmptyNote>}
       />
     </Panel>
   );

@@ -1,5 +1,5 @@
-import { Coded, type Column, Panel, QueryTable, When } from '@libs/ui';
-import { Anchor, Text } from '@mantine/core';
+import { Coded, type Column, EmptyNote, Panel, QueryTable, When } from '@libs/ui';
+import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../../api/client.ts';
 import type { PaymentsEvent } from '../../events/event.ts';
@@ -32,11 +32,7 @@ export function EventsPanel({ paymentId }: { paymentId: string }) {
         columns={columns}
         query={query}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" p="lg" pt={0}>
-            {texts.payment.noEvents}
-          </Text>
-        }
+        empty={<EmptyNote>{texts.payment.noEvents}</EmptyNote>}
       />
     </Panel>
   );

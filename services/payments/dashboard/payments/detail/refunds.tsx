@@ -1,5 +1,4 @@
-import { Panel, QueryTable } from '@libs/ui';
-import { Text } from '@mantine/core';
+import { EmptyNote, Panel, QueryTable } from '@libs/ui';
 import { useList } from '../../api/client.ts';
 import type { Payment } from '../../api/types.ts';
 import { texts } from '../../texts.ts';
@@ -19,11 +18,7 @@ export function RefundsPanel({ payment }: { payment: Pick<Payment, 'id' | 'refun
         columns={paymentColumns}
         query={query}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" p="lg" pt={0}>
-            {words.noRefunds}
-          </Text>
-        }
+        empty={<EmptyNote>{words.noRefunds}</EmptyNote>}
       />
     </Panel>
   );
