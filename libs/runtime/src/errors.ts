@@ -116,7 +116,7 @@ export type ErrorRegistry<Definitions extends ErrorDefinitions> = ErrorCatalogue
 };
 
 /** Codes of the HTTP edge itself; every registry contains them. */
-export const baseErrorDefinitions = {
+const baseErrorDefinitions = {
   invalid_json: {
     kind: 'malformed',
     title: 'Invalid JSON',

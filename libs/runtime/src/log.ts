@@ -106,7 +106,7 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
 }
 
 /** Only these fields: drivers hang whole rows and requests on their errors. */
-export function serializeError(error: unknown, depth = 3): unknown {
+function serializeError(error: unknown, depth = 3): unknown {
   if (!(error instanceof Error)) return scrubText(String(error));
   const { code } = error as Error & { code?: unknown };
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planFiles } from '../outgoing/files.ts';
 import { aLeg, anOriginator } from '../test/legs.ts';
-import { excerptFile, excerptText } from './excerpt.ts';
+import { excerptText } from './excerpt.ts';
 import type { NachaFile } from './model.ts';
 import { readNacha } from './read.ts';
 import { changeBatch, repliesOf, returnBatch } from './replies.ts';
@@ -54,7 +54,7 @@ describe('excerptText', () => {
   it('is nothing where no entry is meant', () => {
     expect(excerptText(writeNacha(sentFile()), new Set(['121042880000099']))).toBeUndefined();
     expect(excerptText('', new Set(['121042880000001']))).toBeUndefined();
-    expect(excerptFile(sentFile(), new Set())).toBeUndefined();
+    expect(excerptText(writeNacha(sentFile()), new Set())).toBeUndefined();
   });
 
   it('refuses a text that no reader would have taken', () => {

@@ -1,4 +1,3 @@
-import { isReply } from './checks.ts';
 import { FaultLog } from './faults.ts';
 import { ADDENDA_98, ENTRY, LINE_WIDTH } from './layout.ts';
 import { forEachLine } from './lines.ts';
@@ -14,6 +13,8 @@ import {
 } from './parse.ts';
 import { NachaFileRefused, writeNacha } from './write.ts';
 
+type KeptLines = { header: string; entries: { line: string; addenda: string[] }[] };
+
 /**
  * What one payment may see of a file that holds others' entries too: its own entries under their headers, with
  * controls computed for exactly these lines.
@@ -21,24 +22,9 @@ import { NachaFileRefused, writeNacha } from './write.ts';
  * `traces` are the traces that we gave out. An entry we sent is known by its own trace, a return or notification of
  * change by the trace it replies to and by that alone: the bank's own trace of the reply may, where that bank is
  * ours, be the number of somebody else's entry.
- */
-export function excerptFile(file: NachaFile, traces: ReadonlySet<string>): NachaFile | undefined {
-  const batches = file.batches
-    .map((batch): Batch => ({ ...batch, entries: batch.entries.filter((entry) => concerns(entry, traces)) }))
-    .filter((batch) => batch.entries.length > 0);
-  return batches.length > 0 ? { header: file.header, batches } : undefined;
-}
-
-function concerns(entry: Entry, traces: ReadonlySet<string>): boolean {
-  const first = entry.addenda[0];
-  return traces.has(isReply(first) ? first.originalTrace : entry.trace);
-}
-
-type KeptLines = { header: string; entries: { line: string; addenda: string[] }[] };
-
-/**
- * The same from the text of a file that was read or written here before. It passes over the other lines without
- * parsing them, so a request costs a scan of the text and not 100,000 records.
+ *
+ * The text is that of a file that was read or written here before. Other lines are passed over without being parsed, so
+ * a request costs a scan of the text and not 100,000 records.
  */
 export function excerptText(text: string, traces: ReadonlySet<string>): string | undefined {
   let fileHeader = '';

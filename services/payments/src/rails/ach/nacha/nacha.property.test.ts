@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { routingNumberOf } from '../../routing-number.ts';
 import { CHANGE_REASONS, RETURN_REASONS } from '../codes/codes.ts';
 import { formatCorrectedData } from '../codes/corrected-data.ts';
-import { excerptFile, excerptText } from './excerpt.ts';
+import { isReply } from './checks.ts';
+import { excerptText } from './excerpt.ts';
 import type { Addenda, Batch, Entry, NachaFile } from './model.ts';
 import { readNacha } from './read.ts';
 import { writeNacha } from './write.ts';
@@ -226,6 +227,19 @@ describe('a changed digit', () => {
     );
   });
 });
+
+/** What `excerptText` must show of a file's text, found from its records. */
+function excerptFile(file: NachaFile, traces: ReadonlySet<string>): NachaFile | undefined {
+  const batches = file.batches
+    .map((batch): Batch => ({ ...batch, entries: batch.entries.filter((entry) => concerns(entry, traces)) }))
+    .filter((batch) => batch.entries.length > 0);
+  return batches.length > 0 ? { header: file.header, batches } : undefined;
+}
+
+function concerns(entry: Entry, traces: ReadonlySet<string>): boolean {
+  const first = entry.addenda[0];
+  return traces.has(isReply(first) ? first.originalTrace : entry.trace);
+}
 
 describe('an excerpt', () => {
   it('holds the asked entries and no other, and is a valid file, from the file and from its text alike', () => {

@@ -38,10 +38,6 @@ export type LegRefusal =
   | 'effective_date_invalid'
   | 'entry_class_not_allowed';
 
-export type EntryResult =
-  | { readonly ok: true; readonly entry: Entry }
-  | { readonly ok: false; readonly reasons: readonly LegRefusal[] };
-
 const ENTRY_AMOUNT_MAX_CENTS = 9_999_999_999;
 
 /** Stands where a name has no letter that ASCII can carry; banks return an entry without a name (R26). */
@@ -110,11 +106,6 @@ export function receiverReference(id: string): string {
 function remittance(description: string | null | undefined): Addenda[] {
   const text = toAscii(description ?? '', ADDENDA_05.text.width);
   return text === '' ? [] : [{ type: '05', text }];
-}
-
-export function entryFromLeg(leg: Leg, trace: string): EntryResult {
-  const reasons = legRefusals(leg);
-  return reasons.length > 0 ? { ok: false, reasons } : { ok: true, entry: entryOfGoodLeg(leg, trace) };
 }
 
 /** For a leg that `legRefusals` has nothing against. */
