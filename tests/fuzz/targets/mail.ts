@@ -5,10 +5,13 @@ import {
   oneLine,
   parseAddress,
 } from '../../../services/toolhub/src/connectors/email/addresses.ts';
-import { TEXT_LENGTH_MAX, textOfHtml } from '../../../services/toolhub/src/connectors/email/html-text.ts';
-import { safeFilename } from '../../../services/toolhub/src/connectors/email/mime-tree.ts';
-import { cutText, decodeText } from '../../../services/toolhub/src/connectors/email/text-part.ts';
-import { createTransferDecoder } from '../../../services/toolhub/src/connectors/email/transfer-decoder.ts';
+import {
+  TEXT_LENGTH_MAX,
+  textOfHtml,
+} from '../../../services/toolhub/src/connectors/email/mime/html-text.ts';
+import { safeFilename } from '../../../services/toolhub/src/connectors/email/mime/mime-tree.ts';
+import { cutText, decodeText } from '../../../services/toolhub/src/connectors/email/mime/text-part.ts';
+import { createTransferDecoder } from '../../../services/toolhub/src/connectors/email/mime/transfer-decoder.ts';
 import { KIB, type Target } from '../fuzz.ts';
 import { imapHandler } from '../imap-handler.ts';
 import { expecting } from './expecting.ts';

@@ -13,7 +13,7 @@ import type { Connector, ToolContext } from '../connector.ts';
 import { closeTestContexts, testContext } from '../test/tool-runner.ts';
 import { createEmailConnector } from './connector.ts';
 import type { EmailCredential } from './credential.ts';
-import type { Message } from './message.ts';
+import type { Message } from './mime/message.ts';
 import { itFindsAndMoves } from './test/folder-scenarios.ts';
 import { type InProcessMailServer, startInProcessMail } from './test/in-process-mail-server.ts';
 import { callerOf, findArrived, type MailSetup, plainMail } from './test/mail-setup.ts';

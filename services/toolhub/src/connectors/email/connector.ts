@@ -11,10 +11,10 @@ import {
   expiryOf,
   isRefreshable,
 } from './credential.ts';
-import { createImapPool, type ImapPoolDependencies } from './imap-pool.ts';
+import { createImapPool, type ImapPoolDependencies } from './imap/pool.ts';
 import { MAIL_PROVIDERS, type MailProvider, oauthProviderOf } from './providers.ts';
 import { refreshEmail } from './refresh.ts';
-import { checkSmtp } from './smtp.ts';
+import { checkSmtp } from './sending/smtp.ts';
 import { emailTools } from './tools.ts';
 
 export interface EmailConnectorDependencies {

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { IMAP_LIMITS, SMTP_LIMITS } from '@libs/egress';
 import { describe, expect, it } from 'vitest';
-import { ATTACHMENT_BYTES_TOTAL_MAX, RECIPIENTS_MAX } from './compose.ts';
 import { SHARE_LIMITS } from './connection-shares.ts';
 import { createEmailConnector } from './connector.ts';
-import { TEXT_LENGTH_MAX } from './html-text.ts';
-import { ATTACHMENT_PAGE_BYTES_MAX } from './read.ts';
+import { TEXT_LENGTH_MAX } from './mime/html-text.ts';
+import { ATTACHMENT_PAGE_BYTES_MAX } from './reading/read.ts';
 import { UIDS_MAX } from './schemas.ts';
+import { ATTACHMENT_BYTES_TOTAL_MAX, RECIPIENTS_MAX } from './sending/compose.ts';
 
 const readme = readFileSync(new URL('./README.md', import.meta.url), 'utf8');
 

@@ -4,8 +4,7 @@ import { ConnectorError, type PageArguments, type ToolContext } from '../connect
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { connectionLost } from './failures.ts';
-import { isInbox, type ListedFolder, listAllFolders } from './folders.ts';
-import type { ImapPool } from './imap-pool.ts';
+import { isInbox, type ListedFolder, listAllFolders } from './imap/folders.ts';
 import {
   checkFolderName,
   expectDone,
@@ -15,8 +14,9 @@ import {
   openFolder,
   searchUids,
   uidSet,
-} from './mailbox.ts';
-import { type Flag, readFlags, systemFlag } from './message.ts';
+} from './imap/mailbox.ts';
+import type { ImapPool } from './imap/pool.ts';
+import { type Flag, readFlags, systemFlag } from './mime/message.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
 

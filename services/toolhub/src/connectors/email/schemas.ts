@@ -1,14 +1,14 @@
 import { type TProperties, Type } from 'typebox';
+import { FOLDER_LENGTH_MAX } from './imap/folders.ts';
+import { attachmentSchema, flagSchema } from './mime/message.ts';
+import { ATTACHMENT_PAGE_BYTES_MAX } from './reading/read.ts';
 import {
   ATTACHMENT_BYTES_TOTAL_MAX,
   ATTACHMENTS_MAX,
   BODY_LENGTH_MAX,
   RECIPIENTS_MAX,
   SUBJECT_LENGTH_MAX,
-} from './compose.ts';
-import { FOLDER_LENGTH_MAX } from './folders.ts';
-import { attachmentSchema, flagSchema } from './message.ts';
-import { ATTACHMENT_PAGE_BYTES_MAX } from './read.ts';
+} from './sending/compose.ts';
 
 export const UIDS_MAX = 500;
 const UID_MAX = 2 ** 32 - 1;

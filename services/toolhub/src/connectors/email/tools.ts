@@ -1,19 +1,19 @@
 import { Type } from 'typebox';
 import { defineTool, pageOf, type ToolContext, type ToolDefinition } from '../connector.ts';
-import { composeMail } from './compose.ts';
 import type { ConnectionShares } from './connection-shares.ts';
 import type { EmailCredential } from './credential.ts';
-import { createDraft } from './draft.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { messageSchema, messageSummarySchema } from './message.ts';
+import type { ImapPool } from './imap/pool.ts';
+import { messageSchema, messageSummarySchema } from './mime/message.ts';
 import { createFolder, deleteMessages, listFolders, moveMessages, updateFlags } from './organise.ts';
-import { getAttachment, getMessage } from './read.ts';
-import { replyToMessage } from './reply.ts';
+import { getAttachment, getMessage } from './reading/read.ts';
+import { searchMessages } from './reading/search.ts';
+import { listThreads } from './reading/threads.ts';
 import * as schemas from './schemas.ts';
-import { searchMessages } from './search.ts';
-import { afterSending, fileCopy } from './sent-folder.ts';
-import { sendMail } from './smtp.ts';
-import { listThreads } from './threads.ts';
+import { composeMail } from './sending/compose.ts';
+import { createDraft } from './sending/draft.ts';
+import { replyToMessage } from './sending/reply.ts';
+import { afterSending, fileCopy } from './sending/sent-folder.ts';
+import { sendMail } from './sending/smtp.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { MessageSummary } from '../message.ts';
+import type { MessageSummary } from '../mime/message.ts';
 import { appendRaw, callerOf, findArrived, type MailSetup, type Page, plainMail } from './mail-setup.ts';
 
 /** Messages that lie in folders: marked, moved, searched and gone through, on whatever server. */

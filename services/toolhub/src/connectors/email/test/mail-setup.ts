@@ -3,8 +3,8 @@ import type { ImapFlow } from 'imapflow';
 import type { Connector, ToolContext } from '../../connector.ts';
 import { runTool } from '../../test/tool-runner.ts';
 import type { EmailCredential } from '../credential.ts';
-import { connectImap } from '../imap-connection.ts';
-import type { MessageSummary } from '../message.ts';
+import { connectImap } from '../imap/connection.ts';
+import type { MessageSummary } from '../mime/message.ts';
 
 /** Two accounts on one server; everything that follows only knows the tools. */
 export interface MailSetup {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Message } from '../message.ts';
+import type { Message } from '../mime/message.ts';
 import { appendRaw, callerOf, findArrived, type MailSetup, plainMail } from './mail-setup.ts';
 
 /** Messages as other programs write them, on whatever server. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { ToolContext } from '../../connector.ts';
 import type { EmailCredential } from '../credential.ts';
-import { connectImap } from '../imap-connection.ts';
-import type { Message } from '../message.ts';
+import { connectImap } from '../imap/connection.ts';
+import type { Message } from '../mime/message.ts';
 import {
   ARRIVAL_MS_MAX,
   ARRIVAL_STEP_MS,

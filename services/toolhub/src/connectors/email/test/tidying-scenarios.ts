@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Message } from '../message.ts';
-import type { Thread } from '../threads.ts';
+import type { Message } from '../mime/message.ts';
+import type { Thread } from '../reading/threads.ts';
 import { appendRaw, callerOf, findArrived, type MailSetup, type Page, plainMail } from './mail-setup.ts';
 
 /** Drafts, threads, the trash and new folders, on whatever server. */

@@ -4,10 +4,10 @@ import { type GuardedPlace, openSocket, SmtpLimitExceeded, SmtpLimiter } from '@
 import type { SendMailOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SmtpConnection from 'nodemailer/lib/smtp-connection';
-import { ConnectorError, type ToolContext } from '../connector.ts';
-import { type ConnectionShares, ownerOf } from './connection-shares.ts';
-import { type EmailCredential, isSecure, type MailServer, usesOAuth } from './credential.ts';
-import { fromSmtpError } from './failures.ts';
+import { ConnectorError, type ToolContext } from '../../connector.ts';
+import { type ConnectionShares, ownerOf } from '../connection-shares.ts';
+import { type EmailCredential, isSecure, type MailServer, usesOAuth } from '../credential.ts';
+import { fromSmtpError } from '../failures.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -1,13 +1,12 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
-import type { ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
+import type { ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { tooLarge } from '../imap/guard.ts';
+import { fetchEach, searchWindow } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
+import { MESSAGE_ID, unfold } from '../mime/header-fields.ts';
+import { type Flag, type MessageHead, readHead } from '../mime/message.ts';
 import { type FolderArguments, type FolderPage, type FolderScan, readFolderPage } from './folder-page.ts';
-import { unfold } from './header-fields.ts';
-import { tooLarge } from './imap-guard.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { fetchEach, searchWindow } from './mailbox.ts';
-import { type Flag, type MessageHead, readHead } from './message.ts';
-import { MESSAGE_ID } from './reply.ts';
 
 /** One call looks at so many messages, newest first; a cursor goes on where it ended. */
 const MESSAGES_MAX = 300;

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import type { ImapFlow } from 'imapflow';
 import { describe, expect, it } from 'vitest';
-import type { ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
-import type { ImapPool } from './imap-pool.ts';
+import type { ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import type { ImapPool } from '../imap/pool.ts';
 import { type ScanLimits, searchMessages } from './search.ts';
 
 interface Folder {

@@ -1,15 +1,15 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
-import { ConnectorError, type ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
-import { mendHeaders } from './eight-bit-headers.ts';
-import { type PlainText, textOfHtml } from './html-text.ts';
-import { tooLarge } from './imap-guard.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { noSuchMessage, openFolder, wasSkipped } from './mailbox.ts';
-import { type Attachment, decodedBytes, type Message, readHead } from './message.ts';
-import { type LeafPart, type MimeTree, readMimeTree } from './mime-tree.ts';
-import { keyOf, readWindow } from './part-reader.ts';
-import { cutText, decodeText } from './text-part.ts';
+import { ConnectorError, type ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { tooLarge } from '../imap/guard.ts';
+import { noSuchMessage, openFolder, wasSkipped } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
+import { mendHeaders } from '../mime/eight-bit-headers.ts';
+import { type PlainText, textOfHtml } from '../mime/html-text.ts';
+import { type Attachment, decodedBytes, type Message, readHead } from '../mime/message.ts';
+import { type LeafPart, type MimeTree, readMimeTree } from '../mime/mime-tree.ts';
+import { keyOf, readWindow } from '../mime/part-reader.ts';
+import { cutText, decodeText } from '../mime/text-part.ts';
 
 const BODY_BYTES_MAX = 256 * 1024;
 /** Base64 takes a third more and quoted-printable up to three times as much; beyond that it is white space. */

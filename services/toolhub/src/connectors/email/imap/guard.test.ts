@@ -1,17 +1,17 @@
 // The guard stands between the socket and the parser on every way there: plain, after STARTTLS, and in time.
 import { ImapFlow } from 'imapflow';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeSelfSigned } from '../../../../../libs/egress/test/self-signed.ts';
-import type { Connector, ToolContext } from '../connector.ts';
-import { closeTestContexts, runTool, testContext } from '../test/tool-runner.ts';
-import { createEmailConnector } from './connector.ts';
-import { guardClient } from './imap-guard.ts';
+import { makeSelfSigned } from '../../../../../../libs/egress/test/self-signed.ts';
+import type { Connector, ToolContext } from '../../connector.ts';
+import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
+import { createEmailConnector } from '../connector.ts';
 import {
   type HostileServer,
   type ImapScript,
   startHostileImap,
   upgradeWith,
-} from './test/hostile-imap-server.ts';
+} from '../test/hostile-imap-server.ts';
+import { guardClient } from './guard.ts';
 
 const BRACKETS = `* LIST () "/" ${'['.repeat(200_000)}\r\n`;
 const servers: HostileServer[] = [];

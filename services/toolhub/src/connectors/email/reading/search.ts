@@ -1,12 +1,12 @@
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
-import type { ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
+import type { ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { tooLarge } from '../imap/guard.ts';
+import { fetchEach, searchWindow } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
+import { type MessageSummary, readHead } from '../mime/message.ts';
+import { readMimeTree } from '../mime/mime-tree.ts';
 import { type FolderArguments, type FolderPage, readFolderPage } from './folder-page.ts';
-import { tooLarge } from './imap-guard.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { fetchEach, searchWindow } from './mailbox.ts';
-import { type MessageSummary, readHead } from './message.ts';
-import { readMimeTree } from './mime-tree.ts';
 
 export interface SearchArguments extends FolderArguments {
   has_attachment?: boolean;

@@ -2,14 +2,14 @@
 import type { HoodiecrowPlugin } from 'hoodiecrow-imap';
 import { simpleParser } from 'mailparser';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Connector, ToolContext } from '../connector.ts';
-import { closeTestContexts, testContext } from '../test/tool-runner.ts';
-import { createEmailConnector } from './connector.ts';
-import type { EmailCredential } from './credential.ts';
-import { createImapPool } from './imap-pool.ts';
+import type { Connector, ToolContext } from '../../connector.ts';
+import { closeTestContexts, testContext } from '../../test/tool-runner.ts';
+import { createEmailConnector } from '../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { createImapPool } from '../imap/pool.ts';
+import { type InProcessMailServer, startInProcessMail } from '../test/in-process-mail-server.ts';
+import { callerOf, findArrived, plainMail } from '../test/mail-setup.ts';
 import { fileCopy } from './sent-folder.ts';
-import { type InProcessMailServer, startInProcessMail } from './test/in-process-mail-server.ts';
-import { callerOf, findArrived, plainMail } from './test/mail-setup.ts';
 
 const USERS = { 'bob@mail.test': 'pass-b' };
 const SENT = 'Gesendet';

@@ -8,7 +8,7 @@ import {
   type SkippableAnswer,
 } from '@libs/egress';
 import type { ImapFlow } from 'imapflow';
-import { ConnectorError } from '../connector.ts';
+import { ConnectorError } from '../../connector.ts';
 
 /** How long one command may take, however busy the server looks meanwhile. */
 const COMMAND_MS_MAX = 30_000;

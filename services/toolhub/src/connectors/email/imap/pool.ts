@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ImapFlow } from 'imapflow';
-import { type AddressGuard, ConnectorError, type ToolContext } from '../connector.ts';
+import { type AddressGuard, ConnectorError, type ToolContext } from '../../connector.ts';
 import {
   busy,
   type ConnectionShares,
   createConnectionShares,
   ownerOf,
   type ShareLimits,
-} from './connection-shares.ts';
-import { type EmailCredential, type MailServer, usesOAuth } from './credential.ts';
-import { connectionLost, fromImapError } from './failures.ts';
-import { connectImap } from './imap-connection.ts';
-import { guardOf } from './imap-guard.ts';
+} from '../connection-shares.ts';
+import { type EmailCredential, type MailServer, usesOAuth } from '../credential.ts';
+import { connectionLost, fromImapError } from '../failures.ts';
+import { connectImap } from './connection.ts';
+import { guardOf } from './guard.ts';
 
 export interface ImapPoolLimits {
   perAccount: number;

@@ -1,9 +1,9 @@
 import type { SendMailOptions } from 'nodemailer';
-import type { ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { expectDone, findSpecialFolder, openFolder } from './mailbox.ts';
-import { missingFolder } from './organise.ts';
+import type { ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { expectDone, findSpecialFolder, openFolder } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
+import { missingFolder } from '../organise.ts';
 import { bytesOf, findByMessageId } from './sent-folder.ts';
 
 export interface DraftOutcome {

@@ -1,7 +1,7 @@
 import type { FetchMessageObject, MessageAddressObject } from 'imapflow';
 import { type Static, Type } from 'typebox';
-import { isoOrNull } from '../vendor-api/moment.ts';
-import { formatMailbox, oneLine } from './addresses.ts';
+import { isoOrNull } from '../../vendor-api/moment.ts';
+import { formatMailbox, oneLine } from '../addresses.ts';
 import type { LeafPart } from './mime-tree.ts';
 
 export const FLAGS = ['seen', 'flagged', 'answered', 'draft', 'deleted'] as const;

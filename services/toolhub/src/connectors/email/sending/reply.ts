@@ -1,13 +1,13 @@
 import type { FetchMessageObject, ImapFlow, MessageAddressObject } from 'imapflow';
-import { ConnectorError, type ToolContext } from '../connector.ts';
-import { formatMailbox, oneLine, parseAddress, sameAddress } from './addresses.ts';
+import { ConnectorError, type ToolContext } from '../../connector.ts';
+import { formatMailbox, oneLine, parseAddress, sameAddress } from '../addresses.ts';
+import type { ConnectionShares } from '../connection-shares.ts';
+import type { EmailCredential } from '../credential.ts';
+import { noSuchMessage, openFolder } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
+import { mendHeaders } from '../mime/eight-bit-headers.ts';
+import { MESSAGE_ID, unfold } from '../mime/header-fields.ts';
 import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
-import type { ConnectionShares } from './connection-shares.ts';
-import type { EmailCredential } from './credential.ts';
-import { mendHeaders } from './eight-bit-headers.ts';
-import { unfold } from './header-fields.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { noSuchMessage, openFolder } from './mailbox.ts';
 import { afterSending, fileCopy } from './sent-folder.ts';
 import { type SentMail, sendMail } from './smtp.ts';
 
@@ -24,7 +24,6 @@ type EmailContext = ToolContext<EmailCredential>;
 /** Threads grow without end; clients need the root and the nearest messages only (RFC 5322 3.6.4). */
 const REFERENCES_MAX = 20;
 const HEADERS_READ_MAX = 64 * 1024;
-export const MESSAGE_ID = /<[^<>\s]{1,250}>/g;
 
 export async function replyToMessage(
   pool: ImapPool,

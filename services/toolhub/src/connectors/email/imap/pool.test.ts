@@ -3,9 +3,9 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ImapFlow } from 'imapflow';
 import { describe, expect, it } from 'vitest';
-import type { ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
-import { createImapPool, type ImapPoolLimits } from './imap-pool.ts';
+import type { ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { createImapPool, type ImapPoolLimits } from './pool.ts';
 
 class CountedConnection extends EventEmitter {
   usable = true;

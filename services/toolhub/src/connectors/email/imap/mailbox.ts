@@ -7,11 +7,11 @@ import type {
   MailboxObject,
   SearchObject,
 } from 'imapflow';
-import { ConnectorError } from '../connector.ts';
-import { hasControlCharacters } from './addresses.ts';
-import { mendHeaders } from './eight-bit-headers.ts';
+import { ConnectorError } from '../../connector.ts';
+import { hasControlCharacters } from '../addresses.ts';
+import { mendHeaders } from '../mime/eight-bit-headers.ts';
 import { FOLDER_LENGTH_MAX, isInbox, listAllFolders } from './folders.ts';
-import { guardOf, tooLarge } from './imap-guard.ts';
+import { guardOf, tooLarge } from './guard.ts';
 
 /** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
 export async function openFolder(

@@ -1,11 +1,11 @@
 import type { ImapFlow, SearchObject } from 'imapflow';
 import { Type } from 'typebox';
-import type { PageArguments, ToolContext } from '../connector.ts';
-import { badCursor, decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
-import type { EmailCredential } from './credential.ts';
+import type { PageArguments, ToolContext } from '../../connector.ts';
+import { badCursor, decodeCursor, encodeCursor } from '../../vendor-api/cursor.ts';
+import type { EmailCredential } from '../credential.ts';
+import { numberAboveAll, openFolder } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
 import { daysOf } from './days.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { numberAboveAll, openFolder } from './mailbox.ts';
 
 export interface FolderArguments extends PageArguments {
   folder?: string;

@@ -1,7 +1,7 @@
 import type { SendMailOptions } from 'nodemailer';
-import { ConnectorError } from '../connector.ts';
-import { domainOf, hasControlCharacters, type Mailbox, parseAddress } from './addresses.ts';
-import { safeFilename } from './mime-tree.ts';
+import { ConnectorError } from '../../connector.ts';
+import { domainOf, hasControlCharacters, type Mailbox, parseAddress } from '../addresses.ts';
+import { safeFilename } from '../mime/mime-tree.ts';
 
 export const RECIPIENTS_MAX = 100;
 export const SUBJECT_LENGTH_MAX = 500;

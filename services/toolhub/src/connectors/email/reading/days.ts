@@ -1,5 +1,5 @@
-import { ConnectorError } from '../connector.ts';
-import { momentOf } from '../vendor-api/moment.ts';
+import { ConnectorError } from '../../connector.ts';
+import { momentOf } from '../../vendor-api/moment.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SECOND_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { FetchMessageObject, ImapFlow, MessageAddressObject } from 'imapflow';
 import parseAddressList from 'nodemailer/lib/addressparser';
-import { oneLine } from './addresses.ts';
+import { oneLine } from '../addresses.ts';
 import { unfold } from './header-fields.ts';
 
 /** What the library puts in the place of bytes that are not UTF-8. */

@@ -4,12 +4,12 @@ import { processorMs } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import { describe, expect, it } from 'vitest';
-import { formatMailbox, oneLine, parseAddress } from './addresses.ts';
-import { composeMail } from './compose.ts';
+import { formatMailbox, oneLine, parseAddress } from '../addresses.ts';
+import { composeMail } from '../sending/compose.ts';
+import { replySubject } from '../sending/reply.ts';
 import { textOfHtml } from './html-text.ts';
 import { decodedBytes } from './message.ts';
 import { readMimeTree, safeFilename } from './mime-tree.ts';
-import { replySubject } from './reply.ts';
 import { createTransferDecoder } from './transfer-decoder.ts';
 
 function decodeInPieces(encoded: Buffer, encoding: string, sizes: readonly number[]): Buffer {

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { type GuardedPlace, IMAP_LIMITS } from '@libs/egress';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { type AddressGuard, ConnectorError } from '../connector.ts';
-import { isSecure, type MailServer, usesOAuth } from './credential.ts';
-import { fromImapError } from './failures.ts';
-import { guardClient } from './imap-guard.ts';
+import { type AddressGuard, ConnectorError } from '../../connector.ts';
+import { isSecure, type MailServer, usesOAuth } from '../credential.ts';
+import { fromImapError } from '../failures.ts';
+import { guardClient } from './guard.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
 const CONNECT_TIMEOUT_MS = 5_000;

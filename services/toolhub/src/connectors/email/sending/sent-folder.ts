@@ -1,9 +1,9 @@
 import type { ImapFlow } from 'imapflow';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import { ConnectorError, type ToolContext } from '../connector.ts';
-import type { EmailCredential } from './credential.ts';
-import type { ImapPool } from './imap-pool.ts';
-import { findSpecialFolder, openFolder, searchUids } from './mailbox.ts';
+import { ConnectorError, type ToolContext } from '../../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { findSpecialFolder, openFolder, searchUids } from '../imap/mailbox.ts';
+import type { ImapPool } from '../imap/pool.ts';
 
 type EmailContext = ToolContext<EmailCredential>;
 
