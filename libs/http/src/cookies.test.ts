@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sameOrigin } from './edge/same-origin.ts';
 import {
   acceptedHosts,
   acceptedOrigins,
@@ -7,7 +8,6 @@ import {
   requireSameOrigin,
   serializeCookie,
 } from './index.ts';
-import { sameOrigin } from './same-origin.ts';
 
 describe('cookies', () => {
   test('are read', () => {

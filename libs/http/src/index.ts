@@ -1,9 +1,9 @@
-export { addressKey } from './address-key.ts';
 export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export { csvLine } from './csv.ts';
-export type { MetricsAccess } from './health.ts';
+export type { MetricsAccess } from './edge/health.ts';
+export { acceptedHosts, acceptedOrigins, requireSameOrigin } from './edge/same-origin.ts';
 export {
   JSON_LIMITS,
   LARGE_JSON_BYTES,
@@ -12,10 +12,12 @@ export {
   readJson,
   readLargeJson,
   refuseBadText,
-} from './json-body.ts';
+} from './input/json-body.ts';
+export { explain as explainSchema } from './input/schema-explain.ts';
+export { stringMap } from './input/string-map.ts';
 export type { OpenApiOptions, WebhookDescription } from './openapi/document.ts';
 export type { OpenApiDocument, Parameter } from './openapi/schema.ts';
-export { type PagesOptions, registerPages } from './pages.ts';
+export { type PagesOptions, registerPages } from './pages/pages.ts';
 export {
   type CursorCodec,
   cursorCodec,
@@ -28,7 +30,8 @@ export {
   PAGE_LIMIT_MAX,
   type PageQuery,
 } from './pagination.ts';
-export type { RateDecision } from './rate-bucket.ts';
+export { addressKey } from './rates/address-key.ts';
+export type { RateDecision } from './rates/rate-bucket.ts';
 export {
   type RateDelta,
   type RateLimit,
@@ -36,8 +39,8 @@ export {
   type RateLimitsOptions,
   type RatePolicy,
   type RateStore,
-} from './rate-limit.ts';
-export { postgresRateStore, type RateQuery, rateLimitMigrations } from './rate-store.ts';
+} from './rates/rate-limit.ts';
+export { postgresRateStore, type RateQuery, rateLimitMigrations } from './rates/rate-store.ts';
 export { type AuditedCall, noteAudit, type RouteAudit } from './route-audit.ts';
 export {
   createRoutes,
@@ -49,6 +52,3 @@ export {
   type RouteRules,
   type Routes,
 } from './routes.ts';
-export { acceptedHosts, acceptedOrigins, requireSameOrigin } from './same-origin.ts';
-export { explain as explainSchema } from './schema-explain.ts';
-export { stringMap } from './string-map.ts';

@@ -56,7 +56,7 @@ export async function buildDashboard(options: DashboardBuild): Promise<boolean> 
       logLevel: 'warn',
       mode: 'production',
       plugins: [react()],
-      // The server puts another one into each answer (libs/http/src/built-files.ts).
+      // The server puts another one into each answer (libs/http/src/pages/built-files.ts).
       html: { cspNonce: '__NONCE__' },
       build: {
         outDir: next,

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { PROBLEM_TYPE } from '../problem.ts';
-import { explain, type JsonSchema } from '../schema-explain.ts';
+import { PROBLEM_TYPE } from '../edge/problem.ts';
+import { explain, type JsonSchema } from '../input/schema-explain.ts';
 import { EDGE_CODES } from './problems.ts';
 import type { Answer, DocumentSchema, OpenApiDocument, Operation, Parameter, Reference } from './schema.ts';
 

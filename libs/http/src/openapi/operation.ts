@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { takesEmptyBody } from '../validation.ts';
+import { takesEmptyBody } from '../input/validation.ts';
 import { exampleOf } from './examples.ts';
 import type { Nouns } from './nouns.ts';
 import { edgeCodesOf, headerReference, type Problems } from './problems.ts';

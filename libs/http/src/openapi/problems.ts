@@ -1,5 +1,5 @@
 import { type ErrorCatalogue, type ErrorDefinition, statusByKind } from '@libs/runtime';
-import { PROBLEM_TYPE } from '../problem.ts';
+import { PROBLEM_TYPE } from '../edge/problem.ts';
 import type { Answer, DocumentSchema, Header, Reference } from './schema.ts';
 
 const REQUEST_ID = 'req_0000000000000000000000000';

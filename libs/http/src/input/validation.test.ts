@@ -1,7 +1,7 @@
 // What the edge makes of bodies, queries and addresses over a real socket: every fault named, nothing guessed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Client, createTestApp, sendRaw, startTestApp } from '../test/test-app.ts';
-import type { App } from './index.ts';
+import { type Client, createTestApp, sendRaw, startTestApp } from '../../test/test-app.ts';
+import type { App } from '../index.ts';
 
 let app: App;
 let client: Client;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type App, createApp, registerPages } from './index.ts';
+import { type App, createApp, registerPages } from '../index.ts';
 
 let app: App;
 let folder: string;

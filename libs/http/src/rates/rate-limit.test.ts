@@ -1,8 +1,8 @@
 // The limit over one and several processes. Time is a number here, and the shared store is in memory.
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTestApp } from '../test/test-app.ts';
-import { type RateDecision, type RateDelta, RateLimits, type RateStore } from './index.ts';
+import { createTestApp } from '../../test/test-app.ts';
+import { type RateDecision, type RateDelta, RateLimits, type RateStore } from '../index.ts';
 
 type Clock = { ms: number };
 

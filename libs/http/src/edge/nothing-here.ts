@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { plainPage } from './plain-page.ts';
+import { plainPage } from '../pages/plain-page.ts';
 
 /** Browsers name HTML when a person follows an address; programs do not, and get a problem document. */
 export function isPersonAtNoAddress({ is404, method, headers }: FastifyRequest): boolean {

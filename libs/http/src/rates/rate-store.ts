@@ -8,7 +8,7 @@ const ALIVE_SECONDS = 5;
 /** Two small tables, in the service's own schema; a series of migrations as `libs/db` takes them. */
 export const rateLimitMigrations = {
   name: 'rate_limits',
-  folder: fileURLToPath(new URL('../migrations', import.meta.url)),
+  folder: fileURLToPath(new URL('../../migrations', import.meta.url)),
 };
 
 /** The shared buckets in Postgres; time is the database's, so that clocks of machines do not matter. */

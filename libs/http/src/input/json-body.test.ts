@@ -4,7 +4,7 @@ import { AppError, measureJson } from '@libs/runtime';
 import { processorMs } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, refuseBadText } from './index.ts';
+import { parseJson, refuseBadText } from '../index.ts';
 import { JSON_LIMITS } from './json-body.ts';
 
 function codeOf(text: string | Buffer): string {

@@ -1,9 +1,9 @@
 import { baseErrors, parseTraceparent } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
+import { takesEmptyBody } from '../input/validation.ts';
 import type { AccessLog } from './access-log.ts';
 import type { DurationHistogram } from './durations.ts';
-import { takesEmptyBody } from './validation.ts';
 
 /** Per route: its series in the metrics and its line in the log are prepared once. */
 export function observeRoute(

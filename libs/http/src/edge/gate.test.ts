@@ -1,7 +1,7 @@
 // Who is answered at all: the names of the service, and who may read its numbers.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTestApp } from '../test/test-app.ts';
-import type { App } from './index.ts';
+import { createTestApp } from '../../test/test-app.ts';
+import type { App } from '../index.ts';
 
 let app: App;
 afterEach(() => app.close());

@@ -7,7 +7,7 @@ import {
   RateLimits,
   type RateStore,
   rateLimitMigrations,
-} from './index.ts';
+} from '../index.ts';
 
 let testDatabase: TestDatabase;
 let store: RateStore;

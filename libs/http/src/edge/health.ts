@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { baseErrors, type Drain, type Metrics } from '@libs/runtime';
-import type { App } from './app-type.ts';
+import type { App } from '../app-type.ts';
 
 const READINESS_TIMEOUT_MS = 5_000;
 

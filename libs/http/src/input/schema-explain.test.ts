@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
-import { stringMap } from './index.ts';
+import { stringMap } from '../index.ts';
 import { asParameters, explain, type JsonSchema } from './schema-explain.ts';
 import { bodyValidator } from './validation.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { baseErrors } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from './app-type.ts';
+import type { App } from '../app-type.ts';
 import { type BuiltFile, BuiltFiles, NONCE_PLACEHOLDER } from './built-files.ts';
 import { plainPage } from './plain-page.ts';
 

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Drain } from '@libs/runtime';
 import { type AppError, baseErrors, parseTraceparent } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkEncoding } from '../input/validation.ts';
 import type { AccessLog } from './access-log.ts';
 import type { AllowedMethods } from './allowed-methods.ts';
 import type { DurationHistogram } from './durations.ts';
 import { RequestLogger } from './request-logger.ts';
 import type { HostCheck } from './same-origin.ts';
 import { type BaseHeaders, setBaseHeaders } from './security-headers.ts';
-import { checkEncoding } from './validation.ts';
 
 /** The first hook of every request: headers that all answers carry, and the refusals that need no route. */
 export function requestGate(parts: {
