@@ -14,6 +14,8 @@ export interface MailWords {
   pages: Readonly<Record<MailTokenKind, string>>;
   /** Of the tokens in links, by which a person sees what it is. */
   tokenPrefix: string;
+  /** What goes when a reset is the first proof of an address, as in `keys and webhooks`. */
+  reclaimed: string;
 }
 
 export interface AccountMailsOptions {
@@ -70,7 +72,7 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
     });
     if (!isWithinLimit) return;
     try {
-      await options.mailer.send(mailOf(kind, { id, to: person.email, token }, words));
+      await options.mailer.send(mailOf(kind, { id, person, token }, words));
     } catch (error) {
       // What did not leave filled nobody's mailbox: it must not use up the tries of a server that is away.
       await store.remove(database, { personId, id });
@@ -96,8 +98,8 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
 
 function mailOf(
   kind: MailTokenKind,
-  { id, to, token }: { id: string; to: string; token: string },
-  { product, pages }: MailWords,
+  { id, person, token }: { id: string; person: Person; token: string },
+  { product, pages, reclaimed }: MailWords,
 ): Mail {
   const link = `${pages[kind]}?token=${token}`;
   const text =
@@ -113,7 +115,18 @@ function mailOf(
           ...['', link, ''],
           'The link works once, for an hour, and ends all sessions. If it was not you, do',
           'nothing: your password stays as it is.',
+          ...(person.emailVerified ? [] : firstProof(reclaimed)),
         ];
   const subject = kind === 'verify' ? 'Verify your e-mail address' : 'Choose a new password';
-  return { id, to, subject, text: ['Hello,', '', ...text, ''].join('\n') };
+  return { id, to: person.email, subject, text: ['Hello,', '', ...text, ''].join('\n') };
+}
+
+/** Who opened the account themselves must know before they choose a password. */
+function firstProof(reclaimed: string): string[] {
+  return [
+    '',
+    'Nobody has verified this address until now, so somebody else may have opened the',
+    'account. The link verifies it, and removes what was made before:',
+    `${reclaimed}.`,
+  ];
 }

@@ -163,6 +163,8 @@ describe('a password', () => {
     await post('/api/auth/forgot', { email: squatter.email });
     const password = 'the owner has come';
     const token = await linkIn(squatter.email, 'reset');
+    const told = async (email: string) => (await mailsTo(email)).at(-1)?.text;
+    expect(await told(squatter.email)).toMatch(/removes what was made before:\ntokens, connected assistants/);
     expect((await post('/api/auth/reset', { token, password })).status).toBe(204);
     const withLeftToken = async (bearer: string) => (await call(`${url}/api/me`, { token: bearer })).status;
     for (const bearer of [left, tokens.access_token])
@@ -190,6 +192,7 @@ describe('a password', () => {
     const { token: kept } = await makeToken(url, ada);
     await post('/api/auth/forgot', { email: ada.email });
     const token = await linkIn(ada.email, 'reset');
+    expect((await mailsTo(ada.email)).at(-1)?.text).not.toMatch(/removes/);
     expect((await post('/api/auth/reset', { token, password: 'another password' })).status).toBe(204);
     expect((await call(`${url}/api/me`, { token: kept })).status).toBe(200);
   });

@@ -61,6 +61,7 @@ export async function addAccess(
       product: 'Payments',
       pages: { verify: `${publicUrl}/dashboard/verify`, reset: `${publicUrl}/dashboard/reset` },
       tokenPrefix: 'pml_',
+      reclaimed: 'API keys and webhook endpoints of an organisation that nobody else is in',
     },
     // Somebody else may have signed up with the address: their keys and their webhooks must not outlive that.
     async onReclaimed(tx, userId) {

@@ -81,6 +81,7 @@ export async function addAccounts(
       product: 'Toolhub',
       pages: { verify: `${publicUrl}/verify`, reset: `${publicUrl}/reset` },
       tokenPrefix: 'thm_',
+      reclaimed: 'tokens, connected assistants and platforms, and the webhook',
     },
     onVerified: releaseWaitingInvoices,
     onReclaimed: erasure.reclaim,
