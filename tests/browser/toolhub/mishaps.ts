@@ -147,6 +147,24 @@ export function testMishaps(running: () => Running): void {
     await page.close();
   });
 
+  test('[TH-11.37] a suspended account is told so at the log-in, and who guesses at it is not', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const path = `/api/admin/customers/${account.id}/suspend`;
+    expect((await call(`${hub.url}${path}`, { token: ADMIN_TOKEN, body: {} })).status).toBe(200);
+    const visitor = await openAs(undefined);
+    await visitor.goto('/login');
+    await logIn(visitor, account);
+    await said(visitor, /suspended; ask the operator, Toolhub Ltd\./);
+    await visitor.getByRole('textbox', { name: 'Password' }).fill('not the password');
+    await visitor.getByRole('button', { name: 'Log in' }).click();
+    await said(visitor, /address or the password is wrong/);
+    expect(await visitor.getByText(/suspended/).count()).toBe(0);
+    await visitor.close();
+  });
+
   test('[TH-11.37] a platform that does not answer is down on every page that speaks of it', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

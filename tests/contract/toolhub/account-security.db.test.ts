@@ -341,6 +341,14 @@ describe('passkeys', () => {
       { cookie: ada.cookie },
     );
     expect(list.data).toMatchObject([{ last_used_at: expect.any(String) }]);
+    const suspend = (verb: string) =>
+      call(`${url}/api/admin/customers/${ada.id}/${verb}`, { body: {}, token: ADMIN_TOKEN });
+    await suspend('suspend');
+    const suspended = await ask();
+    const refused = await answer(device.get(suspended.question), suspended.cookie);
+    expect([refused.status, refused.body]).toMatchObject([403, { code: 'customer_suspended' }]);
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    await suspend('resume');
     const bob = await signUp(url);
     const remove = (account: Account) =>
       call(`${url}/api/passkeys/${list.data[0]?.id}`, { method: 'DELETE', cookie: account.cookie });

@@ -2,7 +2,7 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call } from '../../../services/toolhub/test/accounts.ts';
+import { call, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
   createToolhubDatabase,
@@ -133,12 +133,29 @@ describe('[TH-13] the admin interface', () => {
     expect(await apiOf(late.url, ada.token)('GET', '/api/me')).toMatchObject(refused);
     await late.stop();
 
+    // Who knows the password is told why it does not open; who does not, learns nothing.
+    const logIn = (password: string) =>
+      call(`${services[1].url}/api/auth/login`, { body: { email: ada.email, password } });
+    const known = await logIn(PASSWORD);
+    expect(known).toMatchObject({
+      status: 403,
+      body: { code: 'customer_suspended', detail: 'This account is suspended; ask the operator.' },
+    });
+    expect(known.headers.get('set-cookie')).toBeNull();
+    expect(await logIn('not the password')).toMatchObject({
+      ...{ status: 401, body: { code: 'invalid_credentials' } },
+    });
+
     expect((await admin('POST', `${path}/suspend`)).body.status).toBe('suspended');
     expect((await admin('POST', `${path}/resume`)).body).toMatchObject({
       status: 'active',
       suspended_at: null,
     });
     expect((await here('GET', '/api/me')).status).toBe(200);
+    await withinASecond(
+      async () => (await logIn(PASSWORD)).status,
+      (answer) => expect(answer).toBe(200),
+    );
     await withinASecond(
       async () => (await there('GET', '/api/me')).status,
       (answer) => expect(answer).toBe(200),

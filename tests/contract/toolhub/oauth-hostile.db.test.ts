@@ -243,6 +243,11 @@ test('[TH-13.13] a suspended customer gets no tokens, new or renewed', async () 
   const login = await new Browser().open(authorizeUrl(url, client, newPkce()));
   const again = await new Browser().submit(login, '/login', { email: eve.email, password: PASSWORD });
   expect(again.status).toBe(403);
+  expect(again.text).toContain('This account is suspended; ask the operator');
+  expect(again.headers.get('set-cookie')).toBeNull();
+  const guessed = await new Browser().submit(login, '/login', { email: eve.email, password: 'a wrong one' });
+  expect(guessed.status).toBe(401);
+  expect(guessed.text).not.toContain('suspended');
 });
 
 test('[TH-13.12] every route answers under its own names alone', async () => {

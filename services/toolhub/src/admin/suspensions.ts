@@ -1,4 +1,5 @@
 import type { Changes, Database } from '@libs/db';
+import type { AppError } from '@libs/runtime';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
@@ -9,6 +10,8 @@ const TOPIC = 'suspension';
 /** Who is suspended. The list is small and in the memory of every process, so asking costs a call nothing. */
 export interface Suspensions {
   isSuspended(customerId: string): boolean;
+  /** 403 `customer_suspended`, with whom to ask. */
+  refusal(): AppError;
   suspend(customer: { customerId: string; reason: string | null }): Promise<void>;
   resume(customerId: string): Promise<void>;
   /** The same look-ups, refusing suspended customers with 403 `customer_suspended`. */
@@ -19,6 +22,8 @@ export interface Suspensions {
 export async function createSuspensions(deps: {
   database: Database;
   changes: Pick<Changes, 'publish' | 'on'>;
+  /** Who runs the service, where that is known. */
+  operator: string | undefined;
   now: () => Date;
   onError: (error: unknown) => void;
 }): Promise<Suspensions> {
@@ -48,12 +53,17 @@ export async function createSuspensions(deps: {
   });
   await reload();
 
+  const { operator } = deps;
+  const detail = operator && `This account is suspended; ask the operator, ${operator.replace(/[.]$/, '')}.`;
+  const refusal = () => errors.customer_suspended(detail ? { detail } : {});
+
   function refuseSuspended(customerId: string): void {
-    if (suspended.has(customerId)) throw errors.customer_suspended();
+    if (suspended.has(customerId)) throw refusal();
   }
 
   return {
     isSuspended: (customerId) => suspended.has(customerId),
+    refusal,
     async suspend({ customerId, reason }) {
       await database.transaction(async (tx) => {
         await insertSuspension(tx, { customerId, reason, at: deps.now() });

@@ -1,6 +1,7 @@
 import { expireCookie, listSchema, noteAudit, parseCookies, serializeCookie } from '@libs/http';
 import type { Login, Passkey } from '@libs/login';
 import Type from 'typebox';
+import type { Suspensions } from '../admin/suspensions.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
@@ -12,6 +13,7 @@ export interface PasskeyRoutesDependencies {
   customers: Pick<CustomerService, 'find' | 'startSession'>;
   passkeys: Login<Customer>['passkeys'];
   access: Pick<Access, 'sessionOf' | 'cookieName' | 'secureCookies'>;
+  suspensions: Pick<Suspensions, 'refusal'>;
 }
 
 const NAME_CHARACTERS_MAX = 100;
@@ -78,7 +80,7 @@ export function registerPasskeyRoutes(routes: ToolhubRoutes, deps: PasskeyRoutes
 }
 
 function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): void {
-  const { customers, passkeys, access } = deps;
+  const { customers, passkeys, access, suspensions } = deps;
   const questionCookie = access.cookieName.replace('session', 'passkey');
   const strict = { secure: access.secureCookies, sameSite: 'Strict' } as const;
 
@@ -115,7 +117,7 @@ function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): 
       rate: 'address',
       audit: { action: 'session.started' },
       idempotency: 'repeats',
-      codes: ['passkey_refused'],
+      codes: ['passkey_refused', 'customer_suspended'],
       schema: {
         operationId: 'passkeys.log_in',
         tags,
@@ -133,15 +135,16 @@ function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): 
         browserToken: parseCookies(request.headers.cookie).get(questionCookie),
         response: request.body.response,
       });
-      const signedIn = await customers.startSession(personId, originOf(request));
-      if (signedIn === undefined) throw errors.passkey_refused();
+      const outcome = await customers.startSession(personId, originOf(request));
+      if (!outcome.ok && outcome.why === 'wrong') throw errors.passkey_refused();
       noteAudit(request, { subject: personId });
+      if (!outcome.ok) throw suspensions.refusal();
       return reply
         .header('set-cookie', [
-          sessionCookie(access, signedIn.sessionToken),
+          sessionCookie(access, outcome.sessionToken),
           expireCookie(questionCookie, strict),
         ])
-        .send(customerToApi(signedIn.customer));
+        .send(customerToApi(outcome.customer));
     },
   );
 }

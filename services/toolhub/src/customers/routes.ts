@@ -10,6 +10,7 @@ import {
 } from '@libs/login';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { Suspensions } from '../admin/suspensions.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
@@ -22,6 +23,7 @@ export interface CustomerRoutesDependencies {
   security: Pick<LoginLibrary<Customer>['security'], 'requirePassword'>;
   erasure: Pick<Erasure, 'erase'>;
   access: Pick<Access, 'sessionOf' | 'cookieOf' | 'cookieName' | 'secureCookies'>;
+  suspensions: Pick<Suspensions, 'refusal'>;
 }
 
 const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
@@ -110,7 +112,10 @@ export function registerCustomerRoutes(routes: ToolhubRoutes, deps: CustomerRout
   registerAccount(routes, deps);
 }
 
-function registerSessions(routes: ToolhubRoutes, { customers, access }: CustomerRoutesDependencies): void {
+function registerSessions(
+  routes: ToolhubRoutes,
+  { customers, access, suspensions }: CustomerRoutesDependencies,
+): void {
   routes.post(
     '/api/auth/signup',
     {
@@ -149,7 +154,7 @@ function registerSessions(routes: ToolhubRoutes, { customers, access }: Customer
         tags,
         summary: 'Start a session',
         description:
-          'The answer sets the cookie of the session. Ten failed tries close an account for a while.',
+          'The answer sets the cookie of the session. Ten failed tries close an account for a while. One that is suspended is refused, which only who knows the password is told.',
         body: Login,
         response: { 200: CustomerAnswer },
       },
@@ -158,7 +163,7 @@ function registerSessions(routes: ToolhubRoutes, { customers, access }: Customer
       const outcome = await customers.login({ ...request.body, from: originOf(request) });
       if (!outcome.ok) {
         noteAudit(request, { subject: outcome.customerId });
-        throw errors.invalid_credentials();
+        throw outcome.why === 'suspended' ? suspensions.refusal() : errors.invalid_credentials();
       }
       const { customer, sessionToken } = outcome;
       noteAudit(request, { subject: customer.id });

@@ -22,7 +22,10 @@ export interface SignedIn {
   sessionToken: string;
 }
 
-export type LoginOutcome = ({ ok: true } & SignedIn) | { ok: false; customerId: string | null };
+export type LoginOutcome =
+  | ({ ok: true } & SignedIn)
+  /** `suspended` is said to nobody but who has proved to be this customer. */
+  | { ok: false; why: 'wrong' | 'suspended'; customerId: string | null };
 
 export interface CustomerService {
   /** A mail to verify the address leaves with it. */
@@ -36,7 +39,7 @@ export interface CustomerService {
   resolveCookie(sessionToken: string): Promise<CookieSession | undefined>;
   findSessionById(sessionId: string): Promise<StartedSession | undefined>;
   /** For a person who has proved to be this customer. */
-  startSession(customerId: string, from: SessionOrigin): Promise<SignedIn | undefined>;
+  startSession(customerId: string, from: SessionOrigin): Promise<LoginOutcome>;
 }
 
 /** A session, as the OAuth server asks after it. */
@@ -56,6 +59,7 @@ export interface CookieSession {
 export interface CustomerDependencies {
   database: Database;
   login: Pick<Login<Customer>, 'passwords' | 'sessions' | 'mails' | 'security'>;
+  isSuspended: (customerId: string) => boolean;
   newId: NewId;
   now: () => Date;
 }
@@ -75,9 +79,10 @@ const COOKIE_SCOPES = SCOPES.filter((scope) => scope !== 'offline_access');
 export function createCustomerService(deps: CustomerDependencies): CustomerService {
   const { database, login, newId, now } = deps;
 
-  async function signIn(customer: Customer, from: SessionOrigin): Promise<SignedIn> {
+  async function signIn(customer: Customer, from: SessionOrigin): Promise<LoginOutcome> {
+    if (deps.isSuspended(customer.id)) return { ok: false, why: 'suspended', customerId: customer.id };
     const { token } = await login.sessions.start(database, { personId: customer.id, from });
-    return { customer, sessionToken: token };
+    return { ok: true, customer, sessionToken: token };
   }
 
   return {
@@ -102,13 +107,13 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
 
     async login({ email, password, from }) {
       const outcome = await login.security.checkPassword({ email, password });
-      if (!outcome.ok) return { ok: false, customerId: outcome.personId };
-      return { ok: true, ...(await signIn(outcome.person, from)) };
+      if (!outcome.ok) return { ok: false, why: 'wrong', customerId: outcome.personId };
+      return signIn(outcome.person, from);
     },
 
     async startSession(customerId, from) {
       const customer = await findCustomer(database, customerId);
-      return customer && signIn(customer, from);
+      return customer ? signIn(customer, from) : { ok: false, why: 'wrong', customerId: null };
     },
 
     async logout(sessionToken) {

@@ -33,7 +33,7 @@ export interface OAuthServerDependencies {
   tokens: TokenService;
   access: Access;
   audit: AuditService;
-  suspensions: Pick<Suspensions, 'isSuspended'>;
+  suspensions: Pick<Suspensions, 'isSuspended' | 'refusal'>;
   routesOn: RoutesOn;
   resolveBearer: BearerResolver;
   revocations: Pick<Revocations, 'transaction'>;

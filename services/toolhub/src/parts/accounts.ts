@@ -87,15 +87,16 @@ export async function addAccounts(
     onReclaimed: erasure.reclaim,
   });
   const { security, sessions, passkeys } = login;
-  const customers = createCustomerService({ database, login, newId, now });
+  const suspensions = await createSuspensions({
+    ...{ database, changes, now, operator: config.seller.name },
+    onError: (error) => app.log.error({ err: error }, 'suspensions could not be read'),
+  });
+  const { isSuspended } = suspensions;
+  const customers = createCustomerService({ database, login, isSuspended, newId, now });
   const tokens = createTokenService({ database, revocations, newId, randomBytes, now });
   const oauth = createOAuthService({ database, publicUrl, sealer, randomBytes, revocations, now });
   await oauth.upsertOwnClient();
   const { internalTokens, adminToken } = config.secrets;
-  const suspensions = await createSuspensions({
-    ...{ database, changes, now },
-    onError: (error) => app.log.error({ err: error }, 'suspensions could not be read'),
-  });
   const resolveBearer = suspensions.guardBearer(
     createBearerResolver({ revocations, sources: [tokens, oauth], internalTokens, now }),
   );
@@ -105,9 +106,9 @@ export async function addAccounts(
   const routes = routesOn(app);
   const egress = createEgress({ allow: config.egressAllow });
 
-  registerCustomerRoutes(routes, { customers, security, erasure, access });
+  registerCustomerRoutes(routes, { customers, security, erasure, access, suspensions });
   registerSecurityRoutes(routes, { security, sessions, access });
-  registerPasskeyRoutes(routes, { customers, passkeys, access });
+  registerPasskeyRoutes(routes, { customers, passkeys, access, suspensions });
   registerTokenRoutes(routes, { tokens, access });
   registerAuditRoutes(routes, { audit, access });
   registerOAuthServer(app, {

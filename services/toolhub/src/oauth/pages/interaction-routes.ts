@@ -2,6 +2,7 @@ import { type App, acceptedOrigins, expireCookie, noteAudit } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
 import { type Interaction, errors as oauthErrors } from 'oidc-provider';
+import type { Suspensions } from '../../admin/suspensions.ts';
 import type { Access } from '../../customers/access.ts';
 import type { CookieSession, CustomerService } from '../../customers/service.ts';
 import type { RoutesOn } from '../../route-rules.ts';
@@ -13,7 +14,7 @@ import {
   createLoginForms,
   type LoginFormDependencies,
   type LoginPlace,
-  SUSPENDED,
+  sendSuspended,
   showLogin,
   showSignup,
 } from './login-form.ts';
@@ -26,6 +27,7 @@ export interface InteractionRoutesDependencies extends LoginFormDependencies {
   routesOn: RoutesOn;
   customers: CustomerService;
   access: Access;
+  suspensions: Pick<Suspensions, 'isSuspended' | 'refusal'>;
 }
 
 type Handler = (
@@ -180,7 +182,7 @@ function createConsent(deps: InteractionRoutesDependencies): Handler {
     if (decision !== 'allow' && decision !== 'deny')
       return showConsent(deps, request, reply, interaction, 'Choose whether to allow the access.');
     const { customerId } = session.session;
-    if (deps.suspensions.isSuspended(customerId)) return sendPage(reply, SUSPENDED, 403);
+    if (deps.suspensions.isSuspended(customerId)) return sendSuspended(reply, deps.suspensions);
     const result =
       decision === 'allow'
         ? { consent: { grantId: await grantConsent(deps.provider, interaction, customerId) } }

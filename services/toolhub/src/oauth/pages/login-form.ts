@@ -20,7 +20,7 @@ import { loginPage, problemPage, signupPage } from './pages.ts';
 export interface LoginFormDependencies {
   customers: Pick<CustomerService, 'login' | 'signup'>;
   access: Pick<Access, 'cookieName' | 'secureCookies'>;
-  suspensions: Pick<Suspensions, 'isSuspended'>;
+  suspensions: Pick<Suspensions, 'refusal'>;
   addressLimit: RateLimit;
 }
 
@@ -36,11 +36,11 @@ export interface LoginPlace {
   proceed(reply: FastifyReply): Promise<FastifyReply>;
 }
 
-export const SUSPENDED: Page = problemPage({
-  title: 'Account suspended',
-  detail: 'This account is suspended; ask the operator.',
-});
-const FORBIDDEN = 403;
+/** Says whom to ask; only who has proved to be the customer sees it. */
+export function sendSuspended(reply: FastifyReply, suspensions: Pick<Suspensions, 'refusal'>): FastifyReply {
+  const { title, detail, status } = suspensions.refusal();
+  return sendPage(reply, problemPage({ title, detail }), status);
+}
 
 /** Logging in and signing up by plain forms, wherever they stand. */
 export function createLoginForms(deps: LoginFormDependencies) {
@@ -51,10 +51,6 @@ export function createLoginForms(deps: LoginFormDependencies) {
     { customer, sessionToken }: SignedIn,
   ): Promise<FastifyReply> {
     noteAudit(request, { subject: customer.id });
-    if (deps.suspensions.isSuspended(customer.id)) {
-      noteAudit(request, { outcome: 'refused' });
-      return sendPage(reply, SUSPENDED, FORBIDDEN);
-    }
     reply.header('set-cookie', sessionCookie(deps.access, sessionToken));
     return place.proceed(reply);
   }
@@ -74,6 +70,10 @@ export function createLoginForms(deps: LoginFormDependencies) {
       const outcome = await deps.customers.login({ email, password, from: originOf(request) });
       if (outcome.ok) return await enter(request, reply, place, outcome);
       noteAudit(request, { subject: outcome.customerId });
+      if (outcome.why === 'suspended') {
+        noteAudit(request, { outcome: 'refused' });
+        return sendSuspended(reply, deps.suspensions);
+      }
       return refuse('The e-mail address or the password is wrong.', 401);
     } catch (error) {
       return refuse(explainRefusal(error, reply), (error as AppError).status);
