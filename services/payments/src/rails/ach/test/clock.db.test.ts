@@ -187,6 +187,14 @@ describe('the clock', () => {
       ...payment.timeline.map(({ timestamp }) => timestamp),
     ].map((stamp) => Date.parse(stamp ?? ''));
     expect(Math.max(...stamps)).toBeLessThanOrEqual(shows);
+    // Messages keep the hours of the calendar, which the clock has not reached.
+    for (const [id, directions] of [
+      [later, ['out']],
+      [ids[1] ?? '', ['out', 'in']],
+    ] as const) {
+      const ahead = (await house.messages.list(tenant, id)).filter(({ createdAt }) => +createdAt > shows);
+      expect(new Set(ahead.map(({ direction }) => direction))).toEqual(new Set(directions));
+    }
     expect((await house.check(tenant)).ok).toBe(true);
   });
 
