@@ -48,8 +48,10 @@ async function main(): Promise<void> {
       portVariable: 'TOOLHUB_PORT',
       hostVariable: 'TOOLHUB_HOST',
     });
+    // Who reads that it runs may end it at once, so signals are listened for before that is said.
+    const running = runUntilSignal({ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers });
     process.stdout.write(welcome(config));
-    await runUntilSignal({ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers });
+    await running;
   } catch (error) {
     // A start that fails half-way must not leave the embedded server behind.
     for (const closer of closers) await closer.close();
