@@ -229,7 +229,7 @@ export const errors = defineErrors({
   too_many_streams: {
     kind: 'rate_limited',
     title: 'Too many streams',
-    detail: 'A key may have ten event streams open at once.',
+    detail: 'A key may have ten event streams open at once, and an organisation a hundred in each mode.',
     help: 'Close one, or listen to one stream for all.',
   },
   last_event_unknown: {

@@ -1,6 +1,9 @@
 // Events that are listed, and events as they happen: in order, each once, whatever process tells of them and however often the line breaks.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { STREAMS_PER_KEY_MAX } from '../../../services/payments/src/events/stream.ts';
+import { STREAMS_PER_KEY_MAX, STREAMS_PER_TENANT_MAX } from '../../../services/payments/src/events/stream.ts';
 import { type Harness, type Instance, startHarness, startInstance } from './harness.ts';
 
 let harness: Harness;
@@ -24,9 +27,9 @@ interface Message {
 function listen(url: string, key: string, lastEventId?: string) {
   const stop = new AbortController();
   const messages: Message[] = [];
-  let open = () => {};
-  /** From then on the stream tells of what happens. */
-  const opened = new Promise<void>((resolve) => {
+  let open = (_status: number) => {};
+  /** The answer's status; from then on the stream tells of what happens. */
+  const opened = new Promise<number>((resolve) => {
     open = resolve;
   });
   const done = (async () => {
@@ -37,7 +40,7 @@ function listen(url: string, key: string, lastEventId?: string) {
       },
       signal: stop.signal,
     });
-    open();
+    open(response.status);
     let text = '';
     try {
       for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -214,6 +217,52 @@ test('[P-8.16] a stream ends with its key, and with the test mode that it told o
   await reset.opened;
   await harness.call('POST', '/v1/sandbox/reset', { key: another });
   await reset.done;
+});
+
+test('[P-8.16] an organisation with many keys takes no places of others, and its other mode has its own', async () => {
+  const { id, live } = await harness.organisation();
+  const keys = await Promise.all(
+    Array.from({ length: STREAMS_PER_TENANT_MAX / STREAMS_PER_KEY_MAX + 1 }, () =>
+      harness.key(id, { mode: 'test' }),
+    ),
+  );
+  const [last, ...others] = keys.map(({ key }) => key);
+  const clients = others.flatMap((key) =>
+    Array.from({ length: STREAMS_PER_KEY_MAX }, () => listen(harness.url, key)),
+  );
+  const statusesOf = async (those: typeof clients) =>
+    new Set(await Promise.all(those.map(({ opened }) => opened)));
+  expect(await statusesOf(clients)).toEqual(new Set([200]));
+  const refused = await harness.call('GET', '/v1/events/stream', { key: last as string });
+  expect([refused.status, refused.body.code]).toEqual([429, 'too_many_streams']);
+  const { test: stranger } = await harness.organisation();
+  const welcome = [listen(harness.url, live), listen(harness.url, stranger)];
+  expect(await statusesOf(welcome)).toEqual(new Set([200]));
+  await Promise.all([...clients, ...welcome].map((client) => client.stop()));
+});
+
+test('[P-8.16] who hangs up while a stream is being opened takes no place for good', async () => {
+  const { test: key } = await harness.organisation();
+  const { hostname, port } = new URL(harness.url);
+  const hangUpAfter = async (waitMs: number) => {
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(
+      `GET /v1/events/stream HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${key}\r\n\r\n`,
+    );
+    await sleep(waitMs);
+    socket.resetAndDestroy();
+  };
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all(Array.from({ length: STREAMS_PER_KEY_MAX }, (_, index) => hangUpAfter(index)));
+  }
+  const clients = async () => {
+    const opened = Array.from({ length: STREAMS_PER_KEY_MAX }, () => listen(harness.url, key));
+    const statuses = await Promise.all(opened.map((client) => client.opened));
+    await Promise.all(opened.map((client) => client.stop()));
+    return new Set(statuses);
+  };
+  await expect.poll(clients, { interval: 200 }).toEqual(new Set([200]));
 });
 
 test('[P-8.16] streams per key are bounded, an unknown or old Last-Event-ID is refused, and places come free', async () => {

@@ -96,6 +96,7 @@ export function registerEventRoutes(
     async (request, reply) => {
       const hungUp = new AbortController();
       reply.raw.once('close', () => hungUp.abort());
+      if (reply.raw.destroyed) hungUp.abort();
       const lastEventId = request.headers['last-event-id'];
       const messages = await streams.open({
         caller: request.caller,

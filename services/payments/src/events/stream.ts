@@ -8,6 +8,8 @@ import { currentPlace, findMoved, findPlace, listAfter, type StreamPlace } from 
 /** Streams are resumed by an event that is at most this old. */
 export const RESUME_HOURS = 24;
 export const STREAMS_PER_KEY_MAX = 10;
+/** Of an organisation in one mode and one process: keys can be made by the hundred, and must not take everybody's places. */
+export const STREAMS_PER_TENANT_MAX = 100;
 const STREAMS_MAX = 1_000;
 const PAGE = 100;
 /**
@@ -47,7 +49,9 @@ interface Listener {
 
 export function createEventStreams(deps: EventStreamsDependencies) {
   const listeners = new Set<Listener>();
-  const byKey = new Map<string, number>();
+  const byKey = createCounts();
+  const byTenant = createCounts();
+  let open = 0;
   let isLooking = false;
 
   /** Wakes those for whose tenants there is something new; runs while anybody listens. */
@@ -77,17 +81,22 @@ export function createEventStreams(deps: EventStreamsDependencies) {
     setTimeout(() => void look(), LOOK_MS);
   }
 
-  function admit(keyId: string): () => void {
-    const open = byKey.get(keyId) ?? 0;
-    let total = 0;
-    for (const count of byKey.values()) total += count;
-    if (open >= STREAMS_PER_KEY_MAX || total >= STREAMS_MAX)
-      throw errors.too_many_streams({ retryAfterSeconds: 5 });
-    byKey.set(keyId, open + 1);
+  function admit({ keyId, tenant }: Caller): () => void {
+    const isFull =
+      byKey.of(keyId) >= STREAMS_PER_KEY_MAX ||
+      byTenant.of(tenant.id) >= STREAMS_PER_TENANT_MAX ||
+      open >= STREAMS_MAX;
+    if (isFull) throw errors.too_many_streams({ retryAfterSeconds: 5 });
+    byKey.add(keyId, 1);
+    byTenant.add(tenant.id, 1);
+    open += 1;
+    let hasLeft = false;
     return () => {
-      const left = (byKey.get(keyId) ?? 1) - 1;
-      if (left === 0) byKey.delete(keyId);
-      else byKey.set(keyId, left);
+      if (hasLeft) return;
+      hasLeft = true;
+      byKey.add(keyId, -1);
+      byTenant.add(tenant.id, -1);
+      open -= 1;
     };
   }
 
@@ -111,8 +120,11 @@ export function createEventStreams(deps: EventStreamsDependencies) {
       ended.addEventListener('abort', () => listener.wake(), { once: true });
       yield `retry: ${RETRY_MS}\n\n`;
       let silentSince = performance.now();
+      // What is silent costs a look of all together and none of its own: whoever opens many would keep the database busy.
+      let hasNews = true;
       while (!ended.aborted && (await stream.stillAllowed())) {
-        const found = await listAfter(database, tenant.id, { place: listener.place, limit: PAGE });
+        const { place } = listener;
+        const found = hasNews ? await listAfter(database, tenant.id, { place, limit: PAGE }) : [];
         if (found.length > 0) {
           listener.place = found[found.length - 1]?.place ?? listener.place;
           silentSince = performance.now();
@@ -123,10 +135,10 @@ export function createEventStreams(deps: EventStreamsDependencies) {
           silentSince = performance.now();
           yield ': heartbeat\n\n';
         }
-        await new Promise<void>((resolve) => {
-          setTimeout(resolve, KEY_CHECK_MS).unref();
-          listener.wake = resolve;
-          if (ended.aborted) resolve();
+        hasNews = await new Promise<boolean>((resolve) => {
+          setTimeout(resolve, KEY_CHECK_MS, false).unref();
+          listener.wake = () => resolve(true);
+          if (ended.aborted) resolve(false);
         });
       }
     } finally {
@@ -138,7 +150,10 @@ export function createEventStreams(deps: EventStreamsDependencies) {
   return {
     /** Refuses before anything is sent; what it answers must be read to its end or returned. */
     async open(stream: OpenStream): Promise<AsyncGenerator<string>> {
-      const leave = admit(stream.caller.keyId);
+      const leave = admit(stream.caller);
+      // Who hangs up while it is being opened never begins to read, and what was not begun has no end to leave by.
+      if (stream.hungUp.aborted) leave();
+      else stream.hungUp.addEventListener('abort', leave, { once: true });
       try {
         return tell(stream, await beginAt(stream), leave);
       } catch (error) {
@@ -150,6 +165,19 @@ export function createEventStreams(deps: EventStreamsDependencies) {
 }
 
 export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/** How many there are of each; those of which there are none are forgotten. */
+function createCounts() {
+  const counts = new Map<string, number>();
+  return {
+    of: (id: string) => counts.get(id) ?? 0,
+    add(id: string, more: number): void {
+      const count = (counts.get(id) ?? 0) + more;
+      if (count === 0) counts.delete(id);
+      else counts.set(id, count);
+    },
+  };
+}
 
 function isBefore(place: StreamPlace, other: StreamPlace | undefined): boolean {
   if (other === undefined) return true;

@@ -4,7 +4,7 @@ import { apiVersions } from '../api-version.ts';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
 import { EVENT_RETENTION_DAYS, type EventType, eventTypes } from '../events/event.ts';
-import { RESUME_HOURS, STREAMS_PER_KEY_MAX } from '../events/stream.ts';
+import { RESUME_HOURS, STREAMS_PER_KEY_MAX, STREAMS_PER_TENANT_MAX } from '../events/stream.ts';
 import { KEY_LENGTH_MAX } from '../idempotency/key.ts';
 import { KEY_RETENTION_DAYS } from '../idempotency/service.ts';
 import { SANDBOX_TOKEN, type Scope, scopes } from '../keys/key.ts';
@@ -101,8 +101,8 @@ function limitsTable({ rates }: PaymentsConfig): string {
         '[`limit_reached`](errors.md#limit_reached)',
       ],
       [
-        'Event streams of a key',
-        inNumbers(STREAMS_PER_KEY_MAX),
+        'Event streams of a key, and of an organisation in one mode',
+        `${inNumbers(STREAMS_PER_KEY_MAX)}, and ${inNumbers(STREAMS_PER_TENANT_MAX)}`,
         '[`too_many_streams`](errors.md#too_many_streams)',
       ],
       [
