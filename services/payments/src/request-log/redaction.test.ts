@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { SESSION_TOKEN_PREFIX } from '../people/service.ts';
 import { REDACTED, redact, redactText } from './redaction.ts';
 
 test('what names or opens an account is taken out, and what explains the call stays', () => {
@@ -69,4 +70,12 @@ test('an account number is found wherever it stands, and ids stay whole', () => 
     }),
   );
   expect(redactText('pay_01jcrzq4c8kq2v0n5sxt2bhm6g')).toBe('pay_01jcrzq4c8kq2v0n5sxt2bhm6g');
+});
+
+test('every kind of token that people have is known by how it begins', () => {
+  for (const prefix of [SESSION_TOKEN_PREFIX, 'sk_test_', 'sk_live_', 'whsec_', 'pml_', 'piv_']) {
+    expect(redactText(`/v1/session/invitations/${prefix}kq3f8ZpW0n5sVxT2-bYhL6_uRc`)).toBe(
+      `/v1/session/invitations/${REDACTED}`,
+    );
+  }
 });

@@ -8,7 +8,8 @@ const SECRET_FIELD =
 const AMOUNT_FIELD =
   /amount|total|fee|posted|pending|available|owed|score|payments|count|version|_ms$|_seconds$/i;
 
-const SECRET_TEXT = /\b(?:sk_(?:test|live)|whsec|psess|pml|pinv)_[A-Za-z0-9+/=_-]+/g;
+/** Keys, secrets of webhooks, sessions, and the tokens of mails and invitations, by how they begin. */
+const SECRET_TEXT = /\b(?:sk_(?:test|live)|whsec|pss|pml|piv)_[A-Za-z0-9+/=_-]+/g;
 const MAIL_ADDRESS = /[^\s@"'<>=&]{1,64}(?:@|%40)[^\s@"'<>&]{1,255}\.[a-z]{2,}/gi;
 /** Seven digits or more, which blanks and dashes do not hide; days are none. */
 const LONG_NUMBER = /(?<![\w.:-])(?!\d{4}-\d\d-\d\d\b)\d(?:[ -]?\d){6,}(?![\w:-])/g;
