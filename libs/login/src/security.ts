@@ -55,6 +55,8 @@ export interface AccountSecurityOptions<P extends Person> {
   now: () => Date;
 }
 
+/** The id of no person. */
+const NOBODY = 'nobody';
 const TOKENS_KEPT_MS = 48 * 60 * 60_000;
 
 export function createAccountSecurity<P extends Person>(
@@ -107,8 +109,8 @@ export function createAccountSecurity<P extends Person>(
 
     async forgot(email) {
       const found = await people.findLogin(database, emailKey(email));
-      if (found === undefined) return;
-      await database.transaction((tx) => mails.plan(tx, 'reset', found.person.id));
+      // A mail to nobody is planned as well, and never sent: the time of the answer tells no more than its words.
+      await database.transaction((tx) => mails.plan(tx, 'reset', found?.person.id ?? NOBODY));
     },
 
     async reset({ token, password }) {

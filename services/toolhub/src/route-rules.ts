@@ -98,7 +98,9 @@ export function createToolhubRoutes(deps: RouteRulesDependencies): RoutesOn {
           : INTERNAL;
       const actor = actorBehind(caller, subject);
       const line = { customerId: subject ?? own, actor, action, target, outcome };
-      await audit.record([{ ...line, ip: request.ip, requestId: request.id }]);
+      const recorded = audit.record([{ ...line, ip: request.ip, requestId: request.id }]);
+      // A stranger must not learn from the time of a refusal whether there is an account to write it down for.
+      if (caller !== undefined || outcome === 'success') await recorded;
     },
     once() {
       throw new Error('no route of this service keeps idempotency keys');

@@ -119,3 +119,29 @@ test('[TH-1.6] sign-ups, registrations and logins share a limit per network addr
     await limited.stop();
   }
 });
+
+test('[TH-3.3] a refused login waits for nothing that only an account has', async () => {
+  const { email, id } = await signUp(first.url);
+  const refusals = async () => {
+    const sql = `select 1 from audit_entries where customer_id = $1 and outcome = 'refused'`;
+    return (await database.database.query(sql, [id])).rows.length;
+  };
+  await database.database.transaction(async (tx) => {
+    await tx.query('lock table audit_entries in share mode');
+    for (const tried of [email, newEmail()])
+      expect((await login(first, tried, 'wrong password')).status).toBe(401);
+  });
+  await expect.poll(refusals).toBe(1);
+});
+
+test('[TH-3.3] whoever forgot a password makes the same work, with an account and without one', async () => {
+  const { email } = await signUp(first.url);
+  const planned = async () => {
+    const sql = `select 1 from jobs where name = 'mail.account' and payload ->> 'kind' = 'reset'`;
+    return (await database.database.query(sql)).rows.length;
+  };
+  for (const [index, tried] of [email, newEmail()].entries()) {
+    expect((await call(`${first.url}/api/auth/forgot`, { body: { email: tried } })).status).toBe(202);
+    expect(await planned()).toBe(index + 1);
+  }
+});
