@@ -36,7 +36,7 @@ export async function listTokenIds(tx: Queryable, customerId: string): Promise<s
 }
 
 /** What lets programs in, what they were allowed, where news of the account goes, and what its tools act with. */
-export const ACCESS_TABLES = [
+const ACCESS_TABLES = [
   'personal_tokens',
   'oauth_tokens',
   'oauth_auth_codes',
