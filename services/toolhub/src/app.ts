@@ -92,6 +92,8 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const notices = createNotices({
     ...{ schema: SCHEMA, mailer: base.mailer, publicUrl: base.config.server.publicUrl },
     customers: accounts.customers,
+    // Asked when a mail leaves, long after all parts are there.
+    stopsAtLimit: async (customerId) => (await tools.billing.planState(customerId)).stopsAtLimit,
   });
   const emitEvent = notices.withMail(webhooks.emitEvent);
   const platforms = addPlatforms(base, { definitions, accounts, emitEvent });

@@ -23,6 +23,7 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
   const newId = createIdFactory({ now: () => new Date(), randomBytes });
   const sent: Mail[] = [];
   let failures = 1;
+  const paying = await addCustomer(database);
   const notices = createNotices({
     schema: SCHEMA,
     publicUrl: 'https://toolhub.example',
@@ -36,6 +37,7 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
         emailVerified: true,
       }),
     },
+    stopsAtLimit: async (id) => id !== paying,
     mailer: {
       async send(mail) {
         failures -= 1;
@@ -65,6 +67,8 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
       throw new Error('rolled back');
     }),
   ).rejects.toThrow('rolled back');
+  const data = { threshold_percent: 100, used: 50_000, limit: 50_000, period: '2026-12' };
+  await database.transaction((tx) => emitEvent(tx, { customerId: paying, type: 'usage.threshold', data }));
   const worker = await startWorker({
     database,
     handlers: notices.handlers,
@@ -72,13 +76,24 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
     onError: () => {},
     pollMs: 100,
   });
-  await expect.poll(() => sent.length).toBe(2);
+  await expect.poll(() => sent.length).toBe(3);
   await expect.poll(async () => (await database.query('select 1 from jobs')).rowCount).toBe(0);
   await worker.drain();
   expect(sent.map(({ subject }) => subject).sort()).toEqual([
-    'You have used 80 % of the calls of 2026-10',
-    'You have used all calls of 2026-10',
+    'You have used 80 % of the calls of October 2026',
+    'You have used all calls of December 2026',
+    'You have used all calls of October 2026',
   ]);
+  const textOf = (end: string) => sent.find(({ subject }) => subject.endsWith(end))?.text;
+  expect(textOf('all calls of December 2026')).toContain(
+    'Further calls are charged by the price of your plan.',
+  );
+  expect(textOf('80 % of the calls of October 2026')).toContain(
+    'When they are used up, further calls are refused until the next month begins (UTC).',
+  );
+  expect(textOf('all calls of October 2026')).toContain(
+    'Further calls are refused until the next month begins (UTC).\n\nYour plan, its limit and its spend cap are at https://toolhub.example/billing.',
+  );
   const { rows } = await database.query<{ id: string }>(
     `select id from events where type = 'usage.threshold'`,
   );

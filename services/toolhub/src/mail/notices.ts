@@ -3,11 +3,14 @@ import type { Mail, Mailer } from '@libs/mail';
 import type { Customer } from '../customers/customer.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { EmitEvent, NewEvent } from '../events/event.ts';
+import { periodTitle } from '../invoices/period.ts';
 
 export interface NoticesDependencies {
   schema: string;
   mailer: Pick<Mailer, 'send'>;
   customers: Pick<CustomerService, 'find'>;
+  /** Whether calls beyond the customer's limit are refused; otherwise they are charged. */
+  stopsAtLimit: (customerId: string) => Promise<boolean>;
   publicUrl: string;
 }
 
@@ -31,7 +34,8 @@ export function createNotices(deps: NoticesDependencies): Notices {
     const customer = await deps.customers.find(payload.customerId);
     // To an address that nobody has proved to read, usage is nobody's business.
     if (customer === undefined || !customer.emailVerified) return;
-    await deps.mailer.send(toMail(payload, customer, deps.publicUrl));
+    const stopsAtLimit = await deps.stopsAtLimit(customer.id);
+    await deps.mailer.send(toMail(payload, customer, { publicUrl: deps.publicUrl, stopsAtLimit }));
   }
   return {
     withMail: (emitEvent) => async (tx, event) => {
@@ -57,24 +61,30 @@ export function createNotices(deps: NoticesDependencies): Notices {
 }
 
 /** Named after the event, so that a repeat is recognised as one. */
-function toMail({ eventId, data }: Notice, customer: Customer, publicUrl: string): Mail {
+function toMail(
+  { eventId, data }: Notice,
+  customer: Customer,
+  { publicUrl, stopsAtLimit }: { publicUrl: string; stopsAtLimit: boolean },
+): Mail {
   const { threshold_percent: percent, used, limit, period } = data;
   const isOver = percent >= 100;
+  const month = periodTitle(period);
+  const then = stopsAtLimit
+    ? 'refused until the next month begins (UTC)'
+    : 'charged by the price of your plan';
   return {
     id: eventId,
     to: customer.email,
     subject: isOver
-      ? `You have used all calls of ${period}`
-      : `You have used ${percent} % of the calls of ${period}`,
+      ? `You have used all calls of ${month}`
+      : `You have used ${percent} % of the calls of ${month}`,
     text: [
       'Hello,',
       '',
-      `you have made ${used.toLocaleString('en-US')} of the ${limit.toLocaleString('en-US')} calls of ${period}.`,
-      isOver
-        ? 'Further calls of this month are refused or charged, as your plan says.'
-        : 'When they are used up, further calls of the month are refused or charged, as your plan says.',
+      `you have made ${used.toLocaleString('en-US')} of the ${limit.toLocaleString('en-US')} calls of ${month}.`,
+      isOver ? `Further calls are ${then}.` : `When they are used up, further calls are ${then}.`,
       '',
-      `Your plan, its limit and its spend cap are at ${publicUrl}.`,
+      `Your plan, its limit and its spend cap are at ${publicUrl}/billing.`,
       '',
     ].join('\n'),
   };
