@@ -30,6 +30,25 @@ export function testWebhooks(running: () => Running): void {
     await page.getByRole('row', { name: /webhook_endpoint\.test.*Delivered/ }).waitFor();
   });
 
+  test('what was given up while the endpoint was away is sent again at one stroke', async () => {
+    const { receiver, page } = running();
+    receiver.respond = answer(500);
+    await button(page, 'Send a test').click();
+    await page.getByRole('row', { name: /webhook_endpoint\.test.*500/ }).waitFor();
+    receiver.respond = answer(410);
+    await button(page, 'Send a test').click();
+    await page.getByText(/Switched off, since it answered 410/).waitFor();
+    const abandoned = page.getByRole('row', { name: /webhook_endpoint\.test.*Abandoned/ });
+    await expect.poll(() => abandoned.count()).toBe(2);
+    // As long as it is off, nothing can be sent.
+    expect(await page.getByRole('button', { name: /^Try these/ }).count()).toBe(0);
+    receiver.respond = answer(204);
+    await button(page, 'Switch on').click();
+    await button(page, 'Try these 2 again').click();
+    await expect.poll(() => abandoned.count()).toBe(0);
+    await expect.poll(() => page.getByRole('row', { name: /Pending/ }).count()).toBe(0);
+  });
+
   test('changes what an endpoint hears of; a wrong address is refused at its field', async () => {
     const { page } = running();
     await button(page, 'Edit').click();

@@ -209,6 +209,9 @@ export function testJourneysEnd(running: () => Running): void {
     await page.getByText('On its way again.').waitFor();
     await letter.waitFor({ state: 'detached' });
     await expect.poll(() => hub.receiver.at('/hooks').length).toBeGreaterThan(before);
+    // The others at one stroke.
+    await page.getByRole('button', { name: /^Send these \d+ again$/ }).click();
+    await letters.waitFor({ state: 'detached' });
   });
 
   test('[TH-11.31] everything is downloaded from the settings, in one file', {

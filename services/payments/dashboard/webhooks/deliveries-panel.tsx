@@ -16,7 +16,7 @@ import {
   When,
   wordsOfCode,
 } from '@libs/ui';
-import { Anchor, Badge, Modal, Stack, Title } from '@mantine/core';
+import { Anchor, Badge, Group, Modal, Stack, Title } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList, useObject } from '../api/client.ts';
 import type { WebhookDelivery } from '../api/types.ts';
@@ -31,8 +31,11 @@ type Attempt = WebhookDelivery['attempts'][number];
 const answerOf = (attempt: Attempt | undefined) =>
   attempt === undefined ? '–' : String(attempt.status ?? capitalised(attempt.error ?? words.noAnswer));
 
+/** Nobody tries these again but a person. */
+const hasStranded: ReadonlySet<WebhookDelivery['status']> = new Set(['failed', 'abandoned']);
+
 /** What was sent to an endpoint, what came back, and when it is tried again. */
-export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
+export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string; isEnabled: boolean }) {
   const search = useSearchState();
   const rights = useRights();
   const [openedId, setOpened] = useState<string>();
@@ -44,6 +47,13 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
     await client.post(`/v1/webhook_deliveries/${id}/retry`);
     await refresh(path);
     toast.done(words.retried);
+  };
+  const stranded = (query.data?.data ?? []).filter(({ status }) => hasStranded.has(status));
+  const retryAll = async () => {
+    // One after the other, so that a receiver that has just come back is not run over.
+    for (const { id } of stranded) await client.post(`/v1/webhook_deliveries/${id}/retry`);
+    await refresh(path);
+    toast.done(words.retriedAll(stranded.length));
   };
   const columns: Column<WebhookDelivery>[] = [
     {
@@ -80,7 +90,14 @@ export function DeliveriesPanel({ endpointId }: { endpointId: string }) {
     <Panel
       title={words.deliveries}
       flush
-      actions={<ActionButton onAct={() => refresh(path)}>{texts.common.refresh}</ActionButton>}
+      actions={
+        <Group gap="xs">
+          {rights.write && isEnabled && stranded.length > 1 ? (
+            <ActionButton onAct={retryAll}>{words.retryAll(stranded.length)}</ActionButton>
+          ) : null}
+          <ActionButton onAct={() => refresh(path)}>{texts.common.refresh}</ActionButton>
+        </Group>
+      }
     >
       <QueryTable
         label={words.deliveries}

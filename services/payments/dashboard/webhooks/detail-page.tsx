@@ -52,7 +52,7 @@ export function WebhookPage() {
                 ]}
               />
             </Panel>
-            <DeliveriesPanel endpointId={endpoint.id} />
+            <DeliveriesPanel endpointId={endpoint.id} isEnabled={endpoint.status === 'enabled'} />
           </>
         )}
       </QueryView>

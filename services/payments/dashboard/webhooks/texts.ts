@@ -46,6 +46,8 @@ export const webhooks = {
   retry: 'Try again now',
   sendAgain: 'Send again',
   retried: 'It is being sent again.',
+  retryAll: (count: number) => `Try these ${count} again`,
+  retriedAll: (count: number) => `${count} are being sent again.`,
   request: 'Request',
   response: 'Answers',
   answered: 'How the last answer began',

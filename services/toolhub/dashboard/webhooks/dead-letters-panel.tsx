@@ -19,6 +19,8 @@ import { DEAD_LETTERS_PATH, type DeadLetter } from './webhook.ts';
 
 const words = texts.webhooks;
 const REFETCH_MS = 3_000;
+/** As many such calls as the service takes from a customer at once. */
+const REPLAYS_MAX = 10;
 
 function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
   return [
@@ -52,8 +54,24 @@ export function DeadLettersPanel() {
   // Deliveries are given up while somebody looks.
   const query = useObject<ListPage<DeadLetter>>(DEAD_LETTERS_PATH, { refetchMs: REFETCH_MS });
   const [shown, setShown] = useState<DeadLetter>();
+  const letters = (query.data?.data ?? []).slice(0, REPLAYS_MAX);
+  const replayAll = async () => {
+    // One after the other, so that a receiver that has just come back is not run over.
+    for (const { id } of letters) await client.post(`${DEAD_LETTERS_PATH}/${id}/replay`);
+    await refresh('/api/webhooks');
+    toast.done(words.replayedAll(letters.length));
+  };
   return (
-    <Panel title={words.deadLetters} lead={words.deadLettersLead} flush>
+    <Panel
+      title={words.deadLetters}
+      lead={words.deadLettersLead}
+      flush
+      actions={
+        letters.length > 1 ? (
+          <ActionButton onAct={replayAll}>{words.replayAll(letters.length)}</ActionButton>
+        ) : null
+      }
+    >
       <QueryTable
         label={words.deadLetters}
         query={query}

@@ -53,5 +53,7 @@ export const webhooks = {
   show: 'Show',
   replay: 'Send again',
   replayed: 'On its way again.',
+  replayAll: (count: number) => `Send these ${count} again`,
+  replayedAll: (count: number) => `${count} are on their way again.`,
   payload: 'Body',
 } as const;
