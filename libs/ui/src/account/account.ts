@@ -7,6 +7,8 @@ export interface Account {
   client: Client;
   api: Pick<Api, 'useList' | 'refresh'>;
   brand: ReactNode;
+  /** Whether the person who is logged in here has proved the address; nobody is logged in: refused. */
+  isVerified: () => Promise<boolean>;
   paths: {
     /** Before `/login`, `/signup`, `/forgot`, `/reset`, `/verify` and `/password`. */
     auth: string;

@@ -1,6 +1,7 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
+import { ApiError } from '../api/problem.ts';
 import { NarrowPage } from '../shell/narrow-page.tsx';
 import { ProblemView } from '../show/problem-view.tsx';
 import { Loading } from '../show/query-view.tsx';
@@ -15,9 +16,15 @@ export function VerifyPage({ account }: { account: Account }) {
   const verified = useQuery({
     queryKey: ['verify', token],
     queryFn: async () => {
-      await account.client.post(`${account.paths.auth}/verify`, { token });
+      try {
+        await account.client.post(`${account.paths.auth}/verify`, { token });
+      } catch (refusal) {
+        // Who follows the link a second time has nothing left to do.
+        if (await isVerifiedAlready(account)) return 'before';
+        throw refusal;
+      }
       await account.api.refresh(account.paths.person);
-      return true;
+      return 'now';
     },
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
@@ -33,7 +40,7 @@ export function VerifyPage({ account }: { account: Account }) {
       ) : null}
       {verified.isSuccess ? (
         <Alert color="brand" role="status">
-          {words.done}
+          {verified.data === 'before' ? words.doneBefore : words.done}
         </Alert>
       ) : null}
       <Button component={Link} to="/" variant={verified.isSuccess ? 'filled' : 'default'}>
@@ -41,4 +48,14 @@ export function VerifyPage({ account }: { account: Account }) {
       </Button>
     </NarrowPage>
   );
+}
+
+async function isVerifiedAlready(account: Account): Promise<boolean> {
+  try {
+    return await account.isVerified();
+  } catch (error) {
+    // Of a stranger nothing is known, and the refusal of the link is what counts.
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
 }

@@ -1,11 +1,13 @@
 import type { Account } from '@libs/ui/account';
 import { client, refresh, useList } from '../api/client.ts';
 import { SESSION_PATH } from '../api/shown-session.ts';
+import type { Session } from '../api/types.ts';
 import { Brand } from './brand.tsx';
 
 export const account: Account = {
   client,
   api: { useList, refresh },
   brand: <Brand />,
+  isVerified: async () => (await client.get<Session>(SESSION_PATH)).user.email_verified,
   paths: { auth: SESSION_PATH, person: SESSION_PATH, own: SESSION_PATH },
 };
