@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '@libs/db';
 import { MailError, type Mailer } from '@libs/mail';
 import { toMail } from './mail-text.ts';
+import { printInvoice } from './paper/print.ts';
 import type { Seller } from './parties.ts';
 import type { Period } from './period.ts';
-import { printInvoice } from './print.ts';
 import { next } from './states.ts';
 import {
   type ClaimedMail,

@@ -2,9 +2,9 @@ import type { Queryable } from '@libs/db';
 import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import { firstDayOf, nextPeriod, type Period, periodOf, startOf } from './period.ts';
-import { type DayTerms, type PlanTerms, type PricedMonth, priceMonth } from './pricing.ts';
+import { type DayTerms, type PlanTerms, type PricedMonth, priceMonth } from './prices/pricing.ts';
+import { currentTerms, type PlanChange, termsByDay } from './prices/timeline.ts';
 import { findCandidate, listPlanChanges, listPlanVersions } from './run-store.ts';
-import { currentTerms, type PlanChange, termsByDay } from './timeline.ts';
 import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
 
 export interface PreviewDependencies {

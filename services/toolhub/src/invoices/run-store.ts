@@ -1,7 +1,7 @@
 import type { Queryable } from '@libs/db';
 import type { BillingDetails } from './parties.ts';
 import { endOf, firstDayOf, type Period, startOf } from './period.ts';
-import type { PlanChange, PlanVersion } from './timeline.ts';
+import type { PlanChange, PlanVersion } from './prices/timeline.ts';
 
 export interface Candidate {
   id: string;

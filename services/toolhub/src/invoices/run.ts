@@ -8,7 +8,8 @@ import type { InvoiceMails } from './mails.ts';
 import { CURRENCY } from './money.ts';
 import type { Issuer } from './parties.ts';
 import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
-import { type PricedMonth, priceMonth } from './pricing.ts';
+import { type PricedMonth, priceMonth } from './prices/pricing.ts';
+import { type PlanVersion, termsByDay } from './prices/timeline.ts';
 import {
   advanceSeries,
   type Candidate,
@@ -21,7 +22,6 @@ import {
 } from './run-store.ts';
 import { firstStatus } from './states.ts';
 import { countUnsent, insertInvoices, rearmFailedMails } from './store.ts';
-import { type PlanVersion, termsByDay } from './timeline.ts';
 import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
 
 export interface InvoiceRunDependencies {

@@ -7,10 +7,10 @@ import type { Invoice } from './invoice.ts';
 import { isLockInUse } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
 import type { CountRun } from './metrics.ts';
+import { printInvoice } from './paper/print.ts';
 import { type BillingDetails, NO_DETAILS, type Seller } from './parties.ts';
 import { nextPeriod, type Period, periodBefore } from './period.ts';
 import { type PlanPreview, previewPlan } from './preview.ts';
-import { printInvoice } from './print.ts';
 import {
   createInvoiceRun,
   type DryRunOutcome,

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { DayUsage } from './pricing.ts';
+import type { DayUsage } from './prices/pricing.ts';
 
 /** Which calls are to be charged; `to` is not part of the range. */
 export interface ChargedCallsQuery {

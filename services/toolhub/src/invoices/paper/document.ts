@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import Document, { type ParsedFont, type PDFDocument, type TextOptions } from 'pdfkit';
-import { formatNumber, type Invoice, type InvoiceLine, isOwed } from './invoice.ts';
-import { formatAmount, formatCount } from './money.ts';
-import { addressLines, type Issuer, type PaymentWays, paymentUrl, type Seller } from './parties.ts';
-import { dateTitle, periodTitle } from './period.ts';
+import { formatNumber, type Invoice, type InvoiceLine, isOwed } from '../invoice.ts';
+import { formatAmount, formatCount } from '../money.ts';
+import { addressLines, type Issuer, type PaymentWays, paymentUrl, type Seller } from '../parties.ts';
+import { dateTitle, periodTitle } from '../period.ts';
 import { type Printable, toPrintable } from './printable.ts';
 
 // Fonts that are embedded print the same everywhere, and they have letters that the fonts of every PDF reader lack:

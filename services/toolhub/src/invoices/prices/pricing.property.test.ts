@@ -1,8 +1,8 @@
 // What a month costs: exact examples, and the rules that hold for any plan, any usage and any change.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { daysIn } from '../period.ts';
 import { apportion } from './apportion.ts';
-import { daysIn } from './period.ts';
 import { type DayTerms, type DayUsage, type PlanTerms, priceMonth, prorate } from './pricing.ts';
 import { type PlanChange, type PlanVersion, termsByDay } from './timeline.ts';
 

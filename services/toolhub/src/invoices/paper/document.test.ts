@@ -1,9 +1,9 @@
 // The PDF is read back: what stands on it, and that it stands within the page.
 import { describe, expect, test } from 'vitest';
+import type { Invoice } from '../invoice.ts';
+import { NO_DETAILS } from '../parties.ts';
+import { readPdf } from '../test/pdf-text.ts';
 import { renderInvoice } from './document.ts';
-import type { Invoice } from './invoice.ts';
-import { NO_DETAILS } from './parties.ts';
-import { readPdf } from './test/pdf-text.ts';
 
 const seller = {
   issuer: {

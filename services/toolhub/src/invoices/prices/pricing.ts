@@ -1,7 +1,7 @@
+import type { InvoiceLine } from '../invoice.ts';
+import { formatCents } from '../money.ts';
+import { daysIn, type Period, periodTitle } from '../period.ts';
 import { apportion } from './apportion.ts';
-import type { InvoiceLine } from './invoice.ts';
-import { formatCents } from './money.ts';
-import { daysIn, type Period, periodTitle } from './period.ts';
 
 /*
  * What a month costs. Pure: the same input gives the same lines, to the cent, however often it is asked.

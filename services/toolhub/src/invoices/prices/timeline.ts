@@ -1,4 +1,4 @@
-import { daysIn, endOf, type Period, startOf } from './period.ts';
+import { daysIn, endOf, type Period, startOf } from '../period.ts';
 import type { DayTerms, PlanTerms } from './pricing.ts';
 
 export interface PlanChange {
