@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import type { Payload } from './store.ts';
 
 /** A client that a customer let in and that can still come in. */
 export interface ConnectedClient {
@@ -71,4 +72,37 @@ export async function findClientOf(
     [token.customerId, token.id],
   );
   return rows[0] && { clientId: rows[0].client_id, grantId: rows[0].grant_id, name: rows[0].name };
+}
+
+export async function upsertGrant(
+  db: Queryable,
+  grant: {
+    customerId: string;
+    id: string;
+    clientId: string;
+    payload: Payload;
+    createdAt: Date;
+    expiresAt: Date;
+  },
+): Promise<void> {
+  await db.query(
+    `insert into oauth_grants (customer_id, id, client_id, payload, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (customer_id, id) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
+    [
+      grant.customerId,
+      grant.id,
+      grant.clientId,
+      JSON.stringify(grant.payload),
+      grant.createdAt,
+      grant.expiresAt,
+    ],
+  );
+}
+
+export async function findGrant(db: Queryable, id: string): Promise<Payload | undefined> {
+  const { rows } = await db.query<{ payload: Payload }>('select payload from oauth_grants where id = $1', [
+    id,
+  ]);
+  return rows[0]?.payload;
 }

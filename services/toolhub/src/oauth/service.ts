@@ -6,6 +6,7 @@ import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
 import { findClientName, upsertClient } from './clients-store.ts';
+import { deleteExpired } from './expiry-store.ts';
 import {
   type ConnectedClient,
   findClientOf,
@@ -13,18 +14,11 @@ import {
   hasGrantFor,
   listConnectedClients,
 } from './grants-store.ts';
+import { insertConnect, takeConnect } from './interactions-store.ts';
 import { OWN_CLIENT_ID, ownClientMetadata } from './provider/own-client.ts';
 import { ACCESS_TOKEN_PREFIX, oauthPaths } from './provider/provider.ts';
 import { ownCallback } from './provider/redirects.ts';
-import {
-  deleteExpired,
-  deleteFamily,
-  findLiveAccessToken,
-  insertConnect,
-  markExchanged,
-  type SpendableKind,
-  takeConnect,
-} from './store.ts';
+import { deleteFamily, findLiveAccessToken, markExchanged, type SpendableKind } from './store.ts';
 
 const CONNECT_MS = 30 * 60_000;
 const UNUSED_CLIENT_MS = 90 * 24 * 60 * 60_000;

@@ -5,18 +5,16 @@ import { hashToken } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrationSource } from '../schema.ts';
 import { upsertClient } from './clients-store.ts';
+import { deleteExpired } from './expiry-store.ts';
+import { upsertGrant } from './grants-store.ts';
+import { insertConnect, takeConnect, upsertInteraction } from './interactions-store.ts';
 import {
   consumeCode,
-  deleteExpired,
   deleteFamily,
   findCode,
   findLiveAccessToken,
   insertCode,
-  insertConnect,
   insertOAuthToken,
-  takeConnect,
-  upsertGrant,
-  upsertInteraction,
 } from './store.ts';
 
 const NOW = new Date('2026-06-01T12:00:00Z');

@@ -10,21 +10,18 @@ import {
 import type { Revocations } from '../../customers/revocations.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import { findClient, upsertClient } from '../clients-store.ts';
+import { findGrant, upsertGrant } from '../grants-store.ts';
+import { deleteInteraction, findInteraction, upsertInteraction } from '../interactions-store.ts';
 import {
   consumeCode,
   consumeRefreshToken,
   deleteFamily,
-  deleteInteraction,
   deleteOAuthToken,
   findCode,
-  findGrant,
-  findInteraction,
   findToken,
   insertCode,
   insertOAuthToken,
   type Spendable,
-  upsertGrant,
-  upsertInteraction,
 } from '../store.ts';
 import type { Arrivals } from './arrivals.ts';
 import { isLateReuse, waitOutRace } from './spending.ts';
