@@ -10,7 +10,8 @@ import {
   planChangeFromApi,
 } from '../billing/plan-api.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
-import type { AdminCustomer, FailedJob, JobSummary } from './overview.ts';
+import { registerJobRoutes } from './jobs-routes.ts';
+import type { AdminCustomer } from './overview.ts';
 import type { AdminService } from './service.ts';
 
 export interface AdminRoutesDependencies {
@@ -82,58 +83,16 @@ const SuspendBody = Type.Object(
   { additionalProperties: false, title: 'SuspendCustomer', examples: [{ reason: 'Unpaid invoices.' }] },
 );
 
-const JobSchema = Type.Object(
-  {
-    name: Type.String(),
-    due: Type.Integer({ description: 'Waiting now, or being worked on.' }),
-    scheduled: Type.Integer({ description: 'For a later time.' }),
-    failed: Type.Integer({ description: 'Given up after all tries.' }),
-    attempts_max: Type.Integer({ description: 'The most tries of any.' }),
-    next_run_at: momentOrNull,
-    last_error: textOrNull,
-  },
-  {
-    title: 'JobSummary',
-    examples: [
-      {
-        ...{ name: 'webhooks.deliver', due: 0, scheduled: 2, failed: 0, attempts_max: 1 },
-        next_run_at: '2026-11-16T15:04:05.000Z',
-        last_error: null,
-      },
-    ],
-  },
-);
-
-const FailedJobSchema = Type.Object(
-  {
-    id: Type.Integer(),
-    name: Type.String(),
-    attempts: Type.Integer(),
-    failed_at: moment,
-    last_error: textOrNull,
-  },
-  {
-    title: 'FailedJob',
-    examples: [
-      {
-        ...{ id: 17, name: 'mail.send', attempts: 25, last_error: 'connection refused' },
-        failed_at: '2026-11-16T15:04:05.000Z',
-      },
-    ],
-  },
-);
-
 const Params = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 100, examples: [customerExample.id] }),
 });
 const customerCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^cus_[0-9a-z]{26}$' }) }));
-const jobCursor = cursorCodec(Type.Object({ id: Type.Integer({ minimum: 1 }) }));
 
 export function registerAdminRoutes(routes: ToolhubRoutes, deps: AdminRoutesDependencies): void {
   registerCustomers(routes, deps);
   registerSuspension(routes, deps);
   registerPlan(routes, deps);
-  registerJobs(routes, deps);
+  registerJobRoutes(routes, deps);
 }
 
 function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies): void {
@@ -277,73 +236,6 @@ function registerPlan(routes: ToolhubRoutes, deps: AdminRoutesDependencies): voi
   );
 }
 
-function registerJobs(routes: ToolhubRoutes, { admin }: AdminRoutesDependencies): void {
-  routes.get(
-    '/api/admin/jobs',
-    {
-      access: 'admin',
-      rate: 'none',
-      audit: 'none',
-      idempotency: 'safe',
-      schema: {
-        operationId: 'admin.list_jobs',
-        tags: ['Admin'],
-        summary: 'What waits, runs and failed in the background',
-        description: 'By kind of work.',
-        response: { 200: Type.Object({ data: Type.Array(JobSchema) }, { title: 'JobSummaryList' }) },
-      },
-    },
-    async () => ({ data: (await admin.jobs()).map(toApiJob) }),
-  );
-  routes.get(
-    '/api/admin/jobs/failed',
-    {
-      access: 'admin',
-      rate: 'none',
-      audit: 'none',
-      idempotency: 'safe',
-      schema: {
-        operationId: 'admin.list_failed_jobs',
-        tags: ['Admin'],
-        summary: 'Jobs that were given up',
-        description: 'Newest first, each with its last error.',
-        querystring: listQuery(),
-        response: { 200: listSchema(FailedJobSchema) },
-      },
-    },
-    ({ query }) =>
-      listPage(query, {
-        cursor: jobCursor,
-        read: ({ from, limit }) => admin.failedJobs({ before: from?.id, limit }),
-        positionOf: ({ id }) => ({ id }),
-        show: toApiFailedJob,
-      }),
-  );
-  routes.post(
-    '/api/admin/jobs/:id/retry',
-    {
-      access: 'admin',
-      rate: 'none',
-      audit: { action: 'job.retried', targetParam: 'id' },
-      idempotency: 'natural',
-      schema: {
-        operationId: 'admin.retry_job',
-        tags: ['Admin'],
-        summary: 'Try a job again that was given up',
-        description: 'It begins anew at once, with all its tries.',
-        params: Type.Object({
-          id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [17] }),
-        }),
-        response: { 204: Type.Null() },
-      },
-    },
-    async (request, reply) => {
-      await admin.retryJob(request.params.id);
-      return reply.code(204).send(null);
-    },
-  );
-}
-
 function toApiCustomer(customer: AdminCustomer): Static<typeof CustomerSchema> {
   return {
     id: customer.id,
@@ -354,27 +246,5 @@ function toApiCustomer(customer: AdminCustomer): Static<typeof CustomerSchema> {
     created_at: customer.createdAt.toISOString(),
     suspended_at: customer.suspendedAt?.toISOString() ?? null,
     suspension_reason: customer.suspensionReason,
-  };
-}
-
-function toApiJob(job: JobSummary): Static<typeof JobSchema> {
-  return {
-    name: job.name,
-    due: job.due,
-    scheduled: job.scheduled,
-    failed: job.failed,
-    attempts_max: job.attemptsMax,
-    next_run_at: job.nextRunAt?.toISOString() ?? null,
-    last_error: job.lastError,
-  };
-}
-
-function toApiFailedJob(job: FailedJob): Static<typeof FailedJobSchema> {
-  return {
-    id: job.id,
-    name: job.name,
-    attempts: job.attempts,
-    failed_at: job.failedAt.toISOString(),
-    last_error: job.lastError,
   };
 }
