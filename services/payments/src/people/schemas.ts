@@ -7,7 +7,7 @@ import {
 } from '@libs/login';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
+import { closed, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { type MemberOf, type PersonCaller, roles } from './person.ts';
 import type { SessionView } from './service.ts';
 
@@ -28,6 +28,7 @@ export const LinkToken = Type.String({
   maxLength: 200,
   description: 'From the link in the mail.',
 });
+export const Nothing = Type.Object({}, { ...closed, title: 'Nothing', examples: [{}] });
 export const RoleSchema = oneOfStrings(roles);
 const LiveAccessSchema = oneOfStrings(['none', 'requested', 'approved', 'refused']);
 
