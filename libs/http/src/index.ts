@@ -3,7 +3,7 @@ export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export { csvLine } from './csv.ts';
 export type { MetricsAccess } from './edge/health.ts';
-export { acceptedHosts, acceptedOrigins, requireSameOrigin } from './edge/same-origin.ts';
+export { acceptedHosts, acceptedOrigins, refuseForeignPages, requireSameOrigin } from './edge/same-origin.ts';
 export {
   JSON_LIMITS,
   LARGE_JSON_BYTES,

@@ -1,8 +1,11 @@
 // Every operation of the reference, called by everybody there is: keys of each scope and mode, people of each role, the
 // operator, and those who are nobody any more. What the matrix does not let in learns nothing but that.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CallerKind, keyScopes, needOf, type Verdict, verdictOf } from './authorisation-matrix.ts';
-import { ADMIN_TOKEN, type Harness, startHarness } from './harness.ts';
+import { ADMIN_TOKEN, type Harness, SANDBOX_KEY, startHarness } from './harness.ts';
 import { nextMail, signUp, verifyAddress } from './person.ts';
 
 interface Operation {
@@ -210,4 +213,29 @@ test('[P-3.20] no page of another site writes with anybody’s cookie, whatever 
     if (told.size !== 1 || !told.has(expected)) wrong.push(`${operation.id}: ${[...told].join(', ')}`);
   }
   expect(wrong).toEqual([]);
+});
+
+/** By Node's own client, since `fetch` names no other host than the one it asks. */
+async function makeBalance(headers: Record<string, string>): Promise<number | undefined> {
+  const asked = request(`${harness.url}/v1/payment_methods`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${SANDBOX_KEY}`, 'content-type': 'application/json' },
+      ...{ 'idempotency-key': randomUUID(), ...headers },
+    },
+  });
+  asked.end(JSON.stringify({ type: 'balance' }));
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
+test('[P-3.20] a page under a name that was made to lead here writes nothing with the published key', async () => {
+  const rebound = { origin: 'http://evil.example:4000', host: 'evil.example:4000' };
+  expect(await makeBalance(rebound)).toBe(403);
+  expect(await makeBalance({})).toBe(201);
+  for (const origin of ['chrome-extension://abcdef', 'null', 'https://console.example'])
+    expect(await makeBalance({ origin })).toBe(201);
+  const read = await harness.call('GET', '/v1/payments', { headers: { origin: 'https://evil.example' } });
+  expect([read.status, read.headers.get('access-control-allow-origin')]).toEqual([200, null]);
 });

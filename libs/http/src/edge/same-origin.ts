@@ -58,3 +58,14 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 export function requireSameOrigin(request: HeaderRequest, origins: ReadonlySet<string>): void {
   if (!sameOrigin(request, origins)) throw baseErrors.csrf();
 }
+
+/**
+ * For requests that no cookie authenticates. A page of a name that was made to lead to this machine (DNS rebinding) may
+ * send what it likes here and read the answers, with a token that everybody knows; what it writes comes with an origin
+ * that is the host it asks for, and not ours. Other pages are held off by their browser, and programs have no origin.
+ */
+export function refuseForeignPages({ method, headers }: HeaderRequest, origins: ReadonlySet<string>): void {
+  const { origin, host } = headers;
+  if (origin === undefined || SAFE_METHODS.has(method) || origins.has(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()) throw baseErrors.csrf();
+}

@@ -5,6 +5,7 @@ import {
   parseCookies,
   type RateLimit,
   type RouteRules,
+  refuseForeignPages,
   requireSameOrigin,
 } from '@libs/http';
 import { equalSecrets } from '@libs/seal';
@@ -89,6 +90,7 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
   function identifyKey(request: FastifyRequest, authorization: string): void | Promise<void> {
     const token = bearerToken(authorization);
     if (token === undefined) throw unauthorized();
+    refuseForeignPages(request, origins);
     const caller = keys.authenticate(token);
     if (caller instanceof Promise) return caller.then((found) => remember(request, found));
     return remember(request, caller);
