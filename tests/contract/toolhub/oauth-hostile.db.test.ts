@@ -111,6 +111,19 @@ describe('a faulty authorization request', () => {
     expect(visit.headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:3118\/callback[?#]error=/);
   });
 
+  test('[TH-4.14] leads nobody to a page elsewhere that only its own maker has let in', async () => {
+    const client = await registerClient(url, { redirect_uris: ['https://evil.example/landing'] });
+    const mallory = await signUp(url);
+    await obtainTokens(url, mallory, client);
+    const faulty = authorizeUrl(url, client, newPkce(), { response_type: 'token' });
+    for (const browser of [new Browser(), ada.browser]) {
+      const visit = await browser.fetch(faulty);
+      expect([visit.status, visit.headers.get('location')]).toEqual([400, null]);
+    }
+    const own = await mallory.browser.fetch(faulty);
+    expect(own.headers.get('location')).toMatch(/^https:\/\/evil\.example\/landing[?#]error=/);
+  });
+
   test('[TH-4.14] a denial is still told, since somebody clicked', async () => {
     const client = await registerClient(url);
     const location = await decide(ada, authorizeUrl(url, client, newPkce()), 'deny');

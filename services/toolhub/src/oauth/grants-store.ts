@@ -55,8 +55,15 @@ export async function grantBelongsTo(
   return rowCount === 1;
 }
 
-export async function hasGrantFor(db: Queryable, clientId: string): Promise<boolean> {
-  const { rowCount } = await db.query('select 1 from oauth_grants where client_id = $1 limit 1', [clientId]);
+/** Of one customer, or of any. */
+export async function hasGrantFor(
+  db: Queryable,
+  { clientId, customerId }: { clientId: string; customerId: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select 1 from oauth_grants where client_id = $1 and ($2::text is null or customer_id = $2) limit 1',
+    [clientId, customerId],
+  );
   return rowCount === 1;
 }
 

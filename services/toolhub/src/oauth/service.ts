@@ -28,8 +28,8 @@ export interface OAuthService extends TokenSource {
   /** Writes the platform's own client as this version wants it; every start does. */
   upsertOwnClient(): Promise<void>;
   markExchanged(spent: { kind: SpendableKind; value: string }): Promise<void>;
-  /** Whether any customer has let this client in. */
-  hasConsent(clientId: string): Promise<boolean>;
+  /** Whether this customer, or any (null), has let the client in. */
+  hasConsent(clientId: string, customerId: string | null): Promise<boolean>;
   /** What a client calls itself, or its id. */
   clientName(clientId: string): Promise<string>;
   /** The address that starts the connector's flow; what proves its end stays here. */
@@ -115,7 +115,7 @@ export function createOAuthService(deps: {
 
     clientName: async (clientId) => (await findClientName(database, clientId)) ?? clientId,
 
-    hasConsent: (clientId) => hasGrantFor(database, clientId),
+    hasConsent: (clientId, customerId) => hasGrantFor(database, { clientId, customerId }),
 
     async beginConnect() {
       const state = newToken('', randomBytes);

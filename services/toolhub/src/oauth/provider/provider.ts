@@ -16,7 +16,7 @@ import {
 import { parseScopes, SCOPES, type Scope } from '../../customers/identity.ts';
 import type { CookieSession } from '../../customers/service.ts';
 import { OWN_CLIENT_ID } from './own-client.ts';
-import { isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
+import { isLoopback, isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
 
 const CODE_SECONDS = 60;
 const ACCESS_TOKEN_SECONDS = 60 * 60;
@@ -60,8 +60,8 @@ export interface ProviderDependencies {
   fetchDocument: FetchDocument;
   mayFetchDocument(ctx: Context): Promise<boolean>;
   renderError(ctx: Context, body: ErrorBody): void;
-  /** Whether a customer has let this client in, so that it is known to be more than a registration. */
-  hasConsent(clientId: string): Promise<boolean>;
+  /** Whether this customer, or any (null), has let the client in, so that it is known to be more than a registration. */
+  hasConsent(clientId: string, customerId: string | null): Promise<boolean>;
   /** Called before the answer leaves, when a code or a refresh token has become new tokens. */
   onExchanged(ctx: Context, spent: Spent): Promise<void>;
 }
@@ -320,7 +320,8 @@ const BAD_REQUEST = 400;
 
 /**
  * Anybody can register a client with any address, so a faulty request must not send a visitor there, without a click,
- * unless a customer has let that client in before. The visitor reads here what is wrong.
+ * unless they have let that client in before. Somebody else's consent counts for programs on the visitor's own machine
+ * alone: whoever registers a client can consent to it in no time. The visitor reads here what is wrong.
  */
 async function keepVisitor(
   ctx: Context,
@@ -329,10 +330,17 @@ async function keepVisitor(
 ): Promise<void> {
   const { oidc } = ctx;
   if (fault === undefined || oidc?.route !== 'authorization' || ctx.response.get('location') === '') return;
-  if (oidc.client !== undefined && (await deps.hasConsent(oidc.client.clientId))) return;
+  if (oidc.client !== undefined && (await isTrusted(ctx, oidc.client.clientId, deps))) return;
   ctx.remove('location');
   ctx.status = BAD_REQUEST;
   deps.renderError(ctx, fault);
+}
+
+async function isTrusted(ctx: Context, clientId: string, deps: ProviderDependencies): Promise<boolean> {
+  if (clientId === OWN_CLIENT_ID || isLoopback(ctx.response.get('location')))
+    return deps.hasConsent(clientId, null);
+  const visitor = await deps.sessionOf(ctx);
+  return visitor !== undefined && deps.hasConsent(clientId, visitor.session.customerId);
 }
 
 async function finish(ctx: Context, deps: ProviderDependencies): Promise<void> {

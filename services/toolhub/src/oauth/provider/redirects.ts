@@ -54,6 +54,11 @@ function isPlainLoopback(uri: string): boolean {
 
 const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::([0-9]{1,5}))?(?=[/?]|$)/;
 
+/** Whether an address is a program on the visitor's own machine. */
+export function isLoopback(uri: string): boolean {
+  return LOOPBACK_PORT.test(uri);
+}
+
 /** Native programs listen on whatever port is free (RFC 8252 §7.3), so that alone may differ. */
 function withoutLoopbackPort(uri: string): string | undefined {
   const match = LOOPBACK_PORT.exec(uri);
