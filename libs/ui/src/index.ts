@@ -32,6 +32,7 @@ export { Loading, QueryView } from './show/query-view.tsx';
 export { SecretOnce } from './show/secret-once.tsx';
 export { TabRow } from './show/tab-row.tsx';
 export { toast } from './show/toast.ts';
+export { withUnseenMarked } from './show/unseen.ts';
 export { Day, When } from './show/when.tsx';
 export { breakable, Coded, capitalised, wordsOfCode } from './show/words.tsx';
 export type { Column } from './table/columns-for.ts';

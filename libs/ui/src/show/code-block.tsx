@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import { CopyButton } from './copy.tsx';
 import { useIsSideways } from './sideways.ts';
 import { TabRow } from './tab-row.tsx';
+import { jsonWithUnseenEscaped } from './unseen.ts';
 
 /** `wrap`: long lines go on below instead of scrolling, for what somebody has to read to the end. */
 export function CodeBlock({ text, label, wrap }: { text: string; label: string; wrap?: boolean }) {
@@ -46,5 +47,5 @@ export function CodeTabs({ samples, label }: { samples: readonly CodeSample[]; l
 }
 
 export function JsonBlock({ value, label }: { value: unknown; label: string }) {
-  return <CodeBlock text={JSON.stringify(value, null, 2)} label={label} wrap />;
+  return <CodeBlock text={jsonWithUnseenEscaped(JSON.stringify(value, null, 2))} label={label} wrap />;
 }

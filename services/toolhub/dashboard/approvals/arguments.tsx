@@ -1,4 +1,4 @@
-import { Facts, JsonBlock } from '@libs/ui';
+import { Facts, JsonBlock, withUnseenMarked } from '@libs/ui';
 import { Button, List, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { texts } from '../texts.ts';
@@ -15,10 +15,14 @@ function wordsOf(name: string): string {
 /** As somebody reads it who never saw JSON; nothing is left out. */
 function Value({ value, depth = 0 }: { value: unknown; depth?: number }): ReactNode {
   if (typeof value === 'string')
-    return <span style={{ whiteSpace: 'pre-wrap' }}>{value === '' ? words.empty : value}</span>;
+    return (
+      <span style={{ whiteSpace: 'pre-wrap', unicodeBidi: 'isolate' }}>
+        {value === '' ? words.empty : withUnseenMarked(value)}
+      </span>
+    );
   if (value === null) return words.empty;
   if (typeof value === 'boolean') return value ? texts.tools.yes : texts.tools.no;
-  if (typeof value !== 'object' || depth >= DEPTH_MAX) return JSON.stringify(value);
+  if (typeof value !== 'object' || depth >= DEPTH_MAX) return withUnseenMarked(JSON.stringify(value));
   if (Array.isArray(value))
     return value.length === 0 ? (
       words.empty
@@ -34,7 +38,7 @@ function Value({ value, depth = 0 }: { value: unknown; depth?: number }): ReactN
   return (
     <Facts
       facts={Object.entries(value).map(([name, each]) => [
-        wordsOf(name),
+        withUnseenMarked(wordsOf(name)),
         <Value key={name} value={each} depth={depth + 1} />,
       ])}
     />

@@ -132,23 +132,28 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         <Arguments value={approval.arguments} />
         {approval.arguments_cut ? (
           <Anchor component={Link} to="/approvals" search={{ id } as never} size="sm">
-            {words.whole}
+            {status === 'pending' ? words.wholeToAllow : words.whole}
           </Anchor>
         ) : null}
         {status === 'pending' ? (
           <Group>
-            <ActionButton variant="filled" onAct={() => decide('allow', { remember: 'once' })}>
-              {words.allowOnce}
-            </ActionButton>
+            {/* Who allows has seen all of it. */}
+            {approval.arguments_cut ? null : (
+              <ActionButton variant="filled" onAct={() => decide('allow', { remember: 'once' })}>
+                {words.allowOnce}
+              </ActionButton>
+            )}
             <ActionButton
               c="light-dark(var(--mantine-color-red-8), var(--mantine-color-red-3))"
               onAct={() => decide('deny', {})}
             >
               {words.deny}
             </ActionButton>
-            <ActionButton onAct={() => decide('allow', { remember: 'client' })}>
-              {words.allowAlways}
-            </ActionButton>
+            {approval.arguments_cut ? null : (
+              <ActionButton onAct={() => decide('allow', { remember: 'client' })}>
+                {words.allowAlways}
+              </ActionButton>
+            )}
           </Group>
         ) : null}
         {status === 'allowed' ? (

@@ -24,6 +24,7 @@ export const approvals = {
   until: 'until',
   exactly: 'This is sent, and nothing else:',
   whole: 'Show all of it',
+  wholeToAllow: 'Show all of it, to allow it',
   all: 'All approvals',
   arguments: 'Arguments',
   allowOnce: 'Allow once',
