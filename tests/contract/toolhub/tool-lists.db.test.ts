@@ -235,6 +235,8 @@ describe('a change of the list', () => {
     return {
       methods,
       response,
+      /** By the other side. */
+      ended: reading,
       async end() {
         controller.abort();
         await reading;
@@ -259,6 +261,22 @@ describe('a change of the list', () => {
     await ada.api('PUT', '/api/tools/slack_send_message', { enabled: false });
     await expect.poll(() => [near.methods.length, far.methods.length]).toEqual([3, 3]);
     expect(other.methods).toEqual(['notifications/subscriptions/acknowledged']);
+    await Promise.all(streams.map(({ end }) => end()));
+  });
+
+  test('[TH-3.6] is told to no token that was revoked, in any process', async () => {
+    const ada = await newPerson();
+    const { id, token } = await makeToken(here.url, ada, { scopes: ['tools:read'] });
+    const streams = await Promise.all([
+      listen(here.url, token),
+      listen(there.url, token),
+      listen(there.url, ada.tools),
+    ]);
+    await expect.poll(() => streams.map(({ methods }) => methods.length)).toEqual([1, 1, 1]);
+    await ada.api('DELETE', `/api/tokens/${id}`);
+    await Promise.all(streams.slice(0, 2).map(({ ended }) => ended));
+    await connect(ada);
+    await expect.poll(() => streams.map(({ methods }) => methods.length)).toEqual([1, 1, 2]);
     await Promise.all(streams.map(({ end }) => end()));
   });
 

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { LARGE_JSON_BYTES } from '@libs/http';
+import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallRequest, CallSession } from '../calls/call.ts';
 import { untilHangUp } from '../calls/hang-up.ts';
@@ -52,6 +53,9 @@ export interface Endpoint {
   answer(entry: Entry, request: FastifyRequest, reply: FastifyReply): Promise<Answer>;
   close(): Promise<void>;
 }
+
+/** A revoked token has stopped within a second; nearly always this is a look into the memory of the process. */
+const TOKEN_CHECK_MS = 500;
 
 export function createEndpoint(deps: EndpointDependencies): Endpoint {
   const { mcp, access, extension } = deps;
@@ -144,19 +148,34 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     });
   }
 
+  /** A stream outlives neither its token nor the good standing of its customer. */
+  async function endUnlessAllowed(request: FastifyRequest, endNow: () => void): Promise<void> {
+    try {
+      await access.identify(request);
+    } catch (error) {
+      if (error instanceof AppError) endNow();
+      else deps.onError(error);
+    }
+  }
+
   async function serve(visit: Visit, exchange: Parameters<typeof sdk.serve>[0]): Promise<Answer> {
     const { request, reply, message } = visit;
-    if (message.method === 'subscriptions/listen' && listChanges.isFull(ownerOf(visit)))
+    const isStream = message.method === 'subscriptions/listen';
+    if (isStream && listChanges.isFull(ownerOf(visit)))
       return { kind: 'body', status: 200, body: errorBody(idOf(message), INTERNAL_ERROR, TOO_MANY_STREAMS) };
     takeOver(reply);
     const endNow = () => reply.raw.destroy();
-    if (message.method === 'subscriptions/listen') deps.drainSignal.addEventListener('abort', endNow);
+    if (isStream) deps.drainSignal.addEventListener('abort', endNow);
+    const watch = isStream
+      ? setInterval(() => void endUnlessAllowed(request, endNow), TOKEN_CHECK_MS)
+      : undefined;
     try {
       await listChanges.openFor(ownerOf(visit), () =>
         sdk.serve(exchange, { request: request.raw, response: reply.raw, body: message }),
       );
     } finally {
       deps.drainSignal.removeEventListener('abort', endNow);
+      clearInterval(watch);
     }
     return { kind: 'sent' };
   }
