@@ -28,6 +28,12 @@ export function testGoingLive(running: () => Running): void {
     await page.getByText('Asked for; we are looking at your organisation.').waitFor();
     const session = await page.request.get('/v1/session').then((response) => response.json());
     const path = `/v1/admin/organisations/${session.organisation.id}/live_access`;
+    const why = { approved: false, reason: 'Tell us how much you expect to move.' };
+    await harness.call('POST', path, { key: ADMIN_TOKEN, body: why });
+    // A refusal says why, and one can ask again.
+    await page.getByText(`The answer: ${why.reason}`).waitFor();
+    await button(page, 'Ask for live access').click();
+    await page.getByText('Asked for; we are looking at your organisation.').waitFor();
     const approved = await harness.call('POST', path, { key: ADMIN_TOKEN, body: { approved: true } });
     expect(approved.status).toBe(200);
     // Whoever waits for it on the page hears of it there.

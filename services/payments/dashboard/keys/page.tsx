@@ -32,7 +32,9 @@ const stateColors: Record<KeyState, string> = { active: 'brand', revoked: 'red',
 export function KeysPage() {
   const rights = useRights();
   const session = useSession();
-  const isClosed = mode === 'live' && session.data?.organisation?.live_access !== 'approved';
+  const liveAccess = session.data?.organisation?.live_access;
+  const isClosed = mode === 'live' && liveAccess !== 'approved';
+  const isAskedFor = liveAccess === 'requested';
   const [opened, { open, close }] = useDisclosure(false);
   const [token, setToken] = useState<string>();
   const create = (
@@ -55,7 +57,7 @@ export function KeysPage() {
           <Empty
             icon="key"
             title={words.needLive}
-            next={words.needLiveNext}
+            next={isAskedFor ? words.liveAskedFor : words.needLiveNext}
             action={
               <Button component={Link} to="/settings">
                 {words.toSettings}

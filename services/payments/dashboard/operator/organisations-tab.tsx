@@ -1,14 +1,17 @@
 import {
+  ApiFormView,
   type Column,
   ConfirmButton,
   CopyText,
   Empty,
   ListPanel,
   toast,
+  useApiForm,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Group } from '@mantine/core';
+import { Badge, Button, Group, Modal, Textarea } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { client, refresh, useList } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
 import type { LiveAccess } from '../api/types.ts';
@@ -25,10 +28,10 @@ interface Organisation {
   created_at: string;
 }
 
-async function decide(id: string, approved: boolean): Promise<void> {
-  await client.post(`${PATH}/${id}/live_access`, { approved });
+async function decide(id: string, decision: { approved: boolean; reason?: string }): Promise<void> {
+  await client.post(`${PATH}/${id}/live_access`, decision);
   await refresh(PATH, '/v1/session');
-  toast.done(approved ? words.approved : words.refused);
+  toast.done(decision.approved ? words.approved : words.refused);
 }
 
 /** Live access has been asked for, at some time. */
@@ -71,18 +74,49 @@ function Decision({
         <ConfirmButton
           label={words.approve}
           question={words.approveQuestion(name)}
-          onConfirm={() => decide(id, true)}
+          onConfirm={() => decide(id, { approved: true })}
         />
       ) : null}
-      {live === 'requested' || live === 'approved' ? (
-        <ConfirmButton
-          danger
-          label={words.refuse}
-          question={words.refuseQuestion(name)}
-          onConfirm={() => decide(id, false)}
-        />
-      ) : null}
+      {live === 'requested' || live === 'approved' ? <RefuseButton id={id} name={name} /> : null}
     </Group>
+  );
+}
+
+/** With the words that the organisation reads. */
+function RefuseButton({ id, name }: { id: string; name: string }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={open}>
+        {words.refuse}
+      </Button>
+      <Modal opened={opened} onClose={close} title={words.refuseQuestion(name)}>
+        <RefuseForm id={id} onDone={close} />
+      </Modal>
+    </>
+  );
+}
+
+function RefuseForm({ id, onDone }: { id: string; onDone: () => void }) {
+  const api = useApiForm({
+    initialValues: { reason: '' },
+    send: async (values) => {
+      const reason = values.reason.trim();
+      await decide(id, { approved: false, ...(reason === '' ? {} : { reason }) });
+      onDone();
+    },
+  });
+  return (
+    <ApiFormView api={api} submitLabel={words.refuse}>
+      <Textarea
+        label={words.reason}
+        description={words.refuseReasonHint}
+        autosize
+        minRows={2}
+        data-autofocus
+        {...api.form.getInputProps('reason')}
+      />
+    </ApiFormView>
   );
 }
 

@@ -15,6 +15,7 @@ export const operator = {
   refuse: 'Refuse',
   approveQuestion: (name: string) => `Approve live access of ${name}?`,
   refuseQuestion: (name: string) => `Refuse live access of ${name}? Its live keys stop working for good.`,
+  refuseReasonHint: 'Its people read it in their settings.',
   approved: 'Live access is approved.',
   refused: 'Live access is refused.',
   reason: 'Reason',

@@ -1,12 +1,13 @@
 import { ApiFormView, Panel, toast, useApiForm } from '@libs/ui';
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
-import { client, refresh } from '../api/client.ts';
+import { client, refresh, useObject } from '../api/client.ts';
 import { SESSION_PATH } from '../api/shown-session.ts';
 import type { LiveAccess } from '../api/types.ts';
 import { useRights, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.settings;
+const LIVE_ACCESS_PATH = '/v1/live_access';
 
 const colors: Record<LiveAccess, string> = {
   none: 'gray',
@@ -19,6 +20,8 @@ export function LiveAccessPanel() {
   const session = useSession();
   const rights = useRights();
   const state = session.data?.organisation?.live_access ?? 'none';
+  const details = useObject<{ reason: string | null }>(LIVE_ACCESS_PATH, { enabled: state === 'refused' });
+  const reason = state === 'refused' ? details.data?.reason : null;
   return (
     <Panel title={words.live}>
       <Stack>
@@ -26,6 +29,11 @@ export function LiveAccessPanel() {
           <Badge color={colors[state]}>{words.liveNames[state]}</Badge>
           <Text size="sm">{words.liveStates[state]}</Text>
         </Group>
+        {reason ? (
+          <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
+            {words.answered} {reason}
+          </Text>
+        ) : null}
         {rights.manage && (state === 'none' || state === 'refused') ? <RequestForm /> : null}
       </Stack>
     </Panel>
@@ -36,8 +44,8 @@ function RequestForm() {
   const api = useApiForm({
     initialValues: { reason: '' },
     send: async ({ reason }) => {
-      await client.post('/v1/live_access', reason.trim() === '' ? {} : { reason: reason.trim() });
-      await refresh(SESSION_PATH, '/v1/live_access');
+      await client.post(LIVE_ACCESS_PATH, reason.trim() === '' ? {} : { reason: reason.trim() });
+      await refresh(SESSION_PATH, LIVE_ACCESS_PATH);
       toast.done(words.requested);
     },
   });

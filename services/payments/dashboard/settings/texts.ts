@@ -11,6 +11,7 @@ export const settings = {
     approved: 'Approved: you can make live keys.',
     refused: 'Refused.',
   },
+  answered: 'The answer:',
   request: 'Ask for live access',
   reason: 'What you will use it for',
   requested: 'Your request is on its way.',

@@ -60,7 +60,7 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
       header: words.delivery,
       render: (delivery) => (
         <div>
-          <Anchor component="button" type="button" size="sm" onClick={() => setOpened(delivery.id)}>
+          <Anchor component="button" type="button" size="sm" ta="left" onClick={() => setOpened(delivery.id)}>
             {wordsOfCode(delivery.event_type)}
           </Anchor>
           <div className="ui-id ui-beside">{delivery.event_type}</div>
