@@ -290,8 +290,10 @@ describe('live access', () => {
     expect((await decide({ approved: false, reason: 'no shoes' })).body.status).toBe('refused');
     const { body: told } = await person.call('GET', '/v1/live_access');
     expect([told.status, told.reason]).toEqual(['refused', 'no shoes']);
+    expect((await nextMail(harness, person.email, /Live access is refused/)).text).toContain('no shoes');
     expect((await ask()).status).toBe(202);
     expect((await decide({ approved: true })).body.status).toBe('approved');
+    expect((await nextMail(harness, person.email, /Live access is approved/)).text).toContain('/live/keys');
     const live = await make();
     expect(live.body).toMatchObject({ mode: 'live', key: expect.stringMatching(/^sk_live_/) });
     expect((await harness.call('GET', '/v1/payments', { key: live.body.key })).status).toBe(200);

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deliveryRules } from '../../../services/payments/src/webhooks/rules.ts';
 import { type Harness, startHarness } from './harness.ts';
+import { mailsTo, nextMail, signUp, verifyAddress } from './person.ts';
 import { answer, type Received, type Receiver, startReceiver } from './receiver.ts';
 import { arrivals as arrivalsAt, ENDPOINTS, setUpWebhooks } from './webhook-rig.ts';
 
@@ -207,6 +208,29 @@ describe('failures', () => {
     await cause();
     await arrivals('/busy', 2);
     expect(Date.now() - first).toBeGreaterThanOrEqual(1_900);
+  });
+
+  test('people who have proved their address are told by mail that an endpoint is switched off', async () => {
+    const owner = await signUp(harness);
+    const stranger = await signUp(harness);
+    await verifyAddress(harness, owner);
+    for (const { call } of [owner, stranger])
+      await call('POST', ENDPOINTS, { url: `${receiver.url}/over`, events: ['webhook_endpoint.test'] });
+    receiver.respond = answer(410);
+    for (const { call } of [stranger, owner]) {
+      const { body } = await call('GET', ENDPOINTS);
+      await call('POST', `${ENDPOINTS}/${body.data[0].id}/test`, {});
+      const statusOf = async () => (await call('GET', `${ENDPOINTS}/${body.data[0].id}`)).body.status;
+      await expect.poll(statusOf).toBe('disabled');
+    }
+    const { subject, text } = await nextMail(harness, owner.email, /switched off/);
+    expect(subject).toBe('A webhook endpoint is switched off (test mode)');
+    expect(text).toMatch(/since it answered 410(.|\n)*\/dashboard\/webhooks\/we_/);
+    expect(text).not.toContain('/over');
+    const toStranger = (await mailsTo(harness, stranger.email)).filter((mail) =>
+      /switched off/.test(mail.subject),
+    );
+    expect(toStranger).toEqual([]);
   });
 
   test('[P-8.9] 410 disables the endpoint, and the others hear of it', async () => {

@@ -2,6 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { LiveAccess } from '../keys/key.ts';
 import type { KeyService } from '../keys/service.ts';
+import type { Notices } from '../notices/service.ts';
 import type { DescribedOrganisation } from './organisation.ts';
 import {
   findOrganisation,
@@ -32,12 +33,14 @@ export interface OrganisationService {
 export interface OrganisationDependencies {
   database: Database;
   keys: Pick<KeyService, 'revokeAll'>;
+  notices: Pick<Notices, 'plan'>;
   now: () => Date;
 }
 
 export function createOrganisationService({
   database,
   keys,
+  notices,
   now,
 }: OrganisationDependencies): OrganisationService {
   async function lock(tx: Queryable, id: string): Promise<DescribedOrganisation> {
@@ -66,6 +69,11 @@ export function createOrganisationService({
       const liveAccess = { status, request, reason, updatedAt: now() };
       await setLiveAccess(tx, id, liveAccess);
       if (!approved) await keys.revokeAll(tx, id, ['live']);
+      await notices.plan(
+        tx,
+        id,
+        approved ? { kind: 'live_access_approved' } : { kind: 'live_access_refused', reason },
+      );
       return { ...organisation, liveAccess };
     },
 

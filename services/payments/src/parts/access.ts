@@ -10,6 +10,7 @@ import { createGates, type Gates } from '../keys/access.ts';
 import { registerOwnKeyRoutes } from '../keys/own-routes.ts';
 import { registerAdminRoutes } from '../keys/routes.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
+import { createNotices, type Notices } from '../notices/service.ts';
 import { registerOrganisationRoutes } from '../organisations/routes.ts';
 import { createOrganisationService } from '../organisations/service.ts';
 import { registerAccountRoutes } from '../people/account-routes.ts';
@@ -33,6 +34,7 @@ export type AccessPart = Part & {
   idempotency: Idempotency;
   replyOnce: ReplyOnce;
   audit: AuditService;
+  notices: Notices;
 };
 
 /** Organisations, their keys and their people: who may come in, how often, and that a repeat does nothing twice. */
@@ -74,7 +76,8 @@ export async function addAccess(
   });
   const invitations = createInvitations({ database, mailer, publicUrl, newId, randomBytes, now });
   const people = createPeopleService({ database, keys, login, invitations, newId, now });
-  const organisations = createOrganisationService({ database, keys, now });
+  const notices = createNotices({ database, mailer, members, publicUrl, newId });
+  const organisations = createOrganisationService({ database, keys, notices, now });
   const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
   const cookies = createSessionCookies(gates.cookie);
   const audit = createAuditService({
@@ -91,7 +94,7 @@ export async function addAccess(
     },
   };
   return {
-    ...{ gates, keys, idempotency, replyOnce, audit },
+    ...{ gates, keys, idempotency, replyOnce, audit, notices },
     routes(_app, routes) {
       registerAdminRoutes(routes, { keys, now });
       registerOwnKeyRoutes(routes, { keys, now });
@@ -102,7 +105,7 @@ export async function addAccess(
       registerAccountRoutes(routes, { people, invitations, sessions: login.sessions });
       registerTeamRoutes(routes, { members, invitations, limits: invitationLimitsOf(base) });
     },
-    handlers: [purge, ...login.handlers, ...invitations.handlers],
+    handlers: [purge, ...login.handlers, ...invitations.handlers, ...notices.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     async close() {
       await changes.close();

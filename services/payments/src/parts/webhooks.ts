@@ -29,7 +29,7 @@ export type WebhooksPart = Part & {
 /** Events, and the webhooks that tell of them. */
 export function addWebhooks(
   base: Base,
-  { gates }: Pick<AccessPart, 'gates'>,
+  { gates, notices }: Pick<AccessPart, 'gates' | 'notices'>,
   { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
 ): WebhooksPart {
   const { config, database, databases, sealer, newId, randomBytes, random, now } = base;
@@ -43,7 +43,9 @@ export function addWebhooks(
   const vault = createSecretVault(sealer);
   const subscriptions = createSubscriptionService(queue, offers);
   const events = createEventService({ database, databases, now, deliver: subscriptions.deliver });
-  const webhooks = createWebhooks({ databases, queue, vault, policy, events, now, newId, randomBytes });
+  const webhooks = createWebhooks({
+    ...{ databases, queue, vault, policy, events, notices, now, newId, randomBytes },
+  });
   const dispatcher = createWebhookDispatcher({
     ...{ database, webhooks, events, vault, policy, rules, now, random, metrics: base.metrics },
     onError: (error) => base.onError(error, { where: 'webhooks' }),

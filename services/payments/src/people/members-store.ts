@@ -34,6 +34,19 @@ export async function findNames(db: Queryable, userIds: readonly string[]): Prom
   return rows;
 }
 
+/** Members with these roles who have proved their address. */
+export async function listVerified(
+  db: Queryable,
+  query: { organisationId: string; roles: readonly Role[]; limit: number },
+): Promise<NamedPerson[]> {
+  const { rows } = await db.query<NamedPerson>(
+    `select u.id, u.name, u.email from memberships m join users u on u.id = m.user_id
+     where m.organisation_id = $1 and m.role = any($2) and u.email_verified_at is not null order by u.id limit $3`,
+    [query.organisationId, query.roles, query.limit],
+  );
+  return rows;
+}
+
 /** With every owner's row locked, so that two owners cannot demote each other at the same time. */
 export async function lockOwners(tx: Queryable, organisationId: string): Promise<string[]> {
   const { rows } = await tx.query<{ user_id: string }>(

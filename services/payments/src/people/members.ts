@@ -6,10 +6,14 @@ import {
   findNames,
   listMembers,
   listOwnAlone,
+  listVerified,
   lockOwners,
   setRole,
 } from './members-store.ts';
 import type { Member, NamedPerson, Role } from './person.ts';
+
+/** More people than that need no mail about one thing. */
+const REACHED_MAX = 50;
 
 export interface MemberKey {
   organisationId: string;
@@ -22,6 +26,11 @@ export interface Members {
   list(query: { organisationId: string; before: string | null; limit: number }): Promise<Member[]>;
   /** The names behind ids, also of people who have left. */
   namesOf(userIds: readonly string[]): Promise<ReadonlyMap<string, NamedPerson>>;
+  /** Whom mail about the organisation may be sent to. */
+  reachable(
+    db: Queryable,
+    query: { organisationId: string; roles: readonly Role[] },
+  ): Promise<readonly NamedPerson[]>;
   /** Throws where nobody would be left to manage the members. */
   changeRole(key: MemberKey, role: Role): Promise<Member>;
   /** The same. Holds for the next request of that person, in every process. */
@@ -45,6 +54,7 @@ export function createMembers({ database }: MembersDependencies): Members {
   return {
     ownAlone: listOwnAlone,
     list: (query) => listMembers(database, query),
+    reachable: (db, query) => listVerified(db, { ...query, limit: REACHED_MAX }),
     async namesOf(userIds) {
       const names = await findNames(database, [...new Set(userIds)]);
       return new Map(names.map((name) => [name.id, name]));

@@ -11,7 +11,8 @@ import {
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
 import { type EventService, writeEvents } from '../events/service.ts';
-import type { ByMode, Tenant } from '../tenant.ts';
+import type { Notices } from '../notices/service.ts';
+import { type ByMode, parseTenantId, type Tenant } from '../tenant.ts';
 import {
   ALL_EVENTS,
   type EventChoice,
@@ -45,6 +46,8 @@ export interface WebhooksDependencies {
   newId: NewId;
   randomBytes: RandomBytes;
   events: Pick<EventService, 'record'>;
+  /** Tells the people of the organisation. */
+  notices: Pick<Notices, 'plan'>;
 }
 
 export interface NewEndpoint {
@@ -256,6 +259,11 @@ export function createWebhooks(deps: WebhooksDependencies) {
       };
       await updateEndpoint(tx, disabled);
       await deps.events.record(tx, [eventOf('webhook_endpoint.disabled', disabled)]);
+      const { organisationId, mode } = parseTenantId(endpoint.tenantId);
+      const isGone = reason === 'gone';
+      await deps.notices.plan(tx, organisationId, {
+        ...{ kind: 'webhook_endpoint_disabled', endpointId: endpoint.id, mode, isGone },
+      });
     },
   };
 }

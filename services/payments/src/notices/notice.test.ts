@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { rolesFor, wordsOf } from './notice.ts';
+
+const PAGES = 'https://pay.example/dashboard';
+const disabled = { kind: 'webhook_endpoint_disabled', endpointId: 'we_1', isGone: true } as const;
+
+test('a notice goes to those whose work it is', () => {
+  expect(rolesFor({ kind: 'live_access_approved' })).toEqual(['owner']);
+  expect(rolesFor({ ...disabled, mode: 'test' })).toEqual(['owner', 'developer']);
+});
+
+test('a notice says what happened and why, and leads to the page of its mode', () => {
+  const live = wordsOf({ ...disabled, mode: 'live' }, PAGES);
+  expect(live.subject).toBe('A webhook endpoint is switched off (live mode)');
+  expect(live.text).toContain('it answered 410 (gone)');
+  expect(live.text).toContain(`${PAGES}/live/webhooks/we_1\n`);
+  const failing = wordsOf({ ...disabled, isGone: false, mode: 'test' }, PAGES).text;
+  expect(failing).toContain('it has only failed for five days');
+  expect(failing).toContain(`${PAGES}/webhooks/we_1\n`);
+});
+
+test('a refusal repeats what the operator answered, where something was', () => {
+  const refused = (reason: string | null) => wordsOf({ kind: 'live_access_refused', reason }, PAGES).text;
+  expect(refused('Tell us more.')).toContain('\n\nTell us more.\n\n');
+  expect(refused(null)).toContain('refused live access.\n\nYou can ask again');
+});

@@ -1,0 +1,55 @@
+import type { Database, Queryable } from '@libs/db';
+import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import type { Mailer } from '@libs/mail';
+import type { NewId } from '@libs/seal';
+import type { Members } from '../people/members.ts';
+import { type Notice, rolesFor, wordsOf } from './notice.ts';
+
+export interface Notices {
+  /** Mails leave when the transaction has committed. */
+  plan(tx: Queryable, organisationId: string, notice: Notice): Promise<void>;
+  readonly handlers: readonly Handler[];
+}
+
+export interface NoticesDependencies {
+  database: Pick<Database, 'schema'>;
+  mailer: Pick<Mailer, 'send'>;
+  members: Pick<Members, 'reachable'>;
+  publicUrl: string;
+  newId: NewId;
+}
+
+interface PlannedNotice {
+  id: string;
+  email: string;
+  notice: Notice;
+}
+
+const JOB = 'mail.notice';
+
+export function createNotices(deps: NoticesDependencies): Notices {
+  const dashboard = `${deps.publicUrl}/dashboard`;
+  return {
+    async plan(tx, organisationId, notice) {
+      const people = await deps.members.reachable(tx, { organisationId, roles: rolesFor(notice) });
+      const jobs = people.map(({ email }) => {
+        const payload: PlannedNotice = { id: deps.newId('ntc'), email, notice };
+        return { name: JOB, payload };
+      });
+      if (jobs.length > 0) await enqueueJobs(tx, deps.database.schema, jobs);
+    },
+    handlers: [
+      {
+        name: JOB,
+        // One at a time: a mail that fails must not send its neighbours again.
+        batchMax: 1,
+        handle: async (jobs) => {
+          for (const { payload } of jobs as readonly Job<PlannedNotice>[]) {
+            const { id, email, notice } = payload;
+            await deps.mailer.send({ id, to: email, ...wordsOf(notice, dashboard) });
+          }
+        },
+      },
+    ],
+  };
+}
