@@ -31,7 +31,10 @@ export async function seed(person: Browser, receiverUrl: string, payments = 8): 
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
     return answer.body;
   };
-  const endpoint = await post('/v1/webhook_endpoints', { url: receiverUrl, description: 'Order service' });
+  const endpoint = await post('/v1/webhook_endpoints', {
+    // As long as real ones are.
+    ...{ url: `${receiverUrl}/webhooks-of-payments/order-service`, description: 'Order service' },
+  });
   const balance = await post('/v1/payment_methods', { type: 'balance' });
   await post(`/v1/sandbox/payment_methods/${balance.id}/fund`, { amount: 12_500_000 });
   await post('/v1/payment_methods', {
