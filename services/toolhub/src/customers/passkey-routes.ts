@@ -5,8 +5,9 @@ import type { Suspensions } from '../admin/suspensions.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
+import { sessionCookie } from './cookies.ts';
 import type { Customer } from './customer.ts';
-import { CustomerAnswer, customerToApi, originOf, sessionCookie } from './routes.ts';
+import { CustomerAnswer, customerToApi, originOf } from './schemas.ts';
 import type { CustomerService } from './service.ts';
 
 export interface PasskeyRoutesDependencies {

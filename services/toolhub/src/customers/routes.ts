@@ -1,21 +1,14 @@
-import { expireCookie, noteAudit, serializeCookie } from '@libs/http';
-import {
-  EMAIL_CHARACTERS_MAX,
-  EMAIL_PATTERN,
-  type Login as LoginLibrary,
-  PASSWORD_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MIN,
-  SESSION_DAYS,
-  type SessionOrigin,
-} from '@libs/login';
-import type { FastifyRequest } from 'fastify';
+import { expireCookie, noteAudit } from '@libs/http';
+import { EMAIL_CHARACTERS_MAX, EMAIL_PATTERN, type Login as LoginLibrary } from '@libs/login';
 import Type from 'typebox';
 import type { Suspensions } from '../admin/suspensions.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
+import { sessionCookie } from './cookies.ts';
 import { type Customer, NAME_CHARACTERS_MAX } from './customer.ts';
 import type { Erasure } from './erasure.ts';
+import { CustomerAnswer, customerToApi, GivenPassword, NewPassword, originOf } from './schemas.ts';
 import type { CustomerService } from './service.ts';
 
 export interface CustomerRoutesDependencies {
@@ -26,39 +19,6 @@ export interface CustomerRoutesDependencies {
   suspensions: Pick<Suspensions, 'refusal'>;
 }
 
-const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
-
-const CustomerSchema = Type.Object(
-  {
-    id: Type.String(),
-    email: Type.String(),
-    email_verified: Type.Boolean({ description: 'Until it is, nothing else is mailed to the address.' }),
-    name: Type.String(),
-    plan: Type.String(),
-    created_at: Type.String({ format: 'date-time' }),
-  },
-  {
-    title: 'Customer',
-    examples: [
-      {
-        id: 'cus_01kaf3v6w8q2m5x9t7c4b1n0ze',
-        email: 'ada@example.com',
-        email_verified: true,
-        name: 'Ada',
-        plan: 'free',
-        created_at: '2026-11-16T15:04:05.000Z',
-      },
-    ],
-  },
-);
-export const CustomerAnswer = Type.Object({ customer: CustomerSchema }, { title: 'Account' });
-
-export const NewPassword = Type.String({
-  minLength: PASSWORD_CHARACTERS_MIN,
-  maxLength: PASSWORD_CHARACTERS_MAX,
-});
-/** What somebody types as the present password; whether it is right is not for a schema to say. */
-export const GivenPassword = Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX });
 const Name = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
 
 const Signup = Type.Object(
@@ -83,27 +43,6 @@ const Login = Type.Object(
     examples: [{ email: 'ada@example.com', password: 'correct horse battery' }],
   },
 );
-
-export function customerToApi(customer: Customer) {
-  const { id, email, name, plan, createdAt, emailVerified } = customer;
-  return {
-    customer: { id, email, email_verified: emailVerified, name, plan, created_at: createdAt.toISOString() },
-  };
-}
-
-export function sessionCookie(
-  access: Pick<Access, 'cookieName' | 'secureCookies'>,
-  sessionToken: string,
-): string {
-  return serializeCookie(access.cookieName, sessionToken, {
-    secure: access.secureCookies,
-    maxAgeSeconds: SESSION_SECONDS,
-  });
-}
-
-export function originOf({ ip, headers }: FastifyRequest): SessionOrigin {
-  return { ip, userAgent: headers['user-agent'] ?? null };
-}
 
 const tags = ['Account'];
 

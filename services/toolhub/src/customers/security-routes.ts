@@ -5,7 +5,7 @@ import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
 import type { Customer } from './customer.ts';
-import { CustomerAnswer, customerToApi, GivenPassword, NewPassword } from './routes.ts';
+import { CustomerAnswer, customerToApi, GivenPassword, NewPassword } from './schemas.ts';
 
 export interface SecurityRoutesDependencies {
   security: Login<Customer>['security'];

@@ -5,7 +5,7 @@ import type { Connector, ConnectorAuth, ToolClass } from '../connectors/connecto
 import { errors } from '../errors.ts';
 import { EVENT_TYPES, type EventType } from '../events/event.ts';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../invoices/states.ts';
-import { scopeTexts } from '../oauth/pages/pages.ts';
+import { scopeTexts } from '../oauth/scope-texts.ts';
 import { annotationsOf } from '../tools/tool.ts';
 import { deliveryRules } from '../webhooks/rules.ts';
 

@@ -1,16 +1,9 @@
 import { EMAIL_CHARACTERS_MAX, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '@libs/login';
 import { NAME_CHARACTERS_MAX } from '../../customers/customer.ts';
 import type { Scope } from '../../customers/identity.ts';
+import { scopeTexts } from '../scope-texts.ts';
 import { type Html, html } from './html.ts';
 import { layOut, type Page } from './page-layout.ts';
-
-export const scopeTexts: Record<Scope, string> = {
-  'tools:read': 'Read through your connected accounts: messages, mail, posts',
-  'tools:write': 'Use all tools: also send, publish, change and delete through your connected accounts',
-  'account:read': 'See your Toolhub account: usage, invoices, connections, audit log',
-  'account:write': 'Change your Toolhub account: connections, tokens, webhooks, plan',
-  offline_access: 'Stay connected while you are away, until you revoke it',
-};
 
 export interface LoginView {
   action: string;
