@@ -79,6 +79,7 @@ export const isTest = (path: string) => isTestFile(path) || /(\/test\/|^tests\/|
 export const serviceOf = (path: string) => /^services\/([^/]+)\//.exec(path)?.[1];
 /** A folder below `src/` is a feature; what lies directly in `src/` and in `parts/` puts features together. */
 export const featureOf = (path: string) => /^services\/([^/]+\/src\/(?!parts\/)[^/]+)\//.exec(path)?.[1];
+export const isRoutes = (path: string) => /\/([\w-]+-)?routes\.ts$/.test(path);
 export const isStore = (path: string) => /\/([\w-]+-)?store\.ts$/.test(path);
 
 /** Faults of all lines on which the pattern is found. */

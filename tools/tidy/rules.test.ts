@@ -72,6 +72,21 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
     /store is private/,
   ],
   [
+    "another feature's routes",
+    { [`${src}/a/pages.ts`]: `import { Schema } from '../b/own-routes.ts';` },
+    /a file of its own/,
+  ],
+  [
+    'a service that imports routes',
+    { [`${src}/a/service.ts`]: `import { Schema } from './routes.ts';` },
+    /data goes one way/,
+  ],
+  [
+    'a store that imports its service',
+    { [`${src}/a/store.ts`]: `import type { Thing } from './service.ts';` },
+    /data goes one way/,
+  ],
+  [
     'a store given on',
     { [`${src}/a/service.ts`]: `export { find } from './store.ts';` },
     /a store is private: types belong/,

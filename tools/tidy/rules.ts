@@ -3,6 +3,7 @@ import {
   type Codebase,
   type Fault,
   featureOf,
+  isRoutes,
   isStore,
   isTest,
   isTestFile,
@@ -133,6 +134,33 @@ export const rules: readonly Rule[] = [
         codebase,
         ({ target }) => isStore(target) && featureOf(target) !== undefined && featureOf(target) !== feature,
         "another feature's store is private: use its service.ts, and types from its <noun>.ts",
+      );
+    }),
+  },
+  {
+    says: "A feature never imports another feature's routes.",
+    check: forEachFile((file, codebase) => {
+      const feature = featureOf(file.path);
+      if (feature === undefined || isTest(file.path)) return [];
+      return importsThat(
+        file,
+        codebase,
+        ({ target }) => isRoutes(target) && featureOf(target) !== undefined && featureOf(target) !== feature,
+        'what two features need of each other lies in a file of its own, such as schemas.ts',
+      );
+    }),
+  },
+  {
+    says: 'Nothing imports what stands above it: a service no routes, states and stores neither routes nor a service.',
+    check: forEachFile((file, codebase) => {
+      const isLow = isStore(file.path) || file.path.endsWith('/states.ts');
+      if (!inServices(file.path) || isTest(file.path) || !(isLow || file.path.endsWith('/service.ts')))
+        return [];
+      return importsThat(
+        file,
+        codebase,
+        ({ target }) => isRoutes(target) || (isLow && inServices(target) && target.endsWith('/service.ts')),
+        'data goes one way: routes → service → states, store',
       );
     }),
   },
