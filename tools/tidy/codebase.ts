@@ -82,7 +82,6 @@ export const featureOf = (path: string) => /^services\/([^/]+\/src\/(?!parts\/)[
 export const isRoutes = (path: string) => /\/([\w-]+-)?routes\.ts$/.test(path);
 export const isStore = (path: string) => /\/([\w-]+-)?store\.ts$/.test(path);
 
-/** Faults of all lines on which the pattern is found. */
 export function linesWith(file: SourceFile, pattern: RegExp, message: string): Fault[] {
   return file.text
     .split('\n')

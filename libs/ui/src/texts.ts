@@ -14,7 +14,6 @@ export const texts = {
   searchNothing: 'Nothing has this name.',
   colours: { light: 'Light', dark: 'Dark', auto: 'As the system', label: 'Colours' },
   connectionLost: 'The connection is lost. Trying again by itself …',
-  connectionBack: 'The connection is back.',
   notSent: 'No answer came: the connection is lost. Try again when it is back; nothing is done twice.',
   unexpected: 'Something went wrong on this page.',
   unexpectedNext: 'Loading it again usually helps. If it does not, tell us what you did.',

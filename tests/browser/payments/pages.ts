@@ -36,7 +36,6 @@ export const operatorPages: Record<string, string> = {
   'operator-files': '/dashboard/operator?tab=files',
 };
 
-/** Pages of one object. */
 export function objectPages(seeded: Seeded): Record<string, string> {
   return {
     payment: `/dashboard/payments/${seeded.completed}`,

@@ -11,7 +11,6 @@ export function eventToJson(event: PaymentsEvent): string {
   );
 }
 
-/** The body of a webhook. */
 export function webhookBody(event: ToldEvent): string {
   const { mode } = parseTenantId(event.tenantId);
   return (
