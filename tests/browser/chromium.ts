@@ -1,6 +1,5 @@
 // A real Chromium that notices what a person would not: errors in the console, requests to elsewhere, broken policies.
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** The same engine without windows, bars and tabs around it takes a fifth less; either will do. */
@@ -126,13 +125,4 @@ export function timesWithoutZone(page: Page): Promise<string[]> {
       .filter((time) => !time.closest('.ui-page')?.querySelector('.ui-zone')?.checkVisibility())
       .map((time) => 'without a zone: ' + time.textContent)`,
   );
-}
-
-/** The address must be known before the server starts: it compares the origin of requests with it. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
 import { randomFrom } from '../month/orders.ts';
 import { startCarefulClients } from './careful-clients.ts';
-import { createServiceProcess, freePort, type ServiceProcess } from './service-process.ts';
+import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 import { startReceiver, type WebhookReceiver } from './vanishing-servers.ts';
 
 /** `npm run faults`: so many turns of all that may happen; the short form is one, with as few processes as it takes. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@libs/runtime/testing';
 
 /** The real program in a process of its own, which can be killed, stopped, continued, and whose clock can jump. */
 export interface ServiceProcess {
@@ -65,12 +65,4 @@ export async function createServiceProcess(env: Record<string, string>): Promise
     thaw: () => void child?.kill('SIGCONT'),
     setClock: (offsetMs) => void child?.send({ offsetMs }),
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDatabaseWire } from './database-wire.ts';
-import { freePort } from './service-process.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, migrate, openDatabase } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentsMigrations, SCHEMA } from '../../services/payments/src/migrations.ts';
 import { randomFrom } from '../month/orders.ts';
 import { type CarefulClients, startCarefulClients } from './careful-clients.ts';
 import { DISTURBANCES, possibleIn, type Surroundings } from './disturbances.ts';
 import { startOwnPostgres } from './own-postgres.ts';
-import { createServiceProcess, freePort } from './service-process.ts';
+import { createServiceProcess } from './service-process.ts';
 import {
   type MailServer,
   startMailServer,

@@ -2,7 +2,8 @@
 // empty folder with the packed SDKs, against the real service.
 import { rm } from 'node:fs/promises';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { type Guide, includesOf, readGuides, readMarkdown } from '@libs/docs';
+import { type Guide, readGuides } from '@libs/docs';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationsOf } from '../../sdks/test/calls.ts';
 import { hasPython } from '../../sdks/test/python.ts';
@@ -11,10 +12,10 @@ import { errors } from '../../services/payments/src/errors.ts';
 import { codeSamples } from '../../services/payments/src/guides/samples.ts';
 import { paymentsDocs } from '../../services/payments/src/guides/site.ts';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
-import { freePort } from '../browser/chromium.ts';
 import { ADMIN_TOKEN, type Harness, startHarness } from '../contract/payments/harness.ts';
 import { follow, groupsOf, stepsOf, tracks, type World } from './follow.ts';
 import { runSamples } from './samples.ts';
+import { expectWholePages } from './whole-pages.ts';
 import { worldWithSdks } from './world.ts';
 
 const RECEIVER_PORT = 3000;
@@ -116,15 +117,8 @@ describe('what the guides say', () => {
     expect(shown.length).toBeLessThanOrEqual(1);
   });
 
-  test('every table that the code gives stands on a page, and pages begin with a promise and end with the next step', () => {
-    const used = names.flatMap((name) => includesOf(readMarkdown(site, name)));
-    expect(Object.keys(site.includes).filter((name) => !used.includes(name))).toEqual([]);
-    for (const name of names.slice(1)) {
-      const text = readMarkdown(site, name);
-      expect([name, /^# .+\n\nAfter this page /.test(text)]).toEqual([name, true]);
-      expect([name, /\n## The next step\n\n[^\n]+\n$/.test(text)]).toEqual([name, true]);
-    }
-  });
+  test('every table that the code gives stands on a page, and pages begin with a promise and end with the next step', () =>
+    expectWholePages(site, names));
 
   test('every link of a page leads to a page and a place that are there', async () => {
     const pages = new Map<string, string>();

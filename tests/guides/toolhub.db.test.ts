@@ -1,7 +1,7 @@
 // Every guide of Toolhub is followed in a terminal, from its first block to its last, against the real service.
 import { rm } from 'node:fs/promises';
 import type { TestDatabase } from '@libs/db/testing';
-import { includesOf, readGuides, readMarkdown } from '@libs/docs';
+import { readGuides } from '@libs/docs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Config } from '../../services/toolhub/src/config.ts';
 import { createConnectors } from '../../services/toolhub/src/connectors/index.ts';
@@ -14,6 +14,7 @@ import {
   startInstance,
 } from '../../services/toolhub/test/instance.ts';
 import { follow, groupsOf, type World } from './follow.ts';
+import { expectWholePages } from './whole-pages.ts';
 import { emptyWorld } from './world.ts';
 
 const site = toolhubDocs(
@@ -52,15 +53,8 @@ test.each(names)(
   60_000,
 );
 
-test('every table that the code gives stands on a page, and pages begin with a promise and end with the next step', () => {
-  const used = names.flatMap((name) => includesOf(readMarkdown(site, name)));
-  expect(Object.keys(site.includes).filter((name) => !used.includes(name))).toEqual([]);
-  for (const name of names.slice(1)) {
-    const text = readMarkdown(site, name);
-    expect([name, /^# .+\n\nAfter this page /.test(text)]).toEqual([name, true]);
-    expect([name, /\n## The next step\n\n[^\n]+\n$/.test(text)]).toEqual([name, true]);
-  }
-});
+test('every table that the code gives stands on a page, and pages begin with a promise and end with the next step', () =>
+  expectWholePages(site, names));
 
 test('the type of every error leads to its own place', async () => {
   const { type } = (await (await fetch(`${service.url}/api/me`)).json()) as { type: string };

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@libs/runtime/testing';
 import { installedPython, packedNodeSdk, root } from '../../sdks/test/packed.ts';
 import { hasPython } from '../../sdks/test/python.ts';
-import { freePort } from '../browser/chromium.ts';
 import type { World } from './follow.ts';
 
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@libs/runtime/testing';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const READY_TRIES_MAX = 1_200;
@@ -16,15 +16,6 @@ export interface LoggedService {
   stop(): Promise<string>;
   /** At once, as when the machine loses its power. */
   kill(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** A service as an operator runs it, with all that it can log. */

@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { expect, test } from 'vitest';
 import { callTool, rpc } from '../../services/toolhub/src/mcp/test/rig.ts';
-import { createToolhubDatabase, freePort } from '../../services/toolhub/test/instance.ts';
+import { createToolhubDatabase } from '../../services/toolhub/test/instance.ts';
 
 const READS: Record<string, Record<string, unknown>> = {
   email_list_folders: {},

@@ -5,8 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToolhubDatabase, freePort, startInstance } from '../test/instance.ts';
+import { createToolhubDatabase, startInstance } from '../test/instance.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 let folder: string;

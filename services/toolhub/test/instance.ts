@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { openDatabase } from '@libs/db';
 import { connectionTo, createTestDatabase, databaseSettings, type TestDatabase } from '@libs/db/testing';
 import { watchExchanges } from '@libs/http/testing';
+import { freePort } from '@libs/runtime/testing';
 import { createToolhub, type ToolhubDependencies } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { createConnectors } from '../src/connectors/index.ts';
@@ -34,15 +34,6 @@ export interface SpawnedInstance extends Instance {
 
 export function createToolhubDatabase(): Promise<TestDatabase> {
   return createTestDatabase(migrationSource, TOOLHUB_TABLES);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** What a process needs, and what a test wants to be different. */

@@ -1,10 +1,11 @@
 // The service with its built dashboard, on a database of its own.
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@libs/runtime/testing';
 import { buildDashboard } from '@libs/ui/build';
 import type { Browser, Page } from 'playwright-core';
 import { type Harness, startHarness } from '../../contract/payments/harness.ts';
 import type { Receiver } from '../../contract/payments/receiver.ts';
-import { freePort, type WatchedPage } from '../chromium.ts';
+import type { WatchedPage } from '../chromium.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,6 +1,5 @@
 // A mail server that is away for long: the mail that proves an address leaves when it is back.
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { freePort } from '@libs/runtime/testing';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
@@ -15,14 +14,6 @@ afterAll(async () => {
   await harness.stop();
   await new Promise<void>((closed) => (server ? server.close(closed) : closed()));
 });
-
-async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const { port } = taken.address() as { port: number };
-  await new Promise((closed) => taken.close(closed));
-  return port;
-}
 
 test('tries in vain use up no mail: the link comes when the mail server is back', async () => {
   const port = await freePort();

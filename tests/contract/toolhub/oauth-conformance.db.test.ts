@@ -5,10 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { decide, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import { freePort, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
+import { type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
 let instance: LoneInstance;
 let account: Account;

@@ -1,12 +1,13 @@
 // Addresses that hang or refuse keep nobody else waiting.
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEmitEvent } from '../../../services/toolhub/src/events/service.ts';
 import { deliveryRules } from '../../../services/toolhub/src/webhooks/rules.ts';
 import { createWebhooks, type Webhooks } from '../../../services/toolhub/src/webhooks/service.ts';
-import { createToolhubDatabase, freePort } from '../../../services/toolhub/test/instance.ts';
+import { createToolhubDatabase } from '../../../services/toolhub/test/instance.ts';
 import { hang, type Receiver, startReceiver, verify } from './receiver.ts';
 
 const HEALTHY = 40;

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createToolhubDatabase, environment, freePort } from '../../../services/toolhub/test/instance.ts';
+import { createToolhubDatabase, environment } from '../../../services/toolhub/test/instance.ts';
 import { apiOf, newCustomer } from './customer.ts';
 import { answer, hang, type Receiver, startReceiver, verify } from './receiver.ts';
 

@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -18,15 +18,6 @@ let testDatabase: TestDatabase;
 let folder: string;
 let child: ChildProcess;
 let url: string;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const POLL_MS = 200;
 

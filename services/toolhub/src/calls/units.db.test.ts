@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestDatabase } from '@libs/db/testing';
+import { freePort } from '@libs/runtime/testing';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, ConnectorError, defineConnector, defineTool } from '../connectors/connector.ts';
@@ -12,7 +13,6 @@ import {
   callTool,
   createToolhubDatabase,
   customerSession,
-  freePort,
   type Instance,
   startInstance,
 } from '../mcp/test/rig.ts';

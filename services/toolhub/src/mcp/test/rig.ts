@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import type { App } from '@libs/http';
 import { listen } from '@libs/runtime';
+import { freePort } from '@libs/runtime/testing';
 import type { BillingService } from '../../billing/service.ts';
 import { loadConfig } from '../../config.ts';
 import type { Connector } from '../../connectors/connector.ts';
@@ -167,14 +167,6 @@ function testCredentials(options: InstanceOptions) {
         })),
     internalAccounts: { names, find: () => undefined },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 export async function createToolhubDatabase(): Promise<TestDatabase> {
