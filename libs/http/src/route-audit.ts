@@ -44,14 +44,15 @@ function targetOf(audit: RouteAudit, request: FastifyRequest, status: number): s
   return target === null ? null : String(target);
 }
 
-/** Runs when the answer is known and before it leaves, for refusals too. */
+/**
+ * Runs when the answer is known and before it leaves, for refusals too. What writes no line waits for nothing, not even a
+ * promise: payments that programs make pass here.
+ */
 export function auditHook(
   audit: RouteAudit,
   record: (request: FastifyRequest, call: AuditedCall) => Promise<void> | void,
 ) {
-  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
-    const status = reply.statusCode;
-    if (UNRECORDED.has(status) || audit.onlyIf?.(request) === false) return payload;
+  async function write(request: FastifyRequest, status: number): Promise<void> {
     const note = notes.get(request);
     await record(request, {
       action: note?.action ?? audit.action,
@@ -61,6 +62,16 @@ export function auditHook(
       outcome: note?.outcome ?? (status < 400 ? 'success' : status < 500 ? 'refused' : 'failure'),
       status,
     });
-    return payload;
+  }
+
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: Error | null, payload?: unknown) => void,
+  ): void => {
+    const status = reply.statusCode;
+    if (UNRECORDED.has(status) || audit.onlyIf?.(request) === false) done(null, payload);
+    else write(request, status).then(() => done(null, payload), done);
   };
 }
