@@ -87,7 +87,7 @@ function Connection({ platform }: { platform: Platform }) {
               [words.message, state?.message ?? null],
               [words.latency, state?.latency_ms == null ? null : `${state.latency_ms} ms`],
               [
-                credential.renews ? words.renews : words.expires,
+                words.expires,
                 credential.expires_at === null ? null : <When key="at" at={credential.expires_at} />,
               ],
               [words.changed, <When key="changed" at={credential.updated_at} />],

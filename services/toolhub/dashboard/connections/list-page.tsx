@@ -65,7 +65,7 @@ function PlatformCard(props: {
         <Text size="sm" c="dimmed" flex={1} component="div">
           {credential === undefined ? texts.platformUses[platform.platform] : credential.account}
           {credential !== undefined && health?.message ? <div>{health.message}</div> : null}
-          {credential?.expires_at && !credential.renews ? (
+          {credential?.expires_at ? (
             <div>
               {words.expires} <When at={credential.expires_at} />
             </div>

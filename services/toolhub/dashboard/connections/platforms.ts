@@ -21,8 +21,6 @@ export interface Credential {
   account: string;
   status: 'connected' | 'expired';
   expires_at: string | null;
-  /** The service renews it in time: nobody has to do anything then. */
-  renews: boolean;
   updated_at: string;
 }
 

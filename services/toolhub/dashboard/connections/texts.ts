@@ -80,7 +80,6 @@ export const connections = {
   reconnect: 'Reconnect',
   manage: 'Manage',
   expires: 'Expires',
-  renews: 'Renewed by itself before',
   connection: 'Connection',
   status: 'Status',
   account: 'Account',

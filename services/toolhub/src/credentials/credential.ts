@@ -16,13 +16,12 @@ export interface CredentialRecord {
   account: string;
   status: CredentialStatus;
   expiresAt: Date | null;
-  /** Whether the service renews it before it ends. */
-  refreshable: boolean;
   updatedAt: Date;
 }
 
 export interface CredentialRow extends CredentialRecord, CredentialKey {
   sealed: Buffer;
+  refreshable: boolean;
   version: number;
   seed: string | null;
 }

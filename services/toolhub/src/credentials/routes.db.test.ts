@@ -92,10 +92,7 @@ describe('PUT /api/credentials/:platform', () => {
         updated_at: expect.stringMatching(/Z$/),
       },
     });
-    expect(put.body.renews).toBe(false);
-    expect(Object.keys(put.body)).toEqual([
-      ...['platform', 'account', 'status', 'expires_at', 'updated_at', 'renews'],
-    ]);
+    expect(Object.keys(put.body)).toEqual(['platform', 'account', 'status', 'expires_at', 'updated_at']);
     const list = await request('GET', '/api/credentials');
     expect(list.body).toEqual({ data: [put.body], next_cursor: null });
     expect((await request('GET', '/api/credentials/telegram')).body).toEqual(put.body);
@@ -113,15 +110,6 @@ describe('PUT /api/credentials/:platform', () => {
       }),
     ]);
     expect(JSON.stringify(entries)).not.toContain('AAE_');
-  });
-
-  it('says whether it is renewed by itself', async () => {
-    const renews = async (more: object) => {
-      const body = { access_token: 'x-token', expires_at: '2099-01-01T00:00:00Z', ...more };
-      return (await request('PUT', '/api/credentials/x?verify=false', { body })).body.renews;
-    };
-    expect([await renews({}), await renews({ refresh_token: 'x-refresh' })]).toEqual([false, true]);
-    await request('DELETE', '/api/credentials/x');
   });
 
   it('stores an end that Date or Postgres do not know as the nearest that they do', async () => {

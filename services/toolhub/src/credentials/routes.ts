@@ -20,7 +20,6 @@ const Record = Type.Object(
     status: Type.Enum(['connected', 'expired'], { type: 'string' }),
     expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     updated_at: Type.String({ format: 'date-time' }),
-    renews: Type.Boolean({ description: 'Whether it is renewed by itself before `expires_at`.' }),
   },
   {
     title: 'Credential',
@@ -32,7 +31,6 @@ const Record = Type.Object(
         status: 'connected',
         expires_at: null,
         updated_at: '2026-11-16T15:04:05.000Z',
-        renews: false,
       },
     ],
   },
@@ -57,7 +55,6 @@ function toApi(record: CredentialRecord) {
     status: record.status,
     expires_at: record.expiresAt?.toISOString() ?? null,
     updated_at: record.updatedAt.toISOString(),
-    renews: record.refreshable,
   };
 }
 

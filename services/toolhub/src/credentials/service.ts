@@ -103,7 +103,6 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       account: row.account,
       status: isOver ? 'expired' : 'connected',
       expiresAt: row.expiresAt,
-      refreshable: row.refreshable,
       updatedAt: row.updatedAt,
     };
   }
