@@ -10,7 +10,7 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Group, Modal, Textarea } from '@mantine/core';
+import { Badge, Button, Group, Modal, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { client, refresh, useList } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
@@ -108,6 +108,7 @@ function RefuseForm({ id, onDone }: { id: string; onDone: () => void }) {
   });
   return (
     <ApiFormView api={api} submitLabel={words.refuse}>
+      <Text size="sm">{words.refuseConsequence}</Text>
       <Textarea
         label={words.reason}
         description={words.refuseReasonHint}
