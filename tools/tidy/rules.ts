@@ -39,6 +39,16 @@ function importsThat(
     .map(({ line }) => ({ file: file.path, line, message }));
 }
 
+/** Faults of features that import files of this kind from another feature. */
+const noneOfAnotherFeature = (isKind: (path: string) => boolean, message: string): Rule['check'] =>
+  forEachFile((file, codebase) => {
+    const feature = featureOf(file.path);
+    if (feature === undefined || isTest(file.path)) return [];
+    const isOfAnother = (target: string) =>
+      featureOf(target) !== undefined && featureOf(target) !== feature && isKind(target);
+    return importsThat(file, codebase, ({ target }) => isOfAnother(target), message);
+  });
+
 const inServices = (path: string) => path.startsWith('services/') && path.includes('/src/') && !isTest(path);
 
 /** `select` and friends as the first word of a string mean SQL. */
@@ -126,29 +136,17 @@ export const rules: readonly Rule[] = [
   },
   {
     says: "A feature never imports another feature's store, nor its types.",
-    check: forEachFile((file, codebase) => {
-      const feature = featureOf(file.path);
-      if (feature === undefined || isTest(file.path)) return [];
-      return importsThat(
-        file,
-        codebase,
-        ({ target }) => isStore(target) && featureOf(target) !== undefined && featureOf(target) !== feature,
-        "another feature's store is private: use its service.ts, and types from its <noun>.ts",
-      );
-    }),
+    check: noneOfAnotherFeature(
+      isStore,
+      "another feature's store is private: use its service.ts, and types from its <noun>.ts",
+    ),
   },
   {
     says: "A feature never imports another feature's routes.",
-    check: forEachFile((file, codebase) => {
-      const feature = featureOf(file.path);
-      if (feature === undefined || isTest(file.path)) return [];
-      return importsThat(
-        file,
-        codebase,
-        ({ target }) => isRoutes(target) && featureOf(target) !== undefined && featureOf(target) !== feature,
-        'what two features need of each other lies in a file of its own, such as schemas.ts',
-      );
-    }),
+    check: noneOfAnotherFeature(
+      isRoutes,
+      'what two features need of each other lies in a file of its own, such as schemas.ts',
+    ),
   },
   {
     says: 'Nothing imports what stands above it: a service no routes, states and stores neither routes nor a service.',
