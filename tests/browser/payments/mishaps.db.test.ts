@@ -3,7 +3,7 @@ import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Harness, Instance } from '../../contract/payments/harness.ts';
 import { nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from '../../contract/payments/person.ts';
-import { hasChromium, openPage, startChromium } from '../chromium.ts';
+import { hasChromium, isDrawn, openPage, startChromium } from '../chromium.ts';
 import { startDashboard } from './rig.ts';
 
 const SLOW_MACHINE_MS = 90_000;
@@ -120,8 +120,15 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.getByText('Why this rail').first().waitFor();
     const changed = await owner.call('PATCH', `/v1/members/${joined.body.user.id}`, { role: 'viewer' });
     expect(changed.status).toBe(200);
+    const followed = page.waitForResponse(
+      async (answer) => answer.url().endsWith('/v1/session') && /"viewer"/.test(await answer.text()),
+    );
     await send(page);
+    await followed;
+    await isDrawn(page);
+    // The page knows the new role by now, and has kept the form with its reason.
     await page.getByRole('alert').filter({ hasText: 'role' }).first().waitFor();
+    expect(await page.getByLabel('Amount in USD').inputValue()).toBe('22.22');
     expect(await paymentsOf(2_222)).toBe(0);
     await page.getByRole('link', { name: 'Payments' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();

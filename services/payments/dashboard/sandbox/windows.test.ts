@@ -16,3 +16,14 @@ test('the windows that come next are those of the next banking day, over weekend
     '2026-11-16T21:45:00.000Z',
   ]);
 });
+
+test('a window whose file has left is none for a payment of now, though its deadline is still to come', () => {
+  // 22:31 in New York, and then the minute before the file of the day's last window leaves.
+  expect(windowsAfter('2026-11-17T03:31:00Z', 4)).toEqual([
+    '2026-11-17T15:30:00.000Z',
+    '2026-11-17T19:45:00.000Z',
+    '2026-11-17T21:45:00.000Z',
+    '2026-11-18T03:45:00.000Z',
+  ]);
+  expect(windowsAfter('2026-11-17T03:29:00Z', 1)).toEqual(['2026-11-17T03:45:00.000Z']);
+});

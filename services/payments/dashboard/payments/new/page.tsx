@@ -38,8 +38,11 @@ const railHint = (rail: PaymentDraft['rail']) =>
 export function NewPaymentPage() {
   const { write } = useRights();
   const session = useSession();
-  // Whoever comes by an address that was kept, and may only look.
-  if (session.data !== undefined && !write)
+  const [isOpen, setIsOpen] = useState(false);
+  if (write && !isOpen) setIsOpen(true);
+  // Whoever comes by an address that was kept, and may only look. A form that is open stays, with what was typed and why it
+  // was refused, when the role is taken away meanwhile.
+  if (session.data !== undefined && !write && !isOpen)
     return (
       <Page title={words.title}>
         <Paper className="ui-panel">
