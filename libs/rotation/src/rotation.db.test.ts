@@ -213,12 +213,9 @@ test('the job goes on where it got to, over several processes, and tells the end
   expect(passes[0]).toEqual({ underKey: { [old.keyIds[0]]: 800 }, resealed: 800, unreadable: 0 });
   // The first pass changed something, so another one looks whether it was enough.
   const { rows: waiting } = await database.query(
-    `select key, payload, ready_at > now() + interval '9 minutes' as later from jobs order by key`,
+    `select payload, ready_at > now() + interval '9 minutes' as later from jobs where key = 'continue'`,
   );
-  expect(waiting).toEqual([
-    { key: 'continue', payload: {}, later: true },
-    { key: 'cron', payload: {}, later: true },
-  ]);
+  expect(waiting).toEqual([{ payload: {}, later: true }]);
   await makeJob(both).background.start();
   await expect.poll(() => passes.length).toBe(2);
   expect(passes[1]).toEqual({ underKey: { [both.keyIds[0]]: 800 }, resealed: 0, unreadable: 0 });
