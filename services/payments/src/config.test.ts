@@ -79,7 +79,7 @@ describe('settings', () => {
       PAYMENTS_EGRESS_ALLOW: 'hooks.internal:8443, 127.0.0.1:9000',
       PAYMENTS_ACH_SFTP_URL: 'sftp://bank@files.bank.example/outbox',
       PAYMENTS_ACH_SFTP_KEY: sshKeyPath,
-      PAYMENTS_ACH_SFTP_HOST_KEY: 'SHA256:abc',
+      PAYMENTS_ACH_SFTP_HOST_KEY: `SHA256:${'a'.repeat(43)}`,
       PAYMENTS_ACH_REPRESENT: '2',
       PAYMENTS_BANK_IDENTITY: await inFile('bank.json', identity),
       PAYMENTS_RTP_GATEWAY_URL: 'https://rtp.bank.example',
@@ -233,6 +233,19 @@ describe('settings', () => {
     const message = messageFor({ NODE_ENV: 'production', ...rails });
     expect(message).toContain('PAYMENTS_ACH_SFTP_HOST_KEY must be set');
     expect(message).toContain('PAYMENTS_RTP_CLIENT_CERT must be set');
+  });
+
+  test("the bank's host key is a fingerprint, as ssh-keygen prints it", () => {
+    const fingerprint = `SHA256:${'A/+9'.repeat(10)}abc`;
+    for (const good of [fingerprint, `${fingerprint}=`])
+      expect(() => loadConfig({ PAYMENTS_ACH_SFTP_HOST_KEY: good })).not.toThrow();
+    for (const bad of [
+      'SHA256:abc',
+      `MD5:${'0:'.repeat(16)}`,
+      'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5',
+      `${fingerprint}x`,
+    ])
+      expect(messageFor({ PAYMENTS_ACH_SFTP_HOST_KEY: bad })).toContain('PAYMENTS_ACH_SFTP_HOST_KEY must be');
   });
 
   test('/metrics is open in development, and in production only with a token', () => {

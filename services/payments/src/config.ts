@@ -220,6 +220,9 @@ function testShareOf(connections: number): number {
   return Math.max(1, Math.floor(connections / 3));
 }
 
+/** Anything else, the key itself above all, would match no server, and every file would wait for a bank that is there. */
+const HOST_KEY_FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}=?$/;
+
 /** What each setting allows by itself and all of them together do not. */
 function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
   const problems: string[] = [];
@@ -240,6 +243,11 @@ function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
   }
   if (!development && live.ach && loaded.achSftpHostKey === undefined) {
     problems.push('PAYMENTS_ACH_SFTP_HOST_KEY must be set with live ACH in production');
+  }
+  if (loaded.achSftpHostKey !== undefined && !HOST_KEY_FINGERPRINT.test(loaded.achSftpHostKey)) {
+    problems.push(
+      'PAYMENTS_ACH_SFTP_HOST_KEY must be the fingerprint that `ssh-keygen -l` prints: SHA256: and 43 characters',
+    );
   }
   if (!development && live.rtp && loaded.rtpCertificate === undefined) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with live RTP in production');
