@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { freePort } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,9 +31,9 @@ beforeAll(async () => {
     publicHits += 1;
     response.end('public');
   });
-  publicServer.listen(0, PUBLIC);
+  port = await freePort();
+  publicServer.listen(port, PUBLIC);
   await once(publicServer, 'listening');
-  port = (publicServer.address() as AddressInfo).port;
   privateServer = createServer({ cert, key }, (_request, response) => response.end('private'));
   privateServer.on('connection', () => {
     privateConnections += 1;

@@ -223,6 +223,7 @@ export const requirements: readonly Requirement[] = [
     text: 'An operator makes and changes plans: limits hold at once, prices from the next month on, and it is audited.',
   },
   { id: 'TH-7.16', text: 'An invoice waits as open until the address is verified.' },
+  { id: 'TH-7.21', text: 'An account that is closed is invoiced for what it owes.' },
   // Webhooks of customers
   { id: 'TH-8.1', text: 'The secret is shown once; a new configuration makes a new one.' },
   {

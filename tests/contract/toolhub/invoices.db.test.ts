@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TestDatabase } from '@libs/db/testing';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
 import {
   ADMIN_TOKEN,
   createToolhubDatabase,
@@ -290,6 +291,22 @@ describe('[TH-7] the invoice', () => {
     expect((await apiOf(service.url, ada.token)('GET', '/api/invoices?limit=0')).status).toBe(400);
     expect((await apiOf(service.url, ada.token)('GET', '/api/invoices?cursor=nonsense')).status).toBe(400);
   });
+});
+
+test('[TH-7.21] an account that is closed is invoiced for what it owes, and the mail is due', async () => {
+  const eve = await newCustomer(service.url);
+  await db.database.query('update customers set email_verified_at = created_at where id = $1', [eve.id]);
+  await apiOf(service.url, eve.token)('PUT', '/api/plan', { plan: 'starter' });
+  const request = { method: 'DELETE', cookie: eve.cookie, body: { password: PASSWORD } };
+  expect((await call(`${service.url}/api/me`, request)).status).toBe(204);
+  const { rows } = await db.database.query(
+    'select total_cents, bill_to_email, mail_state from invoices where customer_id = $1',
+    [eve.id],
+  );
+  // It had come on the same day.
+  const [year, month] = [clock.now.getUTCFullYear(), clock.now.getUTCMonth()];
+  const totalCents = Math.floor(2_900 / new Date(Date.UTC(year, month + 1, 0)).getUTCDate());
+  expect(rows).toEqual([{ total_cents: totalCents, bill_to_email: eve.email, mail_state: 'pending' }]);
 });
 
 test('[TH-7] a run whose process is told to stop ends with its step, gives the lock back, and is resumed', async () => {

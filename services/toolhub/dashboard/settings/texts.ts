@@ -6,7 +6,7 @@ export const settings = {
   exportNow: 'Download everything',
   delete: 'Delete the account',
   deleteHint:
-    'Connections, tokens, webhooks and logs are removed at once and for good. Invoices are kept as the law asks.',
+    'Connections, tokens, webhooks and logs are removed at once and for good. What this month has cost so far is invoiced and mailed; invoices are kept as the law asks.',
   deletePassword: 'Type it to prove that it is you.',
   deleteNow: 'Delete my account',
 } as const;

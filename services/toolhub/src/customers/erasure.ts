@@ -8,6 +8,8 @@ export interface ErasureDependencies {
   revocations: Pick<Revocations, 'transaction' | 'announce'>;
   /** In the same transaction: what platforms hold for the customer alone, such as a phone number. */
   forgetPlatforms(tx: Queryable, customerId: string): Promise<void>;
+  /** In the same transaction, and before anything goes: what the account owes is put on paper. */
+  settleAccount(tx: Queryable, customerId: string): Promise<void>;
   now: () => Date;
 }
 
@@ -39,6 +41,7 @@ export function createErasure(deps: ErasureDependencies): Erasure {
   return {
     async erase(customerId) {
       await deps.revocations.transaction(async (tx, revoke) => {
+        await deps.settleAccount(tx, customerId);
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deps.forgetPlatforms(tx, customerId);
         await deleteAccount(tx, customerId);

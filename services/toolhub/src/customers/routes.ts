@@ -200,7 +200,9 @@ function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies
         operationId: 'account.close',
         tags,
         summary: 'Close the account',
-        description: 'Removes everything of the account but its invoices, which the law makes us keep.',
+        description:
+          'Removes everything of the account but its invoices, which the law makes us keep. What the month has cost so far, ' +
+          'its days up to today and its calls, is invoiced and mailed now.',
         body: Type.Object(
           { password: GivenPassword },
           {

@@ -3,9 +3,9 @@ import type { Database, HeldLease, Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { EmitEvent } from '../events/event.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
+import { newInvoice } from './issue.ts';
 import { acquireLock, findLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
-import { CURRENCY } from './money.ts';
 import type { Issuer } from './parties.ts';
 import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
 import { type PricedMonth, priceMonth } from './prices/pricing.ts';
@@ -20,7 +20,6 @@ import {
   lockSeries,
   markFinished,
 } from './run-store.ts';
-import { firstStatus } from './states.ts';
 import { countUnsent, insertInvoices, rearmFailedMails } from './store.ts';
 import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
 
@@ -125,36 +124,13 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       if (missing.length === 0) return 0;
       const issuedAt = now();
       const invoices = missing.map(([customer, month], index) =>
-        newInvoice(customer, month, { period, number: lastNumber + index + 1, issuedAt }),
+        newInvoice(deps, customer, month, { period, number: lastNumber + index + 1, issuedAt }),
       );
       await insertInvoices(tx, invoices);
       await advanceSeries(tx, lastNumber + invoices.length);
       for (const invoice of invoices) await announce(tx, invoice);
       return invoices.length;
     });
-  }
-
-  function newInvoice(
-    customer: Candidate,
-    { lines, totalCents }: PricedMonth,
-    { period, number, issuedAt }: Pick<Invoice, 'period' | 'number' | 'issuedAt'>,
-  ): Invoice {
-    const status = firstStatus(totalCents);
-    return {
-      customerId: customer.id,
-      id: deps.newId('inv'),
-      number,
-      period,
-      status,
-      currency: CURRENCY,
-      lines,
-      totalCents,
-      billTo: { name: customer.name, email: customer.email, ...customer.details },
-      issuer: deps.issuer,
-      issuedAt,
-      sentAt: null,
-      paidAt: status === 'paid' ? issuedAt : null,
-    };
   }
 
   async function announce(tx: Queryable, invoice: Invoice): Promise<void> {

@@ -7,6 +7,7 @@ import type { CallingClient } from '../approvals/approval.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { createEgress } from '../connectors/egress.ts';
+import { titlesOf } from '../connectors/titles.ts';
 import { CONNECTION_TOPIC } from '../credentials/connections.ts';
 import { type Access, createAccess } from '../customers/access.ts';
 import { createBearerResolver } from '../customers/bearer.ts';
@@ -25,7 +26,9 @@ import {
 import { createTokenService } from '../customers/tokens.ts';
 import { registerTokenRoutes } from '../customers/tokens-routes.ts';
 import { type ExportSection, listSection, pagesOf, shown } from '../data-export/section.ts';
+import { createInvoiceClosing } from '../invoices/closing.ts';
 import { releaseWaitingInvoices } from '../invoices/mails.ts';
+import { sellerOf } from '../invoices/parties.ts';
 import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
 import { createOAuthService } from '../oauth/service.ts';
@@ -67,6 +70,10 @@ export async function addAccounts(
   const revocations = createRevocations({ database, changes });
   const erasure = createErasure({
     ...{ database, revocations, now },
+    settleAccount: createInvoiceClosing({
+      ...{ newId, now, platformTitle: titlesOf(definitions) },
+      issuer: sellerOf({ from: config.mail.from, publicUrl, ...config.seller }).issuer,
+    }),
     async forgetPlatforms(tx, customerId) {
       for (const { forget } of definitions) await forget?.(tx, customerId);
       await changes.publish(tx, CONNECTION_TOPIC, customerId);

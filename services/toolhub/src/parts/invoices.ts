@@ -1,4 +1,5 @@
 import type { Connector } from '../connectors/connector.ts';
+import { titlesOf } from '../connectors/titles.ts';
 import { pagesOf, shown } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { registerDetailsRoutes } from '../invoices/details-routes.ts';
@@ -16,12 +17,11 @@ export function addInvoices(
   parts: { definitions: readonly Connector[]; accounts: Accounts; emitEvent: EmitEvent },
 ): Part {
   const { publicUrl } = config.server;
-  const titles = new Map(parts.definitions.map(({ id, title }) => [id, title]));
   const invoices = createInvoiceService({
     ...{ database, mailer, publicUrl, newId, now, countRun: createRunCounter(metrics) },
     seller: sellerOf({ from: config.mail.from, publicUrl, ...config.seller }),
     emitEvent: parts.emitEvent,
-    platformTitle: (platform) => titles.get(platform) ?? platform,
+    platformTitle: titlesOf(parts.definitions),
     onError: (error, context) => app.log.error({ err: error, ...context }, 'an invoice failed'),
   });
   const { access, routes } = parts.accounts;

@@ -1,0 +1,95 @@
+// What an account owes when it is closed, against a real database.
+import { randomBytes } from 'node:crypto';
+import type { Database } from '@libs/db';
+import { createIdFactory } from '@libs/seal';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createInvoiceClosing } from './closing.ts';
+import { addCustomer, createOwnRig, never, type OwnRig } from './test/rig.ts';
+
+let rig: OwnRig;
+let database: Database;
+
+beforeEach(async () => {
+  rig = await createOwnRig();
+  ({ database } = rig);
+});
+afterEach(() => rig.remove());
+
+/** As the end of an account does: in one transaction with the customer's row. */
+function close(customerId: string, at: string): Promise<void> {
+  rig.clock.now = new Date(at);
+  const now = () => rig.clock.now;
+  const closing = createInvoiceClosing({
+    ...{ now, newId: createIdFactory({ now, randomBytes }), platformTitle: (platform) => platform },
+    issuer: { name: 'Toolhub', lines: [], taxId: null },
+  });
+  return database.transaction(async (tx) => {
+    await closing(tx, customerId);
+    await tx.query('delete from customers where id = $1', [customerId]);
+  });
+}
+
+async function invoicesOf(customerId: string) {
+  const invoices = await rig.invoices.list({ customerId, before: undefined, limit: 10 });
+  return invoices
+    .map(({ period, number, totalCents, status }) => ({ period, number, totalCents, status }))
+    .sort((a, b) => b.number - a.number);
+}
+
+test('the days up to the closing and all calls so far are invoiced, numbered and mailed', async () => {
+  const calls = [{ day: '2026-11-09', platform: 'email', calls: 51_000 }];
+  const customer = await addCustomer(database, { plan: 'starter', calls });
+  // October was invoiced by its run.
+  await rig.invoices.run('2026-10', { signal: never });
+  await close(customer, '2026-11-10T08:00:00Z');
+  const owed = Math.floor((2_900 * 10) / 30) + 60;
+  expect(await invoicesOf(customer)).toEqual([
+    { period: '2026-11', number: 2, totalCents: owed, status: 'open' },
+    { period: '2026-10', number: 1, totalCents: 2_900, status: 'sent' },
+  ]);
+  const mails = rig.invoices.jobs.handlers.find(({ name }) => name === 'invoices.mail');
+  await mails?.handle([], { signal: never } as never);
+  expect(await invoicesOf(customer)).toMatchObject([{ status: 'sent' }, { status: 'sent' }]);
+  expect([...(await rig.mails()).values()].filter((mail) => mail.includes('INV-000002'))).toHaveLength(1);
+  // The run of the month finds nobody to invoice again, and the series has no gap.
+  rig.clock.now = new Date('2026-12-01T00:10:00Z');
+  await addCustomer(database, { plan: 'starter' });
+  expect(await rig.invoices.run('2026-11', { signal: never })).toMatchObject({ created: 1, failed: 0 });
+  expect(await invoicesOf(customer)).toHaveLength(2);
+});
+
+test('a month whose run is yet to come is invoiced as well', async () => {
+  const customer = await addCustomer(database, { plan: 'starter' });
+  await close(customer, '2026-11-01T00:02:00Z');
+  expect(await invoicesOf(customer)).toEqual([
+    { period: '2026-11', number: 2, totalCents: Math.floor(2_900 / 30), status: 'open' },
+    { period: '2026-10', number: 1, totalCents: 2_900, status: 'open' },
+  ]);
+});
+
+test('who owes nothing gets no invoice, and who came this month none for the last', async () => {
+  const free = await addCustomer(database, { calls: [{ day: '2026-11-02', platform: 'email', calls: 10 }] });
+  const createdAt = new Date('2026-11-03T09:00:00Z');
+  const fresh = await addCustomer(database, { plan: 'starter', createdAt });
+  await close(free, '2026-11-04T00:00:00Z');
+  await close(fresh, '2026-11-04T00:00:00Z');
+  expect(await invoicesOf(free)).toEqual([]);
+  expect(await invoicesOf(fresh)).toEqual([
+    { period: '2026-11', number: 1, totalCents: Math.floor((2_900 * 2) / 30), status: 'open' },
+  ]);
+});
+
+test('a closing that fails leaves no invoice and takes no number', async () => {
+  const customer = await addCustomer(database, { plan: 'starter' });
+  await database.query(
+    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`,
+  );
+  await database.query(
+    'create trigger refuse before delete on customers for each row execute function refuse()',
+  );
+  await expect(close(customer, '2026-11-10T08:00:00Z')).rejects.toThrow('no');
+  expect(await invoicesOf(customer)).toEqual([]);
+  expect(await database.query('select last_number from invoice_series')).toMatchObject({
+    rows: [{ last_number: 0 }],
+  });
+});
