@@ -17,7 +17,9 @@ import { type BillingService, createBillingService } from './service.ts';
 
 let db: TestDatabase;
 let pools: Database[];
-let now = () => new Date();
+// A month that does not end while the tests count.
+const MIDMONTH = new Date('2026-11-16T12:00:00Z');
+let now = () => MIDMONTH;
 const newId = createIdFactory({ now: () => now(), randomBytes });
 const failures: unknown[] = [];
 const services: BillingService[] = [];
@@ -89,9 +91,13 @@ async function settle(service: BillingService, check: LimitCheck, succeeded: boo
 const PROCESS = fileURLToPath(new URL('./test/meter-process.ts', import.meta.url));
 
 function startProcess(mode: string, customerId: string, calls: number) {
-  const child = spawn(process.execPath, [PROCESS, mode, db.url, customerId, String(calls)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [PROCESS, mode, db.url, customerId, String(calls), now().toISOString()],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const reserved = once(child.stdout, 'data').then(([line]) => Number(String(line)));
   return { child, reserved };
 }
@@ -113,7 +119,7 @@ describe('at a limit of N', () => {
     const id = await newCustomer(0);
     now = () => new Date('2026-12-31T23:59:59.999Z');
     const check = await newService().meter.checkLimit(id);
-    now = () => new Date();
+    now = () => MIDMONTH;
     expect(check).toEqual({
       kind: 'limit_exceeded',
       limit: 0,
@@ -293,8 +299,14 @@ describe('what a process holds', () => {
       [id],
     );
     expect(rows).toEqual([{ month: '2026-03-01', used: 1 }]);
+    // What an invoice charges is the same month's.
+    const { rows: charged } = await db.database.query(
+      'select day, calls from usage_daily where customer_id = $1',
+      [id],
+    );
+    expect(charged).toEqual([{ day: '2026-03-31', calls: 1 }]);
     expect((await service.planState(id)).used).toBe(0);
-    now = () => new Date();
+    now = () => MIDMONTH;
   });
 
   test('a database that fails gives the error to the callers, and nothing stays reserved', async () => {

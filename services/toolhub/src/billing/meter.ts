@@ -19,6 +19,8 @@ import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount } from './uni
 export interface Reservation {
   readonly customerId: string;
   readonly month: string;
+  /** Where its call is counted, however late it ends: the invoice of a month has the calls of its limit. */
+  readonly day: string;
   readonly holder: string;
 }
 
@@ -116,10 +118,7 @@ export function createMeter(deps: MeterDependencies): Meter {
         holder.abandon(id);
         throw error;
       }
-      if (granted !== null)
-        return outcomesOf(
-          handOut({ customerIds, granted, month, holder: id, resetsAt: nextMonthStart(moment) }),
-        );
+      if (granted !== null) return outcomesOf(handOut({ customerIds, granted, holder: id, moment }));
       holder.abandon(id);
     }
     throw new Error('the lease of this process cannot be renewed');
@@ -181,7 +180,7 @@ export function createMeter(deps: MeterDependencies): Meter {
   return {
     holder,
     checkLimit: (customerId) => reservations.add(customerId),
-    settle: (usage) => settleQuietly({ kind: 'usage', usage, day: dayOf(now()) }),
+    settle: (usage) => settleQuietly({ kind: 'usage', usage, day: usage.reservation?.day ?? dayOf(now()) }),
     giveBack: (reservation) => settleQuietly({ kind: 'unused', reservation }),
     async close() {
       await reservations.idle();
@@ -201,17 +200,17 @@ function countByCustomer(customerIds: readonly string[]): Map<string, number> {
 function handOut(batch: {
   customerIds: readonly string[];
   granted: readonly GrantedUnits[];
-  month: string;
   holder: string;
-  resetsAt: Date;
+  moment: Date;
 }): LimitCheck[] {
-  const { month, holder, resetsAt } = batch;
+  const { holder, moment } = batch;
+  const [month, day, resetsAt] = [monthOf(moment), dayOf(moment), nextMonthStart(moment)];
   const left = new Map(batch.granted.map((grant) => [grant.customerId, { ...grant }]));
   return batch.customerIds.map((customerId) => {
     const grant = left.get(customerId);
     if (grant !== undefined && grant.granted > 0) {
       grant.granted -= 1;
-      return { kind: 'reserved', reservation: { customerId, month, holder } };
+      return { kind: 'reserved', reservation: { customerId, month, day, holder } };
     }
     return { kind: 'limit_exceeded', limit: grant?.stopAt ?? 0, used: grant?.used ?? 0, resetsAt };
   });

@@ -14,6 +14,8 @@ import {
 
 let db: TestDatabase;
 let hub: Instance;
+const NOW = new Date('2026-12-31T23:59:59.999Z');
+const TODAY = '2026-12-31';
 const alpha = testPlatform('alpha');
 const beta = testPlatform('beta');
 
@@ -21,7 +23,8 @@ beforeAll(async () => {
   db = await createToolhubDatabase();
   for (const id of ['cus_1', 'cus_2']) await addCustomer(db.database, id);
   const tokens = new Map(['cus_1', 'cus_2'].map((id) => [id, customerSession(id)]));
-  hub = await startInstance({ databaseUrl: db.url, connectors: [alpha.connector, beta.connector], tokens });
+  const connectors = [alpha.connector, beta.connector];
+  hub = await startInstance({ databaseUrl: db.url, connectors, tokens, now: () => NOW });
 });
 
 afterAll(async () => {
@@ -69,8 +72,7 @@ test('[TH-7.1] the plans are data', async () => {
 describe('the plan', () => {
   test('shows the month, changes at once, and is audited', async () => {
     await callTool(hub.url, 'cus_2', 'alpha_get_note', { number: 1 });
-    const now = new Date();
-    const resets_at = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
+    const resets_at = '2027-01-01T00:00:00.000Z';
     expect((await api('GET', '/api/plan', { token: 'cus_2' })).body).toEqual({
       ...{ plan: 'free', limit: 1_000, used: 1, remaining: 999, resets_at, spend_cap_cents: null },
       stops_at_limit: true,
@@ -124,7 +126,6 @@ describe('the plan', () => {
 
 describe('usage', () => {
   test('[TH-7.7] counts to the call, by platform, tool and day, and of one customer only', async () => {
-    const today = new Date().toISOString().slice(0, 10);
     alpha.log.during = async ({ tool }) => {
       if (tool === 'alpha_send_note') throw new Error('broken');
     };
@@ -139,7 +140,7 @@ describe('usage', () => {
     });
     const usage = async (query: string) => (await api('GET', `/api/usage?${query}`)).body;
     expect(await usage('')).toMatchObject({
-      ...{ group: 'platform', from: `${today.slice(0, 7)}-01`, total: 10 },
+      ...{ group: 'platform', from: '2026-12-01', to: '2027-01-01', total: 10 },
       data: [row('alpha', 7, 2), row('beta', 3, 0)],
     });
     expect((await usage('group=tool')).data).toEqual([
@@ -147,11 +148,11 @@ describe('usage', () => {
       row('alpha_send_note', 2, 2),
       row('beta_get_note', 3, 0),
     ]);
-    expect((await usage('group=day')).data).toEqual([row(today, 10, 2)]);
+    expect((await usage('group=day')).data).toEqual([row(TODAY, 10, 2)]);
     expect(await usage(`from=2000-01-01&to=2000-02-01`)).toEqual({
       ...{ from: '2000-01-01', to: '2000-02-01', group: 'platform', data: [], total: 0 },
     });
-    expect((await usage(`from=${today}&to=${today}`)).data).toEqual([]);
+    expect((await usage(`from=${TODAY}&to=${TODAY}`)).data).toEqual([]);
     // What was broken may have reached the platform before, so its unit is kept.
     expect((await api('GET', '/api/plan')).body).toMatchObject({ used: 10 });
   });

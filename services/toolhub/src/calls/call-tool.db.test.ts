@@ -21,6 +21,8 @@ const alpha = testPlatform('alpha');
 const beta = testPlatform('beta');
 const tokens = new Map<string, Session | InternalSession>();
 const CALL_TIMEOUT_MS = 300;
+// Limits are of a month, and none may end while the tests count up to one.
+const NOW = new Date('2026-11-16T12:00:00Z');
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
@@ -30,6 +32,7 @@ beforeAll(async () => {
     tokens,
     disconnected: new Set(['beta']),
     callTimeoutMs: CALL_TIMEOUT_MS,
+    now: () => NOW,
   });
 });
 
@@ -220,9 +223,7 @@ describe('the gate', () => {
       used: 2,
       upgrade_url: `${hub.url}/billing`,
     });
-    const now = new Date();
-    const reset = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
-    expect(errorOf(answer)?.resets_at).toBe(reset);
+    expect(errorOf(answer)?.resets_at).toBe('2026-12-01T00:00:00.000Z');
     expect(alpha.log.calls).toHaveLength(before);
     expect(await auditOf(id)).toEqual([
       'alpha_send_note success',

@@ -1,4 +1,4 @@
-// A process of its own for the tests: `meter-process.ts <mode> <database url> <customer> <calls>`.
+// A process of its own for the tests: `meter-process.ts <mode> <database url> <customer> <calls> <now>`.
 import { randomBytes } from 'node:crypto';
 import { openDatabase } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
@@ -6,8 +6,8 @@ import { createEmitEvent } from '../../events/service.ts';
 import { SCHEMA } from '../../schema.ts';
 import { createBillingService } from '../service.ts';
 
-const [mode = '', url = '', customerId = '', count = '0'] = process.argv.slice(2);
-const now = () => new Date();
+const [mode = '', url = '', customerId = '', count = '0', at = ''] = process.argv.slice(2);
+const now = () => new Date(at);
 const newId = createIdFactory({ now, randomBytes });
 const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: 4 });
 const billing = createBillingService({
