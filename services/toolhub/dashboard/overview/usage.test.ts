@@ -18,4 +18,7 @@ test('the forecast goes on as the month went so far', () => {
   };
   expect(forecastOf(plan, new Date('2026-11-16T00:00:00Z'))).toBe(300);
   expect(forecastOf({ ...plan, used: 3 }, new Date('2026-11-01T00:10:00Z'))).toBe(90);
+  // A page that has not read the new month yet, or whose own clock is wrong.
+  expect(forecastOf(plan, new Date('2026-12-01T00:00:20Z'))).toBe(150);
+  expect(forecastOf(plan, new Date('2026-10-31T23:59:40Z'))).toBe(4_500);
 });

@@ -55,10 +55,11 @@ export function everyDay(usage: Usage): { day: string; calls: number; errors: nu
   return days;
 }
 
-/** What the month will come to if it goes on as it went so far. */
+/** What the month will come to if it goes on as it went so far: the month that was read, which may have ended since. */
 export function forecastOf(plan: PlanState, now = new Date()): number {
-  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
-  const end = Date.parse(plan.resets_at);
-  const passed = Math.max(now.getTime() - start, DAY_MS);
-  return Math.round((plan.used / passed) * (end - start));
+  const end = new Date(plan.resets_at);
+  const start = Date.UTC(end.getUTCFullYear(), end.getUTCMonth() - 1, 1);
+  const whole = end.getTime() - start;
+  const passed = Math.min(Math.max(now.getTime() - start, DAY_MS), whole);
+  return Math.round((plan.used / passed) * whole);
 }
