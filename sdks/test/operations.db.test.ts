@@ -1,6 +1,6 @@
 // Every operation of the API's own document is called through each SDK, against the real service, and all send the same.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from '../../tests/contract/payments/harness.ts';
+import { type Harness, NEXT_YEAR, startHarness } from '../../tests/contract/payments/harness.ts';
 import { fillIn, filtersOf, operationsOf, readCalls } from './calls.ts';
 import { type Driver, drivers } from './drivers.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
@@ -60,7 +60,10 @@ test('the calls ask by every filter that the API describes', () => {
 });
 
 describe.each(drivers)('$name', ({ name, start }) => {
-  const saved: Record<string, string> = { receiver: 'https://example.com/webhooks' };
+  const saved: Record<string, string> = {
+    receiver: 'https://example.com/webhooks',
+    next_year: `${NEXT_YEAR}-03-01T15:00:00.000Z`,
+  };
   let driver: Driver;
   beforeAll(async () => {
     const { test: apiKey } = await harness.organisation();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Harness, startHarness } from '../../../tests/contract/payments/harness.ts';
+import { type Harness, NEXT_YEAR, startHarness } from '../../../tests/contract/payments/harness.ts';
 import { type Switchboard, startSwitchboard } from '../../test/switchboard.ts';
 import { Payments, webhooks } from '../src/index.ts';
 
@@ -77,7 +77,7 @@ test('a payment is made, followed, shown and listed, and an event of it is sent 
 }, 60_000);
 
 test('a payment is canceled while it waits, and refunded in part and then whole', async () => {
-  await payments('sandbox', 'clock', '--now', '2030-01-05T12:00:00Z');
+  await payments('sandbox', 'clock', '--now', `${NEXT_YEAR}-01-05T12:00:00Z`);
   const waiting = JSON.parse(await payments(...create, '--rail', 'ach', '--json'));
   expect(await payments('cancel', waiting.id)).toMatch(/status {7}canceled/);
   const paid = JSON.parse(await payments(...create, '--rail', 'ach', '--json'));

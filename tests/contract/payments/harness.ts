@@ -22,6 +22,8 @@ export const SANDBOX_KEY = 'sk_test_sandbox';
 /** As many as test mode has for itself. */
 export const TEST_CONNECTIONS = 5;
 export const SEAL_KEY = Buffer.alloc(32, 7);
+/** A sandbox clock goes forward alone, and at most ten years: a year that is written down would be in the past one day. */
+export const NEXT_YEAR = new Date().getUTCFullYear() + 1;
 
 /** Real time with an offset that tests move. */
 export interface TestTime {

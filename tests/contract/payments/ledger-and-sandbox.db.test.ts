@@ -1,6 +1,6 @@
 // The books, and the controls of the sandbox: clock, forced outcomes, funding.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Harness, startHarness, TEST_CONNECTIONS } from './harness.ts';
+import { type Answer, type Harness, NEXT_YEAR, startHarness, TEST_CONNECTIONS } from './harness.ts';
 
 let harness: Harness;
 let keys = 0;
@@ -124,7 +124,7 @@ test('[P-6.3] the check is clean after every kind of end, and finds a balance th
 
 test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only forward, and runs on when set free', async () => {
   const { call, pay, status } = await newOrganisation();
-  const now = '2027-03-01T15:00:00.000Z';
+  const now = `${NEXT_YEAR}-03-01T15:00:00.000Z`;
   const set = await call('POST', '/v1/sandbox/clock', { now });
   expect([set.status, set.body.now, set.body.state]).toEqual([200, now, 'frozen']);
   const before = (await pay({ rail: 'ach' })).body;
@@ -133,18 +133,18 @@ test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only fo
   await expect.poll(() => status(instant.id)).toBe('completed');
   const stamped = (await call('GET', `/v1/payments/${instant.id}`)).body;
   expect(new Set(stamped.timeline.map((entry: Answer['body']) => entry.timestamp))).toEqual(new Set([now]));
-  const back = await call('POST', '/v1/sandbox/clock', { now: '2027-02-28T00:00:00Z' });
+  const back = await call('POST', '/v1/sandbox/clock', { now: `${NEXT_YEAR}-02-28T00:00:00Z` });
   expect([back.status, back.body.code]).toEqual([422, 'clock_backwards']);
-  const never = await call('POST', '/v1/sandbox/clock', { now: '2030-02-30T00:00:00Z' });
+  const never = await call('POST', '/v1/sandbox/clock', { now: `${NEXT_YEAR}-02-30T00:00:00Z` });
   expect([never.status, never.body.errors?.[0].pointer]).toEqual([422, '/now']);
   const moved = await call('POST', '/v1/sandbox/clock', { advance: 'P1DT1H' });
-  expect(moved.body.now).toBe('2027-03-02T16:00:00.000Z');
+  expect(moved.body.now).toBe(`${NEXT_YEAR}-03-02T16:00:00.000Z`);
   expect((await call('DELETE', '/v1/sandbox/clock')).status).toBe(204);
   const running = await call('GET', '/v1/sandbox/clock');
   expect(running.body.state).toBe('running');
-  expect(Date.parse(running.body.now) - Date.parse('2027-03-02T16:00:00.000Z')).toBeLessThan(60_000);
+  expect(Date.parse(running.body.now) - Date.parse(`${NEXT_YEAR}-03-02T16:00:00.000Z`)).toBeLessThan(60_000);
   const later = (await pay({ rail: 'rtp' })).body;
-  expect(later.created_at > '2027-03-02T16:00:00.000Z').toBe(true);
+  expect(later.created_at > `${NEXT_YEAR}-03-02T16:00:00.000Z`).toBe(true);
   const ids = (await call('GET', '/v1/payments')).body.data.map((one: { id: string }) => one.id);
   expect(ids).toEqual([later.id, instant.id, before.id]);
   for (const bad of [
@@ -160,7 +160,7 @@ test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only fo
 
 test('[P-7.2] outcomes can be forced where the state allows them, and are 409 where it does not', async () => {
   const { call, pay } = await newOrganisation();
-  await call('POST', '/v1/sandbox/clock', { now: '2027-03-01T15:00:00.000Z' });
+  await call('POST', '/v1/sandbox/clock', { now: `${NEXT_YEAR}-03-01T15:00:00.000Z` });
   const force = (id: string, outcome: string, body: object = {}) =>
     call('POST', `/v1/sandbox/payments/${id}/${outcome}`, body);
   const settle = await force((await pay({ rail: 'ach' })).body.id, 'settle');

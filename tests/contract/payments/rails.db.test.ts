@@ -1,7 +1,8 @@
 // The rails as a developer sees them: which one is chosen, test ids, windows, messages.
 import { XMLParser } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Harness, startHarness } from './harness.ts';
+import { addDays, fromNewYork } from '../../../services/payments/src/clock/new-york.ts';
+import { type Answer, type Harness, NEXT_YEAR, startHarness } from './harness.ts';
 import { payingOn, payment } from './paying.ts';
 
 let harness: Harness;
@@ -160,25 +161,38 @@ test('[P-7.4] ACH test ids return, return late, and notify of a change, on eithe
   await expect.poll(async () => (await call('GET', '/v1/ledger/check')).body.ok).toBe(true);
 });
 
+/** The two weeks that follow have no holiday, whichever year it is. */
+function firstFridayOfMarch(year: number): string {
+  const days = Array.from({ length: 7 }, (_, n) => `${year}-03-0${n + 1}`);
+  return days.find((day) => new Date(day).getUTCDay() === 5) as string;
+}
+
+type Days = [saturday: string, monday: string, thursday: string];
+
 test('[P-7.1] with a clock, ACH keeps the real windows: pending until the file leaves, completed after settlement', async () => {
   const { call, pay, history } = await newOrganisation();
-  // A Friday before a weekend: 2027-03-05, 12:00 in New York.
-  await call('POST', '/v1/sandbox/clock', { now: '2027-03-05T17:00:00Z' });
+  const setClock = async (day: string, time: string, lessMs = 0) => {
+    const now = new Date(fromNewYork(day, time).getTime() - lessMs).toISOString();
+    expect((await call('POST', '/v1/sandbox/clock', { now })).status).toBe(200);
+  };
+  const friday = firstFridayOfMarch(NEXT_YEAR);
+  const [saturday, monday, thursday] = [1, 3, 6].map((days) => addDays(friday, days)) as Days;
+  await setClock(friday, '12:00');
   const weekend = await pay('pm_alice', 'pm_bob');
-  expect(weekend.estimated_settlement_at > '2027-03-08').toBe(true);
-  await call('POST', '/v1/sandbox/clock', { now: '2027-03-05T20:00:00Z' });
+  expect(weekend.estimated_settlement_at > monday).toBe(true);
+  await setClock(friday, '15:00');
   await new Promise((done) => setTimeout(done, 300));
   expect(await history(weekend.id)).toBe('pending');
-  await call('POST', '/v1/sandbox/clock', { now: '2027-03-06T12:00:00Z' });
+  await setClock(saturday, '07:00');
   await expect.poll(() => history(weekend.id)).toBe('pending > processing');
   await call('POST', '/v1/sandbox/clock', { advance: 'P1D' });
   await new Promise((done) => setTimeout(done, 300));
   expect(await history(weekend.id)).toBe('pending > processing');
   // The debit settles on Monday, is good on Wednesday, and the credit settles on Thursday.
-  await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:29:59Z' });
+  await setClock(thursday, '08:30', 1_000);
   await new Promise((done) => setTimeout(done, 300));
   expect(await history(weekend.id)).toBe('pending > processing');
-  await call('POST', '/v1/sandbox/clock', { now: '2027-03-11T13:30:00Z' });
+  await setClock(thursday, '08:30');
   await expect.poll(() => history(weekend.id)).toBe('pending > processing > completed');
   const done = (await call('GET', `/v1/payments/${weekend.id}`)).body;
   expect(done.attempts[0].settled_at).toBe(weekend.estimated_settlement_at);

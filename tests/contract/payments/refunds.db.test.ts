@@ -1,7 +1,7 @@
 // Refunds and fees over HTTP: what may be given back, once, however many ask; and what payments cost.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Harness, type Instance, startHarness } from './harness.ts';
+import { type Harness, type Instance, NEXT_YEAR, startHarness } from './harness.ts';
 
 let harness: Harness;
 let second: Instance;
@@ -256,7 +256,7 @@ test('[P-6.4] a completed payment owes its fee: booked between fees_owed and fee
   const { test: own } = await harness.organisation();
   const at = (path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST') =>
     call(method, path, body, { key: own });
-  await at('/v1/sandbox/clock', { now: '2027-03-31T12:00:00.000Z' });
+  await at('/v1/sandbox/clock', { now: `${NEXT_YEAR}-03-31T12:00:00.000Z` });
   const order = {
     ...{ amount: 5_000, currency: 'USD', rail: 'rtp' },
     source: { payment_method_id: 'pm_a' },
@@ -268,16 +268,16 @@ test('[P-6.4] a completed payment owes its fee: booked between fees_owed and fee
   ).body;
   await expect.poll(async () => (await at(`/v1/payments/${first.id}`)).body.status).toBe('completed');
   await expect.poll(async () => (await at(`/v1/payments/${refused.id}`)).body.status).toBe('failed');
-  const month = (await at('/v1/fees?month=2027-03')).body;
+  const month = (await at(`/v1/fees?month=${NEXT_YEAR}-03`)).body;
   expect(month).toEqual({
-    ...{ object: 'fees', month: '2027-03', currency: 'USD', total: first.fee.amount },
+    ...{ object: 'fees', month: `${NEXT_YEAR}-03`, currency: 'USD', total: first.fee.amount },
     by_rail: [{ rail: 'rtp', payments: 1, amount: first.fee.amount }],
   });
   await at('/v1/sandbox/clock', { advance: 'P1D' });
   const given = (await at(`/v1/payments/${first.id}/refunds`, {})).body;
   await at(`/v1/sandbox/payments/${given.id}/settle`, {});
-  expect((await at('/v1/fees?month=2027-03')).body.total).toBe(first.fee.amount);
-  expect((await at('/v1/fees?month=2027-04')).body.total).toBe(given.fee.amount);
+  expect((await at(`/v1/fees?month=${NEXT_YEAR}-03`)).body.total).toBe(first.fee.amount);
+  expect((await at(`/v1/fees?month=${NEXT_YEAR}-04`)).body.total).toBe(given.fee.amount);
   const accounts = (await at('/v1/ledger/accounts')).body.data;
   const owed = first.fee.amount + given.fee.amount;
   const shown = accounts.map(({ id, type, posted, pending }: Record<string, unknown>) => ({
