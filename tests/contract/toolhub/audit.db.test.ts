@@ -110,9 +110,12 @@ test('[TH-12.1] the log is filtered by what, whom, how and when, and comes as CS
   expect(await actions(`target=${id}`)).toEqual(['token.created']);
   expect(await actions('outcome=refused')).not.toContain('token.created');
   expect(await actions('outcome=perhaps')).toBe(400);
-  const today = new Date().toISOString().slice(0, 10);
-  expect(await actions(`from=${today}&action=token.created`)).toEqual(['token.created']);
-  expect(await actions(`to=${today}`)).toEqual([]);
+  const { body: all } = await call<{ data: Entry[] }>(`${url}/api/audit`, { cookie });
+  const [first, last] = [all.data.at(-1), all.data[0]].map((entry) => entry?.at.slice(0, 10));
+  expect(await actions(`from=${first}&action=token.created`)).toEqual(['token.created']);
+  expect(await actions(`to=${first}`)).toEqual([]);
+  const nextDay = new Date(Date.parse(last ?? '') + 86_400_000).toISOString().slice(0, 10);
+  expect(await actions(`from=${nextDay}`)).toEqual([]);
   expect(await actions('from=2026-99-99')).toBe(400);
 
   const csv = await fetch(`${url}/api/audit/export?action=token.created`, { headers: { cookie } });
