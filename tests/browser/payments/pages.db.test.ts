@@ -319,4 +319,13 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     expect(faults).toEqual([]);
     await page.context().close();
   });
+
+  test('the fees that are shown first are of the month that the sandbox clock shows', async () => {
+    const { body: clock } = await owner.call('POST', '/v1/sandbox/clock', { advance: 'P40D' });
+    const { page, faults } = await openAs(owner);
+    await visit(page, listPages['ledger-fees'] ?? '');
+    expect(await page.getByLabel('Month').inputValue()).toBe(clock.now.slice(0, 7));
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,6 +1,7 @@
 // An organisation as it looks after some days: payments in every state, methods, balances, an endpoint with deliveries.
 import { createSealer } from '@libs/seal';
 import { createQuarantine } from '../../../services/payments/src/quarantine/service.ts';
+import { nextWindow } from '../../../services/payments/src/rails/ach/schedule/windows.ts';
 import { ADMIN_TOKEN, type Harness, SEAL_KEY } from '../../contract/payments/harness.ts';
 import type { Browser } from '../../contract/payments/person.ts';
 
@@ -201,9 +202,11 @@ export async function seedStates(person: Browser): Promise<SeededStates> {
     ...{ amount: 62_500, description: 'One pair came back' },
   });
   await waitForAll(person, [refund]);
-  await post('/v1/sandbox/clock', { advance: 'PT1S' });
+  const { now } = await post('/v1/sandbox/clock', { advance: 'PT1S' });
   const processing = await pay('Wages', 'ach');
-  await post('/v1/sandbox/clock', { advance: 'P1D' });
+  // Its file leaves at the end of a banking day, which is not tomorrow on a Friday night.
+  const window = nextWindow({ now: new Date(now), amountCents: 125_000, sameDay: false });
+  await post('/v1/sandbox/clock', { now: window.networkDeadline.toISOString() });
   const [pending, canceled] = [await pay('Insurance', 'ach'), await pay('Ordered twice', 'ach')];
   await post(`/v1/payments/${canceled}/cancel`, {});
   return { pending, processing, canceled, returned, refunded, refund };

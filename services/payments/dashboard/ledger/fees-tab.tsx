@@ -1,7 +1,8 @@
 import { Amount, type Column, DataTable, Panel, QueryView, useSearchState } from '@libs/ui';
 import { Stack, Text, TextInput } from '@mantine/core';
 import { useObject } from '../api/client.ts';
-import type { Fees } from '../api/types.ts';
+import { mode } from '../api/mode.ts';
+import type { Fees, SandboxClock } from '../api/types.ts';
 import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
 
@@ -13,9 +14,16 @@ const columns: readonly Column<Fees['by_rail'][number]>[] = [
   { header: words.amount, align: 'right', render: ({ amount }) => <Amount minor={amount} /> },
 ];
 
+/** Fees are of the organisation's time, which in test mode may be months ahead of the wall's. */
 export function FeesTab() {
+  const clock = useObject<SandboxClock>('/v1/sandbox/clock', { enabled: mode === 'test' });
+  if (mode === 'live') return <FeesView now={new Date().toISOString()} />;
+  return <QueryView query={clock}>{({ now }) => <FeesView now={now} />}</QueryView>;
+}
+
+function FeesView({ now }: { now: string }) {
   const search = useSearchState();
-  const month = search.values.month ?? new Date().toISOString().slice(0, 7);
+  const month = search.values.month ?? now.slice(0, 7);
   const query = useObject<Fees>('/v1/fees', { query: { month } });
   return (
     <Stack>
