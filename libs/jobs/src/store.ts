@@ -177,6 +177,12 @@ export async function failJob(
   );
 }
 
+/** The time by which jobs are due. */
+export async function readTime(db: Queryable): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>('select statement_timestamp() as now');
+  return rows[0]?.now as Date;
+}
+
 /** How long until the next of these jobs is due; null when none waits. */
 export async function nextDueInMs(db: Queryable, name: string): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(

@@ -12,6 +12,7 @@ import {
   type Job,
   LeaseLost,
   nextDueInMs,
+  readTime,
   wakeChannel,
 } from './store.ts';
 
@@ -242,10 +243,12 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
 
   async function finish(jobs: readonly Job[]): Promise<void> {
     if (!cron) return removeDone(database, jobs);
-    const next = { name: cron.name, payload: {}, key: 'cron', runAt: cron.schedule(options.now()) };
     await database.transaction(async (tx) => {
       await removeDone(tx, jobs);
-      await enqueueJobs(tx, database.schema, [next]);
+      // It was due by the database's clock: by one that is behind, it would be due again at once, until that had caught up.
+      const after = Math.max(options.now().getTime(), (await readTime(tx)).getTime());
+      const runAt = cron.schedule(new Date(after));
+      await enqueueJobs(tx, database.schema, [{ name: cron.name, payload: {}, key: 'cron', runAt }]);
     });
   }
 
