@@ -13,6 +13,7 @@ export { NotFoundPage } from './app/error-page.tsx';
 export { createPages, page } from './app/pages.tsx';
 export { startApp } from './app/start-app.tsx';
 export { ApiFormView, FormProblemView, RestoredNote } from './form/api-form.tsx';
+export { CalendarField } from './form/calendar-field.tsx';
 export { fromClockField, toClockField, viewersZone } from './form/clock-field.ts';
 export { drafts, useDraft } from './form/drafts.ts';
 export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';

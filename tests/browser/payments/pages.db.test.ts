@@ -302,6 +302,19 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.context().close();
   });
 
+  test('a day is typed by the keyboard, and the list follows when its year is whole', async () => {
+    const { page, faults } = await openAs(owner);
+    await visit(page, listPages.payments ?? '');
+    const until = page.getByLabel('Until', { exact: true });
+    await until.focus();
+    await page.keyboard.type('12312026');
+    await page.waitForURL(/created_before=2027-01-01|created_before=2026-12-31/);
+    await isDrawn(page);
+    expect(await until.inputValue()).toBe('2026-12-31');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   // Last, since the clock stands still from then on.
   test('a payment that was canceled or came back says so in words, and the ledger says who owes it', async () => {
     const states = statePages(await seedStates(owner));

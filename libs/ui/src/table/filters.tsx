@@ -1,6 +1,8 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
+import { CalendarField } from '../form/calendar-field.tsx';
 import { texts } from '../texts.ts';
+import { dayOf, startOf } from './days.ts';
 import { useSearchState } from './search.ts';
 
 const ALL = '';
@@ -68,12 +70,12 @@ export function TextFilter(props: { name: string; label: string; placeholder?: s
 export function DayFilter({ name, label }: { name: string; label: string }) {
   const search = useSearchState();
   return (
-    <TextInput
+    <CalendarField
       type="date"
       label={label}
-      w={150}
+      width={150}
       value={search.values[name] ?? ''}
-      onChange={({ currentTarget }) => search.set({ [name]: currentTarget.value || undefined })}
+      onChange={(day) => search.set({ [name]: day })}
     />
   );
 }
@@ -107,27 +109,12 @@ function DayInput(props: {
   shiftDays: number;
 }) {
   return (
-    <TextInput
+    <CalendarField
       type="date"
       label={props.label}
-      w={140}
+      width={140}
       value={props.value === undefined ? '' : dayOf(props.value, -props.shiftDays)}
-      onChange={({ currentTarget }) =>
-        props.onChange(currentTarget.value === '' ? undefined : startOf(currentTarget.value, props.shiftDays))
-      }
+      onChange={(day) => props.onChange(day && startOf(day, props.shiftDays))}
     />
   );
-}
-
-function startOf(day: string, shiftDays: number): string {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date + shiftDays).toISOString();
-}
-
-function dayOf(moment: string, shiftDays: number): string {
-  const at = new Date(moment);
-  if (Number.isNaN(at.getTime())) return '';
-  at.setDate(at.getDate() + shiftDays);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }

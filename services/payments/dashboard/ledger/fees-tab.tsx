@@ -1,5 +1,5 @@
-import { Amount, type Column, DataTable, Panel, QueryView, useSearchState } from '@libs/ui';
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Amount, CalendarField, type Column, DataTable, Panel, QueryView, useSearchState } from '@libs/ui';
+import { Stack, Text } from '@mantine/core';
 import { useObject } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
 import type { Fees, SandboxClock } from '../api/types.ts';
@@ -27,12 +27,12 @@ function FeesView({ now }: { now: string }) {
   const query = useObject<Fees>('/v1/fees', { query: { month } });
   return (
     <Stack>
-      <TextInput
+      <CalendarField
         type="month"
         label={words.month}
-        w={180}
+        width={180}
         value={month}
-        onChange={({ currentTarget }) => search.set({ month: currentTarget.value || undefined })}
+        onChange={(value) => search.set({ month: value })}
       />
       <QueryView query={query}>
         {(fees) => (
