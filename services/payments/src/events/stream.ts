@@ -41,44 +41,49 @@ export interface OpenStream {
 }
 
 interface Listener {
-  mode: Mode;
   tenantId: string;
   place: StreamPlace;
   wake(): void;
 }
 
 export function createEventStreams(deps: EventStreamsDependencies) {
-  const listeners = new Set<Listener>();
+  const listeners: ByMode<Set<Listener>> = { test: new Set(), live: new Set() };
+  const looking = new Set<Mode>();
   const byKey = createCounts();
   const byTenant = createCounts();
   let open = 0;
-  let isLooking = false;
 
-  /** Wakes those for whose tenants there is something new; runs while anybody listens. */
-  async function look(): Promise<void> {
+  /**
+   * Wakes those for whose tenants there is something new; runs while anybody of the mode listens. Each mode looks for
+   * itself, so that live streams never wait for the connections of test mode.
+   */
+  async function look(mode: Mode): Promise<void> {
+    const waiting = [...listeners[mode]];
+    if (waiting.length === 0) {
+      looking.delete(mode);
+      return;
+    }
     try {
-      for (const mode of ['live', 'test'] as const) {
-        const waiting = [...listeners].filter((listener) => listener.mode === mode);
-        if (waiting.length === 0) continue;
-        const places = new Map(waiting.map(({ tenantId, place }) => [tenantId, place]));
-        for (const { tenantId, place } of waiting) {
-          if (isBefore(place, places.get(tenantId))) places.set(tenantId, place);
-        }
-        const moved = await findMoved(deps.databases[mode], places);
-        for (const listener of waiting) if (moved.has(listener.tenantId)) listener.wake();
+      const places = new Map(waiting.map(({ tenantId, place }) => [tenantId, place]));
+      for (const { tenantId, place } of waiting) {
+        if (isBefore(place, places.get(tenantId))) places.set(tenantId, place);
       }
+      const moved = await findMoved(deps.databases[mode], places);
+      for (const listener of waiting) if (moved.has(listener.tenantId)) listener.wake();
     } catch (error) {
       deps.onError(error);
     }
-    isLooking = listeners.size > 0;
-    if (isLooking) setTimeout(() => void look(), LOOK_MS);
+    lookLater(mode);
   }
 
-  function listen(listener: Listener): void {
-    listeners.add(listener);
-    if (isLooking) return;
-    isLooking = true;
-    setTimeout(() => void look(), LOOK_MS);
+  function lookLater(mode: Mode): void {
+    looking.add(mode);
+    setTimeout(() => void look(mode), LOOK_MS);
+  }
+
+  function listen(mode: Mode, listener: Listener): void {
+    listeners[mode].add(listener);
+    if (!looking.has(mode)) lookLater(mode);
   }
 
   function admit({ keyId, tenant }: Caller): () => void {
@@ -114,9 +119,9 @@ export function createEventStreams(deps: EventStreamsDependencies) {
     const { tenant } = stream.caller;
     const database = deps.databases[tenant.mode];
     const ended = AbortSignal.any([stream.hungUp, deps.ending]);
-    const listener: Listener = { mode: tenant.mode, tenantId: tenant.id, place: begin, wake: () => {} };
+    const listener: Listener = { tenantId: tenant.id, place: begin, wake: () => {} };
     try {
-      listen(listener);
+      listen(tenant.mode, listener);
       ended.addEventListener('abort', () => listener.wake(), { once: true });
       yield `retry: ${RETRY_MS}\n\n`;
       let silentSince = performance.now();
@@ -142,7 +147,7 @@ export function createEventStreams(deps: EventStreamsDependencies) {
         });
       }
     } finally {
-      listeners.delete(listener);
+      listeners[tenant.mode].delete(listener);
       leave();
     }
   }
