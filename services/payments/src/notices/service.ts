@@ -15,6 +15,8 @@ export interface NoticesDependencies {
   database: Pick<Database, 'schema'>;
   mailer: Pick<Mailer, 'send'>;
   members: Pick<Members, 'reachable'>;
+  /** How many of a kind leave to one address: a program can have an endpoint switched off as often as it likes. */
+  limit: { take(key: string): { allowed: boolean } | Promise<{ allowed: boolean }> };
   publicUrl: string;
   newId: NewId;
 }
@@ -44,8 +46,10 @@ export function createNotices(deps: NoticesDependencies): Notices {
         // One at a time: a mail that fails must not send its neighbours again.
         batchMax: 1,
         handle: async (jobs) => {
-          for (const { payload } of jobs as readonly Job<PlannedNotice>[]) {
+          for (const { payload, attempt } of jobs as readonly Job<PlannedNotice>[]) {
             const { id, email, notice } = payload;
+            // Only the first try counts: those of a mail server that is away must not use up what may leave.
+            if (attempt === 1 && !(await deps.limit.take(`${notice.kind} ${email}`)).allowed) continue;
             await deps.mailer.send({ id, to: email, ...wordsOf(notice, dashboard) });
           }
         },

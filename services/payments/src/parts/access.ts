@@ -76,7 +76,10 @@ export async function addAccess(
   });
   const invitations = createInvitations({ database, mailer, publicUrl, newId, randomBytes, now });
   const people = createPeopleService({ database, keys, login, invitations, newId, now });
-  const notices = createNotices({ database, mailer, members, publicUrl, newId });
+  const notices = createNotices({
+    ...{ database, mailer, members, publicUrl, newId },
+    limit: perHour(base, 'notices', NOTICES_PER_HOUR),
+  });
   const organisations = createOrganisationService({ database, keys, notices, now });
   const gates = createGates({ keys, people, rates: limitsOf(base), adminToken, publicUrl });
   const cookies = createSessionCookies(gates.cookie);
@@ -129,12 +132,15 @@ function limitsOf({ rates, config }: Base) {
 const HOUR_SECONDS = 60 * 60;
 const INVITATIONS_PER_HOUR = 50;
 const INVITATIONS_TO_ADDRESS_PER_HOUR = 5;
+const NOTICES_PER_HOUR = 10;
 
-function invitationLimitsOf({ rates }: Base) {
-  const perHour = (name: string, limit: number) =>
-    rates.limit({ name, limit, windowSeconds: HOUR_SECONDS, burst: limit });
+function perHour({ rates }: Base, name: string, limit: number) {
+  return rates.limit({ name, limit, windowSeconds: HOUR_SECONDS, burst: limit });
+}
+
+function invitationLimitsOf(base: Base) {
   return {
-    organisation: perHour('invitations', INVITATIONS_PER_HOUR),
-    address: perHour('invited', INVITATIONS_TO_ADDRESS_PER_HOUR),
+    organisation: perHour(base, 'invitations', INVITATIONS_PER_HOUR),
+    address: perHour(base, 'invited', INVITATIONS_TO_ADDRESS_PER_HOUR),
   };
 }
