@@ -22,5 +22,7 @@ test('a notice says what happened and why, and leads to the page of its mode', (
 test('a refusal repeats what the operator answered, where something was', () => {
   const refused = (reason: string | null) => wordsOf({ kind: 'live_access_refused', reason }, PAGES).text;
   expect(refused('Tell us more.')).toContain('\n\nTell us more.\n\n');
-  expect(refused(null)).toContain('refused live access.\n\nYou can ask again');
+  expect(refused(null)).toContain(
+    'refused live access.\nLive keys that it has no longer work.\n\nYou can ask again',
+  );
 });

@@ -28,6 +28,7 @@ export function wordsOf(notice: Notice, dashboard: string): Pick<Mail, 'subject'
         subject: 'Live access is refused',
         text: letter(
           'your organisation was refused live access.',
+          'Live keys that it has no longer work.',
           ...(notice.reason === null ? [] : ['', notice.reason]),
           ...['', 'You can ask again in the settings:', `${dashboard}/settings`],
         ),
