@@ -29,7 +29,7 @@ export function testFirstSteps(running: () => Running): void {
     await page.getByText('Verified. Thank you!').waitFor();
     // The second click on the link of a mail is no fault.
     await page.reload();
-    await page.getByText('Your address is verified already.').waitFor();
+    await page.getByText(`${GRACE.email} is verified already.`).waitFor();
     await page.getByRole('link', { name: 'Go on' }).click();
     await page.getByText('Your first payment').waitFor();
     expect(await page.getByText('not verified yet').count()).toBe(0);

@@ -7,8 +7,8 @@ export interface Account {
   client: Client;
   api: Pick<Api, 'useList' | 'refresh'>;
   brand: ReactNode;
-  /** Whether the person who is logged in here has proved the address; nobody is logged in: refused. */
-  isVerified: () => Promise<boolean>;
+  /** The address of the person who is logged in here, once it is proved; nobody is logged in: refused. */
+  verifiedAddress: () => Promise<string | null>;
   paths: {
     /** Before `/login`, `/signup`, `/forgot`, `/reset`, `/verify` and `/password`. */
     auth: string;

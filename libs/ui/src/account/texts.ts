@@ -30,7 +30,7 @@ export const texts = {
   verify: {
     title: 'Your e-mail address',
     done: 'Verified. Thank you!',
-    doneBefore: 'Your address is verified already.',
+    doneBefore: (email: string) => `${email} is verified already.`,
     go: 'Go on',
     logIn: 'Log in',
     again: 'Log in: as long as your address is not verified, a button there sends a new link.',

@@ -19,12 +19,13 @@ export function VerifyPage({ account }: { account: Account }) {
       try {
         await account.client.post(`${account.paths.auth}/verify`, { token });
       } catch (refusal) {
-        // Who follows the link a second time has nothing left to do.
-        if (await isVerifiedAlready(account)) return 'before';
+        // Who follows the link a second time has nothing left to do; it is said of which address, since a link may be of another.
+        const address = await addressVerifiedBefore(account);
+        if (address !== null) return words.doneBefore(address);
         throw refusal;
       }
       await account.api.refresh(account.paths.person);
-      return 'now';
+      return words.done;
     },
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
@@ -40,7 +41,7 @@ export function VerifyPage({ account }: { account: Account }) {
       ) : null}
       {verified.isSuccess ? (
         <Alert color="brand" role="status">
-          {verified.data === 'before' ? words.doneBefore : words.done}
+          {verified.data}
         </Alert>
       ) : null}
       <Button component={Link} to="/" variant={verified.isSuccess ? 'filled' : 'default'}>
@@ -50,12 +51,12 @@ export function VerifyPage({ account }: { account: Account }) {
   );
 }
 
-async function isVerifiedAlready(account: Account): Promise<boolean> {
+async function addressVerifiedBefore(account: Account): Promise<string | null> {
   try {
-    return await account.isVerified();
+    return await account.verifiedAddress();
   } catch (error) {
     // Of a stranger nothing is known, and the refusal of the link is what counts.
-    if (error instanceof ApiError) return false;
+    if (error instanceof ApiError) return null;
     throw error;
   }
 }

@@ -8,6 +8,9 @@ export const account: Account = {
   client,
   api: { useList, refresh },
   brand: <Brand />,
-  isVerified: async () => (await client.get<Session>(SESSION_PATH)).user.email_verified,
+  async verifiedAddress() {
+    const { user } = await client.get<Session>(SESSION_PATH);
+    return user.email_verified ? user.email : null;
+  },
   paths: { auth: SESSION_PATH, person: SESSION_PATH, own: SESSION_PATH },
 };

@@ -7,6 +7,9 @@ export const account: Account = {
   client,
   api: { useList, refresh },
   brand: <Brand />,
-  isVerified: async () => (await client.get<Me>(ME_PATH)).customer.email_verified,
+  async verifiedAddress() {
+    const { customer } = await client.get<Me>(ME_PATH);
+    return customer.email_verified ? customer.email : null;
+  },
   paths: { auth: '/api/auth', person: ME_PATH, own: '/api' },
 };
