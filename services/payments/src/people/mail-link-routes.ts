@@ -109,7 +109,8 @@ export function registerMailLinkRoutes(
         operationId: 'session.reset',
         tags,
         summary: 'Choose a new password with the link from the mail',
-        description: 'The token works once, for an hour. All sessions end.',
+        description:
+          'The token works once, for an hour. All sessions end. Where nobody has verified the address before, API keys and webhook endpoints of organisations that nobody else is in go, too.',
         body: Type.Object(
           { token: LinkToken, password: NewPassword },
           {

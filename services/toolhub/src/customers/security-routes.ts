@@ -142,7 +142,8 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
         operationId: 'account.reset_password',
         tags,
         summary: 'Choose a new password with the link from the mail',
-        description: 'The token works once, for an hour. All sessions end.',
+        description:
+          'The token works once, for an hour. All sessions end. Where nobody has verified the address before, tokens, connected assistants and platforms, and the webhook go, too.',
         body: Type.Object(
           { token: LinkToken, password: NewPassword },
           {
