@@ -133,6 +133,16 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.getByRole('link', { name: 'Payments' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
     await expect.poll(() => page.getByRole('link', { name: 'New payment' }).count()).toBe(0);
+    await owner.call('PATCH', `/v1/members/${joined.body.user.id}`, { role: 'developer' });
+    const endpoint = await owner.call('POST', '/v1/webhook_endpoints', { url: `${url}/hooks` });
+    await page.goto(`/dashboard/webhooks/${endpoint.body.id}`);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await owner.call('PATCH', `/v1/members/${joined.body.user.id}`, { role: 'viewer' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => dialog.count()).toBe(0);
+    // A dialog goes with the button that opened it, and what was said in it: that the role is another one stays.
+    await page.getByText('Your role here is another one now: Viewer.').waitFor();
     await page.context().close();
   });
 

@@ -6,6 +6,7 @@ import { LineState, useLive } from '../api/live.ts';
 import { mode } from '../api/mode.ts';
 import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
+import { useChangedRole } from '../session/changed-role.ts';
 import { useFollowedSession, useRights } from '../session/session.ts';
 import { useSwitchedElsewhere } from '../session/switched-elsewhere.ts';
 import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
@@ -65,6 +66,7 @@ export function Frame() {
   const rights = useRights();
   const navigate = useNavigate();
   useSwitchedElsewhere(session.data);
+  useChangedRole(session.data);
   if (session.data === undefined) {
     return (
       <Container size="sm" py="xl" component="main">

@@ -32,4 +32,5 @@ export const account = {
   switchTo: 'Switch organisation',
   switched: (name: string) => `You now look at ${name}.`,
   noOrganisation: 'no organisation',
+  roleChanged: (role: string) => `Your role here is another one now: ${role}.`,
 } as const;

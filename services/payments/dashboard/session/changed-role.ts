@@ -1,0 +1,16 @@
+import { toast } from '@libs/ui';
+import { useEffect, useRef } from 'react';
+import type { Session } from '../api/types.ts';
+import { texts } from '../texts.ts';
+
+/** Somebody gave this person another role: a dialog that it does not allow goes, with the refusal that was said in it. */
+export function useChangedRole(session: Session | undefined): void {
+  const { id, role } = session?.organisation ?? {};
+  const known = useRef({ id, role });
+  useEffect(() => {
+    const before = known.current;
+    known.current = { id, role };
+    if (role === undefined || before.role === role || before.id !== id) return;
+    toast.done(texts.account.roleChanged(texts.roles[role]));
+  }, [id, role]);
+}
