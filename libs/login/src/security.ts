@@ -8,14 +8,24 @@ import type { Passwords } from './passwords.ts';
 import { emailKey, type People, type Person } from './person.ts';
 import type { Sessions } from './sessions.ts';
 
-export type PasswordOutcome<P extends Person> =
-  | { ok: true; person: P }
-  | { ok: false; personId: string | null };
+export type PasswordOutcome<P extends Person> = ProvenPassword<P> | { ok: false; personId: string | null };
+
+export type ProvenPassword<P extends Person> = {
+  ok: true;
+  person: P;
+  /** What the password was compared with. */
+  passwordHash: string;
+};
 
 /** Proving an address, a password, and getting back in. */
 export interface AccountSecurity<P extends Person> {
   /** Throws over the limit of failures. Whose account it was is for the audit log alone, never for the caller. */
   checkPassword(input: { email: string; password: string }): Promise<PasswordOutcome<P>>;
+  /**
+   * In the transaction that begins a session: whether the password is still the one that was proved. It stays so until the
+   * end: comparing takes long, and whoever sets another one meanwhile ends the sessions that there are.
+   */
+  holdPassword(tx: Queryable, proven: ProvenPassword<P>): Promise<boolean>;
   /** Proves the address; throws for a link that is used, expired or unknown. */
   verify(token: string): Promise<P>;
   /** In the transaction of something else that proves the address. */
@@ -85,12 +95,19 @@ export function createAccountSecurity<P extends Person>(
       const found = await people.findLogin(database, key);
       const matches = await passwords.verify(password, found?.passwordHash);
       if (!matches || found === undefined) return { ok: false, personId: found?.person.id ?? null };
-      return { ok: true, person: found.person };
+      return { ok: true, ...found };
     });
   }
 
   return {
     checkPassword,
+
+    async holdPassword(tx, { person, passwordHash }) {
+      if (!(await people.lock(tx, person.id))) return false;
+      const found = await people.findLogin(tx, emailKey(person.email));
+      return found?.passwordHash === passwordHash;
+    },
+
     requirePassword,
     verifyAddress,
 

@@ -33,6 +33,7 @@ export interface SessionsStore {
     query: { personId: string; before: string | undefined; limit: number; now: Date },
   ): Promise<Session[]>;
   setContext(db: Queryable, session: { personId: string; id: string; context: string }): Promise<void>;
+  hold(tx: Queryable, session: { personId: string; id: string }): Promise<boolean>;
   deleteByToken(db: Queryable, tokenHash: Buffer): Promise<Session | undefined>;
   deleteById(db: Queryable, session: { personId: string; id: string }): Promise<boolean>;
   /** Every session of the person, or every one but the one that asks for it. */
@@ -88,6 +89,14 @@ export function createSessionsStore(person: PersonColumn): SessionsStore {
         id,
         context,
       ]);
+    },
+
+    async hold(tx, { personId, id }) {
+      const { rowCount } = await tx.query(
+        `select 1 from sessions where ${person} = $1 and id = $2 for key share`,
+        [personId, id],
+      );
+      return rowCount === 1;
     },
 
     async deleteByToken(db, tokenHash) {

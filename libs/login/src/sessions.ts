@@ -23,6 +23,8 @@ export interface Sessions {
   findById(id: string): Promise<Session | undefined>;
   list(query: { personId: string; before: string | undefined; limit: number }): Promise<Session[]>;
   setContext(db: Queryable, session: { personId: string; id: string; context: string }): Promise<void>;
+  /** Whether it still runs; if so, nobody ends it before the transaction does. For what would outlive it. */
+  hold(tx: Queryable, session: { personId: string; id: string }): Promise<boolean>;
   end(token: string): Promise<Session | undefined>;
   endById(session: { personId: string; id: string }): Promise<boolean>;
   /** All of a person's, or all but the one that asks for it. */
@@ -64,6 +66,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     findById: (id) => store.find(database, { id }, now()),
     list: (query) => store.list(database, { ...query, now: now() }),
     setContext: store.setContext,
+    hold: store.hold,
     end: (token) => store.deleteByToken(database, hashToken(token)),
     endById: (session) => store.deleteById(database, session),
     endAll: store.deleteAll,

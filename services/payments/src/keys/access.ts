@@ -1,3 +1,4 @@
+import type { Queryable } from '@libs/db';
 import {
   acceptedOrigins,
   addressKey,
@@ -32,8 +33,8 @@ interface Needs {
 }
 
 export interface GatesDependencies {
-  keys: Pick<KeyService, 'authenticate'>;
-  people: Pick<PeopleService, 'findCaller'>;
+  keys: Pick<KeyService, 'authenticate' | 'holdKey'>;
+  people: Pick<PeopleService, 'findCaller' | 'holdSession'>;
   rates: ByMode<Pick<RateLimit, 'enforce'>> & {
     readonly person: Pick<RateLimit, 'enforce'>;
     readonly address: Pick<RateLimit, 'enforce'>;
@@ -64,6 +65,11 @@ export type Gates = Pick<RouteRules<RouteAccess, RouteRate, never>, 'identify' |
   readonly cookie: { readonly name: string; readonly secure: boolean };
   /** The value of the session cookie, whether or not it stands for a session. */
   cookieOf(request: Pick<FastifyRequest, 'headers'>): string | undefined;
+  /**
+   * For what lets in or listens, and would outlive the caller: throws where session or key have ended since the request
+   * came in; until the transaction ends, nobody ends them.
+   */
+  holdCaller(request: FastifyRequest, tx: Queryable): Promise<void>;
   /** Whether the caller of a long answer still is who it was, with the same rights. */
   stillAllowed(request: FastifyRequest, scope: Scope): Promise<boolean>;
 };
@@ -159,6 +165,11 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
       const sandboxOnly = need.startsWith('test:');
       const scope = (sandboxOnly ? need.slice('test:'.length) : need) as Scope;
       return (request) => checkNeeds(request, { scope, sandboxOnly });
+    },
+
+    async holdCaller({ person, caller }, tx) {
+      const isThere = person === null ? keys.holdKey(tx, caller.keyId) : people.holdSession(tx, person);
+      if (!(await isThere)) throw unauthorized();
     },
 
     async stillAllowed(request, scope) {

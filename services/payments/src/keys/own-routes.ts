@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { closed, idCursor } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
+import type { Gates } from './access.ts';
 import {
   KeyParams,
   KeySchema,
@@ -17,6 +18,7 @@ import type { KeyOwner, KeyService } from './service.ts';
 
 export interface OwnKeyRouteDependencies {
   keys: KeyService;
+  gates: Pick<Gates, 'holdCaller'>;
   now: () => Date;
 }
 
@@ -29,7 +31,10 @@ const ownerOf = ({ caller }: FastifyRequest): KeyOwner => ({
 });
 
 /** Keys of the organisation that a session looks at, in the mode of its header. A key makes no keys. */
-export function registerOwnKeyRoutes(routes: PaymentsRoutes, { keys, now }: OwnKeyRouteDependencies): void {
+export function registerOwnKeyRoutes(
+  routes: PaymentsRoutes,
+  { keys, gates, now }: OwnKeyRouteDependencies,
+): void {
   routes.get(
     '/v1/keys',
     {
@@ -79,6 +84,7 @@ export function registerOwnKeyRoutes(routes: PaymentsRoutes, { keys, now }: OwnK
       },
     },
     async (request, tx) => {
+      await gates.holdCaller(request, tx);
       const added = await keys.createOwnKey(tx, {
         ...ownerOf(request),
         ...newKeyFrom(request.body, now()),
@@ -108,6 +114,7 @@ export function registerOwnKeyRoutes(routes: PaymentsRoutes, { keys, now }: OwnK
       },
     },
     async (request, tx) => {
+      await gates.holdCaller(request, tx);
       const added = await keys.rollKey(tx, request.params.id, {
         overlapSeconds: request.body.overlap_seconds,
         owner: ownerOf(request),

@@ -20,6 +20,7 @@ import {
   endKey,
   endKeysOf,
   findKeyByHash,
+  holdKey,
   holdLiveAccess,
   insertKey,
   insertOrganisation,
@@ -86,6 +87,8 @@ export interface KeyService {
   createOwnKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
   /** A new key takes over from an old one, which goes on working for the overlap. */
   rollKey(tx: Queryable, id: string, request: KeyRoll): Promise<NewKey>;
+  /** Whether the key still works; if so, nobody revokes it before the transaction ends. */
+  holdKey(tx: Queryable, id: string): Promise<boolean>;
   /** Another owner's key than the one that is named is as unknown as none. */
   revokeKey(id: string, owner?: KeyOwner): Promise<void>;
   /** Every key of an organisation in these modes. */
@@ -176,6 +179,8 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       await changes.publish(tx, 'key', id);
       return added;
     },
+
+    holdKey: (tx, id) => holdKey(tx, id, now()),
 
     revokeKey: (id, owner) =>
       database.transaction(async (tx) => {

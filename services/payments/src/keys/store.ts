@@ -105,6 +105,16 @@ export async function lockKey(tx: Queryable, id: string): Promise<ApiKey | undef
   return rows[0] && fromRow(rows[0]);
 }
 
+/** Whether it works; until the transaction ends nobody revokes it then. */
+export async function holdKey(tx: Queryable, id: string, now: Date): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `select 1 from api_keys where id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
+     for share`,
+    [id, now],
+  );
+  return rowCount === 1;
+}
+
 /** Newest first. */
 export async function listKeys(db: Queryable, organisationId: string, limit: number): Promise<ApiKey[]> {
   const { rows } = await db.query<KeyRow>(

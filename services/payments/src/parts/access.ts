@@ -100,7 +100,7 @@ export async function addAccess(
     ...{ gates, keys, idempotency, replyOnce, audit, notices },
     routes(_app, routes) {
       registerAdminRoutes(routes, { keys, now });
-      registerOwnKeyRoutes(routes, { keys, now });
+      registerOwnKeyRoutes(routes, { keys, gates, now });
       registerOrganisationRoutes(routes, { organisations });
       registerSessionRoutes(routes, { people, gates, cookies, security: login.security });
       registerPasskeyRoutes(routes, { people, cookies, passkeys: login.passkeys });

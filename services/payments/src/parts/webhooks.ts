@@ -61,7 +61,7 @@ export function addWebhooks(
         ...{ events, streams },
         stillAllowed: (request) => gates.stillAllowed(request, 'events:read'),
       });
-      registerWebhookRoutes(routes, webhooks);
+      registerWebhookRoutes(routes, { webhooks, gates });
     },
     handlers: [],
     cron: [],

@@ -104,15 +104,16 @@ export async function countOrganisationsOf(db: Queryable, userId: string): Promi
   return rows[0]?.count ?? 0;
 }
 
-/** Organisations that nobody else is in, with the epoch of their test mode. */
-export async function listOwnAlone(
-  db: Queryable,
+/** Organisations that nobody else is in, with the epoch of their test mode, which stays until the transaction ends. */
+export async function lockOwnAlone(
+  tx: Queryable,
   userId: string,
 ): Promise<{ organisationId: string; testEpoch: number }[]> {
-  const { rows } = await db.query<{ id: string; test_epoch: number }>(
+  const { rows } = await tx.query<{ id: string; test_epoch: number }>(
     `select o.id, o.test_epoch from memberships m join organisations o on o.id = m.organisation_id
      where m.user_id = $1 and not exists (
-       select 1 from memberships other where other.organisation_id = m.organisation_id and other.user_id <> $1)`,
+       select 1 from memberships other where other.organisation_id = m.organisation_id and other.user_id <> $1)
+     for no key update of o`,
     [userId],
   );
   return rows.map((row) => ({ organisationId: row.id, testEpoch: row.test_epoch }));

@@ -5,8 +5,8 @@ import {
   findMember,
   findNames,
   listMembers,
-  listOwnAlone,
   listVerified,
+  lockOwnAlone,
   lockOwners,
   setRole,
 } from './members-store.ts';
@@ -21,7 +21,7 @@ export interface MemberKey {
 }
 
 export interface Members {
-  /** Organisations that nobody else is in, with the epoch of their test mode. */
+  /** Organisations that nobody else is in, with the epoch of their test mode, which stays until the transaction ends. */
   ownAlone(tx: Queryable, userId: string): Promise<{ organisationId: string; testEpoch: number }[]>;
   list(query: { organisationId: string; before: string | null; limit: number }): Promise<Member[]>;
   /** The names behind ids, also of people who have left. */
@@ -52,7 +52,7 @@ export function createMembers({ database }: MembersDependencies): Members {
   }
 
   return {
-    ownAlone: listOwnAlone,
+    ownAlone: lockOwnAlone,
     list: (query) => listMembers(database, query),
     reachable: (db, query) => listVerified(db, { ...query, limit: REACHED_MAX }),
     async namesOf(userIds) {

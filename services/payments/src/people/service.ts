@@ -79,6 +79,8 @@ export interface PeopleService {
   logout(token: string): Promise<void>;
   /** Who sends this cookie; undefined for a session that is unknown, expired or ended. */
   findCaller(token: string): Promise<PersonCaller | undefined>;
+  /** Whether the session still runs; if so, nobody ends it before the transaction does. */
+  holdSession(tx: Queryable, session: OwnSession): Promise<boolean>;
   view(userId: string, organisationId: string | null): Promise<SessionView>;
   update(userId: string, change: AccountChange): Promise<void>;
   /** Throws for the last one while the person demands one. */
@@ -181,7 +183,9 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       if (!outcome.ok) return undefined;
       const { person } = outcome;
       if (person.passkeyRequired) return { question: await login.passkeys.question(person.id) };
-      return database.transaction((tx) => signIn(tx, person, from));
+      return database.transaction(async (tx) =>
+        (await login.security.holdPassword(tx, outcome)) ? signIn(tx, person, from) : undefined,
+      );
     },
 
     async logout(token) {
@@ -192,6 +196,8 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       if (!token.startsWith(SESSION_TOKEN_PREFIX)) return undefined;
       return findCaller(database, hashToken(token), now());
     },
+
+    holdSession: (tx, { userId, sessionId }) => login.sessions.hold(tx, { personId: userId, id: sessionId }),
 
     view: async (userId, organisationId) =>
       viewOf(database, await existing(database, userId), organisationId),

@@ -3,6 +3,7 @@ import type { Delivery } from '@libs/webhooks';
 import Type from 'typebox';
 import { ID_LENGTH_MAX, idCursor, idParams } from '../api-schema.ts';
 import type { eventTypes } from '../events/event.ts';
+import type { Gates } from '../keys/access.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { endpointToApi } from './endpoint.ts';
 import {
@@ -34,14 +35,19 @@ function deliveryToApi(delivery: Delivery) {
   };
 }
 
-export function registerWebhookRoutes(routes: PaymentsRoutes, webhooks: Webhooks): void {
-  registerEndpointRoutes(routes, webhooks);
-  registerEndpointActions(routes, webhooks);
+export interface WebhookRouteDependencies {
+  webhooks: Webhooks;
+  gates: Pick<Gates, 'holdCaller'>;
+}
+
+export function registerWebhookRoutes(routes: PaymentsRoutes, deps: WebhookRouteDependencies): void {
+  registerEndpointRoutes(routes, deps);
+  registerEndpointActions(routes, deps.webhooks);
 }
 
 const tags = ['Webhooks'];
 
-function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): void {
+function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: WebhookRouteDependencies): void {
   routes.post(
     '/v1/webhook_endpoints',
     {
@@ -63,6 +69,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, webhooks: Webhooks): voi
       preHandler: ({ body }) => webhooks.checkUrl((body as { url: string }).url),
     },
     async (request, tx) => {
+      await gates.holdCaller(request, tx);
       const { url, events = null, description = null } = request.body;
       const created = await webhooks.create(tx, request.caller.tenant, { url, events, description });
       noteAudit(request, { target: created.endpoint.id });

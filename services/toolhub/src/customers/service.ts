@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { emailKey, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
 import type { NewId } from '@libs/seal';
 import type { Customer } from './customer.ts';
@@ -79,9 +79,9 @@ const COOKIE_SCOPES = SCOPES.filter((scope) => scope !== 'offline_access');
 export function createCustomerService(deps: CustomerDependencies): CustomerService {
   const { database, login, newId, now } = deps;
 
-  async function signIn(customer: Customer, from: SessionOrigin): Promise<LoginOutcome> {
+  async function signIn(db: Queryable, customer: Customer, from: SessionOrigin): Promise<LoginOutcome> {
     if (deps.isSuspended(customer.id)) return { ok: false, why: 'suspended', customerId: customer.id };
-    const { token } = await login.sessions.start(database, { personId: customer.id, from });
+    const { token } = await login.sessions.start(db, { personId: customer.id, from });
     return { ok: true, customer, sessionToken: token };
   }
 
@@ -108,12 +108,17 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
     async login({ email, password, from }) {
       const outcome = await login.security.checkPassword({ email, password });
       if (!outcome.ok) return { ok: false, why: 'wrong', customerId: outcome.personId };
-      return signIn(outcome.person, from);
+      const { person } = outcome;
+      return database.transaction(async (tx) =>
+        (await login.security.holdPassword(tx, outcome))
+          ? signIn(tx, person, from)
+          : { ok: false, why: 'wrong', customerId: person.id },
+      );
     },
 
     async startSession(customerId, from) {
       const customer = await findCustomer(database, customerId);
-      return customer ? signIn(customer, from) : { ok: false, why: 'wrong', customerId: null };
+      return customer ? signIn(database, customer, from) : { ok: false, why: 'wrong', customerId: null };
     },
 
     async logout(sessionToken) {

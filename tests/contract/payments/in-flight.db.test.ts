@@ -1,0 +1,94 @@
+// Requests that have come in already when a password, a session or a key ends: what they make would outlive that end.
+import type { Transaction } from '@libs/db';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Harness, startHarness } from './harness.ts';
+import { nextMail, openBrowser, PASSWORD, signUp } from './person.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.stop());
+
+/** The change is made but not committed when the call comes, and committed once the call waits for it, or is answered. */
+async function during(change: (tx: Transaction) => Promise<unknown>, call: () => Promise<Answer>) {
+  let answer: Promise<Answer> | undefined;
+  let isAnswered = false;
+  await harness.database.transaction(async (tx) => {
+    await change(tx);
+    answer = call().finally(() => {
+      isAnswered = true;
+    });
+    const waits = async () => {
+      const { rows } = await tx.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return isAnswered || rows.length > 0;
+    };
+    await expect.poll(waits).toBe(true);
+  });
+  return (await answer) as Answer;
+}
+
+test('[P-3.19] a login with the old password begins no session once the password is another one', async () => {
+  const [person, other] = [await signUp(harness), await signUp(harness, { password: 'another password' })];
+  const late = openBrowser(harness);
+  const change = `update users set password_hash = (select password_hash from users where id = $2) where id = $1`;
+  const answer = await during(
+    (tx) => tx.query(change, [person.userId, other.userId]),
+    () => late.call('POST', '/v1/session/login', { email: person.email, password: PASSWORD }),
+  );
+  expect([answer.status, answer.body.code]).toEqual([401, 'invalid_credentials']);
+  expect((await late.call('GET', '/v1/session')).status).toBe(401);
+});
+
+test('[P-3.19] a session that has ended makes and rolls no key, and adds no webhook endpoint', async () => {
+  const acts = [
+    ['/v1/keys', {}],
+    ['/v1/keys/:id/roll', { overlap_seconds: 60 }],
+    ['/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/ear' }],
+  ] as const;
+  for (const [path, body] of acts) {
+    const person = await signUp(harness);
+    const key = (await person.call('POST', '/v1/keys', {})).body;
+    const answer = await during(
+      (tx) => tx.query('delete from sessions where person_id = $1', [person.userId]),
+      () => person.call('POST', path.replace(':id', key.id), body),
+    );
+    expect([path, answer.status]).toEqual([path, 401]);
+  }
+});
+
+test('[P-3.19] a key that has ended adds no webhook endpoint', async () => {
+  const { test: key, keyIds } = await harness.organisation();
+  await harness.call('GET', '/v1/payments', { key });
+  const answer = await during(
+    (tx) => tx.query('update api_keys set revoked_at = now() where id = $1', [keyIds.test]),
+    () => harness.call('POST', '/v1/webhook_endpoints', { key, body: { url: 'http://127.0.0.1:9/ear' } }),
+  );
+  expect(answer.status).toBe(401);
+});
+
+test('[P-3.19] a reset of the sandbox hides no webhook endpoint from the owner of an address who comes', async () => {
+  const squatter = await signUp(harness);
+  const id = squatter.organisationId;
+  await squatter.call('POST', '/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/ear' });
+  await squatter.call('POST', '/v1/session/forgot', { email: squatter.email });
+  const { token } = await nextMail(harness, squatter.email, /password/);
+  const answer = await during(
+    async (tx) => {
+      await tx.query('update organisations set test_epoch = test_epoch + 1 where id = $1', [id]);
+      await tx.query('update webhook_endpoints set tenant_id = $2 where tenant_id = $1', [
+        `${id}.test`,
+        `${id}.test.1`,
+      ]);
+    },
+    () => openBrowser(harness).call('POST', '/v1/session/reset', { token, password: 'the owner has come' }),
+  );
+  expect(answer.status).toBe(200);
+  const { rows } = await harness.database.query(
+    `select url from webhook_endpoints where starts_with(tenant_id, $1)`,
+    [id],
+  );
+  expect(rows).toEqual([]);
+});
