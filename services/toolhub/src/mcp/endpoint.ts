@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { LARGE_JSON_BYTES } from '@libs/http';
-import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallRequest, CallSession } from '../calls/call.ts';
 import { untilHangUp } from '../calls/hang-up.ts';
@@ -26,6 +25,7 @@ import type { ServerInfo } from './protocol.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { createSdkPath, type ServerExtension } from './sdk-path.ts';
 import type { McpService, ViewQuery } from './service.ts';
+import { createStreamWatch } from './stream-watch.ts';
 
 export interface EndpointDependencies {
   mcp: McpService;
@@ -36,6 +36,8 @@ export interface EndpointDependencies {
   drainSignal: AbortSignal;
   extension?: ServerExtension;
   onError: (error: unknown) => void;
+  /** Whether open streams may go on cannot be found out. */
+  onStreamsUnchecked: (error: unknown) => void;
 }
 
 /** Who asks, found out before the body is read. */
@@ -54,15 +56,13 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** A revoked token has stopped within a second; nearly always this is a look into the memory of the process. */
-const TOKEN_CHECK_MS = 500;
-
 export function createEndpoint(deps: EndpointDependencies): Endpoint {
   const { mcp, access, extension } = deps;
   const { callTool, cancellations } = mcp;
   const readFast = createFastReader();
   const fastAnswers = createFastAnswers(deps.serverInfo);
   const listChanges = createListChanges(deps.onError);
+  const watchStream = createStreamWatch({ onError: deps.onStreamsUnchecked });
   mcp.onListChanged(listChanges.tell);
   const sdk = createSdkPath({ ...deps, callTool, bus: listChanges.bus });
 
@@ -148,16 +148,6 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     });
   }
 
-  /** A stream outlives neither its token nor the good standing of its customer. */
-  async function endUnlessAllowed(request: FastifyRequest, endNow: () => void): Promise<void> {
-    try {
-      await access.identify(request);
-    } catch (error) {
-      if (error instanceof AppError) endNow();
-      else deps.onError(error);
-    }
-  }
-
   async function serve(visit: Visit, exchange: Parameters<typeof sdk.serve>[0]): Promise<Answer> {
     const { request, reply, message } = visit;
     const isStream = message.method === 'subscriptions/listen';
@@ -166,8 +156,8 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     takeOver(reply);
     const endNow = () => reply.raw.destroy();
     if (isStream) deps.drainSignal.addEventListener('abort', endNow);
-    const watch = isStream
-      ? setInterval(() => void endUnlessAllowed(request, endNow), TOKEN_CHECK_MS)
+    const stopWatching = isStream
+      ? watchStream({ check: () => access.identify(request), end: endNow })
       : undefined;
     try {
       await listChanges.openFor(ownerOf(visit), () =>
@@ -175,7 +165,7 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
       );
     } finally {
       deps.drainSignal.removeEventListener('abort', endNow);
-      clearInterval(watch);
+      stopWatching?.();
     }
     return { kind: 'sent' };
   }

@@ -16,6 +16,7 @@ export interface McpRoutesDependencies {
   requestLimit: RequestLimit;
   serverInfo: ServerInfo;
   onError: (error: unknown) => void;
+  onStreamsUnchecked: (error: unknown) => void;
   /** Mail with attachments arrives here as base64. */
   bodyLimitBytes?: number;
   extension?: ServerExtension;

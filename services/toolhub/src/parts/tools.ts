@@ -113,6 +113,8 @@ export async function addTools(
   registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
     ...{ mcp, routesOn, onError },
+    onStreamsUnchecked: (error) =>
+      app.log.error({ err: error }, 'tokens of open streams cannot be checked; trying on'),
     requestLimit: createRequestLimit(rates, config.rate.callsPerSecond),
     access: createMcpAccess({ server: config.server, resolveBearer }),
     serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },

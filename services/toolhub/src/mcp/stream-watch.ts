@@ -1,0 +1,56 @@
+import { AppError } from '@libs/runtime';
+
+/** A revoked token has stopped within a second; nearly always this is a look into the memory of the process. */
+const CHECK_MS = 500;
+
+export interface StreamWatchDependencies {
+  /** Told once of each time that tokens cannot be looked up, however many streams are open and however long it lasts. */
+  onError: (error: unknown) => void;
+  checkMs?: number;
+}
+
+export interface WatchedStream {
+  /** Throws an `AppError` for who may no longer listen; any other failure tells nothing about them. */
+  check: () => unknown;
+  end: () => void;
+}
+
+/** Ends streams that would outlive their token or the good standing of their customer. Answers how watching stops. */
+export type WatchStream = (stream: WatchedStream) => () => void;
+
+export function createStreamWatch({ onError, checkMs = CHECK_MS }: StreamWatchDependencies): WatchStream {
+  const unchecked = new Set<WatchedStream>();
+
+  function note(stream: WatchedStream, error: unknown): void {
+    if (unchecked.size === 0) onError(error);
+    unchecked.add(stream);
+  }
+
+  async function look(stream: WatchedStream, isWatched: () => boolean): Promise<void> {
+    try {
+      await stream.check();
+      unchecked.delete(stream);
+    } catch (error) {
+      if (!isWatched()) return;
+      if (error instanceof AppError) stream.end();
+      else note(stream, error);
+    }
+  }
+
+  return (stream) => {
+    let isWatched = true;
+    let isLooking = false;
+    const timer = setInterval(async () => {
+      // One look at a time: those that a silent database keeps waiting must not add up.
+      if (isLooking) return;
+      isLooking = true;
+      await look(stream, () => isWatched);
+      isLooking = false;
+    }, checkMs);
+    return () => {
+      isWatched = false;
+      clearInterval(timer);
+      unchecked.delete(stream);
+    };
+  };
+}
