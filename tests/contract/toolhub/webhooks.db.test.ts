@@ -84,15 +84,22 @@ describe('the configuration', () => {
 
   test('a new secret signs what comes after it, also what was waiting', async () => {
     const { api, path, secret: old } = await setUp();
-    receiver.on(path, (response) => {
-      const isFirst = receiver.at(path).length === 1;
-      answer(isFirst ? 500 : 204)(response, receiver.at(path)[0] as never);
+    // Nothing is over, and so nothing tried again, before there is a new secret.
+    const renewed = Promise.withResolvers<void>();
+    let isRenewed = false;
+    receiver.on(path, (response, received) => {
+      if (isRenewed) answer(204)(response, received);
+      else void renewed.promise.then(() => answer(500)(response, received));
     });
     await api('POST', '/api/webhooks/test');
     await arrivals(path, 1);
     const { body } = await api('POST', CONFIG, { webhook_url: receiver.url + path });
-    await arrivals(path, 2);
-    const [first, second] = receiver.at(path);
+    const before = receiver.at(path).length;
+    isRenewed = true;
+    renewed.resolve();
+    await arrivals(path, before + 1);
+    const [first] = receiver.at(path);
+    const second = receiver.at(path)[before];
     verify(first as never, old);
     verify(second as never, body.webhook_secret);
     expect(() => verify(second as never, old)).toThrow();
