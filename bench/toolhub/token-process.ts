@@ -20,7 +20,7 @@ const tokens = createTokenService({ database, revocations, newId, randomBytes, n
 await database.query(
   `insert into customers (id, email, name, password_hash, created_at) values ('cus_1', 'x', 'x', 'x', now())`,
 );
-const { token } = await tokens.create({ customerId: 'cus_1', name: 'bench' });
+const { token } = await tokens.create({ customerId: 'cus_1', standing: async () => {}, name: 'bench' });
 const resolve = createBearerResolver({ revocations, sources: [tokens], internalTokens: [], now });
 
 const app = fastify();

@@ -67,6 +67,7 @@ async function addCustomer(place: string, path: string): Promise<Target> {
     customerId,
     webhookUrl: `http://${place}${path}`,
     events: null,
+    standing: async () => {},
   });
   return { customerId, secret, path };
 }

@@ -9,7 +9,7 @@ import type { ConnectService, LoginAnswer, Traveller } from './service.ts';
 
 export interface ConnectRoutesDependencies {
   connect: ConnectService;
-  access: Pick<Access, 'sessionOf' | 'cookieOf'>;
+  access: Pick<Access, 'sessionOf' | 'standingOf' | 'cookieOf'>;
   /** The page of the dashboard that shows a platform's connection. */
   connectionPage: (platform: string) => string;
 }
@@ -126,8 +126,12 @@ function travellerOf(
   { access }: ConnectRoutesDependencies,
   platform: string,
 ): Traveller {
-  const { customerId, via } = access.sessionOf(request);
-  return { customerId, platform, sessionToken: via === 'cookie' ? (access.cookieOf(request) ?? null) : null };
+  const session = access.sessionOf(request);
+  return {
+    ...{ customerId: session.customerId, platform },
+    sessionToken: session.via === 'cookie' ? (access.cookieOf(request) ?? null) : null,
+    standing: access.standingOf(session),
+  };
 }
 
 /** A parameter that comes twice counts as none. */

@@ -104,7 +104,7 @@ async function someone(sessionToken: string | null = 'ths_browser'): Promise<Tra
     `insert into customers (id, email, name, password_hash, created_at) values ($1, $1, 'x', 'x', now())`,
     [customerId],
   );
-  return { customerId, platform: 'slack', sessionToken };
+  return { customerId, platform: 'slack', sessionToken, standing: async () => {} };
 }
 
 /** What the vendor sends the browser back with. */

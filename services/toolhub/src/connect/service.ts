@@ -14,6 +14,7 @@ import {
 import type { ConnectorService } from '../connectors/service.ts';
 import type { CredentialRecord } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
+import type { Standing } from '../customers/standing.ts';
 import { errors } from '../errors.ts';
 import { errorCodeOf, exchangeCode } from './exchange.ts';
 import { scopesToAsk } from './scopes.ts';
@@ -40,6 +41,7 @@ export interface Traveller {
   platform: string;
   /** The value of the session cookie, or null for a caller with a token. */
   sessionToken: string | null;
+  standing: Standing;
 }
 
 /** What the customer chose where there is something to choose. */
@@ -258,7 +260,8 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       if (!Check(provider.credentialSchema ?? connector.auth.credentialSchema, credential)) {
         throw errors.connect_failed({ detail: `${destination.provider.title} sent an answer of no use.` });
       }
-      return credentials.put({ customerId, platform, credential, verify: true });
+      const { standing } = traveller;
+      return credentials.put({ customerId, platform, credential, verify: true, standing });
     },
 
     jobs: {

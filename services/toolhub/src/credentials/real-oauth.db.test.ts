@@ -119,7 +119,13 @@ function runAll(): void {
       oauth: { token_url: `${tokens.url}/token`, client_id: 'toolhub', client_secret: 'hush' },
     };
     tokens.refreshTokens.add(credential.refresh_token);
-    return makeRig().credentials.put({ customerId, platform: 'email', credential, verify: false });
+    return makeRig().credentials.put({
+      customerId,
+      platform: 'email',
+      credential,
+      verify: false,
+      standing: async () => {},
+    });
   }
 
   /** A tool call as the ladder makes it: open, run, and once more after a refusal. */

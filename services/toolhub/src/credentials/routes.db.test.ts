@@ -37,7 +37,10 @@ beforeAll(async () => {
     defaultMetrics: false,
   });
   // Who may come in is tried where access is made; here a header says who came.
-  const access = { sessionOf: (request: FastifyRequest) => sessionOf(String(request.headers['x-customer'])) };
+  const access = {
+    sessionOf: (request: FastifyRequest) => sessionOf(String(request.headers['x-customer'])),
+    standingOf: () => async () => {},
+  };
   const routesOn = openRoutes({ ...access, record: (recorded) => void entries.push(...recorded) });
   registerCredentialRoutes(routesOn(app), { credentials: rig.credentials, connectors: list, access });
   await app.ready();

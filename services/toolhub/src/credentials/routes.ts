@@ -10,7 +10,7 @@ import type { CredentialService } from './service.ts';
 export interface CredentialRoutesDependencies {
   credentials: CredentialService;
   connectors: readonly Connector[];
-  access: Pick<Access, 'sessionOf'>;
+  access: Pick<Access, 'sessionOf' | 'standingOf'>;
 }
 
 const Record = Type.Object(
@@ -151,11 +151,15 @@ function registerPut(routes: ToolhubRoutes, connector: Connector, deps: Credenti
       },
     },
     async (request) => {
-      const { customerId } = access.sessionOf(request);
+      const session = access.sessionOf(request);
       const { verify } = request.query as { verify: boolean };
       // The path names the platform, and not by a parameter.
       noteAudit(request, { target: platform });
-      return toApi(await credentials.put({ customerId, platform, credential: request.body, verify }));
+      const record = await credentials.put({
+        ...{ customerId: session.customerId, platform, credential: request.body, verify },
+        standing: access.standingOf(session),
+      });
+      return toApi(record);
     },
   );
 }

@@ -37,7 +37,13 @@ function credential(minutes: number | null, refreshToken: string | null = 'refre
 }
 
 const connect = (content: unknown, customer = customerId) =>
-  rig().credentials.put({ customerId: customer, platform: 'rotating', credential: content, verify: false });
+  rig().credentials.put({
+    customerId: customer,
+    platform: 'rotating',
+    credential: content,
+    verify: false,
+    standing: async () => {},
+  });
 
 const open = (customer = customerId, at = rig()) =>
   at.credentials.open({ session: sessionOf(customer), platform: 'rotating' });

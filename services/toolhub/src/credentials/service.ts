@@ -2,6 +2,7 @@ import type { Database } from '@libs/db';
 import { SealError, type Sealer } from '@libs/seal';
 import { type Connector, ConnectorError, type VerifyOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
+import type { Standing } from '../customers/standing.ts';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/event.ts';
 import type { Connections } from './connections.ts';
@@ -57,6 +58,7 @@ export interface PutInput {
   /** Fits the connector's schema already. */
   credential: unknown;
   verify: boolean;
+  standing: Standing;
 }
 
 export interface CredentialService {
@@ -258,6 +260,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       const key = customerKey(input.customerId, input.platform);
       const row = newRow(connector, key, { credential: input.credential, account, seed: null });
       return deps.connections.transaction(input.customerId, async (tx, changed) => {
+        await input.standing(tx);
         const before = await lockCredential(tx, key);
         if (before === undefined) changed();
         const stored = await putCredential(tx, row);

@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
 import type { BearerResolver, InternalSession, Scope, Session } from './identity.ts';
 import type { CustomerService } from './service.ts';
+import type { Standing } from './standing.ts';
+import { isStillIn } from './standing-store.ts';
 
 export interface AccessDependencies {
   publicUrl: string;
@@ -40,6 +42,8 @@ export interface Access {
   /** The session of a customer's request. */
   sessionOf(request: FastifyRequest): Session;
   sessionIfAny(request: FastifyRequest): Session | undefined;
+  /** Whether the caller may still come in, for the transaction that stores what a call waited for. */
+  standingOf(session: Session): Standing;
   /** The value of the session cookie, whether or not it stands for a live session. */
   cookieOf(request: Pick<FastifyRequest, 'headers'>): string | undefined;
   readonly cookieName: string;
@@ -139,6 +143,9 @@ export function createAccess(deps: AccessDependencies): Access {
       return session;
     },
     sessionIfAny: (request) => sessions.get(request),
+    standingOf: (session) => async (tx) => {
+      if (!(await isStillIn(tx, session))) throw unauthenticated();
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
-import { deleteAccess, deleteAccount, deleteRowsOf, listTokenIds } from './erasure-store.ts';
+import { deleteAccess, deleteAccount, deleteGrants, deleteRowsOf, listTokenIds } from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
 
 export interface ErasureDependencies {
@@ -52,6 +52,7 @@ export function createErasure(deps: ErasureDependencies): Erasure {
     },
 
     async reclaim(tx, customerId) {
+      await deleteGrants(tx, customerId);
       for (const tokenId of await listTokenIds(tx, customerId)) {
         await deps.revocations.announce(tx, { tokenId });
       }

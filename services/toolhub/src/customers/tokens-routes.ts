@@ -67,7 +67,7 @@ function toApi(token: PersonalToken) {
 
 export function registerTokenRoutes(
   routes: ToolhubRoutes,
-  deps: { tokens: TokenService; access: Pick<Access, 'sessionOf'> },
+  deps: { tokens: TokenService; access: Pick<Access, 'sessionOf' | 'standingOf'> },
 ): void {
   const { tokens, access } = deps;
   const tags = ['Tokens'];
@@ -92,10 +92,11 @@ export function registerTokenRoutes(
       },
     },
     async (request, reply) => {
-      const { customerId } = access.sessionOf(request);
+      const session = access.sessionOf(request);
       const { name, scopes = DEFAULT_TOKEN_SCOPES, expires_in_days: expiresInDays } = request.body;
       const { record, token } = await tokens.create({
-        customerId,
+        customerId: session.customerId,
+        standing: access.standingOf(session),
         name: name.trim(),
         scopes,
         expiresInDays,

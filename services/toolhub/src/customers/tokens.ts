@@ -4,6 +4,7 @@ import { errors } from '../errors.ts';
 import type { TokenSource } from './bearer.ts';
 import type { Scope } from './identity.ts';
 import type { Revocations } from './revocations.ts';
+import type { Standing } from './standing.ts';
 import {
   deleteToken,
   deleteTokensExpiredBefore,
@@ -23,6 +24,7 @@ const EXPIRED_KEPT_DAYS = 30;
 
 export interface NewPersonalToken {
   customerId: string;
+  standing: Standing;
   name: string;
   scopes?: readonly Scope[] | undefined;
   expiresInDays?: number | undefined;
@@ -49,7 +51,7 @@ export function createTokenService(deps: {
 
     findById: (token) => findPersonalToken(database, token),
 
-    async create({ customerId, name, scopes = DEFAULT_TOKEN_SCOPES, expiresInDays }) {
+    async create({ customerId, standing, name, scopes = DEFAULT_TOKEN_SCOPES, expiresInDays }) {
       const createdAt = now();
       const token = newToken(PERSONAL_TOKEN_PREFIX, randomBytes);
       const record: PersonalToken = {
@@ -63,6 +65,7 @@ export function createTokenService(deps: {
         lastUsedAt: null,
       };
       await database.transaction(async (tx) => {
+        await standing(tx);
         const stored = await insertToken(
           tx,
           { ...record, tokenHash: hashToken(token) },

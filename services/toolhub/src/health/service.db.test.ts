@@ -45,7 +45,7 @@ function startHealth(probeTimeoutMs = 5_000): Health {
 }
 
 const connect = (customerId: string, credential: object, id = 'alpha') =>
-  rig.credentials.put({ customerId, platform: id, credential, verify: false });
+  rig.credentials.put({ customerId, platform: id, credential, verify: false, standing: async () => {} });
 
 async function newAccount(credential: object = { token: 't' }): Promise<string> {
   const customerId = newId('cus');

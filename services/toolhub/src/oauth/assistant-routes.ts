@@ -3,7 +3,7 @@ import { type App, noteAudit, parseCookies, serializeCookie } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../customers/access.ts';
-import type { BearerResolver } from '../customers/identity.ts';
+import type { BearerResolver, Session } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { TokenService } from '../customers/tokens.ts';
 import type { RoutesOn } from '../route-rules.ts';
@@ -78,10 +78,10 @@ async function showSnippets(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const code = await checkAnswer(deps, request, answerOf(request));
-  const customerId = await redeem(app, deps, code, request);
-  const customer = await deps.customers.find(customerId);
+  const session = await redeem(app, deps, code, request);
+  const customer = await deps.customers.find(session.customerId);
   if (customer === undefined) throw new ConnectFailure('The account does not exist any more.');
-  const token = await makeToken(deps, customerId, request);
+  const token = await makeToken(deps, session, request);
   return sendPage(
     reply.header('set-cookie', rememberShown(deps, request)),
     snippetsPage({ mcpUrl: `${deps.publicUrl}/mcp`, token, tokenDays: TOKEN_DAYS, email: customer.email }),
@@ -143,7 +143,7 @@ async function redeem(
   deps: AssistantRoutesDependencies,
   form: Record<string, string>,
   request: FastifyRequest,
-): Promise<string> {
+): Promise<Session> {
   const cookie = deps.access.cookieOf(request);
   const login = cookie === undefined ? undefined : await deps.customers.resolveCookie(cookie);
   const accessToken = await postToken(app, form, request);
@@ -151,7 +151,7 @@ async function redeem(
   await postForm(app, oauthPaths.revoke, { client_id: OWN_CLIENT_ID, token: accessToken }, request);
   const isSame = session?.kind === 'customer' && session.customerId === login?.session.customerId;
   if (!isSame) throw new ConnectFailure('You are not logged in as the account that was connected.');
-  return session.customerId;
+  return login.session;
 }
 
 async function postToken(app: App, form: Record<string, string>, request: FastifyRequest): Promise<string> {
@@ -178,13 +178,15 @@ function postForm(app: App, url: string, form: Record<string, string>, request: 
 
 async function makeToken(
   deps: AssistantRoutesDependencies,
-  customerId: string,
+  session: Session,
   request: FastifyRequest,
 ): Promise<string> {
+  const { customerId } = session;
   const day = deps.now().toISOString().slice(0, 10);
   try {
     const { record, token } = await deps.tokens.create({
       customerId,
+      standing: deps.access.standingOf(session),
       name: `AI client, connected ${day}`,
       scopes: ['tools:read', 'tools:write'],
       expiresInDays: TOKEN_DAYS,

@@ -11,7 +11,7 @@ import { deadLetterToApi, deliveryId, deliveryToApi } from './webhook.ts';
 
 export interface WebhookRoutesDependencies {
   webhooks: Webhooks;
-  access: Pick<Access, 'sessionOf'>;
+  access: Pick<Access, 'sessionOf' | 'standingOf'>;
   /** For admins, who may ask for customers that do not exist. */
   customers: Pick<CustomerService, 'find'>;
 }

@@ -35,10 +35,13 @@ function registerConfig(routes: ToolhubRoutes, deps: WebhookRoutesDependencies):
       },
     },
     async (request, reply) => {
-      const { customerId } = access.sessionOf(request);
+      const session = access.sessionOf(request);
       const { webhook_url: webhookUrl, events = null } = request.body;
       noteAudit(request, { target: hostOf(webhookUrl) });
-      const made = await webhooks.configure({ customerId, webhookUrl, events });
+      const made = await webhooks.configure({
+        ...{ customerId: session.customerId, webhookUrl, events },
+        standing: access.standingOf(session),
+      });
       return reply.code(201).send({ ...configToApi(made.config), webhook_secret: made.secret });
     },
   );

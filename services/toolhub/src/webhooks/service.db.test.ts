@@ -14,6 +14,7 @@ const DAY_MS = 86_400_000;
 const OLD_KEY = Buffer.alloc(32, 1);
 const NEW_KEY = Buffer.alloc(32, 2);
 const ALL = { beforeId: undefined, limit: 100 };
+const standing = async () => {};
 
 let offsetMs = 0;
 const now = () => new Date(Date.now() + offsetMs);
@@ -76,7 +77,7 @@ describe('an event', () => {
   it('is delivered when its transaction commits, and only then', async () => {
     const webhooks = await start();
     const { customerId, path, webhookUrl } = await addCustomer();
-    await webhooks.configure({ customerId, webhookUrl, events: null });
+    await webhooks.configure({ customerId, webhookUrl, events: null, standing });
     const emitEvent = emitterOf(webhooks);
     const event = { customerId, type: 'credential.expired', data: { platform: 'slack' } } as const;
     const failing = db.database.transaction(async (tx) => {
@@ -97,8 +98,8 @@ describe('an event', () => {
   it('goes to its own customer, and only if subscribed to', async () => {
     const webhooks = await start();
     const [one, other, none] = [await addCustomer(), await addCustomer(), await addCustomer()];
-    await webhooks.configure({ ...one, events: ['usage.threshold', 'invoice.created'] });
-    await webhooks.configure({ ...other, events: null });
+    await webhooks.configure({ ...one, standing, events: ['usage.threshold', 'invoice.created'] });
+    await webhooks.configure({ ...other, standing, events: null });
     const emitEvent = emitterOf(webhooks);
     for (const { customerId } of [one, other, none]) {
       for (const type of ['usage.threshold', 'tool.call.failed', 'invoice.created'] as const) {
@@ -116,7 +117,7 @@ describe('an event', () => {
   it('is sent with the bytes that were emitted', async () => {
     const webhooks = await start();
     const { customerId, path, webhookUrl } = await addCustomer();
-    const { secret } = await webhooks.configure({ customerId, webhookUrl, events: null });
+    const { secret } = await webhooks.configure({ customerId, webhookUrl, events: null, standing });
     const data = { zebra: 1, ape: '\u0000 \u2028 é 🦓 \ud83d', nested: { b: [1e21, 0.1, -0], a: null } };
     await db.database.transaction((tx) =>
       emitterOf(webhooks)(tx, { customerId, type: 'whatsapp.message.received', data }),
@@ -154,7 +155,7 @@ describe('a dead letter', () => {
     const webhooks = await start();
     const { customerId, path, webhookUrl } = await addCustomer();
     receiver.on(path, (_request, response) => response.writeHead(500).end());
-    await webhooks.configure({ customerId, webhookUrl, events: null });
+    await webhooks.configure({ customerId, webhookUrl, events: null, standing });
     await webhooks.sendTest(customerId);
     await expect.poll(() => statuses(webhooks, customerId)).toEqual(['dead']);
     const rows = async () =>
@@ -176,7 +177,7 @@ describe('a dead letter', () => {
     const webhooks = await start();
     const { customerId, path, webhookUrl } = await addCustomer();
     receiver.on(path, (_request, response) => response.writeHead(500).end());
-    await webhooks.configure({ customerId, webhookUrl, events: null });
+    await webhooks.configure({ customerId, webhookUrl, events: null, standing });
     await webhooks.sendTest(customerId);
     await expect.poll(() => statuses(webhooks, customerId)).toEqual(['dead']);
     await db.database.query('delete from events where customer_id = $1', [customerId]);
@@ -191,7 +192,7 @@ describe('the key that seals secrets', () => {
   it('is rotated: what the old one sealed still signs and is sealed anew', async () => {
     const before = await start();
     const { customerId, path, webhookUrl } = await addCustomer();
-    const { secret } = await before.configure({ customerId, webhookUrl, events: null });
+    const { secret } = await before.configure({ customerId, webhookUrl, events: null, standing });
     await before.dispatcher.stop();
     running.splice(0);
     const after = await start({ sealer: createSealer({ keys: [NEW_KEY, OLD_KEY] }) });
@@ -214,7 +215,7 @@ describe('the key that seals secrets', () => {
   it('is lost: the event dies as a letter that can be replayed, and is never sent without a signature', async () => {
     const good = await start();
     const { customerId, path, webhookUrl } = await addCustomer();
-    await good.configure({ customerId, webhookUrl, events: null });
+    await good.configure({ customerId, webhookUrl, events: null, standing });
     await good.dispatcher.stop();
     running.splice(0);
     const keyless = await start({ sealer: createSealer({ keys: [NEW_KEY] }) });

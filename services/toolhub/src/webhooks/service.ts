@@ -4,6 +4,7 @@ import type { CronEntry, Handler } from '@libs/jobs';
 import type { Metrics } from '@libs/runtime';
 import type { NewId, RandomBytes, Sealer } from '@libs/seal';
 import { createDeliveryQueue, type Delivery, type DeliveryQueue, newWebhookSecret } from '@libs/webhooks';
+import type { Standing } from '../customers/standing.ts';
 import { errors } from '../errors.ts';
 import type { DeliverEvent, EventType } from '../events/event.ts';
 import { createEventLog } from '../events/service.ts';
@@ -46,6 +47,7 @@ export interface Webhooks {
     customerId: string;
     webhookUrl: string;
     events: readonly EventType[] | null;
+    standing: Standing;
   }): Promise<{ config: WebhookConfig; secret: string }>;
   find(customerId: string): Promise<{ config: WebhookConfig; lastDelivery: Delivery | null } | undefined>;
   /** What still waits is given up. False when there was none. */
@@ -101,11 +103,14 @@ export function createWebhooks(deps: WebhooksDependencies): Webhooks {
   }
 
   return {
-    async configure({ customerId, webhookUrl, events }) {
+    async configure({ customerId, webhookUrl, events, standing }) {
       await requireUsable(webhookUrl);
       const secret = newWebhookSecret(deps.randomBytes);
       const config = { customerId, webhookUrl, events, createdAt: now() };
-      await putConfig(database, { ...config, secretSealed: vault.seal(customerId, secret) });
+      await database.transaction(async (tx) => {
+        await standing(tx);
+        await putConfig(tx, { ...config, secretSealed: vault.seal(customerId, secret) });
+      });
       return { config, secret };
     },
 
