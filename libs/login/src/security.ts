@@ -37,7 +37,7 @@ export interface AccountSecurity<P extends Person> {
    * Ends all sessions. The link came by mail, so it proves the address, too; where nobody had proved it before, what
    * was made until then goes.
    */
-  reset(input: { token: string; password: string }): Promise<{ personId: string }>;
+  reset(input: { token: string; password: string }): Promise<{ personId: string; isReclaimed: boolean }>;
   /** Ends all other sessions. Throws over the limit of failures, and for a wrong password. */
   changePassword(input: {
     personId: string;
@@ -140,9 +140,10 @@ export function createAccountSecurity<P extends Person>(
         await mailTokens.voidAll(tx, { personId, kind: 'reset' });
         await options.sessions.endAll(tx, personId);
         const before = await people.find(tx, personId);
-        if (before?.emailVerified === false) await options.onReclaimed?.(tx, personId);
+        const isReclaimed = before?.emailVerified === false;
+        if (isReclaimed) await options.onReclaimed?.(tx, personId);
         await verifyAddress(tx, personId);
-        return { personId };
+        return { personId, isReclaimed };
       });
     },
 

@@ -184,6 +184,11 @@ describe('a password', () => {
     for (const path of ['/api/tokens', '/api/clients', '/api/credentials'])
       expect(await list(path)).toEqual([]);
     expect((await call(`${url}/api/webhooks/config`, { cookie })).status).toBe(404);
+    const log = await call<{ data: { action: string }[] }>(`${url}/api/audit`, { cookie });
+    expect(log.body.data.map(({ action }) => action).slice(0, 2)).toEqual([
+      'session.started',
+      'account.reclaimed',
+    ]);
   });
 
   test('[TH-3.9] reset by who had proved the address keeps tokens, clients and connections', async () => {

@@ -110,7 +110,7 @@ export function registerMailLinkRoutes(
         tags,
         summary: 'Choose a new password with the link from the mail',
         description:
-          'The token works once, for an hour. All sessions end. Where nobody has verified the address before, API keys and webhook endpoints of organisations that nobody else is in go, too.',
+          'The token works once, for an hour. All sessions end. Where nobody had verified the address, it is verified, and keys and webhook endpoints of an organisation that nobody else is in go: somebody else may have made them.',
         body: Type.Object(
           { token: LinkToken, password: NewPassword },
           {

@@ -22,6 +22,7 @@ const actions: Record<string, string> = {
   'account.exported': 'Everything downloaded',
   'account.password_changed': 'Password changed',
   'account.password_reset': 'Password set by mail',
+  'account.reclaimed': 'Password set by mail, all access made before removed',
   'account.renamed': 'Name changed',
   'account.verification_sent': 'Verification mailed',
   'account.verified': 'Address verified',

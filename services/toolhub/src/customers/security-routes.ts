@@ -143,7 +143,7 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
         tags,
         summary: 'Choose a new password with the link from the mail',
         description:
-          'The token works once, for an hour. All sessions end. Where nobody has verified the address before, tokens, connected assistants and platforms, and the webhook go, too.',
+          'The token works once, for an hour. All sessions end. Where nobody had verified the address, it is verified, and personal tokens, connected clients, connections and the webhook go: somebody else may have made them.',
         body: Type.Object(
           { token: LinkToken, password: NewPassword },
           {
@@ -156,8 +156,8 @@ function registerPassword(routes: ToolhubRoutes, { security, access }: SecurityR
       },
     },
     async (request, reply) => {
-      const { personId } = await security.reset(request.body);
-      noteAudit(request, { subject: personId });
+      const { personId, isReclaimed } = await security.reset(request.body);
+      noteAudit(request, { subject: personId, ...(isReclaimed && { action: 'account.reclaimed' }) });
       return reply.code(204).send(null);
     },
   );
