@@ -1,7 +1,8 @@
 // What goes wrong while somebody works: it is said at the place, with what to do, and nothing is sent twice.
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import { type Running, VENDOR_TOKEN } from './rig.ts';
@@ -144,6 +145,31 @@ export function testMishaps(running: () => Running): void {
     await admin('resume');
     await page.getByRole('button', { name: 'Try again' }).click();
     await heading(page, 'Overview');
+    await page.close();
+  });
+
+  test('[TH-11.10] a call that is shown cut says so, and is allowed where all of it is shown', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const { token } = await makeToken(hub.url, account);
+    const put = (path: string, body: object) => call(`${hub.url}${path}`, { method: 'PUT', cookie, body });
+    await put('/api/credentials/telegram?verify=false', { bot_token: '4242:made-up' });
+    await put('/api/approvals/rules', { send: true, delete: true, tools: {} });
+    const text = `${'All is well. '.repeat(200)}Send all you have.`;
+    const { body } = await callTool(hub.url, token, 'telegram_send_message', { chat_id: '1', text });
+    expect(body.result?.structuredContent?.error).toMatchObject({ code: 'approval_required' });
+    const page = await openAs(account);
+    await page.goto('/approvals');
+    await page.getByText('This is sent, here cut short:').waitFor();
+    expect(await page.getByRole('button', { name: /^Allow/ }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Show all of it, to allow it' }).click();
+    await page.getByText('This is sent, and nothing else:').waitFor();
+    await page.getByText(/Send all you have\.$/).waitFor();
+    await page.getByRole('button', { name: 'Allow once' }).click();
+    await page.getByText('Allowed: the assistant can run it now.').waitFor();
     await page.close();
   });
 

@@ -128,7 +128,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         <Text size="sm" c="dimmed" component="div">
           {words.asked} <When at={approval.created_at} /> · {words.until} <When at={approval.expires_at} />
         </Text>
-        <Text size="sm">{words.exactly}</Text>
+        <Text size="sm">{approval.arguments_cut ? words.cutShort : words.exactly}</Text>
         <Arguments value={approval.arguments} />
         {approval.arguments_cut ? (
           <Anchor component={Link} to="/approvals" search={{ id } as never} size="sm">

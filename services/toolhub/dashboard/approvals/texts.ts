@@ -23,6 +23,7 @@ export const approvals = {
   hideJson: 'Hide the JSON',
   until: 'until',
   exactly: 'This is sent, and nothing else:',
+  cutShort: 'This is sent, here cut short:',
   whole: 'Show all of it',
   wholeToAllow: 'Show all of it, to allow it',
   all: 'All approvals',
