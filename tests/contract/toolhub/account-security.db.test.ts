@@ -151,6 +151,29 @@ describe('a password', () => {
     expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
   });
 
+  test('[TH-3.9] that is set anew lets nobody in by a login with the old one that was under way', async () => {
+    const [ada, other] = [await signUp(url), await signUp(url)];
+    let login: ReturnType<typeof post> | undefined;
+    let isAnswered = false;
+    await db.database.transaction(async (tx) => {
+      await tx.query(
+        `update customers set password_hash = (select password_hash from customers where id = $2) where id = $1`,
+        [ada.id, other.id],
+      );
+      login = post('/api/auth/login', { email: ada.email, password: PASSWORD }).finally(() => {
+        isAnswered = true;
+      });
+      const waits = async () => {
+        const { rows } = await tx.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return isAnswered || rows.length > 0;
+      };
+      await expect.poll(waits).toBe(true);
+    });
+    expect((await login)?.status).toBe(401);
+  });
+
   test('[TH-3.9] reset by the owner of an address leaves nothing to whoever signed up with it before', async () => {
     const squatter = await signUp(url);
     const { token: left } = await makeToken(url, squatter);
