@@ -213,6 +213,8 @@ test('[P-3.2] no filter of any list finds anything by our ids', async () => {
           for (const other of ours) {
             if (other !== id && other !== ours[0]) expect(text, address).not.toContain(other);
           }
+          // What the schema refuses is refused to everybody alike.
+          if (status === 400) break;
         }
       }
       tried.push(`${operation.path} ${name}`);
