@@ -38,7 +38,7 @@ test.each([
         throw new Error('the process died');
       },
     });
-    const payment = await payOnce({ wrap, answerMs: 300, policy: { inquireAfterMs: 60_000 } });
+    const payment = await payOnce({ wrap, answerMs: 2_000, policy: { inquireAfterMs: 60_000 } });
     const sent = (await harness.messagesOf(payment)).filter(({ kind }) => kind === 'pacs.008');
     expect(sent).toHaveLength(2);
     expect(sent[1]?.content.replace('<head:CpyDplct>DUPL</head:CpyDplct>', '')).toBe(sent[0]?.content);
