@@ -114,10 +114,12 @@ test('toolhub: calls, what the gate refused, runs of the invoices', async () => 
   const before = await metricsOf(toolhub.url);
   expect(seriesValue(before, 'toolhub_invoice_runs_total', { outcome: 'error' })).toBe(0);
   expect(seriesValue(before, 'toolhub_invoices_total', { result: 'failed' })).toBe(0);
+  const runsBefore = seriesValue(before, 'toolhub_invoice_runs_total', { outcome: 'done' }) ?? 0;
   const run = await apiOf(toolhub.url, ADMIN_TOKEN)('POST', '/api/admin/invoices/run', { period: '2020-01' });
   expect(run.status).toBe(200);
   const text = await metricsOf(toolhub.url);
-  expect(seriesValue(text, 'toolhub_invoice_runs_total', { outcome: 'done' })).toBe(1);
+  // On the first of a month the run of its own may come in between.
+  expect(seriesValue(text, 'toolhub_invoice_runs_total', { outcome: 'done' })).toBeGreaterThan(runsBefore);
   expect(seriesValue(text, 'toolhub_invoices_total', { result: 'failed' })).toBe(0);
   const accounts = { platform: 'accounts' };
   expect(seriesValue(text, 'toolhub_tool_calls_total', { ...accounts, outcome: 'success' })).toBe(1);
