@@ -1,6 +1,7 @@
 // Requests that have come in already when a password, a session or a key ends: what they make would outlive that end.
 import type { Transaction } from '@libs/db';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockEndpoints, moveEndpoint } from '../../../services/payments/src/webhooks/store.ts';
 import { type Answer, type Harness, startHarness } from './harness.ts';
 import { nextMail, openBrowser, PASSWORD, signUp } from './person.ts';
 
@@ -78,10 +79,9 @@ test('[P-3.19] a reset of the sandbox hides no webhook endpoint from the owner o
   const answer = await during(
     async (tx) => {
       await tx.query('update organisations set test_epoch = test_epoch + 1 where id = $1', [id]);
-      await tx.query('update webhook_endpoints set tenant_id = $2 where tenant_id = $1', [
-        `${id}.test`,
-        `${id}.test.1`,
-      ]);
+      for (const endpoint of await lockEndpoints(tx, `${id}.test`)) {
+        await moveEndpoint(tx, endpoint, { ...endpoint, tenantId: `${id}.test.1` });
+      }
     },
     () => openBrowser(harness).call('POST', '/v1/session/reset', { token, password: 'the owner has come' }),
   );
