@@ -171,8 +171,10 @@ describe('a password', () => {
         const { rows } = await tx.query(
           `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
-        return isAnswered || rows.length > 0;
+        // On a cluster it waits on the server where the customer is, which is not seen from here.
+        return isAnswered || rows.length > 0 || performance.now() - began > 2_000;
       };
+      const began = performance.now();
       await expect.poll(waits).toBe(true);
     });
     expect((await login)?.status).toBe(401);
