@@ -37,7 +37,7 @@ export const errors = defineErrors({
   insufficient_role: {
     kind: 'forbidden',
     title: 'Insufficient role',
-    detail: 'Your role in this organisation does not allow this.',
+    detail: 'Your role in this organisation does not allow this; an owner can give you another one.',
     help: 'Viewers read; developers also write and have keys; owners also manage members. Ask an owner.',
   },
   email_not_verified: {
