@@ -1,6 +1,7 @@
 // Two routes of one plain Fastify server: one does nothing, the other finds out whose token it was sent.
 import { randomBytes } from 'node:crypto';
 import { migrate, openChanges, openDatabase } from '@libs/db';
+import { createOutage } from '@libs/runtime';
 import { createIdFactory } from '@libs/seal';
 import { fastify } from 'fastify';
 import { bearerToken } from '../../services/toolhub/src/customers/access.ts';
@@ -13,7 +14,8 @@ const [url = ''] = process.argv.slice(2);
 await migrate(url, migrationSource);
 const database = await openDatabase({ url, schema: SCHEMA });
 const now = () => new Date();
-const changes = await openChanges({ database, onError: console.error });
+const outage = createOutage({ began: console.error, ended: () => {} });
+const changes = await openChanges({ database, onError: console.error, outage });
 const revocations = createRevocations({ database, changes });
 const newId = createIdFactory({ now, randomBytes });
 const tokens = createTokenService({ database, revocations, newId, randomBytes, now });

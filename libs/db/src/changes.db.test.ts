@@ -1,6 +1,7 @@
 // Messages between processes: they come with the commit, and a listener that hears nothing any more is noticed.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createOutage } from '@libs/runtime';
 import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Changes, type Database, openChanges, openDatabase } from './index.ts';
@@ -8,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 const closers: (() => Promise<unknown>)[] = [];
+let told: string[] = [];
 
 beforeAll(async () => {
   test_ = await createTestDatabase();
@@ -15,26 +17,31 @@ beforeAll(async () => {
 afterAll(() => test_.drop());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
+  told = [];
 });
 
-async function openProcess(directUrl?: string): Promise<{ database: Database; changes: Changes }> {
-  const database = await openDatabase({
-    url: test_.url,
-    schema: 'public',
-    ...(directUrl === undefined ? {} : { directUrl }),
-  });
+async function openProcess(
+  options: { url?: string; directUrl?: string } = {},
+): Promise<{ database: Database; changes: Changes }> {
+  const database = await openDatabase({ url: test_.url, schema: 'public', ...options });
   closers.push(() => database.close());
-  const changes = await openChanges({ database, onError: () => {} });
+  const outage = createOutage({ began: (error) => told.push(`${error}`), ended: () => told.push('ended') });
+  const changes = await openChanges({ database, onError: () => {}, outage });
   closers.push(() => changes.close());
   return { database, changes };
 }
 
-/** A way to the database that can fall silent, as a cable that is pulled does: nobody is told. */
-async function openSilenceableWay() {
+/** A way to the database that can fall silent, as a cable that is pulled does: nobody is told. Or be cut, for all to see. */
+async function openBreakableWay() {
   const { hostname, port } = new URL(test_.url);
   let isSilent = false;
+  let isCut = false;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(port), hostname);
     for (const [from, to] of [
       [client, upstream],
@@ -53,13 +60,23 @@ async function openSilenceableWay() {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closers.push(async () => {
+  const destroyAll = () => {
     for (const socket of sockets) socket.destroy();
+  };
+  closers.push(async () => {
+    destroyAll();
     server.close();
   });
   const url = new URL(test_.url);
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: url.href, silence: (silent: boolean) => (isSilent = silent) };
+  return {
+    url: url.href,
+    silence: (silent: boolean) => (isSilent = silent),
+    cut(cut: boolean) {
+      isCut = cut;
+      if (cut) destroyAll();
+    },
+  };
 }
 
 test('every process hears what commits, the publisher too, and nothing that is rolled back', async () => {
@@ -81,8 +98,8 @@ test('every process hears what commits, the publisher too, and nothing that is r
 });
 
 test('a listener that falls silent is noticed within a second, and comes back by itself', async () => {
-  const way = await openSilenceableWay();
-  const { database, changes } = await openProcess(way.url);
+  const way = await openBreakableWay();
+  const { database, changes } = await openProcess({ directUrl: way.url });
   const heard: (string | null)[] = [];
   changes.on('key', (id) => heard.push(id));
   way.silence(true);
@@ -98,6 +115,21 @@ test('a listener that falls silent is noticed within a second, and comes back by
   await database.transaction((tx) => changes.publish(tx, 'key', 'found'));
   await expect.poll(() => heard.at(-1)).toBe('found');
   expect(heard).not.toContain('lost');
+});
+
+test('a database that is away is told of once, and once more when it is back', async () => {
+  const way = await openBreakableWay();
+  const { changes } = await openProcess({ url: way.url });
+  let looks = 0;
+  changes.on('key', () => {
+    looks += 1;
+  });
+  way.cut(true);
+  await expect.poll(() => looks).toBeGreaterThan(8);
+  expect(told).toHaveLength(1);
+  way.cut(false);
+  await expect.poll(() => told.slice(1)).toEqual(['ended']);
+  expect(changes.isLive()).toBe(true);
 });
 
 test('a handler that throws keeps nobody from hearing, and what is too long is refused', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Outage } from '@libs/runtime';
 import type { Database, Queryable } from './database.ts';
 
 /*
@@ -34,12 +35,15 @@ export interface Changes {
 export interface ChangesOptions {
   database: Database;
   nowMs?: () => number;
+  /** Told of a handler that throws. */
   onError: (error: unknown) => void;
+  /** Lasts while messages cannot be sent, or do not come back. */
+  outage: Outage;
 }
 
 /** One connection for all topics of a service in this process. */
 export async function openChanges(options: ChangesOptions): Promise<Changes> {
-  const { database, nowMs = () => performance.now() } = options;
+  const { database, outage, nowMs = () => performance.now() } = options;
   const channel = `${database.schema}_changes`;
   const ownBeat = `beat ${randomUUID()}`;
   const handlers = new Map<Topic, ChangeHandler[]>();
@@ -66,8 +70,10 @@ export async function openChanges(options: ChangesOptions): Promise<Changes> {
   }
 
   function receive(text: string): void {
-    if (text === ownBeat) lastBeatMs = nowMs();
-    else if (!text.startsWith('beat ')) {
+    if (text === ownBeat) {
+      lastBeatMs = nowMs();
+      outage.worked();
+    } else if (!text.startsWith('beat ')) {
       const space = text.indexOf(' ');
       tell(text.slice(0, space), text.slice(space + 1));
     }
@@ -83,6 +89,7 @@ export async function openChanges(options: ChangesOptions): Promise<Changes> {
       silentLooks += 1;
       if (silentLooks >= SILENT_LOOKS_MAX && nowMs() - lastRestartMs >= RESTART_MS) {
         lastRestartMs = nowMs();
+        outage.failed(new Error('the messages of this process to itself do not come back'));
         subscription.restart();
       }
     }
@@ -92,7 +99,7 @@ export async function openChanges(options: ChangesOptions): Promise<Changes> {
     try {
       await notify(database, channel, ownBeat);
     } catch (error) {
-      options.onError(error);
+      outage.failed(error);
     } finally {
       beating = false;
     }

@@ -1,5 +1,6 @@
 // Through PgBouncer in transaction mode: what a transaction needs is the role's, what lives longer goes past the pooler.
 import { existsSync } from 'node:fs';
+import { createOutage } from '@libs/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, type DatabaseOptions, openChanges, openDatabase } from './index.ts';
 import {
@@ -71,7 +72,8 @@ describe.runIf(existsSync(PGBOUNCER))('behind a pooler', () => {
 
   test('messages are heard, and a session keeps its lock', async () => {
     const [one, other] = await Promise.all([open(), open()]);
-    const changes = await openChanges({ database: one, onError: () => {} });
+    const outage = createOutage({ began: () => {}, ended: () => {} });
+    const changes = await openChanges({ database: one, onError: () => {}, outage });
     const heard = new Promise((resolve) => changes.on('news', (message) => message && resolve(message)));
     await one.session(async (session) => {
       await session.query('select pg_advisory_lock(77)');

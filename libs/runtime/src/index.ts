@@ -26,6 +26,7 @@ export {
   scrubText,
 } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics, type MetricsOptions } from './metrics.ts';
+export { createLoggedOutage, createOutage, type Outage, type OutageReport } from './outage.ts';
 export { type Closer, type RunOptions, runUntilSignal } from './run.ts';
 export type { SettingReader } from './setting-reader.ts';
 export {

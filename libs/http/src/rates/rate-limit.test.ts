@@ -1,4 +1,5 @@
 // The limit over one and several processes. Time is a number here, and the shared store is in memory.
+import { createOutage, type Outage } from '@libs/runtime';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createTestApp } from '../../test/test-app.ts';
@@ -39,17 +40,13 @@ afterEach(async () => {
   for (const limits of running.splice(0)) await limits.close();
 });
 
-async function start(options: {
-  clock: Clock;
-  store?: RateStore;
-  onError?: (error: unknown) => void;
-}): Promise<RateLimits> {
-  const { clock, store, onError } = options;
+async function start(options: { clock: Clock; store?: RateStore; outage?: Outage }): Promise<RateLimits> {
+  const { clock, store, outage } = options;
   const limits = new RateLimits({
     nowMs: () => clock.ms,
     processId: `process-${running.length}`,
     ...(store ? { store } : {}),
-    ...(onError ? { onError } : {}),
+    ...(outage ? { outage } : {}),
   });
   running.push(limits);
   await limits.start();
@@ -180,15 +177,17 @@ describe('several processes', () => {
   test('without the store each limits by itself, and reports later what it spent', async () => {
     const clock = { ms: 0 };
     const store = new SharedStore(clock);
-    const errors: unknown[] = [];
-    const limits = await start({ clock, store, onError: (error) => errors.push(error) });
+    const told: unknown[] = [];
+    const outage = createOutage({ began: (error) => told.push(error), ended: () => told.push('ended') });
+    const limits = await start({ clock, store, outage });
     const limit = limits.limit({ name: 'default', limit: 25 });
     store.down = true;
     expect(await count(() => limit.take('a'), 60)).toBe(50);
-    await limits.sync();
-    expect(errors).toHaveLength(1);
+    for (let tries = 0; tries < 3; tries++) await limits.sync();
+    expect(told).toEqual([new Error('the store is down')]);
     store.down = false;
     await limits.sync();
+    expect(told.slice(1)).toEqual(['ended']);
     expect(store.buckets.get('default:a')?.tokens).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { baseErrors } from '@libs/runtime';
+import { baseErrors, type Outage } from '@libs/runtime';
 import type { FastifyReply } from 'fastify';
 import {
   adopt,
@@ -70,8 +70,8 @@ export type RateLimitsOptions = {
   store?: RateStore;
   processId?: string;
   nowMs?: () => number;
-  /** Told when the store fails; the limits go on locally. */
-  onError?: (error: unknown) => void;
+  /** Lasts while the store fails; the limits go on locally. */
+  outage?: Outage;
 };
 
 const UNLIMITED: RateDecision = Object.freeze({
@@ -84,7 +84,7 @@ export class RateLimits {
   readonly #store: RateStore | undefined;
   readonly #processId: string;
   readonly #nowMs: () => number;
-  readonly #onError: (error: unknown) => void;
+  readonly #outage: Outage | undefined;
   readonly #buckets = new Map<string, Bucket>();
   readonly #dirty = new Set<Bucket>();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -97,11 +97,11 @@ export class RateLimits {
     this.#store = options.store;
     this.#processId = options.processId ?? randomUUID();
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#onError = options.onError ?? (() => {});
+    this.#outage = options.outage;
     this.#every(HEARTBEAT_MS, () => this.#forgetFull());
     if (this.#store === undefined) return;
     this.#every(SYNC_MS, () => this.#syncWhenDue());
-    this.#every(TIDY_MS, () => this.#store?.tidy?.().catch(this.#onError));
+    this.#every(TIDY_MS, () => void this.#tidy());
   }
 
   #every(milliseconds: number, work: () => void): void {
@@ -227,13 +227,23 @@ export class RateLimits {
     try {
       const { levels, processes } = await this.#store.sync(this.#processId, deltas);
       this.#processes = Math.max(1, processes);
+      this.#outage?.worked('sync');
       for (const report of reports) {
         const isOwed = adopt(report, levels.get(report.bucket.key) ?? 0, this.#now());
         if (isOwed) this.#dirty.add(report.bucket);
       }
     } catch (error) {
-      this.#onError(error);
+      this.#outage?.failed(error, 'sync');
       for (const { bucket } of reports) this.#dirty.add(bucket);
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      await this.#store?.tidy?.();
+      this.#outage?.worked('tidy');
+    } catch (error) {
+      this.#outage?.failed(error, 'tidy');
     }
   }
 

@@ -48,6 +48,7 @@ export async function addAccess(
   const changes = await openChanges({
     database,
     onError: (error) => onError(error, { where: 'changes' }),
+    outage: base.outageOf('changes'),
   });
   const keys = createKeyService({
     ...{ database, changes, newId, randomBytes, now, nowMs },

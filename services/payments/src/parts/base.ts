@@ -5,6 +5,7 @@ import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createMailer, type Mailer } from '@libs/mail';
+import { createOutage, type Outage } from '@libs/runtime';
 import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
@@ -44,6 +45,8 @@ export interface Base {
   processId: string;
   /** Work beside the requests failed; it is tried again, and somebody should know. */
   onError: (error: unknown, context: { where: string }) => void;
+  /** For work that is tried several times a second: `onError` is told when it begins to fail, the log when it goes on. */
+  outageOf: (where: string) => Outage;
 }
 
 /** One or more features that are in place: what they serve, what runs in the background for them, and how they end. */
@@ -100,6 +103,11 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
   const onError: Base['onError'] =
     options.onError ??
     ((error, context) => app.log.error({ err: error, ...context }, 'background work failed'));
+  const outageOf: Base['outageOf'] = (where) =>
+    createOutage({
+      began: (error) => onError(error, { where }),
+      ended: () => app.log.warn({ where }, 'background work goes on'),
+    });
   const processId = randomUUID();
   const rates = new RateLimits({
     store: postgresRateStore({
@@ -107,7 +115,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
       schema: database.schema,
     }),
     processId,
-    onError: (error) => onError(error, { where: 'rate limits' }),
+    outage: outageOf('rate limits'),
   });
   await rates.start();
   const mailer = createMailer({
@@ -127,7 +135,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     ...{ metrics: app.metrics, log: app.log, ...secrets },
     newId: options.newId ?? createIdFactory({ now, randomBytes }),
     random: options.random ?? Math.random,
-    ...{ randomBytes, now, processId, onError },
+    ...{ randomBytes, now, processId, onError, outageOf },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Changes, Database } from '@libs/db';
-import type { AppError } from '@libs/runtime';
+import type { AppError, Outage } from '@libs/runtime';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
 import { errors } from '../errors.ts';
@@ -25,12 +25,15 @@ export async function createSuspensions(deps: {
   /** Who runs the service, where that is known. */
   operator: string | undefined;
   now: () => Date;
-  onError: (error: unknown) => void;
+  /** Lasts while the list cannot be read. */
+  outage: Outage;
 }): Promise<Suspensions> {
-  const { database, changes: channel } = deps;
+  const { database, changes: channel, outage } = deps;
   let suspended = new Set<string>();
   /** Counts changes: a list that was read before one of them came in is out of date. */
   let changes = 0;
+  let isOutOfDate = false;
+  let isCatchingUp = false;
 
   function apply({ customerId, isSuspended }: { customerId: string; isSuspended: boolean }): void {
     changes += 1;
@@ -46,9 +49,21 @@ export async function createSuspensions(deps: {
     }
   }
 
+  /** One look at a time: those that a silent database keeps waiting must not add up. */
+  async function catchUp(): Promise<void> {
+    isOutOfDate = true;
+    if (isCatchingUp) return;
+    isCatchingUp = true;
+    while (isOutOfDate) {
+      isOutOfDate = false;
+      await reload().then(() => outage.worked(), outage.failed);
+    }
+    isCatchingUp = false;
+  }
+
   // Listening begins before the first look, so that no change falls between them.
   channel.on(TOPIC, (message) => {
-    if (message === null) void reload().catch(deps.onError);
+    if (message === null) void catchUp();
     else apply(JSON.parse(message));
   });
   await reload();

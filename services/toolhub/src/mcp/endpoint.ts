@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { LARGE_JSON_BYTES } from '@libs/http';
+import type { Outage } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallRequest, CallSession } from '../calls/call.ts';
 import { untilHangUp } from '../calls/hang-up.ts';
@@ -36,8 +37,8 @@ export interface EndpointDependencies {
   drainSignal: AbortSignal;
   extension?: ServerExtension;
   onError: (error: unknown) => void;
-  /** Whether open streams may go on cannot be found out. */
-  onStreamsUnchecked: (error: unknown) => void;
+  /** Lasts while it cannot be found out whether open streams may go on. */
+  streamsUnchecked: Outage;
 }
 
 /** Who asks, found out before the body is read. */
@@ -62,7 +63,7 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
   const readFast = createFastReader();
   const fastAnswers = createFastAnswers(deps.serverInfo);
   const listChanges = createListChanges(deps.onError);
-  const watchStream = createStreamWatch({ onError: deps.onStreamsUnchecked });
+  const watchStream = createStreamWatch({ outage: deps.streamsUnchecked });
   mcp.onListChanged(listChanges.tell);
   const sdk = createSdkPath({ ...deps, callTool, bus: listChanges.bus });
 

@@ -1,5 +1,5 @@
 import type { App } from '@libs/http';
-import { baseErrors } from '@libs/runtime';
+import { baseErrors, type Outage } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RoutesOn } from '../route-rules.ts';
 import type { McpAccess } from './access.ts';
@@ -16,7 +16,7 @@ export interface McpRoutesDependencies {
   requestLimit: RequestLimit;
   serverInfo: ServerInfo;
   onError: (error: unknown) => void;
-  onStreamsUnchecked: (error: unknown) => void;
+  streamsUnchecked: Outage;
   /** Mail with attachments arrives here as base64. */
   bodyLimitBytes?: number;
   extension?: ServerExtension;

@@ -1,3 +1,4 @@
+import { createOutage } from '@libs/runtime';
 import { afterEach, expect, test } from 'vitest';
 import { errors } from '../errors.ts';
 import { createStreamWatch, type WatchedStream } from './stream-watch.ts';
@@ -14,7 +15,8 @@ afterEach(() => {
 });
 
 function watchAll(checks: Record<string, WatchedStream['check']>): void {
-  const watch = createStreamWatch({ onError: (error) => void told.push(error), checkMs: CHECK_MS });
+  const outage = createOutage({ began: (error) => told.push(error), ended: () => told.push('ended') });
+  const watch = createStreamWatch({ outage, checkMs: CHECK_MS });
   for (const [name, check] of Object.entries(checks))
     stops.push(watch({ check, end: () => void ended.push(name) }));
 }
@@ -36,9 +38,10 @@ test('an outage is told once, whatever is open and however long it lasts, and th
   expect(told).toEqual([new Error('connection refused')]);
   isAway = false;
   await looksMore();
+  expect(told).toEqual([new Error('connection refused'), 'ended']);
   isAway = true;
   await looksMore();
-  expect(told).toHaveLength(2);
+  expect(told).toHaveLength(3);
   expect(ended).toEqual([]);
 });
 
@@ -62,6 +65,7 @@ test('who may no longer listen is ended, also after an outage, and nobody else',
   expect(ended).toEqual([]);
   fate = 'revoked';
   await expect.poll(() => ended).toContain('ada');
+  expect(told).toEqual([new Error('away'), 'ended']);
   expect(ended).not.toContain('bob');
 });
 

@@ -1,11 +1,11 @@
-import { AppError } from '@libs/runtime';
+import { AppError, type Outage } from '@libs/runtime';
 
 /** A revoked token has stopped within a second; nearly always this is a look into the memory of the process. */
 const CHECK_MS = 500;
 
 export interface StreamWatchDependencies {
-  /** Told once of each time that tokens cannot be looked up, however many streams are open and however long it lasts. */
-  onError: (error: unknown) => void;
+  /** Lasts while tokens cannot be looked up: one for all streams. */
+  outage: Outage;
   checkMs?: number;
 }
 
@@ -18,22 +18,18 @@ export interface WatchedStream {
 /** Ends streams that would outlive their token or the good standing of their customer. Answers how watching stops. */
 export type WatchStream = (stream: WatchedStream) => () => void;
 
-export function createStreamWatch({ onError, checkMs = CHECK_MS }: StreamWatchDependencies): WatchStream {
-  const unchecked = new Set<WatchedStream>();
-
-  function note(stream: WatchedStream, error: unknown): void {
-    if (unchecked.size === 0) onError(error);
-    unchecked.add(stream);
-  }
-
+export function createStreamWatch({ outage, checkMs = CHECK_MS }: StreamWatchDependencies): WatchStream {
   async function look(stream: WatchedStream, isWatched: () => boolean): Promise<void> {
     try {
       await stream.check();
-      unchecked.delete(stream);
+      outage.worked(stream);
     } catch (error) {
       if (!isWatched()) return;
-      if (error instanceof AppError) stream.end();
-      else note(stream, error);
+      if (!(error instanceof AppError)) outage.failed(error, stream);
+      else {
+        outage.worked(stream);
+        stream.end();
+      }
     }
   }
 
@@ -50,7 +46,7 @@ export function createStreamWatch({ onError, checkMs = CHECK_MS }: StreamWatchDe
     return () => {
       isWatched = false;
       clearInterval(timer);
-      unchecked.delete(stream);
+      outage.left(stream);
     };
   };
 }

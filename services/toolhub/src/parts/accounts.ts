@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { acceptedOrigins } from '@libs/http';
 import { everyMinutes, type Handler } from '@libs/jobs';
 import { createLogin, relyingPartyOf } from '@libs/login';
+import { createLoggedOutage } from '@libs/runtime';
 import { createSuspensions, type Suspensions } from '../admin/suspensions.ts';
 import type { CallingClient } from '../approvals/approval.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
@@ -96,7 +97,10 @@ export async function addAccounts(
   const { security, sessions, passkeys } = login;
   const suspensions = await createSuspensions({
     ...{ database, changes, now, operator: config.seller.name },
-    onError: (error) => app.log.error({ err: error }, 'suspensions could not be read'),
+    outage: createLoggedOutage(app.log, {
+      began: 'suspensions cannot be read; trying on',
+      ended: 'suspensions are read again',
+    }),
   });
   const { isSuspended } = suspensions;
   const customers = createCustomerService({ database, login, isSuspended, newId, now });

@@ -5,7 +5,7 @@ import { registerGuides } from '@libs/docs';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createMailer, type Mailer } from '@libs/mail';
-import type { Metrics } from '@libs/runtime';
+import { createLoggedOutage, type Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
@@ -82,12 +82,18 @@ export async function createBase({
   const newId = createIdFactory({ now, randomBytes });
   const rates = new RateLimits({
     store: postgresRateStore({ query: (text, values) => database.query(text, values), schema: SCHEMA }),
-    onError: (error) => app.log.warn({ err: error }, 'rate limits are local'),
+    outage: createLoggedOutage(app.log, {
+      ...{ level: 'warn', began: 'rate limits are local', ended: 'rate limits are shared again' },
+    }),
   });
   await rates.start();
   const changes = await openChanges({
     database,
-    onError: (error) => app.log.error({ err: error }, 'changes cannot be told or heard'),
+    onError: (error) => app.log.error({ err: error }, 'a change could not be taken in'),
+    outage: createLoggedOutage(app.log, {
+      began: 'changes cannot be told or heard; trying on',
+      ended: 'changes are told and heard again',
+    }),
   });
   const audit = createAuditService({
     database,

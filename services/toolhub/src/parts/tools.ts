@@ -1,3 +1,4 @@
+import { createLoggedOutage } from '@libs/runtime';
 import { abridge, createArgumentsVault } from '../approvals/arguments.ts';
 import { createApprovalMails } from '../approvals/mails.ts';
 import { registerApprovalRoutes } from '../approvals/routes.ts';
@@ -113,8 +114,10 @@ export async function addTools(
   registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
     ...{ mcp, routesOn, onError },
-    onStreamsUnchecked: (error) =>
-      app.log.error({ err: error }, 'tokens of open streams cannot be checked; trying on'),
+    streamsUnchecked: createLoggedOutage(app.log, {
+      began: 'tokens of open streams cannot be checked; trying on',
+      ended: 'tokens of open streams are checked again',
+    }),
     requestLimit: createRequestLimit(rates, config.rate.callsPerSecond),
     access: createMcpAccess({ server: config.server, resolveBearer }),
     serverInfo: { name: 'toolhub', title: 'Toolhub', version: VERSION },
