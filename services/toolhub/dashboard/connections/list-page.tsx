@@ -5,6 +5,7 @@ import { texts } from '../texts.ts';
 import { HealthBadge, statusOf } from './health-badge.tsx';
 import {
   type Credential,
+  endOf,
   type Platform,
   type PlatformHealth,
   useCredentials,
@@ -51,6 +52,7 @@ function PlatformCard(props: {
 }) {
   const { platform, credential, health } = props;
   const status = statusOf(credential, health);
+  const end = credential === undefined ? null : endOf(credential);
   const needsLogin = status === 'token_expired';
   const label = credential === undefined ? words.connect : needsLogin ? words.reconnect : words.manage;
   return (
@@ -65,11 +67,11 @@ function PlatformCard(props: {
         <Text size="sm" c="dimmed" flex={1} component="div">
           {credential === undefined ? texts.platformUses[platform.platform] : credential.account}
           {credential !== undefined && health?.message ? <div>{health.message}</div> : null}
-          {credential?.expires_at ? (
+          {end === null ? null : (
             <div>
-              {words.expires} <When at={credential.expires_at} />
+              {words.expires} <When at={end} />
             </div>
-          ) : null}
+          )}
         </Text>
         <Group>
           <Button

@@ -162,6 +162,7 @@ function testCredentials(options: InstanceOptions) {
           account: `${customerId}@${id}`,
           status: 'connected' as const,
           expiresAt: null,
+          renewsItself: false,
           updatedAt: new Date(0),
         })),
     internalAccounts: { names, find: () => undefined },
