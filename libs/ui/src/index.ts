@@ -8,6 +8,7 @@ export {
   type Query,
 } from './api/client.ts';
 export { type StreamListener, type StreamMessage, useEventStream } from './api/event-stream.ts';
+export { oneByOne } from './api/one-by-one.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
 export { NotFoundPage } from './app/error-page.tsx';
 export { createPages, page } from './app/pages.tsx';

@@ -44,7 +44,16 @@ export function testWebhooks(running: () => Running): void {
     expect(await page.getByRole('button', { name: /^Try these/ }).count()).toBe(0);
     receiver.respond = answer(204);
     await button(page, 'Switch on').click();
+    // One that is refused keeps the other from nothing, and says why.
+    await page.route(
+      '**/v1/webhook_deliveries/*/retry',
+      (route) => route.fulfill({ status: 409, json: { detail: 'It went another way.', code: 'gone' } }),
+      { times: 1 },
+    );
     await button(page, 'Try these 2 again').click();
+    await page.getByText('1 sent again, 1 not').waitFor();
+    await page.getByText('It went another way.').waitFor();
+    await abandoned.getByRole('button', { name: 'Try again now' }).click();
     await expect.poll(() => abandoned.count()).toBe(0);
     await expect.poll(() => page.getByRole('row', { name: /Pending/ }).count()).toBe(0);
   });

@@ -8,6 +8,7 @@ import {
   Empty,
   JsonBlock,
   Loading,
+  oneByOne,
   Pager,
   Panel,
   QueryTable,
@@ -50,10 +51,9 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
   };
   const stranded = (query.data?.data ?? []).filter(({ status }) => hasStranded.has(status));
   const retryAll = async () => {
-    // One after the other, so that a receiver that has just come back is not run over.
-    for (const { id } of stranded) await client.post(`/v1/webhook_deliveries/${id}/retry`);
+    const outcome = await oneByOne(stranded, ({ id }) => client.post(`/v1/webhook_deliveries/${id}/retry`));
     await refresh(path);
-    toast.done(words.retriedAll(stranded.length));
+    toast.outcome(outcome, words.retriedAll);
   };
   const columns: Column<WebhookDelivery>[] = [
     {

@@ -47,7 +47,10 @@ export const webhooks = {
   sendAgain: 'Send again',
   retried: 'It is being sent again.',
   retryAll: (count: number) => `Try these ${count} again`,
-  retriedAll: (count: number) => `${count} are being sent again.`,
+  retriedAll: {
+    all: (sent: number) => `${sent} are being sent again.`,
+    some: (sent: number, left: number) => `${sent} sent again, ${left} not`,
+  },
   request: 'Request',
   response: 'Answers',
   answered: 'How the last answer began',

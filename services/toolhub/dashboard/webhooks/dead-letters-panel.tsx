@@ -4,6 +4,7 @@ import {
   EmptyNote,
   JsonBlock,
   type ListPage,
+  oneByOne,
   Panel,
   QueryTable,
   toast,
@@ -56,10 +57,9 @@ export function DeadLettersPanel() {
   const [shown, setShown] = useState<DeadLetter>();
   const letters = (query.data?.data ?? []).slice(0, REPLAYS_MAX);
   const replayAll = async () => {
-    // One after the other, so that a receiver that has just come back is not run over.
-    for (const { id } of letters) await client.post(`${DEAD_LETTERS_PATH}/${id}/replay`);
+    const outcome = await oneByOne(letters, ({ id }) => client.post(`${DEAD_LETTERS_PATH}/${id}/replay`));
     await refresh('/api/webhooks');
-    toast.done(words.replayedAll(letters.length));
+    toast.outcome(outcome, words.replayedAll);
   };
   return (
     <Panel

@@ -54,6 +54,9 @@ export const webhooks = {
   replay: 'Send again',
   replayed: 'On its way again.',
   replayAll: (count: number) => `Send these ${count} again`,
-  replayedAll: (count: number) => `${count} are on their way again.`,
+  replayedAll: {
+    all: (sent: number) => `${sent} are on their way again.`,
+    some: (sent: number, left: number) => `${sent} sent again, ${left} not`,
+  },
   payload: 'Body',
 } as const;
