@@ -7,6 +7,11 @@ export interface MailTokensStore {
   insert(tx: Queryable, token: MailToken, limit: { since: Date; tokensMax: number }): Promise<boolean>;
   /** Of a mail that did not leave. */
   remove(db: Queryable, token: { personId: string; id: string }): Promise<void>;
+  /** Whose token it is, whether or not it still works. */
+  ownerOf(
+    db: Queryable,
+    token: { kind: MailTokenKind; tokenHash: Buffer },
+  ): Promise<{ personId: string } | undefined>;
   /** Whose token it is, if it still works; from here on it does not. */
   spend(
     tx: Queryable,
@@ -40,6 +45,14 @@ export function createMailTokensStore(person: PersonColumn): MailTokensStore {
 
     async remove(db, { personId, id }) {
       await db.query(`delete from mail_tokens where ${person} = $1 and id = $2`, [personId, id]);
+    },
+
+    async ownerOf(db, { kind, tokenHash }) {
+      const { rows } = await db.query<{ person_id: string }>(
+        `select ${person} as person_id from mail_tokens where token_hash = $1 and kind = $2`,
+        [tokenHash, kind],
+      );
+      return rows[0] && { personId: rows[0].person_id };
     },
 
     async spend(tx, token) {

@@ -133,7 +133,11 @@ export function createAccountSecurity<P extends Person>(
     async reset({ token, password }) {
       const passwordHash = await passwords.hash(password);
       return database.transaction(async (tx) => {
-        const spent = await mailTokens.spend(tx, { kind: 'reset', tokenHash: hashToken(token), now: now() });
+        const link = { kind: 'reset', tokenHash: hashToken(token) } as const;
+        // The person before the link, as who changes the password locks them: in the other order one could end as a deadlock.
+        const owner = await mailTokens.ownerOf(tx, link);
+        if (owner !== undefined) await people.lock(tx, owner.personId);
+        const spent = await mailTokens.spend(tx, { ...link, now: now() });
         if (spent === undefined) throw loginErrors.link_not_valid();
         const { personId } = spent;
         await people.setPassword(tx, personId, passwordHash);

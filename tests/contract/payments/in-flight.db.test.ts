@@ -11,8 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-/** The change is made but not committed when the call comes, and committed once the call waits for it, or is answered. */
-async function during(change: (tx: Transaction) => Promise<unknown>, call: () => Promise<Answer>) {
+/**
+ * The change is made but not committed when the call comes, and committed once the call waits for it, or is answered; what
+ * is left of the change comes before that.
+ */
+async function during(
+  change: (tx: Transaction) => Promise<unknown>,
+  call: () => Promise<Answer>,
+  rest: (tx: Transaction) => Promise<unknown> = async () => {},
+) {
   let answer: Promise<Answer> | undefined;
   let isAnswered = false;
   await harness.database.transaction(async (tx) => {
@@ -27,6 +34,7 @@ async function during(change: (tx: Transaction) => Promise<unknown>, call: () =>
       return isAnswered || rows.length > 0;
     };
     await expect.poll(waits).toBe(true);
+    await rest(tx);
   });
   return (await answer) as Answer;
 }
@@ -91,4 +99,27 @@ test('[P-3.19] a reset of the sandbox hides no webhook endpoint from the owner o
     [id],
   );
   expect(rows).toEqual([]);
+});
+
+test('[P-3.19] a person who goes to another organisation while the password is reset is no deadlock', async () => {
+  const person = await signUp(harness);
+  const answer = await during(
+    (tx) => tx.query('update users set password_hash = password_hash where id = $1', [person.userId]),
+    () => person.call('POST', '/v1/session/organisation', { organisation_id: person.organisationId }),
+    (tx) => tx.query('delete from sessions where person_id = $1', [person.userId]),
+  );
+  expect(answer.status).toBe(200);
+  expect((await person.call('GET', '/v1/session')).status).toBe(401);
+});
+
+test('[P-3.19] a reset while the password is changed, or reset by another link, is no deadlock and comes too late', async () => {
+  const person = await signUp(harness);
+  await person.call('POST', '/v1/session/forgot', { email: person.email });
+  const { token } = await nextMail(harness, person.email, /password/);
+  const answer = await during(
+    (tx) => tx.query('update users set password_hash = password_hash where id = $1', [person.userId]),
+    () => openBrowser(harness).call('POST', '/v1/session/reset', { token, password: 'the owner has come' }),
+    (tx) => tx.query('update mail_tokens set expires_at = created_at where person_id = $1', [person.userId]),
+  );
+  expect([answer.status, answer.body.code]).toEqual([422, 'link_not_valid']);
 });

@@ -146,8 +146,9 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     { userId, sessionId }: OwnSession,
     organisationId: string,
   ): Promise<SessionView> {
-    await login.sessions.setContext(tx, { personId: userId, id: sessionId, context: organisationId });
+    // The person before the session, as who sets a password locks them: in the other order one could end as a deadlock.
     await rememberOrganisation(tx, userId, organisationId);
+    await login.sessions.setContext(tx, { personId: userId, id: sessionId, context: organisationId });
     return viewOf(tx, await existing(tx, userId), organisationId);
   }
 
