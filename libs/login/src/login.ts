@@ -63,7 +63,7 @@ export async function createLogin<P extends Person>(options: LoginOptions<P>): P
     ...(options.onReclaimed && { onReclaimed: options.onReclaimed }),
   });
   const passkeys = createPasskeys({
-    ...{ database, newId, randomBytes, now, relyingParty: options.relyingParty },
+    ...{ database, sessions, newId, randomBytes, now, relyingParty: options.relyingParty },
     store: createPasskeysStore(personColumn),
   });
   return {

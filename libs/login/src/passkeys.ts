@@ -10,6 +10,7 @@ import { loginErrors } from './errors.ts';
 import type { Challenge, Passkey, RelyingParty, StoredPasskey } from './passkey.ts';
 import { type PasskeysStore, shownOf } from './passkeys-store.ts';
 import type { Person } from './person.ts';
+import type { Sessions } from './sessions.ts';
 
 const PASSKEYS_MAX = 20;
 const CHALLENGE_MS = 5 * 60_000;
@@ -50,6 +51,7 @@ export interface Passkeys {
 export interface PasskeysOptions {
   database: Database;
   store: PasskeysStore;
+  sessions: Pick<Sessions, 'hold'>;
   relyingParty: RelyingParty;
   newId: NewId;
   randomBytes: RandomBytes;
@@ -150,6 +152,9 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
         transports: (credential.transports ?? []).slice(0, TRANSPORTS_MAX).map(String),
       };
       await database.transaction(async (tx) => {
+        // A passkey outlives its session, so one that has ended meanwhile adds none.
+        if (!(await options.sessions.hold(tx, { personId, id: sessionId })))
+          throw loginErrors.passkey_not_valid();
         if ((await store.count(tx, personId)) >= PASSKEYS_MAX) throw loginErrors.too_many_passkeys();
         if (!(await store.insert(tx, passkey))) throw loginErrors.passkey_not_valid();
       });

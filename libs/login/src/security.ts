@@ -46,7 +46,7 @@ export interface AccountSecurity<P extends Person> {
     next: string;
   }): Promise<void>;
   /** Throws over the limit of failures, and for a wrong password. */
-  requirePassword(personId: string, password: string): Promise<void>;
+  requirePassword(personId: string, password: string): Promise<unknown>;
   purge(): Promise<void>;
 }
 
@@ -82,11 +82,17 @@ export function createAccountSecurity<P extends Person>(
   }
 
   /** Checks under the same limit as logins, so that this is no way to guess beside them. */
-  async function requirePassword(personId: string, password: string): Promise<void> {
+  async function requirePassword(personId: string, password: string): Promise<ProvenPassword<P>> {
     const person = await people.find(database, personId);
-    const { ok } =
-      person === undefined ? { ok: false } : await checkPassword({ email: person.email, password });
-    if (!ok) throw loginErrors.wrong_password();
+    const outcome = person && (await checkPassword({ email: person.email, password }));
+    if (!outcome?.ok) throw loginErrors.wrong_password();
+    return outcome;
+  }
+
+  async function holdPassword(tx: Queryable, { person, passwordHash }: ProvenPassword<P>): Promise<boolean> {
+    if (!(await people.lock(tx, person.id))) return false;
+    const found = await people.findLogin(tx, emailKey(person.email));
+    return found?.passwordHash === passwordHash;
   }
 
   function checkPassword({ email, password }: { email: string; password: string }) {
@@ -101,13 +107,7 @@ export function createAccountSecurity<P extends Person>(
 
   return {
     checkPassword,
-
-    async holdPassword(tx, { person, passwordHash }) {
-      if (!(await people.lock(tx, person.id))) return false;
-      const found = await people.findLogin(tx, emailKey(person.email));
-      return found?.passwordHash === passwordHash;
-    },
-
+    holdPassword,
     requirePassword,
     verifyAddress,
 
@@ -152,10 +152,11 @@ export function createAccountSecurity<P extends Person>(
     },
 
     async changePassword({ personId, sessionId, current, next }) {
-      await requirePassword(personId, current);
+      const proven = await requirePassword(personId, current);
       const passwordHash = await passwords.hash(next);
       await database.transaction(async (tx) => {
-        if (!(await people.lock(tx, personId))) throw loginErrors.wrong_password();
+        // Who knew the old password must not take the account back from whoever reset it meanwhile.
+        if (!(await holdPassword(tx, proven))) throw loginErrors.wrong_password();
         await people.setPassword(tx, personId, passwordHash);
         await mailTokens.voidAll(tx, { personId, kind: 'reset' });
         await options.sessions.endAll(tx, personId, sessionId);

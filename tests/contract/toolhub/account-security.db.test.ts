@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Transaction } from '@libs/db';
 import type { TestDatabase } from '@libs/db/testing';
 import { withinASecond } from '@libs/runtime/testing';
 import { simpleParser } from 'mailparser';
@@ -41,6 +42,31 @@ afterAll(async () => {
   await db.drop();
   await rm(folder, { recursive: true, force: true });
 });
+
+/** The change is made but not committed when the call comes, and committed once the call waits for it, or is answered. */
+async function during(
+  change: (tx: Transaction) => Promise<unknown>,
+  act: () => ReturnType<typeof post>,
+): ReturnType<typeof post> {
+  let answer: ReturnType<typeof post> | undefined;
+  let isAnswered = false;
+  await db.database.transaction(async (tx) => {
+    await change(tx);
+    answer = act().finally(() => {
+      isAnswered = true;
+    });
+    const began = performance.now();
+    const waits = async () => {
+      const { rows } = await tx.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      // On a cluster it waits on the server where the customer is, which is not seen from here.
+      return isAnswered || rows.length > 0 || performance.now() - began > 2_000;
+    };
+    await expect.poll(waits).toBe(true);
+  });
+  return answer as ReturnType<typeof post>;
+}
 
 interface ReadMail {
   subject: string;
@@ -151,33 +177,30 @@ describe('a password', () => {
     expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
   });
 
-  test('[TH-3.9] that is set anew lets nobody in by a login with the old one that was under way', async () => {
+  test('[TH-3.9] that is set anew is followed by no session and no other password of who knew the old one', async () => {
     const [ada, other] = [await signUp(url), await signUp(url)];
-    let login: ReturnType<typeof post> | undefined;
-    let isAnswered = false;
     const { rows: others } = await db.database.query<{ password_hash: string }>(
       'select password_hash from customers where id = $1',
       [other.id],
     );
-    await db.database.transaction(async (tx) => {
-      await tx.query('update customers set password_hash = $2 where id = $1', [
-        ada.id,
-        others[0]?.password_hash,
-      ]);
-      login = post('/api/auth/login', { email: ada.email, password: PASSWORD }).finally(() => {
-        isAnswered = true;
-      });
-      const waits = async () => {
-        const { rows } = await tx.query(
-          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        // On a cluster it waits on the server where the customer is, which is not seen from here.
-        return isAnswered || rows.length > 0 || performance.now() - began > 2_000;
-      };
-      const began = performance.now();
-      await expect.poll(waits).toBe(true);
-    });
-    expect((await login)?.status).toBe(401);
+    const change = 'update customers set password_hash = $2 where id = $1';
+    const acts: [() => ReturnType<typeof post>, number][] = [
+      [() => post('/api/auth/login', { email: ada.email, password: PASSWORD }), 401],
+      [() => post('/api/auth/password', { current: PASSWORD, new: 'of who was thrown out' }, ada), 403],
+    ];
+    const { rows: own } = await db.database.query<{ password_hash: string }>(
+      'select password_hash from customers where id = $1',
+      [ada.id],
+    );
+    for (const [act, status] of acts) {
+      await db.database.query(change, [ada.id, own[0]?.password_hash]);
+      const answer = await during((tx) => tx.query(change, [ada.id, others[0]?.password_hash]), act);
+      expect(answer.status).toBe(status);
+    }
+    const { rows: kept } = await db.database.query('select password_hash from customers where id = $1', [
+      ada.id,
+    ]);
+    expect(kept).toEqual(others);
   });
 
   test('[TH-3.9] reset by the owner of an address leaves nothing to whoever signed up with it before', async () => {
@@ -340,6 +363,21 @@ describe('the account', () => {
 });
 
 describe('passkeys', () => {
+  test('[TH-3.13] a session that ends while one is added leaves none behind', async () => {
+    const ada = await signUp(url);
+    await post('/api/auth/verify', { token: await linkIn(ada.email, 'verify') });
+    const device = new SoftwareAuthenticator({ origin: url, host: new URL(url).hostname });
+    const { body: options } = await post('/api/passkeys/options', {}, ada);
+    const response = device.create(options as never);
+    const added = await during(
+      (tx) => tx.query('delete from sessions where customer_id = $1', [ada.id]),
+      () => post('/api/passkeys', { name: 'Left behind', response }, ada),
+    );
+    expect(added.body.code).toBe('passkey_not_valid');
+    const { rows } = await db.database.query('select 1 from passkeys where customer_id = $1', [ada.id]);
+    expect(rows).toEqual([]);
+  });
+
   test('[TH-3.13] log in instead of the password, once per question, in the browser that asked', async () => {
     const ada = await signUp(url);
     const device = new SoftwareAuthenticator({ origin: url, host: new URL(url).hostname });
