@@ -112,7 +112,8 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
   });
   // What escapes the library's own handlers, such as a connection that breaks while an answer is written.
   provider.on('error', (error) => app.log.error({ err: error }, 'the OAuth server failed'));
-  const pages = { provider, publicUrl, customers, access, suspensions, routesOn, addressLimit };
+  const { oauth } = deps;
+  const pages = { provider, publicUrl, oauth, customers, access, suspensions, routesOn, addressLimit };
   registerOAuthRoutes(app, { provider, publicUrl, arrivals, routesOn, addressLimit, now });
   registerLoginRoutes(app, pages);
   registerInteractionRoutes(app, pages);

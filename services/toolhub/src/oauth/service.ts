@@ -5,6 +5,7 @@ import { hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
+import type { Standing } from '../customers/standing.ts';
 import { findClientName, upsertClient } from './clients-store.ts';
 import { deleteExpired } from './expiry-store.ts';
 import {
@@ -30,6 +31,8 @@ export interface OAuthService extends TokenSource {
   markExchanged(spent: { kind: SpendableKind; value: string }): Promise<void>;
   /** Whether this customer, or any (null), has let the client in. */
   hasConsent(clientId: string, customerId: string | null): Promise<boolean>;
+  /** For a consent that was just stored: throws, and takes it back, where whoever gave it has been shut out meanwhile. */
+  confirmConsent(grantId: string, standing: Standing): Promise<void>;
   /** What a client calls itself, or its id. */
   clientName(clientId: string): Promise<string>;
   /** The address that starts the connector's flow; what proves its end stays here. */
@@ -116,6 +119,13 @@ export function createOAuthService(deps: {
     clientName: async (clientId) => (await findClientName(database, clientId)) ?? clientId,
 
     hasConsent: (clientId, customerId) => hasGrantFor(database, { clientId, customerId }),
+
+    async confirmConsent(grantId, standing) {
+      await database.transaction(standing).catch(async (error: unknown) => {
+        await database.transaction((tx) => deleteFamily(tx, grantId));
+        throw error;
+      });
+    },
 
     async beginConnect() {
       const state = newToken('', randomBytes);

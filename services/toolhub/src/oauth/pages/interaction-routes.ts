@@ -4,10 +4,12 @@ import type { Provider } from 'oidc-provider';
 import { type Interaction, errors as oauthErrors } from 'oidc-provider';
 import type { Suspensions } from '../../admin/suspensions.ts';
 import type { Access } from '../../customers/access.ts';
+import type { Session } from '../../customers/identity.ts';
 import type { CookieSession, CustomerService } from '../../customers/service.ts';
 import type { RoutesOn } from '../../route-rules.ts';
 import { shownClient } from '../provider/own-client.ts';
 import { oauthPaths } from '../provider/provider.ts';
+import type { OAuthService } from '../service.ts';
 import { grantConsent, restartUrl, viewOfClient, viewOfConsent } from './consent.ts';
 import { acceptForms, formOf, requireOwnForm, sendPage } from './form.ts';
 import {
@@ -26,6 +28,7 @@ export interface InteractionRoutesDependencies extends LoginFormDependencies {
   publicUrl: string;
   routesOn: RoutesOn;
   customers: CustomerService;
+  oauth: Pick<OAuthService, 'confirmConsent'>;
   access: Access;
   suspensions: Pick<Suspensions, 'isSuspended' | 'refusal'>;
 }
@@ -185,7 +188,7 @@ function createConsent(deps: InteractionRoutesDependencies): Handler {
     if (deps.suspensions.isSuspended(customerId)) return sendSuspended(reply, deps.suspensions);
     const result =
       decision === 'allow'
-        ? { consent: { grantId: await grantConsent(deps.provider, interaction, customerId) } }
+        ? { consent: { grantId: await allow(deps, interaction, session.session) } }
         : { error: 'access_denied', error_description: 'the customer denied the access' };
     noteAudit(request, {
       subject: customerId,
@@ -196,6 +199,17 @@ function createConsent(deps: InteractionRoutesDependencies): Handler {
     // The path alone: the browser may know this machine by another of its names, and its cookies go with that.
     return reply.redirect(new URL(returnTo).pathname, 303);
   };
+}
+
+/** What comes of a consent outlives the session, so one that was given while the session ended counts for nothing. */
+async function allow(
+  { provider, oauth, access }: InteractionRoutesDependencies,
+  interaction: Interaction,
+  session: Session,
+): Promise<string> {
+  const grantId = await grantConsent(provider, interaction, session.customerId);
+  await oauth.confirmConsent(grantId, access.standingOf(session));
+  return grantId;
 }
 
 function createSwitch(deps: InteractionRoutesDependencies): Handler {
