@@ -283,6 +283,22 @@ describe('after it was allowed', () => {
     expect((await send(ada, { text: 'hello', approval_id })).content).toEqual({ number: 1 });
   });
 
+  test('[TH-11.13] the same call waits anew when the result of its run is forgotten, and runs no second time', async () => {
+    const ada = await newCareful();
+    for (const args of [{ text: 'by id' }, { text: 'by key', idempotency_key: 'k' }]) {
+      const { approval_id } = await waitFor(ada, args);
+      await allow(ada, approval_id);
+      const again = 'idempotency_key' in args ? args : { ...args, approval_id };
+      expect((await send(ada, again)).error).toBeUndefined();
+      time.advance(24 * HOUR_MS + 1_000);
+      await db.database.query('update idempotent_calls set expires_at = now() where customer_id = $1', [
+        ada.id,
+      ]);
+      expect((await send(ada, again)).error?.code).toBe('approval_required');
+    }
+    expect(log.calls).toHaveLength(2);
+  });
+
   test('[TH-11.13] a run that certainly did nothing may be tried again', async () => {
     const ada = await newCareful();
     const { approval_id } = await waitFor(ada, { text: 'hello' });

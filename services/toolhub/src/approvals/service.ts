@@ -88,7 +88,7 @@ export interface Approvals {
 const WAIT_MS = 24 * 60 * 60 * 1_000;
 const PENDING_MAX = 100;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
-/** As long as what ran under an approval can be asked for again. */
+/** As long as the result of what ran under an approval is kept, from the decision on. */
 const KEEP_MS = WAIT_MS;
 const FORGET_MINUTES = 10;
 const FORGET_BATCH = 1_000;
@@ -148,6 +148,7 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
       case 'expired':
         return ask(asked);
       case 'used':
+        if (isForgotten(approval)) return ask(asked);
         // The same call again, which gets the result of the first; or one that would be a second.
         return approval.usedKey === runKey ? { kind: 'free', key: runKey } : otherCall(asked);
       case 'allowed': {
@@ -158,6 +159,11 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
         return current?.usedKey === runKey ? { kind: 'free', key: runKey } : otherCall(asked);
       }
     }
+  }
+
+  /** Whether the result of the run may be gone: the same call would then run again, which nobody has allowed. */
+  function isForgotten({ decidedAt, createdAt }: Approval): boolean {
+    return (decidedAt ?? createdAt).getTime() + KEEP_MS <= now().getTime();
   }
 
   /** Notes the call, so that a person can look at it; the same one that waits already is not noted again. */
