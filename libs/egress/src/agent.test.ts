@@ -188,6 +188,7 @@ describe('resolveGuarded', () => {
     'a@b',
     '',
     'host:25',
+    'host\\path',
     '[::1',
   ])('refuses %j', async (host) => {
     await expect(resolveGuarded(host, 25, policy)).rejects.toMatchObject({ code: 'EGRESS_REFUSED' });

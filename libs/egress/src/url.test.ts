@@ -43,6 +43,7 @@ describe('checkUrl refuses by spelling', () => {
     ['https://localhost./', 'trailing_dot'],
     ['https://example.com./', 'trailing_dot'],
     ['https://127.0.0.1./', 'trailing_dot'],
+    ['https://example.com。/', 'trailing_dot'],
     ['https://example.com../', 'malformed'],
     ['https://127.0.0.1/', 'loopback'],
     ['https://[::1]/', 'loopback'],
@@ -186,6 +187,10 @@ describe('generated spellings', () => {
       { numRuns: 1000 },
     );
   });
+});
+
+it('refuses an address that chooses an interface of this machine, public or not', () => {
+  expect(checkAddress('2606:4700:4700::1111%eth0', strict)).toMatchObject({ ok: false, reason: 'malformed' });
 });
 
 describe('development', () => {

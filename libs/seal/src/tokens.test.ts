@@ -9,6 +9,15 @@ describe('newToken', () => {
     expect(token).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
   });
 
+  it('is made of 256 random bits', () => {
+    const asked: number[] = [];
+    newToken('', (size) => {
+      asked.push(size);
+      return randomBytes(size);
+    });
+    expect(asked).toEqual([32]);
+  });
+
   it('loses none of the 256 bits: different bytes always give different tokens', () => {
     const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
     fc.assert(

@@ -1,7 +1,13 @@
 // Where browsers may be sent: the registered forms pass, and everything near them is refused.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOwnRedirect, isRegisteredRedirect, redirectHost, registrationFault } from './redirects.ts';
+import {
+  isLoopback,
+  isOwnRedirect,
+  isRegisteredRedirect,
+  redirectHost,
+  registrationFault,
+} from './redirects.ts';
 
 const PUBLIC = 'https://hub.example.com';
 const isOwn = (uri: string) => isOwnRedirect(uri, PUBLIC);
@@ -261,8 +267,34 @@ test('[TH-4.7] what may be registered', () => {
     'https://b\\@c/',
     'x',
     '',
+    'https://@b/',
+    'com.example.app://user@b/',
+    'com.example.app://b\\c',
+    'http://localhost.evil.example/',
+    'http://127.0.0.1.evil.example/',
+    'http://localhost:80.evil.example/',
+    'http://localhost:99999/',
+    `https://b/${'a'.repeat(2_048)}`,
   ])
-    expect(registrationFault(uri)).toEqual(expect.any(String));
+    expect([uri, registrationFault(uri)]).toEqual([uri, expect.any(String)]);
+});
+
+test.each([
+  ...['vbscript:x', 'data:text/html,x', 'blob:https://b/x', 'file:///x', 'about:blank', 'filesystem:x'],
+  ...['view-source:https://b/', 'ws://b/', 'wss://b/', 'ftp://b/'],
+])('[TH-4.7] an address that a browser would run or show itself is not registered: %s', (uri) => {
+  expect(registrationFault(uri)).toMatch(/^uses the scheme/);
+});
+
+test('[TH-4.14] a name that begins like the own machine is not on it', () => {
+  for (const uri of ['http://localhost:1/x', 'http://127.0.0.1', 'http://[::1]?x'])
+    expect(isLoopback(uri)).toBe(true);
+  for (const uri of [
+    'http://localhost.evil.example/',
+    'http://127.0.0.1.evil.example',
+    'http://localhost:1.evil.example/',
+  ])
+    expect(isLoopback(uri)).toBe(false);
 });
 
 test('[TH-4] the host that the consent page names', () => {
