@@ -268,6 +268,7 @@ describe('the gate', () => {
       for (const error of refused)
         expect(error).toMatchObject({ code: 'rate_limited', retry_after_seconds: 1 });
       expect(alpha.log.calls).toHaveLength(before + 4);
+      expect((await auditOf(id)).filter((entry) => entry === 'alpha_get_note refused')).toHaveLength(6);
       expect((await rpc(limited.url, id, { method: 'tools/list' })).status).toBe(200);
     } finally {
       await limited.close();

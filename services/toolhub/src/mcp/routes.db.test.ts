@@ -108,6 +108,13 @@ describe('who gets in', () => {
     expect((await rpc(hub.url, 'here', { method: 'tools/list' })).status).toBe(200);
   });
 
+  async function refusedWrites(): Promise<number> {
+    const { rows } = await db.database.query(
+      `select 1 from audit_entries where action = 'tool.call' and target = 'alpha_send_note' and outcome = 'refused'`,
+    );
+    return rows.length;
+  }
+
   test('[TH-5.2] a token without a scope of tools: 403 insufficient_scope', async () => {
     const { status, headers, body } = await rpc(hub.url, 'useless', { method: 'tools/list' });
     expect(status).toBe(403);
@@ -115,14 +122,16 @@ describe('who gets in', () => {
     expect(body.code).toBe('insufficient_scope');
   });
 
-  test.each(ERAS)('%s: reading is not writing: 403, and nothing runs', async (era) => {
+  test.each(ERAS)('%s: reading is not writing: 403, audited, and nothing runs', async (era) => {
     const before = alpha.log.calls.length;
+    const refusedBefore = await refusedWrites();
     const { status, headers } = await callTool(hub.url, 'reader', 'alpha_send_note', { text: 'x' }, { era });
     expect(status).toBe(403);
     expect(headers.get('www-authenticate')).toContain(
       'error="insufficient_scope", scope="tools:read tools:write"',
     );
     expect(alpha.log.calls).toHaveLength(before);
+    expect(await refusedWrites()).toBe(refusedBefore + 1);
     expect((await callTool(hub.url, 'reader', 'alpha_get_note', { number: 1 }, { era })).status).toBe(200);
   });
 

@@ -286,4 +286,11 @@ describe('for any plans, changes and usage', () => {
       ),
     );
   });
+
+  test('what is left over goes to the largest remainders, and among equal ones to the first', () => {
+    expect(apportion(10n, [5n, 3n, 3n])).toEqual([4n, 3n, 3n]);
+    expect(apportion(2n, [1n, 1n, 1n])).toEqual([1n, 1n, 0n]);
+    expect(apportion(0n, [0n, 0n])).toEqual([0n, 0n]);
+    expect(() => apportion(1n, [0n])).toThrow(RangeError);
+  });
 });
