@@ -1,51 +1,21 @@
 // Any order of answers, cancels, repeats and reroutes reaches only legal states, and the money always adds up.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { balanceChanges, OUTSIDE_DESTINATIONS, type Transfer } from '../ledger/transfer.ts';
+import { balanceChanges, type Transfer } from '../ledger/transfer.ts';
 import type { RailOutcome } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import { type Changed, changePayment } from './moves.ts';
-import { changeFor, newAttempt } from './outcomes.ts';
+import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
 import { moves } from './states.ts';
+import { ACCEPTED_AT, aPayment } from './test/a-payment.ts';
 
-const start = Date.UTC(2026, 10, 15, 12);
+const start = ACCEPTED_AT.getTime();
 
 const decided: Decided = {
   decision: { prefer: 'balanced', chosen: 'ach', candidates: [] },
   option: { fee: 20, settlesAt: new Date(start + 86_400_000), sameDay: false },
 };
-
-function newPayment(fallback: boolean): Payment {
-  const at = new Date(start);
-  return {
-    tenantId: 'org_a.test',
-    mode: 'test',
-    id: 'pay_1',
-    status: 'pending',
-    amount: 1_000,
-    currency: 'USD',
-    sourceId: 'pm_balance',
-    destinationId: 'pm_bank',
-    debitAccount: 'pm_balance',
-    creditAccount: OUTSIDE_DESTINATIONS,
-    rail: 'auto',
-    railSelected: 'rtp',
-    fallback,
-    railDecision: { prefer: 'balanced', chosen: 'rtp', candidates: [] },
-    attempts: [newAttempt('att_1', 'rtp')],
-    timeline: [{ status: 'pending', timestamp: at.toISOString() }],
-    failure: null,
-    feeAmount: 45,
-    refundOf: null,
-    refundedAmount: 0,
-    description: null,
-    metadata: {},
-    estimatedSettlementAt: at,
-    createdAt: at,
-    updatedAt: at,
-  };
-}
 
 const step = fc.record({
   kind: fc.constantFrom(
@@ -77,7 +47,7 @@ test('any order of events keeps a payment legal, its timeline forward and its mo
     fc.property(fc.array(step, { maxLength: 25 }), fc.boolean(), (steps, fallback) => {
       let ids = 1;
       const newId = (prefix: string) => `${prefix}_${++ids}`;
-      let payment = newPayment(fallback);
+      let payment = aPayment({ fallback });
       const transfers: Transfer[] = [];
       const events: string[] = [];
       let clock = start;

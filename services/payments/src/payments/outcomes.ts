@@ -24,7 +24,6 @@ export function changeFor(payment: Payment, outcome: RailOutcome, context: Outco
     case 'submitted':
       return submitted(payment, attempt, outcome);
     case 'settled':
-      if (payment.status !== 'processing') return null;
       return { by: 'settled', attempt: { status: 'settled', settled_at: isoTime(outcome.at) } };
     case 'unknown':
       return attempt.status === 'submitted' ? { attempt: { status: 'unknown' } } : null;

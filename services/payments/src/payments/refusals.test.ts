@@ -43,4 +43,7 @@ test('live without a bank behind it is the affair of the operator', () => {
   const candidates = [candidate('rtp', 'not_configured'), candidate('ach', 'not_configured'), book];
   expect(routingRefusal(candidates, null, 'live').code).toBe('rail_not_configured');
   expect(routingRefusal(candidates, null, 'test').code).toBe('rail_not_available');
+  const one = [candidate('rtp', 'not_configured'), candidate('ach', 'amount_over_limit'), book];
+  expect(routingRefusal(one, null, 'live').code).toBe('rail_not_available');
+  expect(routingRefusal(one, 'rtp', 'live').code).toBe('rail_not_configured');
 });
