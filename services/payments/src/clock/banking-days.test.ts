@@ -107,13 +107,14 @@ describe('nextBankingDay and addBankingDays', () => {
     ['2026-12-30', 2, '2027-01-04'],
     ['2026-07-02', 2, '2026-07-06'],
     ['2026-11-21', 0, '2026-11-23'],
+    ['2026-11-21', 1, '2026-11-23'],
     ['2026-11-23', 0, '2026-11-23'],
   ])('%s and %i banking days is %s', (date, days, expected) => {
     expect(addBankingDays(date, days)).toBe(expected);
   });
 
-  it('refuses to go back', () => {
-    expect(() => addBankingDays('2026-11-23', -1)).toThrow(RangeError);
+  it('refuses to go back, and parts of days', () => {
+    for (const days of [-1, 0.5]) expect(() => addBankingDays('2026-11-23', days)).toThrow(RangeError);
   });
 
   it('skips closed days only, and adds up', () => {

@@ -32,10 +32,17 @@ describe('[P-10.2] the header', () => {
       '"\\a"',
       'a\u00e4',
       'a\tb',
+      'a\u007f',
       'a'.repeat(256),
       quote('a'.repeat(256)),
     ];
     for (const header of bad) expect(() => parseIdempotencyKey(header)).toThrow(/printable/);
+  });
+
+  test('[P-10.2] may be as long as 255 characters, to which quotes do not count', () => {
+    const longest = 'a'.repeat(255);
+    expect(parseIdempotencyKey(longest)).toBe(longest);
+    expect(parseIdempotencyKey(quote(longest))).toBe(longest);
   });
 });
 

@@ -29,6 +29,8 @@ function choose(amount: number, prefer: Preference, hours: number) {
   return result.ok ? result.decision.chosen : null;
 }
 
+const question = { amount: 60_000, at, prefer: 'balanced' as Preference, only: null, terms: ROUTING_TERMS };
+
 describe('[P-4.13] choosing the rail', () => {
   test('small payments go by ACH and large ones by RTP when balanced', () => {
     expect(choose(1_000, 'balanced', 24)).toBe('ach');
@@ -81,15 +83,9 @@ describe('[P-4.13] choosing the rail', () => {
 
   test('a rail that was asked for is taken or nothing is, and the reasons are told', () => {
     const closed: Assessment = { ...rtp, obstacles: ['amount_over_limit'] };
-    const question = {
-      amount: 1,
-      at,
-      prefer: 'balanced' as const,
-      assessments: [closed, ach(24)],
-      terms: ROUTING_TERMS,
-    };
-    expect(decideRail({ ...question, only: 'rtp' })).toMatchObject({ ok: false });
-    const automatic = decideRail({ ...question, only: null });
+    const assessments = [closed, ach(24)];
+    expect(decideRail({ ...question, assessments, only: 'rtp' })).toMatchObject({ ok: false });
+    const automatic = decideRail({ ...question, assessments });
     expect(automatic).toMatchObject({ ok: true, decision: { chosen: 'ach' } });
     expect(automatic.ok && automatic.decision.candidates[0]).toEqual({
       rail: 'rtp',
@@ -99,5 +95,46 @@ describe('[P-4.13] choosing the rail', () => {
       settles_at: null,
       score: null,
     });
+  });
+
+  test('the score is the fee and what the wait costs, and is shown beside the fee', () => {
+    const result = decideRail({ ...question, assessments: [rtp, ach(24)] });
+    expect(result.ok && result.decision.candidates).toMatchObject([
+      { fee: { amount: 45, currency: 'USD' }, score: 45 },
+      { fee: { amount: 20, currency: 'USD' }, settles_at: '2026-11-14T22:00:00.000Z', score: 36.4384 },
+    ]);
+  });
+
+  test('of the ways of one rail the one that suits the preference stands for it', () => {
+    const options = [
+      { fee: 20, settlesAt: inHours(24), sameDay: false },
+      { fee: 50, settlesAt: inHours(2), sameDay: true },
+    ];
+    const optionFor = (prefer: Preference, order: typeof options) => {
+      const assessments: Assessment[] = [{ rail: 'ach', obstacles: [], options: order }];
+      const result = decideRail({ ...question, prefer, assessments });
+      return result.ok && result.option;
+    };
+    for (const order of [options, options.toReversed()]) {
+      expect(optionFor('cost', order)).toBe(options[0]);
+      expect(optionFor('speed', order)).toBe(options[1]);
+    }
+  });
+
+  test('ties fall to the cheaper, then to the earlier, then to the rail that is listed first', () => {
+    const way = (fee: number, hours: number, rail: 'rtp' | 'ach'): Assessment => ({
+      rail,
+      obstacles: [],
+      options: [{ fee, settlesAt: inHours(hours), sameDay: false }],
+    });
+    const chosen = (prefer: Preference, one: Assessment, other: Assessment, amount = question.amount) => {
+      const result = decideRail({ ...question, prefer, amount, assessments: [one, other] });
+      return result.ok ? result.decision.chosen : null;
+    };
+    expect(chosen('speed', way(2, 1, 'rtp'), way(1, 1, 'ach'))).toBe('ach');
+    expect(chosen('cost', way(1, 2, 'rtp'), way(1, 1, 'ach'))).toBe('ach');
+    // Ten hours of 87.60 dollars cost the one cent by which the other is dearer.
+    expect(chosen('balanced', way(2, 0, 'rtp'), way(1, 10, 'ach'), 8_760)).toBe('ach');
+    expect(chosen('balanced', way(1, 10, 'rtp'), way(1, 10, 'ach'))).toBe('rtp');
   });
 });
