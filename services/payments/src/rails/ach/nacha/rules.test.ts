@@ -309,6 +309,16 @@ describe('readNacha', () => {
       { line: 3, column: 30, rule: 'field_numeric', detail: '10 digits are expected.' },
     ]);
     expect(faultsOf({ text: sent(4, 2, '10'), line: 4, column: 2 })).toHaveLength(1);
+    // Of entries: code and bank. Of controls: the hash and the sums.
+    for (const [line, column, value] of [
+      [3, 2, '99'],
+      [3, 4, 'abcdefghi'],
+      [6, 11, 'abcdefghij'],
+      [6, 33, 'abcdefghijkl'],
+      [10, 22, 'abcdefghij'],
+    ] as const) {
+      expect(faultsOf({ text: sent(line, column, value), line, column })).toMatchObject([{ line, column }]);
+    }
   });
 
   it('names all faults at once, in the order of the file', () => {
@@ -362,6 +372,26 @@ describe('writeNacha', () => {
     expect(lines).toHaveLength(11);
     expect(lines.slice(7, 10)).toEqual(Array(3).fill('9'.repeat(94)));
     expect(lines[6]?.slice(7, 13)).toBe('000001');
+  });
+
+  it('keeps the lowest ten digits of the sum of all banks as the hash', () => {
+    const many = (length: number, from: number): Entry[] =>
+      Array.from({ length }, (_, i) => ({
+        ...{ ...entry, amountCents: 1, addenda: [] },
+        trace: `12104288${String(from + i).padStart(7, '0')}`,
+      }));
+    const lines = writeNacha({
+      ...forward,
+      batches: [
+        { header: batchHeader, entries: many(500, 1) },
+        { header: { ...batchHeader, batchNumber: 2 }, entries: many(400, 501) },
+      ],
+    }).split('\n');
+    const hashesOf = (type: string, at: number) =>
+      lines.filter((line) => line.startsWith(type)).map((line) => line.slice(at, at + 10));
+    // 500, 400 and 900 times 23138010.
+    expect(hashesOf('82', 10)).toEqual(['1569005000', '9255204000']);
+    expect(hashesOf('90', 21)).toEqual(['0824209000']);
   });
 
   function refusal(changed: Partial<Entry>): readonly Fault[] {

@@ -68,6 +68,7 @@ describe('an entry', () => {
     [{ amountCents: 1, prenote: true }, ['amount_invalid']],
     [{ effectiveDate: '2026-02-30' }, ['effective_date_invalid']],
     [{ effectiveDate: '26-02-01' }, ['effective_date_invalid']],
+    [{ effectiveDate: '1926-02-01' }, ['effective_date_invalid']],
     [{ sec: 'CCD' }, ['entry_class_not_allowed']],
     [{ sec: 'PPD', holderType: 'business' }, ['entry_class_not_allowed']],
     [

@@ -54,6 +54,7 @@ const TRANSACTION_CODES = {
   savings: { credit: { live: '32', prenote: '33' }, debit: { live: '37', prenote: '38' } },
 } as const;
 
+/** Seventeen columns, and no blank at either end. */
 const ACCOUNT_NUMBER = /^[\x21-\x7e](?:[\x20-\x7e]{0,15}[\x21-\x7e])?$/;
 const CIVIL_DATE = /^20\d\d-\d\d-\d\d$/;
 
@@ -83,10 +84,7 @@ function isEffectiveDate(date: CivilDate): boolean {
 export function legRefusals(leg: Leg): LegRefusal[] {
   const checks: [boolean, LegRefusal][] = [
     [isRoutingNumber(leg.routing), 'routing_number_invalid'],
-    [
-      leg.account.length <= ENTRY.accountNumber.width && ACCOUNT_NUMBER.test(leg.account),
-      'account_number_invalid',
-    ],
+    [ACCOUNT_NUMBER.test(leg.account), 'account_number_invalid'],
     [isAmountAllowed(leg), 'amount_invalid'],
     [isEffectiveDate(leg.effectiveDate), 'effective_date_invalid'],
     [isSecAllowed(leg), 'entry_class_not_allowed'],

@@ -4,7 +4,7 @@ import { isBankingDay } from '../../../clock/banking-days.ts';
 import { fromNewYork, toNewYork } from '../../../clock/new-york.ts';
 import { RETURN_REASONS, type ReturnCode } from '../codes/codes.ts';
 import { DEFAULT_ACH_TERMS } from './terms.ts';
-import { debitGoodAt, nextWindow, returnDeadline } from './windows.ts';
+import { debitGoodAt, isUntimely, nextWindow, returnDeadline } from './windows.ts';
 
 type Row = { at: [string, string]; sameDay: boolean; leaves: [string, string]; settles: [string, string] };
 
@@ -178,6 +178,25 @@ describe('returnDeadline', () => {
   it('is the opening of the banking day after sixty days for consumers', () => {
     // The sixtieth day is Saturday, 23 January 2027.
     expect(returnDeadline('R10', settled)).toEqual(fromNewYork('2027-01-25', '08:30'));
+    // And here Friday, 29 January.
+    expect(returnDeadline('R10', fromNewYork('2026-11-30', '08:30'))).toEqual(
+      fromNewYork('2027-02-01', '08:30'),
+    );
+  });
+
+  it('[P-5.17] has passed a moment after it, and never for a code that is not known or has no day', () => {
+    const terms = DEFAULT_ACH_TERMS;
+    const untimely = (code: string, at: Date) =>
+      isUntimely({ code, at, entry: { settlesAt: settled }, terms });
+    const deadline = fromNewYork('2026-11-27', '08:30');
+    expect(untimely('R01', deadline)).toBe(false);
+    expect(untimely('R01', new Date(deadline.getTime() + 1))).toBe(true);
+    for (const code of ['R99', 'R06']) expect(untimely(code, new Date('2040-01-01'))).toBe(false);
+  });
+
+  it('is what makes a debit good, however long our own hold is', () => {
+    const terms = { ...DEFAULT_ACH_TERMS, debitHoldBankingDays: 0 };
+    expect(debitGoodAt(settled, terms)).toEqual(fromNewYork('2026-11-27', '08:30'));
   });
 
   it('counts five banking days for dishonored returns, and none where banks agree', () => {

@@ -112,6 +112,18 @@ describe('a submission', () => {
     expect(submission).toMatchObject({ state: 'unknown', dueAt: null });
     expect(mayTryElsewhere(submission)).toBe(false);
     expect(nextSubmission(submission, ACCEPTED, LIVE_POLICY).submission.state).toBe('accepted');
+    const dueAgain: SubmissionEvent = { type: 'due', at: new Date('2030-01-01T00:00:00Z') };
+    expect(nextSubmission(submission, dueAgain, LIVE_POLICY).step).toEqual({
+      do: 'nothing',
+      why: 'too_early',
+    });
+  });
+
+  test('is left alone in the sandbox after one alert', () => {
+    const { submission, log } = runTimers(SANDBOX_POLICY);
+    expect(log.filter(([step]) => step === 'escalate')).toHaveLength(1);
+    expect(log.at(-1)?.[0]).toBe('escalate');
+    expect(submission).toMatchObject({ inquiries: SANDBOX_POLICY.inquiriesMax, dueAt: null });
   });
 
   test('is not sent again when the worker was away for long', () => {
