@@ -98,6 +98,23 @@ describe('planFiles', () => {
     expect(small.files[0]?.batches.map((batch) => batch.entries.length)).toEqual([3, 3, 1]);
   });
 
+  it('[P-5.19] fills batches and files up to each limit and not a line or a cent beyond', () => {
+    const legs = (count: number, changes: Partial<Leg> = {}) =>
+      Array.from({ length: count }, (_, i) => aLeg({ id: `pay_${i}`, amountCents: 100, ...changes }));
+    const sizes = (given: readonly Leg[], limits: Partial<FileLimits>) =>
+      plan(given, limits).files.map(({ batches }) => batches.map(({ entries }) => entries.length));
+    expect(sizes(legs(4), { batchTotalMaxCents: 300 })).toEqual([[3, 1]]);
+    expect(sizes(legs(4), { fileTotalMaxCents: 300 })).toEqual([[3], [1]]);
+    expect(sizes(legs(4), { fileLinesMax: 3 })).toEqual([[3], [1]]);
+    // An addenda is a line as well.
+    expect(sizes(legs(3, { description: 'Rent' }), { batchLinesMax: 4 })).toEqual([[2, 1]]);
+    expect(sizes(legs(3, { description: 'Rent' }), { fileLinesMax: 4 })).toEqual([[2], [1]]);
+    expect(sizes(legs(5), { batchLinesMax: 2, fileBatchesMax: 2 })).toEqual([[2, 2], [1]]);
+    // Debits and credits have sums of their own.
+    const both = [...legs(2), ...legs(2, { direction: 'debit' })];
+    expect(sizes(both, { fileTotalMaxCents: 200 })).toEqual([[2, 2]]);
+  });
+
   it('keeps every limit, and places each leg once, whatever the amounts', () => {
     const limits = fc.record({
       batchLinesMax: fc.integer({ min: 1, max: 5 }),
@@ -128,6 +145,8 @@ describe('planFiles', () => {
               .flatMap(({ entries }) => entries)
               .reduce((total, { amountCents }) => total + amountCents, 0);
           expect(Math.max(sum('220'), sum('225'))).toBeLessThanOrEqual(given.fileTotalMaxCents);
+          const lines = batches.reduce((count, { entries }) => count + entries.length, 0);
+          expect(lines).toBeLessThanOrEqual(given.fileLinesMax);
           for (const { entries } of batches) {
             expect(entries.length).toBeLessThanOrEqual(given.batchLinesMax);
             const total = entries.reduce((sofar, { amountCents }) => sofar + amountCents, 0);

@@ -27,7 +27,8 @@ export function createAchCarrier(deps: AchCarrierDependencies): Carrier {
     const standard: Option = { fee: feeCents, settlesAt, sameDay: false };
     if (amount > sameDayAmountMaxCents) return [standard];
     const hurried = forecasts.at(at, { legs, sameDay: true });
-    if (!hurried.sameDay || hurried.settlesAt >= settlesAt) return [standard];
+    // Where no leg gets a window of the same day, nothing is gained.
+    if (hurried.settlesAt >= settlesAt) return [standard];
     return [standard, { fee: sameDayFeeCents, settlesAt: hurried.settlesAt, sameDay: true }];
   }
 

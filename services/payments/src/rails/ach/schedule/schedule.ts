@@ -114,8 +114,6 @@ function datesOfHurriedFile(
 
 export interface Forecast {
   settlesAt: Date;
-  /** Whether any leg gets a window of the same day. */
-  sameDay: boolean;
 }
 
 interface ForecastQuestion {
@@ -151,12 +149,11 @@ export class Forecasts {
 
   #compute(at: Date, { legs, sameDay }: ForecastQuestion): Slot {
     const first = this.#window(at, sameDay);
-    const slot = { from: at, until: first.deadline, settlesAt: first.settlesAt, sameDay: first.sameDay };
+    const slot = { from: at, until: first.deadline, settlesAt: first.settlesAt };
     if (legs === 'credit') return slot;
     const goodAt = debitIsGoodAt(first.settlesAt, this.#terms);
     if (legs === 'debit') return { ...slot, settlesAt: goodAt };
-    const second = this.#window(goodAt, sameDay);
-    return { ...slot, settlesAt: second.settlesAt, sameDay: first.sameDay || second.sameDay };
+    return { ...slot, settlesAt: this.#window(goodAt, sameDay).settlesAt };
   }
 
   #window(now: Date, sameDay: boolean): AchWindow {
