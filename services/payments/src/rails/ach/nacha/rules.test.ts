@@ -312,6 +312,7 @@ describe('readNacha', () => {
     // Of entries: code and bank. Of controls: the hash and the sums.
     for (const [line, column, value] of [
       [3, 2, '99'],
+      [8, 2, '99'],
       [3, 4, 'abcdefghi'],
       [6, 11, 'abcdefghij'],
       [6, 33, 'abcdefghijkl'],
