@@ -109,13 +109,20 @@ describe('verifyMessage', () => {
       return result.ok ? 'ok' : result.reason;
     };
     expect(verify({})).toBe('ok');
-    for (const name of Object.keys(headers)) expect(verify({ [name]: undefined })).toBe('missing_header');
+    for (const name of Object.keys(headers)) {
+      expect(verify({ [name]: undefined })).toBe('missing_header');
+      expect(verify({ [name]: '' })).toBe('missing_header');
+    }
     expect(verify({ 'webhook-timestamp': '1e9' })).toBe('bad_timestamp');
     expect(verify({ 'webhook-signature': 'v1,' })).toBe('no_match');
     expect(verify({ 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') })).toBe(
       'no_match',
     );
     expect(verify({ 'webhook-signature': `v1a,xx ${headers['webhook-signature']} v1,!` })).toBe('ok');
+    // So many are compared and no more: who sends thousands does not have us at work for each.
+    const after = (count: number) => `${'v1,AAAA '.repeat(count)}${headers['webhook-signature']}`;
+    expect(verify({ 'webhook-signature': after(15) })).toBe('ok');
+    expect(verify({ 'webhook-signature': after(16) })).toBe('no_match');
   });
 });
 
@@ -124,12 +131,33 @@ describe('secrets', () => {
     expect(newWebhookSecret(randomBytes)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  it.each(['', 'whsec_', 'secret', 'whsec_!!!!', 'whsec_AAAA', `whsec_${'A'.repeat(100)}`])(
-    'refuses %j',
-    (text) => {
-      expect(() => decodeWebhookSecret(text)).toThrow(WebhookSecretError);
-    },
-  );
+  it.each([
+    '',
+    'whsec_',
+    'secret',
+    'whsec_!!!!',
+    'whsec_AAAA',
+    `whsec_${'A'.repeat(100)}`,
+    // Not base64 to its end, and without the prefix.
+    `whsec_${'A'.repeat(32)}!`,
+    'A'.repeat(38),
+  ])('refuses %j', (text) => {
+    expect(() => decodeWebhookSecret(text)).toThrow(WebhookSecretError);
+  });
+
+  it('have 16 to 64 bytes', () => {
+    const isTaken = (bytes: number) => {
+      try {
+        return (
+          decodeWebhookSecret(`whsec_${Buffer.alloc(bytes).toString('base64')}`).symmetricKeySize === bytes
+        );
+      } catch (error) {
+        expect(error).toBeInstanceOf(WebhookSecretError);
+        return false;
+      }
+    };
+    expect([15, 16, 64, 65].map(isTaken)).toEqual([false, true, true, false]);
+  });
 
   it('are decoded once', () => {
     const keyOf = createKeyCache();

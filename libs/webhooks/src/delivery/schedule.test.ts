@@ -37,6 +37,9 @@ describe('decide', () => {
     for (const status of [200, 201, 202, 204, 299]) {
       expect(decideAt({ status, error: null, retryAfter: null })).toEqual({ kind: 'delivered' });
     }
+    for (const status of [null, 199, 300, 304]) {
+      expect(decideAt({ status, error: null, retryAfter: null }).kind).toBe('retry');
+    }
     expect(decideAt({ status: 200, error: 'no complete answer', retryAfter: null }).kind).toBe('retry');
     fc.assert(
       fc.property(anyFailure, (outcome) => {

@@ -159,6 +159,7 @@ describe('a submission', () => {
     expect(why([ACCEPTED, rejected('AC04')])).toEqual({ do: 'nothing', why: 'contradicts' });
     expect(why([rejected('AC04'), ACCEPTED])).toEqual({ do: 'nothing', why: 'contradicts' });
     expect(why([{ type: 'never_left' }, ACCEPTED])).toEqual({ do: 'nothing', why: 'contradicts' });
+    expect(why([{ type: 'never_left' }, { type: 'never_left' }])).toEqual({ do: 'nothing', why: 'repeated' });
     expect(why([ACCEPTED, UNDECIDED])).toEqual({ do: 'nothing', why: 'ended' });
     expect(why([UNDECIDED])).toEqual({ do: 'nothing', why: 'undecided' });
   });
