@@ -15,6 +15,11 @@ test('a key that was rolled works until its end, and not from then on', () => {
   expect(keyState(rolled, new Date('2026-11-16T16:00:00.000Z'))).toBe('expired');
 });
 
+test('a key that was revoked is so at once, though the clock of the viewer is behind that of the service', () => {
+  const revoked = key({ revoked_at: '2026-11-16T16:00:00.000Z' });
+  expect(keyState(revoked, new Date('2026-11-16T15:50:00.000Z'))).toBe('revoked');
+});
+
 test('keys are read again when the next of them ends, and stand still where none does', () => {
   const looksAgainAfter = (...keys: ApiKey[]) => untilNextEnd.refetchMs?.({ data: keys });
   expect(looksAgainAfter(key({}))).toBe(false);

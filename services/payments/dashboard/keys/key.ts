@@ -20,9 +20,9 @@ export const KEYS_PATH = '/v1/keys';
 
 export type KeyState = 'active' | 'revoked' | 'expired';
 
-/** A key that is being replaced works until its end; one that is gone says since when. */
+/** A key that is being replaced works until its end; one that was revoked never does, however late this machine's clock is. */
 export function keyState(key: ApiKey, now: Date): KeyState {
-  if (key.revoked_at !== null && new Date(key.revoked_at) <= now) return 'revoked';
+  if (key.revoked_at !== null) return 'revoked';
   if (key.expires_at !== null && new Date(key.expires_at) <= now) return 'expired';
   return 'active';
 }
@@ -36,8 +36,7 @@ export const untilNextEnd: ListOptions<ApiKey> = {
     const now = new Date();
     const endings = data
       .filter((key) => keyState(key, now) === 'active')
-      .flatMap((key) => [key.expires_at, key.revoked_at])
-      .flatMap((at) => (at === null ? [] : [Date.parse(at) - now.getTime()]));
+      .flatMap(({ expires_at: at }) => (at === null ? [] : [Date.parse(at) - now.getTime()]));
     if (endings.length === 0) return false;
     return Math.min(Math.max(Math.min(...endings), LOOK_MS_MIN), LOOK_MS_MAX);
   },
