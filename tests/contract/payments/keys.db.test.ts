@@ -279,24 +279,31 @@ describe('rate limits', () => {
       return (await harness.database.query(buckets, [reported])).rows.length;
     };
     await expect.poll(countReported).toBe(2);
-    const { test: testKey, live } = await harness.organisation();
     // One after the other at each process: those that wait for a store which a busy machine keeps from answering pass
     // after a tenth of a second, and many at once would use up a whole burst of each process then.
     const burst = async (key: string, perProcess: number) => {
+      const began = performance.now();
       const ask = async (instance: Instance) => {
         const answers: Answer[] = [];
         while (answers.length < perProcess) answers.push(await instance.call('GET', LIST, { key }));
         return answers;
       };
       const answers = (await Promise.all(instances.map(ask))).flat();
-      return { passed: answers.filter(({ status }) => status === 200), answers };
+      const refilled = (5 * (performance.now() - began)) / 1_000;
+      return { passed: answers.filter(({ status }) => status === 200), answers, refilled };
     };
-    const began = performance.now();
-    const { passed, answers } = await burst(testKey, 40);
-    const refilled = (5 * (performance.now() - began)) / 1_000;
-    expect(passed.length).toBeGreaterThanOrEqual(10);
-    // Half a burst more at worst, when processes spend what they knew of at the same moment; each by itself would pass two.
-    expect(passed.length).toBeLessThanOrEqual(15 + refilled);
+    const shared = async () => {
+      const { test: testKey, live } = await harness.organisation();
+      const result = await burst(testKey, 40);
+      expect(result.passed.length).toBeGreaterThanOrEqual(10);
+      // Half a burst more at worst, when processes spend what they knew of at the same moment.
+      return { ...result, live, isShared: result.passed.length <= 15 + result.refilled };
+    };
+    let first = await shared();
+    // A store that a busy machine keeps from answering is not waited for; processes that share nothing pass two bursts every time.
+    for (let tries = 1; tries < 3 && !first.isShared; tries += 1) first = await shared();
+    const { passed, answers, live, isShared } = first;
+    expect(isShared).toBe(true);
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.body.code).toBe('rate_limited');
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
