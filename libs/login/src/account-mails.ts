@@ -38,8 +38,8 @@ export interface AccountMails {
 
 const HOUR_MS = 60 * 60_000;
 const TOKEN_HOURS: Record<MailTokenKind, number> = { verify: 24, reset: 1 };
-/** Whoever asks again and again fills somebody's mailbox, not ours. */
-const MAILS_PER_HOUR_MAX = 5;
+/** Whoever asks again and again fills somebody's mailbox, not ours: of a kind, in an hour. */
+const MAILS_MAX = 5;
 /** 144 random bits, short enough that a link stays one line of a mail. */
 const TOKEN_BYTES = 18;
 const JOB = 'mail.account';
@@ -67,7 +67,7 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
       return store.insert(
         tx,
         { personId, id, kind, createdAt, expiresAt, tokenHash: hashToken(token) },
-        { since: new Date(createdAt.getTime() - HOUR_MS), tokensMax: MAILS_PER_HOUR_MAX },
+        { since: new Date(createdAt.getTime() - windowMsOf(person)), tokensMax: MAILS_MAX },
       );
     });
     if (!isWithinLimit) return;
@@ -96,6 +96,11 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
   };
 }
 
+/** Who has not verified the address may never have asked for an account: there it is as many in a day. */
+function windowMsOf({ emailVerified }: Person): number {
+  return emailVerified ? HOUR_MS : 24 * HOUR_MS;
+}
+
 function mailOf(
   kind: MailTokenKind,
   { id, person, token }: { id: string; person: Person; token: string },
@@ -108,7 +113,7 @@ function mailOf(
           `somebody opened a ${product} account with this address. If it was you, open`,
           ...['', link, ''],
           'The link works once, for 24 hours. If it was not you, do nothing: this address',
-          'then gets no other mail.',
+          'then gets nothing but such links, when somebody asks for one.',
         ]
       : [
           `somebody asked for a new password for your ${product} account. To choose one, open`,
