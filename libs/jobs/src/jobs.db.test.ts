@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createOutage } from '@libs/runtime';
 import { until } from '@libs/runtime/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completeJobs, enqueueJobs, type Job, jobsMigrations, startWorker, type Worker } from './index.ts';
@@ -224,6 +225,33 @@ test('jobs of a killed process come back when their lease runs out', async () =>
   });
   await expect.poll(() => done.length).toBe(50);
   expect(new Set(done).size).toBe(50);
+});
+
+test('a database that is away is told of once for all handlers, and once more when it is back', async () => {
+  let isAway = false;
+  let looks = 0;
+  const query = (async (...asked: Parameters<Database['query']>) => {
+    looks += 1;
+    if (isAway) throw new Error('away');
+    return database.query(...asked);
+  }) as Database['query'];
+  const told: unknown[] = [];
+  const worker = await startWorker({
+    database: { ...database, query },
+    handlers: ['task', 'other'].map((name) => ({ name, handle: async () => {} })),
+    now: () => new Date(),
+    onError: (error) => errors.push(error),
+    outage: createOutage({ began: (error) => told.push(error), ended: () => told.push('ended') }),
+    pollMs: 10,
+  });
+  workers.push(worker);
+  isAway = true;
+  const before = looks;
+  await expect.poll(() => looks).toBeGreaterThan(before + 10);
+  expect(told).toEqual([new Error('away')]);
+  isAway = false;
+  await expect.poll(() => told.slice(1)).toEqual(['ended']);
+  expect(errors).toEqual([]);
 });
 
 test('a cron entry plants itself once however many processes start, and again after each run', async () => {

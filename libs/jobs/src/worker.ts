@@ -1,5 +1,5 @@
 import type { Database, Queryable, Subscription } from '@libs/db';
-import { leaveTrace, parseTraceparent, runInTrace } from '@libs/runtime';
+import { createOutage, leaveTrace, type Outage, parseTraceparent, runInTrace } from '@libs/runtime';
 import type { JobMetrics } from './metrics.ts';
 import type { Schedule } from './schedule.ts';
 import {
@@ -56,6 +56,8 @@ export interface WorkerOptions {
   cron?: readonly CronEntry[];
   now: () => Date;
   onError: (error: unknown, context: { job: string; ids?: readonly number[] }) => void;
+  /** Lasts while the table cannot be looked at, for all handlers together; otherwise `onError` hears when each begins to fail. */
+  outage?: Outage;
   /** Told of every batch. */
   metrics?: JobMetrics;
   /** A safety net below the wake-ups: the longest time between two looks at the table. */
@@ -144,6 +146,9 @@ interface Lane {
 
 function createLane(handler: Handler, options: WorkerOptions): Lane {
   const { database, onError } = options;
+  const outage =
+    options.outage ??
+    createOutage({ began: (error) => onError(error, { job: handler.name }), ended: () => {} });
   const leaseMs = handler.leaseMs ?? LEASE_MS;
   const limit = handler.batchMax ?? BATCH_MAX;
   const concurrency = handler.concurrency ?? 1;
@@ -185,8 +190,9 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
         const due = await nextDueInMs(database, handler.name);
         if (due !== null) waitMs = Math.min(waitMs, Math.max(due, 1));
       }
+      outage.worked(handler.name);
     } catch (error) {
-      onError(error, { job: handler.name });
+      outage.failed(error, handler.name);
     } finally {
       looking = false;
     }

@@ -95,6 +95,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
         cron: parts.flatMap(({ cron }) => cron),
         now: base.now,
         onError: (error, { job }) => base.onError(error, { where: `job ${job}` }),
+        outage: base.outageOf('jobs'),
       });
     },
     stopJobs,

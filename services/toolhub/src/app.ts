@@ -1,7 +1,7 @@
 import { type Database, observePools } from '@libs/db';
 import type { App } from '@libs/http';
 import { createJobMetrics, startWorker, type Worker } from '@libs/jobs';
-import type { Metrics } from '@libs/runtime';
+import { createLoggedOutage, type Metrics } from '@libs/runtime';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { registerExportRoutes } from './data-export/routes.ts';
@@ -69,6 +69,10 @@ export async function createToolhub(options: ToolhubDependencies): Promise<Toolh
         cron: parts.flatMap(({ cron }) => cron),
         now: base.now,
         onError: (error, context) => base.app.log.error({ err: error, ...context }, 'job failed'),
+        outage: createLoggedOutage(base.app.log, {
+          began: 'jobs cannot be taken; trying on',
+          ended: 'jobs are taken again',
+        }),
       });
       for (const { background } of parts) await background?.start();
     },

@@ -1,4 +1,5 @@
 import type { Database } from '@libs/db';
+import type { Outage } from '@libs/runtime';
 import type { Sealer } from '@libs/seal';
 import type { Clocks } from '../clock/service.ts';
 import type { PaymentsConfig } from '../config.ts';
@@ -20,6 +21,7 @@ export interface RailsDependencies {
   newId: (prefix: string) => string;
   log: RailLog;
   onError: (error: unknown, context: { where: string }) => void;
+  outageOf: (where: string) => Outage;
   clocks: Clocks;
   paymentMethods: Pick<PaymentMethods, 'find' | 'openAccountNumber' | 'applyCorrection'>;
   quarantine: Pick<Quarantine, 'putAside'>;

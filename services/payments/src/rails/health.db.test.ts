@@ -1,5 +1,6 @@
 /** A rail that fails is not chosen until it recovers, and every process knows. */
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createOutage } from '@libs/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentsMigrations } from '../migrations.ts';
 import { createRailHealth, type RailFailure, type RailHealth } from './health.ts';
@@ -26,9 +27,12 @@ async function watch(options: { clock?: { now: number }; lines?: string[] } = {}
       error: (_fields, message) => options.lines?.push(message),
       warn: (_fields, message) => options.lines?.push(message),
     },
-    onError: (error) => {
-      throw error;
-    },
+    outage: createOutage({
+      began(error) {
+        throw error;
+      },
+      ended: () => {},
+    }),
     trialAfterMs: 30_000,
     failuresMax: 3,
     pollMs: 20,

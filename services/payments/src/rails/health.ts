@@ -1,4 +1,5 @@
 import type { Database } from '@libs/db';
+import type { Outage } from '@libs/runtime';
 import type { Mode } from '../tenant.ts';
 import type { RailLog } from './alert.ts';
 import { loadHealth, type StoredHealth, saveHealth } from './health-store.ts';
@@ -40,7 +41,8 @@ export interface RailHealthDependencies {
   database: Database;
   now: () => Date;
   log: RailLog;
-  onError: (error: unknown) => void;
+  /** Lasts while what other processes have seen cannot be read. */
+  outage: Outage;
   trialAfterMs?: number;
   failuresMax?: number;
   pollMs?: number;
@@ -74,7 +76,8 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
   const isOnTrial = ({ changedAt }: StoredHealth) => now().getTime() - changedAt.getTime() >= trialAfterMs;
 
   await refresh();
-  const timer = setInterval(() => void refresh().catch(options.onError), options.pollMs ?? POLL_MS);
+  const look = () => refresh().then(() => options.outage.worked(), options.outage.failed);
+  const timer = setInterval(() => void look(), options.pollMs ?? POLL_MS);
   timer.unref();
 
   return {

@@ -22,8 +22,7 @@ export type OpenRails = (deps: RailDependencies) => Promise<readonly Rail[]>;
 /** `open` is for tests that bring rails of their own. */
 export async function createRails(deps: RailsDependencies, open: OpenRails = openRails): Promise<Rails> {
   const { database, now, log } = deps;
-  const onError = (error: unknown) => deps.onError(error, { where: 'rail health' });
-  const health = await createRailHealth({ database, now, log, onError });
+  const health = await createRailHealth({ database, now, log, outage: deps.outageOf('rail health') });
   const all = await open({ ...deps, health });
   return {
     all,
