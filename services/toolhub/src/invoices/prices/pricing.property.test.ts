@@ -85,6 +85,35 @@ describe('examples', () => {
   });
 });
 
+describe('a month under two plans', () => {
+  const days = Array.from({ length: 31 }, (_, index) => ({
+    day: index + 1,
+    terms: index < 9 ? starter : scale,
+  }));
+  const priceOf = (usage: readonly DayUsage[]) =>
+    priceMonth({ period: '2026-10', days, usage, platformTitle });
+  const beyond = (usage: readonly DayUsage[]) =>
+    priceOf(usage)
+      .lines.filter(({ amountCents, platform }) => platform !== null && amountCents > 0)
+      .map(({ quantity, amountCents }) => [quantity, amountCents]);
+
+  test('[TH-7.10] calls that were paid for beyond the first count towards what the second includes', () => {
+    const usage = [
+      { day: 9, platform: 'email', calls: 60_000 },
+      { day: 10, platform: 'email', calls: 950_000 },
+    ];
+    expect(beyond(usage)).toEqual([
+      [10_000, 600],
+      [10_000, 250],
+    ]);
+  });
+
+  test('[TH-7.10] a call is priced by the plan of its own day, from the first on which it held', () => {
+    expect(beyond([{ day: 10, platform: 'email', calls: 60_000 }])).toEqual([]);
+    expect(beyond([{ day: 9, platform: 'email', calls: 60_000 }])).toEqual([[10_000, 600]]);
+  });
+});
+
 describe('the plan of each day', () => {
   const at = (text: string) => new Date(`2026-10-${text}Z`);
   const plansOf = (days: readonly DayTerms[]) => days.map(({ terms }) => terms.plan);
@@ -96,6 +125,22 @@ describe('the plan of each day', () => {
       versions,
     );
     expect(days.map(({ day }) => day)).toEqual(Array.from({ length: 22 }, (_, index) => index + 10));
+    const atMidnight = { createdAt: at('11T00:00:00'), plan: 'starter', changes: [] };
+    expect(termsByDay('2026-10', atMidnight, versions)[0]?.day).toBe(11);
+  });
+
+  test('a smaller plan that is taken at midnight holds for the day that begins', () => {
+    const changes = [{ at: at('20T00:00:00'), previousPlan: 'scale', plan: 'starter' }];
+    const history = { createdAt: new Date('2026-01-01T00:00:00Z'), plan: 'starter', changes };
+    const plans = plansOf(termsByDay('2026-10', history, versions));
+    expect(plans.slice(18, 20)).toEqual(['scale', 'starter']);
+  });
+
+  test('of two plans of one price the later one holds', () => {
+    const other = { ...starter, plan: 'other', effectiveAt: new Date(0) };
+    const changes = [{ at: at('20T12:00:00'), previousPlan: 'starter', plan: 'other' }];
+    const history = { createdAt: new Date('2026-01-01T00:00:00Z'), plan: 'other', changes };
+    expect(plansOf(termsByDay('2026-10', history, [...versions, other]))[19]).toBe('other');
   });
 
   test('a day belongs to the dearest plan that held on it, whichever way the change went', () => {
@@ -136,6 +181,23 @@ describe('the plan of each day', () => {
     const november = termsByDay('2026-11', history, [...known, dearer]);
     expect(new Set(november.map(({ terms }) => terms.priceCents))).toEqual(new Set([9_900]));
     expect(() => termsByDay('2026-10', { ...history, plan: 'gone' }, known)).toThrow('gone');
+  });
+
+  test('who takes a plan after its price changed pays the new one', () => {
+    const dearer = { ...starter, priceCents: 9_900, effectiveAt: at('15T00:00:00') };
+    const pricesFrom = (change: Date) => {
+      const changes = [{ at: change, previousPlan: 'free', plan: 'starter' }];
+      const history = { createdAt: new Date('2026-01-01T00:00:00Z'), plan: 'starter', changes };
+      return termsByDay('2026-10', history, [...versions, dearer]).at(-1)?.terms.priceCents;
+    };
+    expect(pricesFrom(at('14T23:59:59'))).toBe(2_900);
+    expect(pricesFrom(at('15T00:00:00'))).toBe(9_900);
+  });
+
+  test('the first month of an installation, whose plans are younger than the month, has their first price', () => {
+    const young = versions.map((version) => ({ ...version, effectiveAt: at('15T09:00:00') }));
+    const history = { createdAt: at('15T10:00:00'), plan: 'starter', changes: [] };
+    expect(termsByDay('2026-10', history, young)[0]).toEqual({ day: 15, terms: starter });
   });
 });
 
