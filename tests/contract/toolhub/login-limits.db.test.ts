@@ -81,6 +81,17 @@ test('[TH-13] parallel logins with the right password all succeed, and count as 
   expect(rows).toEqual([]);
 });
 
+test('[TH-13] tries whose process died keep nobody out', async () => {
+  const { email } = await signUp(first.url);
+  expect((await login(first, email, 'wrong password')).status).toBe(401);
+  await database.database.query(
+    `insert into login_attempts (account_key, id, at)
+     select account_key, id || nth, at - interval '31 seconds' from generate_series(1, 10) as nth,
+       (select account_key, id, at from login_attempts where failed order by at desc limit 1) as last`,
+  );
+  expect((await login(second, email, PASSWORD)).status).toBe(200);
+});
+
 test('[TH-13] failures on the login page count like the others', async () => {
   const { email } = await signUp(first.url);
   const browser = new Browser();

@@ -269,7 +269,7 @@ test('[TH-4.7] what may be registered', () => {
     '',
     'https://@b/',
     'com.example.app://user@b/',
-    'com.example.app://b\\c',
+    'https://b\\c/',
     'http://localhost.evil.example/',
     'http://127.0.0.1.evil.example/',
     'http://localhost:80.evil.example/',
