@@ -211,6 +211,7 @@ describe('development', () => {
     ['http://10.0.0.1/', 'private'],
     ['http://169.254.169.254/', 'metadata'],
     ['http://example.com/', 'plain_http'],
+    ['http://8.8.8.8/', 'plain_http'],
     ['http://printer.local/', 'local_name'],
     ['http://[::ffff:127.0.0.1]/', 'spelling'],
   ])('still refuses %s: %s', (url, reason) => {
