@@ -81,6 +81,23 @@ test('an endless answer and one that never begins end with the time', async () =
   await expect(silent.client.request(silent.url)).rejects.toThrow();
 });
 
+test('a caller who can stop a request shortens its time, and never prolongs it', async () => {
+  const { url, client } = await serve(() => {});
+  const { signal: patient } = new AbortController();
+  await expect(client.request(url, { signal: patient })).rejects.toThrow(/timeout/);
+  const hasty = new AbortController();
+  const request = client.request(url, {
+    signal: hasty.signal,
+    onLeaving: () => hasty.abort(new Error('gone')),
+  });
+  await expect(request).rejects.toThrow('gone');
+});
+
+test('an answer may be as long as the bound', async () => {
+  const { url, client } = await serve((_request, response) => response.end('x'.repeat(1_000_000)));
+  expect(await (await client.request(url)).text()).toHaveLength(1_000_000);
+});
+
 test('a redirect is an answer, and nobody goes there', async () => {
   let visits = 0;
   const { url, client } = await serve((_request, response) => {

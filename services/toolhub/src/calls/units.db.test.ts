@@ -144,6 +144,20 @@ describe('the unit of a call', () => {
     await expect.poll(() => usedBy(id)).toBe(3);
   });
 
+  test('[TH-5.9] what the platform refused is told again under its key, word for word', async () => {
+    const id = await newCustomer();
+    behaviour = 'refuse';
+    const [first, again] = [
+      await send(id, { idempotency_key: 'no' }),
+      await send(id, { idempotency_key: 'no' }),
+    ];
+    expect(first.body.result?.structuredContent?.error).toMatchObject({
+      ...{ code: 'platform_error', message: 'it refused' },
+    });
+    expect(again.body.result).toEqual(first.body.result);
+    expect(arrived).toBe(1);
+  });
+
   test('[TH-7.13] a key whose call found no connection is free, one that was cut is not', async () => {
     const id = await newCustomer();
     const first = await send(id, { closed: true, idempotency_key: 'k' });
@@ -151,7 +165,11 @@ describe('the unit of a call', () => {
     behaviour = 'cut';
     await send(id, { idempotency_key: 'cut' });
     behaviour = 'answer';
-    expect((await send(id, { closed: true, idempotency_key: 'k' })).body.result?.isError).toBe(true);
+    const { rows: taken } = await db.database.query<{ key: string }>(
+      'select key from idempotent_calls where customer_id = $1',
+      [id],
+    );
+    expect(taken).toEqual([{ key: 'cut' }]);
     const again = await send(id, { idempotency_key: 'cut' });
     expect(again.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
     expect(arrived).toBe(1);
