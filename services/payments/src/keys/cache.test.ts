@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { tenantOf } from '../tenant.ts';
 import { KeyCache, type KnownKey } from './cache.ts';
 
-function known(keyId: string): KnownKey {
-  const caller = { tenant: tenantOf('org_1', 'test'), keyId, scopes: new Set<never>() };
+function known(keyId: string, organisationId = 'org_1'): KnownKey {
+  const caller = { tenant: tenantOf(organisationId, 'test'), keyId, scopes: new Set<never>() };
   return { caller, expiresAtMs: Number.POSITIVE_INFINITY };
 }
 
@@ -43,10 +43,34 @@ describe('keys in memory', () => {
     expect(cache.get('two')).toBeUndefined();
   });
 
+  test('of an organisation are forgotten together, and those of others stay', () => {
+    const { cache, put } = createCache();
+    put('one', 'key_1');
+    put('two', 'key_2');
+    cache.set('other', known('key_3', 'org_2'), cache.begin());
+    cache.forgetOrganisation('org_1');
+    expect(['one', 'two', 'other'].map((token) => cache.get(token)?.caller.keyId)).toEqual([
+      undefined,
+      undefined,
+      'key_3',
+    ]);
+  });
+
   test('that were read before an announced change are not kept', () => {
     const { cache } = createCache();
+    for (const change of [() => cache.forget('key_other'), () => cache.forgetOrganisation('org_other')]) {
+      const begun = cache.begin();
+      change();
+      cache.set('token', known('key_1'), begun);
+      expect(cache.get('token')).toBeUndefined();
+    }
+  });
+
+  test('[P-3.6] are as old as the look into the database that found them, however long that took', () => {
+    const { cache, state } = createCache();
+    state.live = false;
     const begun = cache.begin();
-    cache.forget('key_other');
+    state.nowMs = 301;
     cache.set('token', known('key_1'), begun);
     expect(cache.get('token')).toBeUndefined();
   });

@@ -68,6 +68,52 @@ describe('readLoosely', () => {
     });
   });
 
+  /** One return, with `value` written over the columns from `column` on of its line of this type. */
+  function spoiled(type: '6' | '7', column: number, value: string) {
+    const lines = answers(1).split('\n');
+    const at = lines.findIndex((line) => line.startsWith(type));
+    const old = lines[at] as string;
+    const changed = old.slice(0, column - 1) + value + old.slice(column - 1 + value.length);
+    return read(lines.with(at, changed).join('\n'));
+  }
+
+  it.each([
+    ['which trace', '7', 7, 'no trace here!!', 'trace'],
+    ['which code', '7', 4, '   ', 'code'],
+    ['which code, in signs', '7', 4, 'R-1', 'code'],
+    ['how much', '6', 30, '  no money', 'amount'],
+    ['what it is', '7', 2, '05', 'neither'],
+  ] as const)('[P-5.13] one that does not say %s is no answer', (_what, type, column, value, word) => {
+    expect(spoiled(type, column, value)).toMatchObject([
+      { answer: null, fault: expect.stringContaining(word) },
+    ]);
+  });
+
+  it('[P-5.14] what is not needed may be odd: the bank that answers, the code of the transaction, letter case', () => {
+    expect(spoiled('7', 28, 'some one')[0]?.answer).toMatchObject({ originalRdfi: '' });
+    expect(spoiled('6', 2, 'xx')[0]?.answer).toMatchObject({ direction: null, code: 'R01' });
+    expect(spoiled('7', 4, 'r01')[0]?.answer).toMatchObject({ code: 'R01', originalRdfi: '23138010' });
+  });
+
+  it('[P-5.14] a file that breaks off after an entry still has that entry', () => {
+    const lines = answers(2).split('\n');
+    const last = lines.findLastIndex((line) => line.startsWith('799'));
+    expect(read(lines.slice(0, last + 1).join('\n'))).toMatchObject([
+      { answer: { originalTrace: sent[0]?.entry.trace } },
+      { answer: { originalTrace: sent[1]?.entry.trace } },
+    ]);
+  });
+
+  it('a file of more lines than a bank sends is not read', () => {
+    const content = answers(1);
+    const linesMax = content.trimEnd().split('\n').length;
+    expect(readLoosely(content, { linesMax })).toMatchObject({ ok: true });
+    expect(readLoosely(content, { linesMax: linesMax - 1 })).toEqual({
+      ok: false,
+      reason: `It has more than ${linesMax - 1} lines.`,
+    });
+  });
+
   it('one odd entry among a thousand is told apart, wherever it stands', () => {
     const content = answers(1_000);
     const lines = content.split('\n');
@@ -110,5 +156,26 @@ describe('looseExcerpt', () => {
     for (const line of lines) expect(line).toHaveLength(94);
     expect(lines[3]).toContain(trace);
     expect(looseExcerpt(content, '000000000000000')).toBe('');
+  });
+
+  it('counts and sums what stands in it, on the side of its direction', () => {
+    const none = '0'.repeat(12);
+    const content = answers(1_000);
+    for (const [code, sums] of [
+      ['22', `${none}000000010000`],
+      ['27', `000000010000${none}`],
+    ] as const) {
+      const trace = sent.find(({ entry }) => entry.transactionCode === code)?.entry.trace ?? '';
+      const lines = looseExcerpt(content, trace).split('\n');
+      // The bank that answers is addressed to ours.
+      expect(lines[4]?.slice(4, 44)).toBe(`000002${'0012104288'}${sums}`);
+      expect(lines[5]?.slice(0, 55)).toBe(`9000001000001${'00000002'}${'0012104288'}${sums}`);
+    }
+    // A bank that cannot be read adds nothing.
+    const lines = answers(1)
+      .split('\n')
+      .map((line) => line.replace(/^6(..)\d{8}/, '6$1abcdefgh'));
+    const excerpt = looseExcerpt(lines.join('\n'), sent[0]?.entry.trace ?? '').split('\n');
+    expect(excerpt[4]?.slice(10, 20)).toBe('0'.repeat(10));
   });
 });

@@ -2,7 +2,7 @@ import type { Correction } from '../codes/codes.ts';
 import { parseCorrectedData } from '../codes/corrected-data.ts';
 import { ADDENDA_98, ADDENDA_99, BATCH_HEADER, ENTRY, type Field, LINE_WIDTH } from './layout.ts';
 import { forEachLine } from './lines.ts';
-import { READ_LIMITS } from './read.ts';
+import { READ_LIMITS, type ReadLimits } from './read.ts';
 import { findTransactionCode } from './transaction-codes.ts';
 
 /*
@@ -51,7 +51,10 @@ function textOf(line: string, { at, width }: Field): string {
   return line.slice(at, at + width).trim();
 }
 
-export function readLoosely(content: string): LooseFile {
+export function readLoosely(
+  content: string,
+  { linesMax }: Pick<ReadLimits, 'linesMax'> = READ_LIMITS,
+): LooseFile {
   const entries: LooseEntry[] = [];
   let batchHeader = '';
   let open: string[] | undefined;
@@ -69,11 +72,10 @@ export function readLoosely(content: string): LooseFile {
       if (line[0] === '6') open = [line];
       if (line[0] === '5') batchHeader = line;
     }
-    return lines <= READ_LIMITS.linesMax;
+    return lines <= linesMax;
   });
   close();
-  if (lines > READ_LIMITS.linesMax)
-    return { ok: false, reason: `It has more than ${READ_LIMITS.linesMax} lines.` };
+  if (lines > linesMax) return { ok: false, reason: `It has more than ${linesMax} lines.` };
   return entries.length > 0 ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };
 }
 

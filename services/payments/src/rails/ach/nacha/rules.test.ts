@@ -184,10 +184,14 @@ const broken: Partial<Record<NachaRule, Broken[]>> = {
     { text: sent(2, 5, '    '), line: 2, column: 5 },
     { text: sent(3, 13, '        '), line: 3, column: 13 },
   ],
-  immediate_destination: [{ text: sent(1, 13, '5'), line: 1, column: 4 }],
+  immediate_destination: [
+    { text: sent(1, 13, '5'), line: 1, column: 4 },
+    { text: sent(1, 4, '1231380104'), line: 1, column: 4 },
+  ],
   immediate_origin: [
     { text: sent(1, 23, '3'), line: 1, column: 14 },
     { text: sent(1, 14, '  000TESTE'), line: 1, column: 14 },
+    { text: sent(1, 14, '0121042883'), line: 1, column: 14 },
   ],
   creation_date: [{ text: sent(1, 24, '260231'), line: 1, column: 24 }],
   creation_time: [{ text: sent(1, 30, '2460'), line: 1, column: 30 }],
@@ -223,11 +227,13 @@ const broken: Partial<Record<NachaRule, Broken[]>> = {
   routing_check_digit: [
     { text: sent(3, 12, '5'), line: 3, column: 4 },
     { text: sent(3, 5, '2'), line: 3, column: 4 },
+    { text: sent(3, 4, '000000000'), line: 3, column: 4 },
   ],
   amount_live: [{ text: sent(3, 30, '0000000000'), line: 3, column: 30 }],
   amount_zero: [
     { text: sent(5, 39, '1'), line: 5, column: 30 },
     { text: back(7, 39, '1'), line: 7, column: 30 },
+    { text: sent(3, 2, '24'), line: 3, column: 30 },
   ],
   trace_odfi: [{ text: sent(3, 80, '9'), line: 3, column: 80 }],
   trace_order: [
@@ -247,6 +253,17 @@ const broken: Partial<Record<NachaRule, Broken[]>> = {
     { text: within(5, forwardLines[3] as string), line: 5, column: 2 },
     { text: text(replyLines.toSpliced(4, 0, replyLines[3] as string)), line: 5, column: 2 },
     { text: text(replyLines.toSpliced(7, 1)), line: 7, column: 79 },
+    { text: within(5, replyLines[3] as string), line: 5, column: 2 },
+    // A class that allows many remittances allows none beside a return.
+    {
+      text: text(
+        back(2, 51, 'CTX')
+          .split('\n')
+          .toSpliced(4, 0, forwardLines[3] as string),
+      ),
+      line: 5,
+      column: 2,
+    },
   ],
   addenda_sequence: [{ text: sent(4, 84, '0002'), line: 4, column: 84 }],
   addenda_link: [
@@ -314,6 +331,7 @@ describe('readNacha', () => {
       [3, 2, '99'],
       [8, 2, '99'],
       [3, 4, 'abcdefghi'],
+      [2, 80, 'abcdefgh'],
       [6, 11, 'abcdefghij'],
       [6, 33, 'abcdefghijkl'],
       [10, 22, 'abcdefghij'],
@@ -352,6 +370,13 @@ describe('readNacha takes what banks send', () => {
     ['no line breaks at all', forwardLines.join('')],
   ])('%s', (_name, sample) => {
     expect(readNacha(sample)).toEqual({ ok: true, file: forward });
+  });
+
+  it.each([
+    ['no time of day', sent(1, 30, '    ')],
+    ['the last day of a leap year', sent(2, 76, '366')],
+  ])('%s', (_name, sample) => {
+    expect(readNacha(sample)).toMatchObject({ ok: true });
   });
 
   it('a file without batches', () => {
@@ -423,6 +448,26 @@ describe('writeNacha', () => {
     ['field_overflow', 4, 4, { addenda: [{ type: '05', text: 'x'.repeat(81) }] }],
   ])('refuses %s in line %i, column %i', (rule, line, column, changed) => {
     expect(refusal(changed)).toContainEqual(expect.objectContaining({ rule, line, column }));
+  });
+
+  it.each<[NachaRule, NachaFile['batches']]>([
+    ['trace_order', [{ header: batchHeader, entries: [entry, entry] }]],
+    [
+      'batch_number_order',
+      [
+        { header: batchHeader, entries: [entry] },
+        { header: batchHeader, entries: [{ ...entry, trace: '121042880000002' }] },
+      ],
+    ],
+    ['reply_transaction_code', [{ header: batchHeader, entries: [{ ...entry, transactionCode: '21' }] }]],
+    ['batch_control_company', [{ header: batchHeader, entries: [entry], controlCompanyId: '9876543210' }]],
+  ])('refuses %s before a bank does', (rule, batches) => {
+    expect(() => writeNacha({ ...forward, batches })).toThrow(new RegExp(rule));
+  });
+
+  it('refuses a header of a file that no bank would take', () => {
+    const header = { ...forward.header, idModifier: 'a' };
+    expect(() => writeNacha({ ...forward, header })).toThrow(/file_id_modifier/);
   });
 
   it('refuses a total that outgrows its twelve columns', () => {
