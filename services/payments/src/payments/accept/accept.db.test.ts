@@ -216,6 +216,8 @@ describe('accepting', () => {
       [tenant.id],
     );
     const id = rows[0]?.id as string;
+    // Both are stored, so that nothing has to be read for the second payment.
+    await second.create(request('stored before', { sourceId: id, destinationId: 'pm_carol' }));
     const send = (key: string) => second.create(request(key, { sourceId: id, destinationId: 'pm_carol' }));
     await database.query(`update payment_methods set deleted_at = now() where id = $1`, [id]);
     await expect(send('refused before')).rejects.toMatchObject({ code: 'payment_method_not_found' });
@@ -238,6 +240,35 @@ describe('accepting', () => {
       source,
     ]);
     expect(balance.rows).toEqual([{ held: 1_000 }]);
+  });
+
+  test('a new key that comes twice at once takes its amount once, and what is left is for the payment beside it', async () => {
+    const source = await openFunded(1_000);
+    const twice = { sourceId: source, amount: 300 };
+    const fresh = (await createProcess(database)).payments.payments;
+    // The first leaves alone, and those that come meanwhile make the next batch.
+    const responses = await Promise.all([
+      fresh.create(request('ahead of the twins')),
+      fresh.create(request('twins', twice)),
+      fresh.create(request('twins', twice)),
+      fresh.create(request('beside the twins', { sourceId: source, amount: 700 })),
+    ]);
+    expect(responses.map(({ replayed }) => replayed)).toEqual([false, false, true, false]);
+    expect(await balanceOf(source)).toMatchObject({ posted: 1_000, held: 1_000 });
+  });
+
+  test('[P-4.28] of a balance that a return left below zero nothing is available', async () => {
+    const owner = tenantOf('org_below_zero', 'test');
+    const source = await openFunded(500, owner);
+    const taken = { fee: 0, kind: 'reverse', paymentId: 'pay_returned', rail: null, amount: 800 } as const;
+    const place = { tenantId: owner.id, debitAccount: OUTSIDE_SOURCES, creditAccount: source };
+    await database.transaction((tx) =>
+      recordTransfers(tx, [{ ...taken, ...place, id: newId('lt'), createdAt: now() }]),
+    );
+    expect(await balanceOf(source)).toMatchObject({ posted: -300, owed: 300 });
+    await expect(
+      payments.create(request('from below zero', { sourceId: source, amount: 1 }, owner)),
+    ).rejects.toMatchObject({ code: 'insufficient_funds', extra: { available: 0 } });
   });
 
   test('[P-4.28] a balance is never overdrawn, however many payments run in parallel over two processes', async () => {
@@ -385,8 +416,8 @@ describe('the database', () => {
     await expect(
       database.query(`update payments set status = 'pending' where status = 'completed'`),
     ).rejects.toThrow(/cannot go from/);
-    await expect(database.query('update ledger_balances set held = posted + 1')).rejects.toThrow(
-      /never_overdrawn/,
-    );
+    await expect(
+      database.query('update ledger_balances set held = posted + 1 where posted >= 0'),
+    ).rejects.toThrow(/never_overdrawn/);
   });
 });

@@ -22,7 +22,7 @@ import { findResponses, isKeyTaken } from './store.ts';
 
 export interface WriteDependencies {
   database: Database;
-  paymentMethods: Pick<PaymentMethods, 'find' | 'insert'>;
+  paymentMethods: Pick<PaymentMethods, 'insert'>;
   repeats: Repeats;
   subscriptions: Pick<SubscriptionService, 'hasSubscribers' | 'enqueue'>;
   metrics?: Pick<PaymentMetrics, 'accepted'>;
@@ -164,7 +164,7 @@ async function writeCarefully(
   const balances = await lockForChange(tx, balancesOf(drafts));
   const deciding = { taken: await takenKeys(tx, drafts), written };
   const refundable = refundableDrafts(drafts, originals, deciding);
-  const covered = await coveredDrafts(deps, tx, refundable, { ...deciding, balances });
+  const covered = coveredDrafts(refundable, { ...deciding, balances });
   if (covered.length === 0) return { drafts: covered, claims: nothingClaimed };
   const acceptances = covered.map((draft) => draft.acceptance);
   const claims = await insertAcceptances(tx, acceptances, { versions });
@@ -251,21 +251,14 @@ function balancesOf(drafts: readonly PlacedDraft[]): BalanceKey[] {
   );
 }
 
-/** With the balances locked, decides in order of arrival which payments they still cover. */
-async function coveredDrafts(
-  deps: Pick<WriteDependencies, 'paymentMethods'>,
-  tx: Queryable,
+/**
+ * With the balances locked, decides in order of arrival which payments they still cover. One that was deleted since it
+ * was read has raised its tenant's version, by which the statement that writes refuses the payment.
+ */
+function coveredDrafts(
   drafts: readonly PlacedDraft[],
   { taken, balances, written: { refused, lost } }: Deciding & { balances: readonly Balance[] },
-): Promise<PlacedDraft[]> {
-  // A balance may have been deleted since it was read; nobody can delete it while it is locked.
-  const methods = await deps.paymentMethods.find(
-    tx,
-    balances.map(({ tenantId, paymentMethodId }) => ({ tenantId, id: paymentMethodId })),
-  );
-  const deleted = new Set(
-    methods.filter((method) => method.deletedAt !== null).map((method) => `${method.tenantId} ${method.id}`),
-  );
+): PlacedDraft[] {
   const available = new Map(
     balances.map(({ tenantId, paymentMethodId, posted, held }) => [
       `${tenantId} ${paymentMethodId}`,
@@ -275,13 +268,8 @@ async function coveredDrafts(
   const used = new Set<string>();
   return drafts.filter(({ index, acceptance }) => {
     const { hold } = acceptance;
-    const debited = `${hold.tenantId} ${hold.debitAccount}`;
-    const credited = `${hold.tenantId} ${hold.creditAccount}`;
-    if (deleted.has(debited) || deleted.has(credited)) {
-      refused.set(index, errors.payment_method_not_found());
-      return false;
-    }
     if (!isBalanceAccount(hold.debitAccount)) return true;
+    const debited = `${hold.tenantId} ${hold.debitAccount}`;
     const slot = slotOf(acceptance);
     if (taken.has(slot) || used.has(slot)) {
       lost.push(index);
