@@ -35,6 +35,17 @@ class SharedStore implements RateStore {
   }
 }
 
+/** Charges at once, and says so later. */
+class SlowStore extends SharedStore {
+  answersAfterMs = 0;
+
+  override async sync(processId: string, deltas: readonly RateDelta[]) {
+    const answer = await super.sync(processId, deltas);
+    await new Promise((resolve) => setTimeout(resolve, this.answersAfterMs));
+    return answer;
+  }
+}
+
 const running: RateLimits[] = [];
 afterEach(async () => {
   for (const limits of running.splice(0)) await limits.close();
@@ -172,6 +183,23 @@ describe('several processes', () => {
     // Ten seconds at 25/s and one burst; the overspent tokens came off what followed.
     expect(allowed).toBeLessThanOrEqual(50 + 250 + 4);
     expect(allowed).toBeGreaterThanOrEqual(250);
+  });
+
+  test('a store that answers after whoever waited has gone on takes nothing from those who come next', async () => {
+    const clock = { ms: 0 };
+    const store = new SlowStore(clock);
+    const [first] = [await start({ clock, store }), await start({ clock, store })];
+    await first.sync();
+    const limit = first.limit({ name: 'default', limit: 5, windowSeconds: 3_600, burst: 5 });
+    store.answersAfterMs = 150;
+    const allowed: boolean[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      allowed.push((await limit.take('a')).allowed);
+      await first.sync();
+    }
+    expect(allowed).toEqual([true, true, true, true, true, false]);
+    await first.sync();
+    expect(store.buckets.get('default:a')?.tokens).toBe(0);
   });
 
   test('without the store each limits by itself, and reports later what it spent', async () => {

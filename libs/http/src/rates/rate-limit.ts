@@ -229,8 +229,11 @@ export class RateLimits {
       this.#processes = Math.max(1, processes);
       this.#outage?.worked('sync');
       for (const report of reports) {
-        const isOwed = adopt(report, levels.get(report.bucket.key) ?? 0, this.#now());
-        if (isOwed) this.#dirty.add(report.bucket);
+        const { bucket } = report;
+        const isOwed = adopt(report, levels.get(bucket.key) ?? 0, this.#now());
+        // Whoever waited may have gone on meanwhile, and what was charged for them is nobody's.
+        const isUnclaimed = bucket.waiting === 0 && giveBackHeld(bucket);
+        if (isOwed || isUnclaimed) this.#dirty.add(bucket);
       }
     } catch (error) {
       this.#outage?.failed(error, 'sync');
