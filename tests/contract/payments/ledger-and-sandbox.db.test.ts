@@ -80,6 +80,19 @@ test('[P-7.3] [P-6.2] a funded balance pays, and its account shows pending and p
   expect([tooMuch.status, tooMuch.body.code]).toEqual([422, 'insufficient_funds']);
 });
 
+test('[P-7.3] [P-10.15] test money comes at the time of the clock, and not more at once than a payment moves', async () => {
+  const { call, balance } = await newOrganisation();
+  const now = `${NEXT_YEAR}-03-01T15:00:00.000Z`;
+  await call('POST', '/v1/sandbox/clock', { now });
+  const { id } = await balance(9_999_999_999);
+  const entries = (await call('GET', '/v1/ledger/entries')).body.data as Answer['body'][];
+  expect(entries.map(({ amount, created_at }) => [amount, created_at])).toEqual(
+    Array(2).fill([9_999_999_999, now]),
+  );
+  const refused = await call('POST', `/v1/sandbox/payment_methods/${id}/fund`, { amount: 10_000_000_000 });
+  expect([refused.status, refused.body.code]).toEqual([422, 'amount_too_large']);
+});
+
 test('[P-6.2] entries come in pages that visit each once', async () => {
   const { call, pay } = await newOrganisation();
   for (let n = 0; n < 4; n += 1) await pay({ rail: 'ach' });
@@ -124,6 +137,9 @@ test('[P-6.3] the check is clean after every kind of end, and finds a balance th
 
 test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only forward, and runs on when set free', async () => {
   const { call, pay, status } = await newOrganisation();
+  // Without one there is nothing to set free.
+  expect((await call('DELETE', '/v1/sandbox/clock')).status).toBe(204);
+  expect((await call('GET', '/v1/sandbox/clock')).body.state).toBe('real');
   const now = `${NEXT_YEAR}-03-01T15:00:00.000Z`;
   const set = await call('POST', '/v1/sandbox/clock', { now });
   expect([set.status, set.body.now, set.body.state]).toEqual([200, now, 'frozen']);
@@ -143,6 +159,8 @@ test('[P-7.1] [P-10.15] a frozen clock stamps exactly its own time, goes only fo
   const running = await call('GET', '/v1/sandbox/clock');
   expect(running.body.state).toBe('running');
   expect(Date.parse(running.body.now) - Date.parse(`${NEXT_YEAR}-03-02T16:00:00.000Z`)).toBeLessThan(60_000);
+  expect((await call('DELETE', '/v1/sandbox/clock')).status).toBe(204);
+  expect((await call('GET', '/v1/sandbox/clock')).body.now >= running.body.now).toBe(true);
   const later = (await pay({ rail: 'rtp' })).body;
   expect(later.created_at > `${NEXT_YEAR}-03-02T16:00:00.000Z`).toBe(true);
   const ids = (await call('GET', '/v1/payments')).body.data.map((one: { id: string }) => one.id);
