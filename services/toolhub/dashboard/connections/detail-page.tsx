@@ -20,7 +20,6 @@ import { HealthBadge, statusOf } from './health-badge.tsx';
 import { LoginPanel, NotRegistered } from './login-panel.tsx';
 import {
   CREDENTIALS_PATH,
-  endOf,
   HEALTH_PATH,
   type Platform,
   useCredentials,
@@ -49,7 +48,6 @@ function Connection({ platform }: { platform: Platform }) {
   const credentials = useCredentials();
   const health = useHealth();
   const credential = credentials.data?.data.find((each) => each.platform === platform.platform);
-  const end = credential === undefined ? null : endOf(credential);
   const state = health.data?.platforms.find((each) => each.platform === platform.platform);
   return (
     <Page title={platform.title} lead={texts.platformLeads[platform.platform]}>
@@ -88,8 +86,10 @@ function Connection({ platform }: { platform: Platform }) {
               [words.account, credential.account],
               [words.message, state?.message ?? null],
               [words.latency, state?.latency_ms == null ? null : `${state.latency_ms} ms`],
-              [words.renewal, credential.renews_itself ? words.renewsItself : null],
-              [words.expires, end === null ? null : <When key="at" at={end} />],
+              [
+                words.expires,
+                credential.expires_at === null ? null : <When key="at" at={credential.expires_at} />,
+              ],
               [words.changed, <When key="changed" at={credential.updated_at} />],
               [
                 words.checked,

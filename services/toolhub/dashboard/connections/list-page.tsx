@@ -5,7 +5,6 @@ import { texts } from '../texts.ts';
 import { HealthBadge, statusOf } from './health-badge.tsx';
 import {
   type Credential,
-  endOf,
   type Platform,
   type PlatformHealth,
   useCredentials,
@@ -52,7 +51,6 @@ function PlatformCard(props: {
 }) {
   const { platform, credential, health } = props;
   const status = statusOf(credential, health);
-  const end = credential === undefined ? null : endOf(credential);
   const needsLogin = status === 'token_expired';
   const label = credential === undefined ? words.connect : needsLogin ? words.reconnect : words.manage;
   return (
@@ -67,11 +65,11 @@ function PlatformCard(props: {
         <Text size="sm" c="dimmed" flex={1} component="div">
           {credential === undefined ? texts.platformUses[platform.platform] : credential.account}
           {credential !== undefined && health?.message ? <div>{health.message}</div> : null}
-          {end === null ? null : (
+          {credential?.expires_at ? (
             <div>
-              {words.expires} <When at={end} />
+              {words.expires} <When at={credential.expires_at} />
             </div>
-          )}
+          ) : null}
         </Text>
         <Group>
           <Button

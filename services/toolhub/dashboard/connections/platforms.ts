@@ -21,7 +21,6 @@ export interface Credential {
   account: string;
   status: 'connected' | 'expired';
   expires_at: string | null;
-  renews_itself: boolean;
   updated_at: string;
 }
 
@@ -50,11 +49,6 @@ export const usePlatforms = () => useList<Platform>('/api/platforms');
 export const useCredentials = () =>
   useList<Credential>(CREDENTIALS_PATH, { limit: CREDENTIALS_MAX }, { refetchMs: () => FOLLOW_MS });
 export const useHealth = () => useObject<HealthReport>(HEALTH_PATH, { refetchMs: HEALTH_FOLLOW_MS });
-
-/** The end that somebody has to do something before; that of a token which renews itself would only frighten. */
-export function endOf({ expires_at, renews_itself }: Credential): string | null {
-  return renews_itself ? null : expires_at;
-}
 
 export function platformTitle(id: string): string {
   return texts.platforms[id] ?? id;

@@ -80,8 +80,6 @@ export const connections = {
   reconnect: 'Reconnect',
   manage: 'Manage',
   expires: 'Expires',
-  renewal: 'Renewal',
-  renewsItself: 'By itself; nothing to do',
   connection: 'Connection',
   status: 'Status',
   account: 'Account',

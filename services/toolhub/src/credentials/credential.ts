@@ -16,12 +16,10 @@ export interface CredentialRecord {
   account: string;
   status: CredentialStatus;
   expiresAt: Date | null;
-  /** Nobody has to do anything when it ends: it is renewed, as far as can be seen now. */
-  renewsItself: boolean;
   updatedAt: Date;
 }
 
-export interface CredentialRow extends Omit<CredentialRecord, 'renewsItself'>, CredentialKey {
+export interface CredentialRow extends CredentialRecord, CredentialKey {
   sealed: Buffer;
   refreshable: boolean;
   version: number;
@@ -52,8 +50,5 @@ export type OpenResult =
   | { kind: 'token_expired' }
   /** It has to be renewed and the platform cannot do that now; `error` tells when to come back. */
   | { kind: 'unavailable'; error: ConnectorError };
-
-/** How long before its end a customer is told of a token that nothing renews; for somebody who looks once a week. */
-export const WARNED_AHEAD_MS = 7 * 24 * 60 * 60_000;
 
 export const INTERNAL_CUSTOMER = 'internal';

@@ -19,9 +19,6 @@ const Record = Type.Object(
     account: Type.String({ description: 'What the account is called at the platform.' }),
     status: Type.Enum(['connected', 'expired'], { type: 'string' }),
     expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    renews_itself: Type.Boolean({
-      description: 'Whether it is renewed without you. Where it is not, connect again before `expires_at`.',
-    }),
     updated_at: Type.String({ format: 'date-time' }),
   },
   {
@@ -33,7 +30,6 @@ const Record = Type.Object(
         account: 'ada in Acme',
         status: 'connected',
         expires_at: null,
-        renews_itself: false,
         updated_at: '2026-11-16T15:04:05.000Z',
       },
     ],
@@ -58,7 +54,6 @@ function toApi(record: CredentialRecord) {
     account: record.account,
     status: record.status,
     expires_at: record.expiresAt?.toISOString() ?? null,
-    renews_itself: record.renewsItself,
     updated_at: record.updatedAt.toISOString(),
   };
 }

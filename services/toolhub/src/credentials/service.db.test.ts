@@ -285,37 +285,6 @@ describe('a token that cannot be renewed', () => {
   });
 });
 
-describe('who has to do something before an end', () => {
-  const DAYS = 24 * 60;
-  const WEEKS_AHEAD_MS = 30 * DAYS * MINUTE_MS;
-
-  it('is nobody while the token is renewed, and its customer once nothing renews it', async () => {
-    for (const [content, renewsItself] of [
-      [credential(60), true],
-      [credential(-60), true],
-      [credential(60, null), false],
-      [credential(-60, null), false],
-      [credential(null, null), false],
-    ] as const)
-      expect(await connect(content)).toMatchObject({ renewsItself });
-    await connect(credential(-5));
-    platform.behaviour = 'refuses';
-    expect(await open()).toEqual({ kind: 'token_expired' });
-    expect(await rig().credentials.get(customerId, 'rotating')).toMatchObject({
-      ...{ status: 'expired', renewsItself: false },
-    });
-  });
-
-  it('is its customer from the warning on, where renewing it weeks ahead has failed until then', async () => {
-    const connectors = [{ ...platform.connector, renewAheadMs: WEEKS_AHEAD_MS }];
-    const shown = () => rig({ connectors }).credentials.get(customerId, 'rotating');
-    await connect(credential(20 * DAYS));
-    expect(await shown()).toMatchObject({ renewsItself: true });
-    nowMs += 13 * DAYS * MINUTE_MS;
-    expect(await shown()).toMatchObject({ status: 'connected', renewsItself: false });
-  });
-});
-
 describe('configured accounts', () => {
   const session = { kind: 'internal', name: 'ops', scopes: ['tools:write'] } as const;
   const internal = () => ({

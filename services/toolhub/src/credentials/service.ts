@@ -14,7 +14,6 @@ import {
   type OpenedCredential,
   type OpenInput,
   type OpenResult,
-  WARNED_AHEAD_MS,
 } from './credential.ts';
 import type { InternalAccount, InternalAccounts } from './internal-accounts.ts';
 import type { CountRefresh } from './metrics.ts';
@@ -106,14 +105,8 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       account: row.account,
       status: isOver ? 'expired' : 'connected',
       expiresAt: row.expiresAt,
-      renewsItself: !isOver && row.refreshable && !isRenewalLate(row),
       updatedAt: row.updatedAt,
     };
-  }
-
-  /** What is renewed long before its end, and has not been until its customer is warned, will hardly be. */
-  function isRenewalLate({ platform, expiresAt }: CredentialRow): boolean {
-    return connectors.find(platform)?.renewAheadMs !== undefined && isDue(expiresAt, WARNED_AHEAD_MS);
   }
 
   /** A row that does not open is of no use to anyone but a thief: to the customer it is as if it were not there. */

@@ -3,7 +3,7 @@ import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import { SealError } from '@libs/seal';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { EmitEvent } from '../events/event.ts';
-import { type CredentialKey, type CredentialRow, WARNED_AHEAD_MS } from './credential.ts';
+import type { CredentialKey, CredentialRow } from './credential.ts';
 import type { Renewal } from './renewal.ts';
 import { listEnding, listToWarnOf, markWarned } from './upkeep-store.ts';
 
@@ -19,6 +19,8 @@ export interface UpkeepDependencies {
 const ROUND_MINUTES = 60;
 const ROWS_PER_PAGE = 200;
 const PAGES_MAX = 500;
+/** Long enough for somebody who looks once a week. */
+const WARNED_AHEAD_MS = 7 * 24 * 60 * 60_000;
 
 /**
  * Tokens that can only be renewed while they work are renewed long before they end, though nobody calls; of one that will

@@ -162,7 +162,6 @@ function testCredentials(options: InstanceOptions) {
           account: `${customerId}@${id}`,
           status: 'connected' as const,
           expiresAt: null,
-          renewsItself: false,
           updatedAt: new Date(0),
         })),
     internalAccounts: { names, find: () => undefined },
