@@ -180,20 +180,44 @@ test('a call that still runs after the wait: nothing is sent, and the answer say
   expect((await impatient.claim(call)).kind).toBe('running');
 });
 
-test('after 24 hours a key is free again, and the job forgets it', async () => {
-  await send({ idempotency_key: 'l' });
-  await db.database.query(
-    `update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`,
+test('[TH-5.9] after 24 hours a key is free again for a call with its own result, and the job forgets it alone', async () => {
+  const key = 'l';
+  const expire = () =>
+    db.database.query(`update idempotent_calls set expires_at = now() - interval '1 second' where key = $1`, [
+      key,
+    ]);
+  const first = await send({ idempotency_key: key });
+  const { rows } = await db.database.query<{ hours: number }>(
+    `select extract(epoch from expires_at - now())::float8 / 3600 as hours from idempotent_calls where key = $1`,
+    [key],
   );
-  await send({ idempotency_key: 'l' });
+  expect(rows[0]?.hours).toBeGreaterThan(23.9);
+  expect(rows[0]?.hours).toBeLessThanOrEqual(24);
+  await expire();
+  const second = await send({ idempotency_key: key });
   expect(alpha.log.calls).toHaveLength(2);
-  await db.database.query(
-    `update idempotent_calls set expires_at = now() - interval '1 second' where key = 'l'`,
-  );
+  expect(second.body.result).not.toEqual(first.body.result);
+  expect((await send({ idempotency_key: key })).body.result).toEqual(second.body.result);
+  await expire();
+  await send({ idempotency_key: 'younger' });
   const { database, billing } = hubs[0];
   const { jobs } = createIdempotency({ database, holder: billing.meter.holder, onError: () => {} });
   await jobs.handlers[0]?.handle();
-  expect((await db.database.query(`select 1 from idempotent_calls where key = 'l'`)).rows).toEqual([]);
+  const { rows: left } = await db.database.query<{ key: string }>(
+    'select key from idempotent_calls where key = any($1)',
+    [[key, 'younger']],
+  );
+  expect(left).toEqual([{ key: 'younger' }]);
+});
+
+test('[TH-5.9] a key is free again when its call could not even be counted', async () => {
+  await db.database.query('alter table plans rename to plans_away');
+  const failed = await send({ idempotency_key: 'm' }).finally(() =>
+    db.database.query('alter table plans_away rename to plans'),
+  );
+  expect(failed.status).toBe(500);
+  expect(errorOf(await send({ idempotency_key: 'm' }))).toBeUndefined();
+  expect(alpha.log.calls).toHaveLength(1);
 });
 
 test('the order of members does not matter, their values do', () => {

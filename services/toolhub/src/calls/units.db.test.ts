@@ -84,13 +84,17 @@ function postOffice(port: number): Connector {
         title: 'Send a letter',
         description: 'Posts a letter.',
         class: 'W',
-        inputSchema: Type.Object({ closed: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+        inputSchema: Type.Object(
+          { closed: Type.Optional(Type.Boolean()), then_closed: Type.Optional(Type.Boolean()) },
+          { additionalProperties: false },
+        ),
         outputSchema: Type.Object({}, { additionalProperties: false }),
         async run(args, context) {
           const to = args.closed === true ? closedPort : port;
           const answer = await context.fetch(`http://127.0.0.1:${to}/`, { method: 'POST', body: 'x' });
           if (answer.status >= 500) throw new ConnectorError('platform_unavailable', 'it answered 503');
           if (!answer.ok) throw new ConnectorError('platform_error', 'it refused', { platformCode: '403' });
+          if (args.then_closed === true) await context.fetch(`http://127.0.0.1:${closedPort}/`);
           return {};
         },
       }),
@@ -158,20 +162,21 @@ describe('the unit of a call', () => {
     expect(arrived).toBe(1);
   });
 
-  test('[TH-7.13] a key whose call found no connection is free, one that was cut is not', async () => {
+  test('[TH-7.13] a key whose call found no connection is free, one that was cut or half done is not', async () => {
     const id = await newCustomer();
     const first = await send(id, { closed: true, idempotency_key: 'k' });
     expect(first.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
     behaviour = 'cut';
     await send(id, { idempotency_key: 'cut' });
     behaviour = 'answer';
+    await send(id, { then_closed: true, idempotency_key: 'half done' });
     const { rows: taken } = await db.database.query<{ key: string }>(
-      'select key from idempotent_calls where customer_id = $1',
+      'select key from idempotent_calls where customer_id = $1 order by key',
       [id],
     );
-    expect(taken).toEqual([{ key: 'cut' }]);
+    expect(taken).toEqual([{ key: 'cut' }, { key: 'half done' }]);
     const again = await send(id, { idempotency_key: 'cut' });
     expect(again.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
-    expect(arrived).toBe(1);
+    expect(arrived).toBe(2);
   });
 });
