@@ -1,10 +1,12 @@
 // Mails of invoices: tried again, past those that are refused, and never for what is void.
 import type { Database } from '@libs/db';
+import type { Handler } from '@libs/jobs';
 import { MailError } from '@libs/mail';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { acquireLock } from './lock-store.ts';
+import { releaseWaitingInvoices } from './mails.ts';
 import { LOCK_NAME, LOCK_TTL_MS } from './run.ts';
-import { addCustomer, createOwnRig, createRig, never, type OwnRig, PERIOD } from './test/rig.ts';
+import { addCustomer, createOwnRig, createRig, never, type OwnRig, PERIOD, type Rig } from './test/rig.ts';
 
 let database: Database;
 let rig: OwnRig;
@@ -100,5 +102,82 @@ describe('mails', () => {
       status: 'paid',
     });
     await away.remove();
+  });
+
+  /** Tries what is due once, with a mailer that does this before it fails. */
+  async function tryInVain(before: (invoiceId: string) => Promise<unknown> = async () => {}): Promise<void> {
+    const mailer = {
+      async send({ id }: { id: string }) {
+        await before(id);
+        throw new MailError('refused', 'no such mailbox');
+      },
+    };
+    const shaky = await createRig(database, { mailer });
+    await database.query(
+      'update invoices set mail_due_at = statement_timestamp() where mail_due_at is not null',
+    );
+    await mailJob(shaky).handle([], { signal: never });
+    await shaky.remove();
+  }
+  const mailJob = ({ invoices }: Rig) =>
+    invoices.jobs.handlers.find(({ name }) => name === 'invoices.mail') as Handler;
+  const mailOf = async (customerId: string) =>
+    (
+      await database.query<{ status: string; mail_state: string; mail_due_at: Date | null }>(
+        'select status, mail_state, mail_due_at from invoices where customer_id = $1',
+        [customerId],
+      )
+    ).rows[0];
+  /** An invoice whose mail has not left. */
+  async function addUnsent(): Promise<string> {
+    const customer = await addCustomer(database, { plan: 'starter' });
+    const stopped = await createRig(database, {
+      mailer: {
+        send: async () => {
+          throw new MailError('refused', 'no such mailbox');
+        },
+      },
+    });
+    await stopped.invoices.run(PERIOD, { signal: never });
+    await stopped.remove();
+    return customer;
+  }
+
+  test('[TH-7.12] of an invoice that is voided while its mail is under way, none is tried again', async () => {
+    const customer = await addUnsent();
+    await tryInVain((id) => rig.invoices.void(id));
+    expect(await mailOf(customer)).toEqual({ status: 'void', mail_state: 'canceled', mail_due_at: null });
+  });
+
+  test('[TH-7.12] who was taken over has no say any more', async () => {
+    const customer = await addUnsent();
+    await database.query(`update invoices set status = 'open'`);
+    await tryInVain(() => database.query('update invoices set mail_attempts = mail_attempts + 1'));
+    expect(await mailOf(customer)).toMatchObject({ status: 'open', mail_state: 'sending' });
+  });
+
+  test('[TH-7.12] after forty tries nobody tries again by itself, until a run does', async () => {
+    const customer = await addUnsent();
+    await database.query('update invoices set mail_attempts = 38');
+    await tryInVain();
+    expect((await mailOf(customer))?.mail_due_at).not.toBeNull();
+    await tryInVain();
+    expect(await mailOf(customer)).toEqual({
+      ...{ status: 'failed_to_send', mail_state: 'failed', mail_due_at: null },
+    });
+    await rig.invoices.run(PERIOD, { signal: never });
+    expect(await mailOf(customer)).toMatchObject({ status: 'sent' });
+  });
+
+  test('[TH-7.16] a verified address lets its own invoices leave, and nobody else’s', async () => {
+    const [ada, eve] = [
+      await addCustomer(database, { plan: 'starter', isVerified: false }),
+      await addCustomer(database, { plan: 'starter', isVerified: false }),
+    ];
+    await rig.invoices.run(PERIOD, { signal: never });
+    await database.transaction((tx) => releaseWaitingInvoices(tx, ada));
+    await mailJob(rig).handle([], { signal: never });
+    expect(await mailOf(ada)).toMatchObject({ status: 'sent' });
+    expect(await mailOf(eve)).toMatchObject({ status: 'open', mail_state: 'waiting' });
   });
 });
