@@ -309,6 +309,66 @@ describe('what a process holds', () => {
     now = () => MIDMONTH;
   });
 
+  test('[TH-7.7] calls of two months that end together are counted each in its own month and on its own day', async () => {
+    const id = await newCustomer(5);
+    const service = newService();
+    const moments = ['2026-11-30T23:59:59Z', '2026-12-01T00:00:00Z', '2026-12-02T00:00:00Z'];
+    const checks: LimitCheck[] = [];
+    for (const moment of moments) {
+      now = () => new Date(moment);
+      checks.push(await service.meter.checkLimit(id));
+    }
+    now = () => MIDMONTH;
+    await Promise.all(checks.map((check) => settle(service, check, true)));
+    const count = async (sql: string) => (await db.database.query<{ count: number }>(sql, [id])).rows;
+    expect(
+      await count('select month::text, used, kept from usage_counters where customer_id = $1 order by month'),
+    ).toEqual([
+      { month: '2026-11-01', used: 1, kept: 1 },
+      { month: '2026-12-01', used: 2, kept: 2 },
+    ]);
+    expect(
+      await count('select day::text, calls from usage_daily where customer_id = $1 order by day'),
+    ).toEqual(moments.map((moment) => ({ day: moment.slice(0, 10), calls: 1 })));
+    expect(await openUnits(id)).toBe(0);
+  });
+
+  test.each(['40001', '40P01'])(
+    '[TH-7.7] a call that the database asks to count again (%s) is counted',
+    async (code) => {
+      const id = await newCustomer(5);
+      const service = newService();
+      const check = await service.meter.checkLimit(id);
+      await db.database.query('create sequence tries');
+      await db.database.query(
+        `create function refuse_once() returns trigger language plpgsql as $$ begin
+         if nextval('toolhub.tries') = 1 then raise exception 'once more' using errcode = '${code}'; end if;
+         return new;
+       end $$`,
+      );
+      await db.database.query(
+        'create trigger refuse_once before insert on usage_daily for each row execute function refuse_once()',
+      );
+      await settle(service, check, true);
+      await db.database.query('drop function refuse_once cascade');
+      await db.database.query('drop sequence tries');
+      expect(await counter(id)).toEqual({ used: 1, kept: 1 });
+      expect(await openUnits(id)).toBe(0);
+    },
+  );
+
+  test('[TH-7.3] a call that cannot be counted gives its unit back with the lease under which it was reserved', async () => {
+    const id = await newCustomer(5);
+    const service = newService();
+    const check = await service.meter.checkLimit(id);
+    const holder = await service.meter.holder.current();
+    await db.database.query('alter table usage_recent rename to away');
+    await settle(service, check, true);
+    await db.database.query('alter table away rename to usage_recent');
+    expect(failures.splice(0)).toHaveLength(1);
+    expect(await service.meter.holder.current()).not.toBe(holder);
+  });
+
   test('a database that fails gives the error to the callers, and nothing stays reserved', async () => {
     const id = await newCustomer(5);
     const service = newService();
