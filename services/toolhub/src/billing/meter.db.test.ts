@@ -357,6 +357,17 @@ describe('what a process holds', () => {
     },
   );
 
+  test('[TH-7.3] a sweep, and the end of another process, leave what a live process holds', async () => {
+    const id = await newCustomer(5);
+    const [service, other] = [newService(0), newService(1)];
+    await service.meter.checkLimit(id);
+    await other.meter.checkLimit(await newCustomer(5));
+    await other.sweep();
+    await other.close();
+    expect(await openUnits(id)).toBe(1);
+    expect(await counter(id)).toEqual({ used: 1, kept: 0 });
+  });
+
   test('[TH-7.3] a call that cannot be counted gives its unit back with the lease under which it was reserved', async () => {
     const id = await newCustomer(5);
     const service = newService();
