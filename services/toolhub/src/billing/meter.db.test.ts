@@ -357,6 +357,22 @@ describe('what a process holds', () => {
     },
   );
 
+  test('a lease that the sweep took is made anew, and one that is good outlives the end of an older one', async () => {
+    const database = pools[0] as Database;
+    const holder = createHolder({
+      database,
+      newId,
+      onError: (error) => void failures.push(error),
+      leaseMs: 200,
+    });
+    const first = await holder.current();
+    holder.abandon('hld_older');
+    expect(await holder.current()).toBe(first);
+    await db.database.query('delete from call_holders where id = $1', [first]);
+    await expect.poll(() => holder.current()).not.toBe(first);
+    await holder.close();
+  });
+
   test('[TH-7.3] a sweep, and the end of another process, leave what a live process holds', async () => {
     const id = await newCustomer(5);
     const [service, other] = [newService(0), newService(1)];
