@@ -373,6 +373,15 @@ describe('what a process holds', () => {
     await holder.close();
   });
 
+  test('a lease that could not be made is tried again by the next call', async () => {
+    const id = await newCustomer(5);
+    const service = newService();
+    await db.database.query('alter table call_holders rename to away');
+    await expect(service.meter.checkLimit(id)).rejects.toThrow(/call_holders/);
+    await db.database.query('alter table away rename to call_holders');
+    expect((await service.meter.checkLimit(id)).kind).toBe('reserved');
+  });
+
   test('[TH-7.3] a sweep, and the end of another process, leave what a live process holds', async () => {
     const id = await newCustomer(5);
     const [service, other] = [newService(0), newService(1)];
