@@ -176,6 +176,16 @@ describe('reports that must not be believed', () => {
     }
   });
 
+  test('that says no more than that the transfer arrived is kept once, however often it comes', async () => {
+    const { payment, transfer } = await openPayment();
+    const message = report(transfer, { status: 'RCVD' });
+    const before = await lastQuarantined();
+    for (let time = 0; time < 2; time += 1) await readAll('test', [message]);
+    const kept = (await harness.messagesOf(payment)).filter(({ content }) => content === message);
+    expect(kept).toHaveLength(1);
+    expect(await lastQuarantined()).toEqual(before);
+  });
+
   test('that contradicts what the network said before', async () => {
     const { payment, transfer } = await openPayment();
     await readAll('test', [report(transfer), report(transfer, { status: 'RJCT' })]);
