@@ -278,4 +278,6 @@ test('nothing is left over: no job, no error, no message put aside', async () =>
   expect(harness.errors).toEqual([]);
   expect(await harness.quarantine()).toEqual([]);
   expect(harness.lines).toEqual([]);
+  // What somebody orders of the sandbox says nothing about the rail.
+  expect(harness.health).toEqual({ failures: [], decisive: [], successes: 0 });
 });

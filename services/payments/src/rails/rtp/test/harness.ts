@@ -82,7 +82,7 @@ export async function createHarness(options: HarnessOptions = {}) {
   );
   const lines: LogLine[] = [];
   const errors: unknown[] = [];
-  const health = { failures: [] as string[], successes: 0 };
+  const health = { failures: [] as string[], decisive: [] as boolean[], successes: 0 };
   let opened: { rail: Rail; work: RailWork } | undefined;
 
   async function openRtp(deps: RailDependencies): Promise<Rail> {
@@ -94,7 +94,10 @@ export async function createHarness(options: HarnessOptions = {}) {
         ...deps,
         log: { error: write('error'), warn: write('warn') },
         health: {
-          reportFailure: async (_rail, _mode, failure) => void health.failures.push(failure.cause),
+          reportFailure: async (_rail, _mode, { cause, decisive }) => {
+            health.failures.push(cause);
+            health.decisive.push(decisive);
+          },
           reportSuccess: async () => {
             health.successes += 1;
           },

@@ -171,12 +171,27 @@ test('so is a late refusal, and only then ACH takes over', async () => {
   await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected', 'ach submitted']);
 });
 
-test('a network that is signed off is reported, and the payment goes by ACH', async () => {
+test('a network that is signed off is reported, and the payment goes by ACH; a bank in it proves nothing alone', async () => {
   harness.health.failures.length = 0;
-  react = (message, response) => response.writeHead(200).end(report(transferIn(message), 'RJCT', '9948'));
+  harness.health.decisive.length = 0;
+  for (const code of ['9948', '9912']) {
+    react = (message, response) => response.writeHead(200).end(report(transferIn(message), 'RJCT', code));
+    const payment = await pay();
+    await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected', 'ach submitted']);
+  }
+  await expect.poll(() => harness.health.failures).toEqual(['signed_off', 'signed_off']);
+  expect(harness.health.decisive).toEqual([true, false]);
+});
+
+test('a refusal without a reason is final, and nobody makes a code up', async () => {
+  react = (message, response) => response.writeHead(200).end(report(transferIn(message), 'RJCT'));
   const payment = await pay();
-  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected', 'ach submitted']);
-  await expect.poll(() => harness.health.failures).toEqual(['signed_off']);
+  await expect.poll(() => attemptsOf(payment)).toEqual(['rtp rejected']);
+  expect(await harness.payment(payment)).toMatchObject({
+    status: 'failed',
+    attempts: [{ code: null }],
+    failure: { code: 'rejected_by_network', network_code: null },
+  });
 });
 
 test('a gateway that is not there gives the payment back to ACH', async () => {
