@@ -10,6 +10,9 @@ import type { TelegramMessage } from './message.ts';
 import { type BotApiServer, startBotApi } from './test/bot-api-server.ts';
 
 const SECRET = 'AAE_abcdefghijklmnopqrstuvwxyz012345';
+const FIRST_MESSAGE_SECONDS = 1_793_500_000;
+/** Messages are kept for ninety days, so the tests live in the days of theirs. */
+const now = () => new Date((FIRST_MESSAGE_SECONDS + 86_400) * 1_000);
 const connector = createTelegramConnector();
 let api: BotApiServer;
 let db: TestDatabase;
@@ -39,6 +42,7 @@ function context(overrides: Partial<TestContextInput> = {}): ToolContext {
     allow: [new URL(api.url).host],
     baseUrl: api.url,
     database: db.database,
+    now,
     ...overrides,
   });
 }
@@ -54,7 +58,7 @@ type Page = { items: TelegramMessage[]; next_cursor: string | null };
 function text(messageId: number, content: string, more: Record<string, unknown> = {}) {
   return {
     message_id: messageId,
-    date: 1_793_500_000 + messageId,
+    date: FIRST_MESSAGE_SECONDS + messageId,
     chat: { id: 77, type: 'private', first_name: 'Ann', username: 'ann_lee' },
     from: { id: 77, is_bot: false, first_name: 'Ann', username: 'ann_lee' },
     text: content,
@@ -191,7 +195,7 @@ describe('received messages', () => {
       const there = await call<Page>('telegram_list_messages', { chat_id });
       expect(there.items.map((message) => message.text)).toEqual(['elsewhere']);
     }
-    const since = new Date((1_793_500_000 + 249) * 1_000).toISOString();
+    const since = new Date((FIRST_MESSAGE_SECONDS + 249) * 1_000).toISOString();
     const late = await call<Page>('telegram_list_messages', { chat_id: 77, since });
     expect(late.items.map(({ message_id }) => message_id)).toEqual([250, 249]);
     const made = { sentAt: '2026-01-01T00:00:00Z', chatId: 1, messageId: 1 };
@@ -230,11 +234,11 @@ describe('received messages', () => {
     api.renumber(token, 400);
     api.push(token, { message: text(2, 'a week later') });
     api.push(token, { edited_message: text(1, 'edited', { edit_date: 1_793_600_000 }) });
-    const later = context({ now: () => new Date(Date.now() + 8 * 86_400_000) });
+    const later = context({ now: () => new Date(now().getTime() + 8 * 86_400_000) });
     const page = await call<Page>('telegram_list_messages', {}, later);
     expect(page.items.map((message) => message.text)).toEqual(['a week later', 'edited']);
     api.push(token, { message: text(3, 'and on') });
-    const again = context({ now: () => new Date(Date.now() + 8 * 86_400_000 + 60_000) });
+    const again = context({ now: () => new Date(now().getTime() + 8 * 86_400_000 + 60_000) });
     expect((await call<Page>('telegram_list_messages', {}, again)).items).toHaveLength(3);
     expect(api.calls.at(-1)?.parameters.offset).toBe(403);
   });
@@ -256,7 +260,7 @@ describe('received messages', () => {
 
   it('are forgotten after their time', async () => {
     api.push(token, { message: text(1, 'old') });
-    const later = () => new Date((1_793_500_000 + 91 * 86_400) * 1_000);
+    const later = () => new Date((FIRST_MESSAGE_SECONDS + 91 * 86_400) * 1_000);
     expect((await call<Page>('telegram_list_messages', {}, context({ now: later }))).items).toEqual([]);
   });
 });
@@ -323,12 +327,12 @@ describe('updates by webhook', () => {
     expect(told).toEqual(['asked for']);
     await collect(sent);
     expect(api.webhook(token)).toBeUndefined();
-    const later = () => new Date(Date.now() + 16 * 60_000);
+    const later = () => new Date(now().getTime() + 16 * 60_000);
     await collect(context({ inboundUrl, now: later }));
     const first = api.webhook(token);
     expect(first).toBeDefined();
     await fetch(`${api.url}/bot${token}/deleteWebhook`, { method: 'POST', body: '{}' });
-    await collect(context({ inboundUrl, now: () => new Date(Date.now() + 32 * 60_000) }));
+    await collect(context({ inboundUrl, now: () => new Date(now().getTime() + 32 * 60_000) }));
     expect(api.webhook(token)).toBeDefined();
     expect(api.webhook(token)).not.toEqual(first);
   });
