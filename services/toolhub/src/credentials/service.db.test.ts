@@ -270,6 +270,26 @@ describe('a token that the platform refuses', () => {
     expect(tokenOf(await rig().credentials.openAfterRefusal(refused.opened))).toBe('access-0');
     expect(await events()).toEqual(['credential.expired', 'credential.recovered']);
   });
+
+  it('says nothing of the one that took its place, also where the customer had disconnected in between', async () => {
+    await connect(credential(null, null));
+    const refused = await open();
+    if (refused.kind !== 'ok') throw new Error('not open');
+    await rig().credentials.remove(customerId, 'rotating');
+    nowMs += 1;
+    await connect({ access_token: 'connected anew' });
+    expect(tokenOf(await rig().credentials.openAfterRefusal(refused.opened))).toBe('connected anew');
+    expect(tokenOf(await open())).toBe('connected anew');
+    expect(await events()).toEqual([]);
+  });
+
+  it('is renewed for a configured account, too', async () => {
+    const at = rig({ internal: { rotating: { two: credential(60, `cfg-${customerId}`) } } });
+    const session = { kind: 'internal', name: 'ops', scopes: ['tools:write'] } as const;
+    const refused = await at.credentials.open({ session, platform: 'rotating', account: 'two' });
+    if (refused.kind !== 'ok') throw new Error('not open');
+    expect(tokenOf(await at.credentials.openAfterRefusal(refused.opened))).toBe('access-1');
+  });
 });
 
 describe('a token that cannot be renewed', () => {

@@ -108,9 +108,10 @@ export interface NewCredential extends CredentialKey {
   now: Date;
 }
 
+// Versions begin with the moment: one that is stored after another was removed must not be taken for that one.
 const PUT = `insert into credentials as held (customer_id, platform, slot, account, status, sealed, expires_at,
-    refreshable, seed, created_at, updated_at)
-  values ($1, $2, $3, $4, 'connected', $5, $6, $7, $8, $9, $9)
+    refreshable, seed, created_at, updated_at, version)
+  values ($1, $2, $3, $4, 'connected', $5, $6, $7, $8, $9, $9, (extract(epoch from $9::timestamptz) * 1000)::bigint)
   on conflict (customer_id, platform, slot) do update set account = excluded.account, status = 'connected',
     sealed = excluded.sealed, expires_at = excluded.expires_at, refreshable = excluded.refreshable,
     seed = excluded.seed, version = held.version + 1, lease_id = null, lease_until = null,
