@@ -220,6 +220,18 @@ describe('a call that waits', () => {
     expect([page.body.data.length, rest.body.data.length]).toEqual([60, 40]);
     expect(rest.body.next_cursor).toBeNull();
   });
+
+  test('[TH-11.11] waits with others that fill 64 MiB at most', async () => {
+    const ada = await newCareful();
+    const { approval_id: id } = await waitFor(ada, { text: 'long' });
+    await db.database.query(
+      `update approvals set sealed_arguments = convert_to(repeat('x', 64 * 1024 * 1024 - 10), 'UTF8') where id = $1`,
+      [id],
+    );
+    expect((await send(ada, { text: 'one more' })).error?.code).toBe('rate_limited');
+    await db.database.query('delete from approvals where id = $1', [id]);
+    await waitFor(ada, { text: 'one more' });
+  });
 });
 
 describe('after it was allowed', () => {

@@ -270,6 +270,11 @@ describe('personal tokens', () => {
 
   test('[TH-3] an expired token is refused', async () => {
     const { id, token } = await makeToken(url, account, { expires_in_days: 1 });
+    const { rows } = await database.database.query(
+      `select extract(epoch from expires_at - created_at)::int as seconds from personal_tokens where id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ seconds: 24 * 60 * 60 }]);
     await database.database.query(
       `update personal_tokens set expires_at = now() - interval '1 s' where id = $1`,
       [id],

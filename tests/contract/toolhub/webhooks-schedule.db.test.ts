@@ -1,6 +1,7 @@
 // The contract's own times: retries measured at the receiver, and the life of a dead letter by a test clock.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deliveryRules } from '../../../services/toolhub/src/webhooks/rules.ts';
 import {
   ADMIN_TOKEN,
   createToolhubDatabase,
@@ -51,6 +52,13 @@ async function setUp(path: string) {
   const { body: sent } = await api('POST', '/api/webhooks/test');
   return { api, path, letters, sent, secret: config.webhook_secret as string };
 }
+
+test('[TH-8.5] a receiver has ten seconds, and neither the time that it asks for nor a 410 changes the schedule', () => {
+  expect(deliveryRules).toMatchObject({
+    ...{ timeoutMs: 10_000, retryDelaysMs: [1_000, 4_000, 16_000], jitter: 0 },
+    ...{ honourRetryAfter: false, disableOnGone: false, keepUndeliveredMs: 7 * 24 * HOUR_MS },
+  });
+});
 
 test('[TH-8.5] retries after 1, 4 and 16 seconds, then a dead letter for 7 days that can be replayed', {
   timeout: 60_000,
