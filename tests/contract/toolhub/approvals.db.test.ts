@@ -221,6 +221,16 @@ describe('a call that waits', () => {
     expect(rest.body.next_cursor).toBeNull();
   });
 
+  test('[TH-11.11] waits once, however many times it comes at once', async () => {
+    const ada = await newCareful();
+    const asked = await Promise.all(
+      Array.from({ length: 16 }, (_, nth) =>
+        send(ada, { text: 'hello' }, { url: nth % 2 === 0 ? here.url : there.url }),
+      ),
+    );
+    expect(new Set(asked.map(({ error }) => error?.approval_id)).size).toBe(1);
+  });
+
   test('[TH-11.11] waits with others that fill 64 MiB at most', async () => {
     const ada = await newCareful();
     const { approval_id: id } = await waitFor(ada, { text: 'long' });
