@@ -177,6 +177,22 @@ describe('a password', () => {
     expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
   });
 
+  test('[TH-3.9] that is changed, or reset by another link, ends the links to reset it', async () => {
+    const ada = await signUp(url);
+    const forget = (count: number) =>
+      post('/api/auth/forgot', { email: ada.email }).then(() => linkIn(ada.email, 'reset', count));
+    const password = 'another horse battery';
+    const isOver = async (token: string) =>
+      (await post('/api/auth/reset', { token, password: PASSWORD })).body.code === 'link_not_valid';
+    const first = await forget(1);
+    expect((await post('/api/auth/password', { current: PASSWORD, new: password }, ada)).status).toBe(204);
+    expect(await isOver(first)).toBe(true);
+    const [second, third] = [await forget(2), await forget(3)];
+    expect((await post('/api/auth/reset', { token: third, password })).status).toBe(204);
+    expect([await isOver(second), await isOver(third)]).toEqual([true, true]);
+    expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
+  });
+
   test('[TH-3.9] that is set anew is followed by no session and no other password of who knew the old one', async () => {
     const [ada, other] = [await signUp(url), await signUp(url)];
     const { rows: others } = await db.database.query<{ password_hash: string }>(
