@@ -49,6 +49,36 @@ test.each([
   },
 );
 
+/** The first message arrives, and the process that sent it dies; what it is sent again with is for the test to say. */
+const diesAfterSending =
+  (again: (transport: RtpTransport) => RtpTransport['send']) =>
+  (transport: RtpTransport): RtpTransport => {
+    let sends = 0;
+    return {
+      ...transport,
+      async send(messages) {
+        sends += 1;
+        if (sends > 1) return sends === 2 ? again(transport)(messages) : transport.send(messages);
+        await transport.send(messages);
+        throw new Error('the process died');
+      },
+    };
+  };
+
+test('[P-4.14] a repeat that does not leave proves nothing: the first may have arrived, and no other rail pays', async () => {
+  const neverLeft = { kind: 'never_left', reason: 'ECONNREFUSED' } as const;
+  const wrap = diesAfterSending(() => async (messages) => messages.map(() => neverLeft));
+  const payment = await payOnce({ wrap, answerMs: 2_000, policy: { inquireAfterMs: 60_000 } });
+  expect(payment.attempts).toMatchObject([{ rail: 'rtp', status: 'settled' }]);
+});
+
+test('a process that comes back when the network may have forgotten the message does not send it again', async () => {
+  const wrap = diesAfterSending((transport) => transport.send);
+  const policy = { inquireAfterMs: 60_000, resendWithinMs: 0 };
+  const payment = await payOnce({ wrap, answerMs: 2_000, policy });
+  expect(await kinds(payment)).toEqual(['out pacs.008', 'in pacs.002']);
+});
+
 test.each([
   ['read', READ_JOB],
   ['made', ANSWER_JOB],
