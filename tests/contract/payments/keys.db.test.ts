@@ -197,6 +197,22 @@ test('[P-3.7] a rolled key works on for the overlap, and its successor at once',
   expect(await read(atOnce.body.key)).toBe(200);
 });
 
+test('[P-3.7] neither a rolled key nor its successor works longer than the key was made for', async () => {
+  const { id } = await harness.organisation();
+  const expiresAt = new Date(harness.time.now().getTime() + 60_000).toISOString();
+  const old = await harness.key(id, { mode: 'test', expires_at: expiresAt });
+  const rolled = await harness.call('POST', `/v1/admin/keys/${old.id}/roll`, {
+    key: ADMIN_TOKEN,
+    body: { overlap_seconds: 3_600 },
+  });
+  expect([rolled.status, rolled.body.expires_at]).toEqual([201, expiresAt]);
+  const read = async (key: string) => (await harness.call('GET', '/v1/events', { key })).status;
+  expect([await read(old.key), await read(rolled.body.key)]).toEqual([200, 200]);
+  harness.time.advance(61_000);
+  await expect.poll(() => read(old.key)).toBe(401);
+  expect(await read(rolled.body.key)).toBe(401);
+});
+
 test('[P-3.8] the operator makes organisations and keys, and revokes them', async () => {
   const { id } = await harness.organisation();
   expect(id).toMatch(/^org_/);
