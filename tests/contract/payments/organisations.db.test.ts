@@ -300,6 +300,10 @@ describe('live access', () => {
     expect((await nextMail(harness, person.email, /Live access is approved/)).text).toContain('/live/keys');
     const live = await make();
     expect(live.body).toMatchObject({ mode: 'live', key: expect.stringMatching(/^sk_live_/) });
+    // Who looks at test mode has no hold on a live key, which needs the approval.
+    const ofLive = `/v1/keys/${live.body.id}`;
+    expect((await person.call('POST', `${ofLive}/roll`, { overlap_seconds: 0 })).status).toBe(404);
+    expect((await person.call('DELETE', ofLive)).status).toBe(404);
     expect((await harness.call('GET', '/v1/payments', { key: live.body.key })).status).toBe(200);
     expect((await ask()).status).toBe(409);
     const made = await harness.organisation();
