@@ -100,7 +100,10 @@ async function takeReports(
   tx: Queryable,
   reports: readonly ReceivedReport[],
 ): Promise<ReadWork> {
-  const ended = await acceptFirst(tx, plainAcceptances(deps.connections, reports));
+  const plain = plainAcceptances(deps.connections, reports);
+  const reported = new Set(reports.map(({ report }) => report.original.instructionId));
+  for (const { instructionId } of plain) reported.delete(instructionId);
+  const ended = await acceptFirst(tx, plain, [...reported]);
   const accepted = new Map(ended.map((one) => [one.instructionId, one]));
   const others = reports.filter(({ report }) => !accepted.has(report.original.instructionId));
   const references = new Set(others.map(({ report }) => report.original.instructionId));

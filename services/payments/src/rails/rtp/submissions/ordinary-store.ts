@@ -77,15 +77,20 @@ export type AcceptedSubmission = Pick<
 /**
  * Ends instructions that were handed over and wait for their first answer, where the network accepted these very transfers;
  * answers those that it ended. What is otherwise in any way is left as it is, for who looks at each: nearly all answers are
- * this one, and one statement does for them what a look with a lock, and a change, do for the others.
+ * this one, and one statement does for them what a look with a lock, and a change, do for the others. Those others are locked
+ * by it as well, each in its place: who locked them afterwards, behind those that are ended, would leave the order.
  */
 export async function acceptFirst(
   tx: Queryable,
   accepted: readonly AcceptedTransfer[],
+  others: readonly string[],
 ): Promise<AcceptedSubmission[]> {
   // Tables that lie on different servers are not joined.
   if (accepted.length === 0 || tx.isSpread) return [];
-  const ordered = inOrder(accepted);
+  const ordered = inOrder([
+    ...accepted,
+    ...others.map((instructionId) => ({ instructionId, messageId: null, amountCents: 0, mode: 'test' })),
+  ]);
   const { rows } = await tx.query<AcceptedSubmission>({ name: 'rtp.accept_first', text: ACCEPT_FIRST }, [
     textArray(ordered.map((one) => one.instructionId)),
     textArray(ordered.map((one) => one.messageId)),
@@ -95,16 +100,25 @@ export async function acceptFirst(
   return rows;
 }
 
+const isFirstAnswer = (stored: string, answer: string) =>
+  `${stored}.state = 'sent' and ${stored}.first_sent_at is not null and ${stored}.message_id = ${answer}.message_id
+    and ${stored}.amount = ${answer}.amount and (right(${stored}.tenant_id, 5) = '.live') = ${answer}.is_live`;
+
+// Without `offset` the planner may look for rows to change before it locks the others, and then it locks none of them.
 const ACCEPT_FIRST = `
 update rtp_submissions s set state = 'accepted', due_at = null
 from (
   select wanted.*, found.place from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[])
     as wanted (reference, message_id, amount, is_live)
   cross join lateral (select tenant_id from rail_references r where r.reference = wanted.reference limit 1) as r
-  cross join lateral (select stored.ctid as place from rtp_submissions stored
+  cross join lateral (select stored.ctid as place, (${isFirstAnswer('stored', 'wanted')}) is true as ends
+    from rtp_submissions stored
     where stored.tenant_id = r.tenant_id and stored.instruction_id = wanted.reference limit 1) as found
+  left join lateral (select from rtp_submissions held
+    where not found.ends and held.tenant_id = r.tenant_id and held.instruction_id = wanted.reference limit 1
+    for update) as held on true
+  offset 0
 ) as c
-where s.ctid = c.place and s.state = 'sent' and s.first_sent_at is not null
-  and s.message_id = c.message_id and s.amount = c.amount and (right(s.tenant_id, 5) = '.live') = c.is_live
+where s.ctid = c.place and ${isFirstAnswer('s', 'c')}
 returning s.tenant_id as "tenantId", s.instruction_id as "instructionId", s.payment_id as "paymentId",
   s.attempt_id as "attemptId"`;
