@@ -177,6 +177,32 @@ describe('a password', () => {
     expect((await post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
   });
 
+  test('[TH-3.9] links work for an hour to reset it, for a day to verify the address, and not a moment longer', async () => {
+    const ada = await signUp(url);
+    const verify = await linkIn(ada.email, 'verify');
+    await post('/api/auth/forgot', { email: ada.email });
+    const reset = await linkIn(ada.email, 'reset');
+    const { rows } = await db.database.query(
+      `select kind, extract(epoch from expires_at - created_at)::int / 3600 as hours from mail_tokens
+       where customer_id = $1 order by kind`,
+      [ada.id],
+    );
+    expect(rows).toEqual([
+      { kind: 'reset', hours: 1 },
+      { kind: 'verify', hours: 24 },
+    ]);
+    await db.database.query(
+      `update mail_tokens set created_at = created_at - interval '2 days', expires_at = now() - interval '1 second'
+       where customer_id = $1`,
+      [ada.id],
+    );
+    const late = [
+      await post('/api/auth/verify', { token: verify }),
+      await post('/api/auth/reset', { token: reset, password: 'a password too late' }),
+    ];
+    expect(late.map(({ body }) => body.code)).toEqual(['link_not_valid', 'link_not_valid']);
+  });
+
   test('[TH-3.9] that is changed, or reset by another link, ends the links to reset it', async () => {
     const ada = await signUp(url);
     const forget = (count: number) =>
