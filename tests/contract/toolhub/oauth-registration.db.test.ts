@@ -97,6 +97,19 @@ describe('registration', () => {
     expect([status, body.error]).toEqual([413, 'invalid_request']);
   });
 
+  test('[TH-4.2] a client has at most 20 addresses and a name of 200 characters', async () => {
+    const register = async (addresses: number, name: number) => {
+      const body = {
+        redirect_uris: Array.from({ length: addresses }, (_, nth) => `https://app.example/${nth}`),
+        ...{ client_name: 'n'.repeat(name), token_endpoint_auth_method: 'none' },
+      };
+      return (await call(`${url}/oauth/register`, { body })).status;
+    };
+    expect([await register(20, 200), await register(21, 200), await register(20, 201)]).toEqual([
+      201, 400, 400,
+    ]);
+  });
+
   test.each([
     'http://example.com/cb',
     'javascript:alert(1)',
