@@ -191,6 +191,11 @@ describe('a password', () => {
       { kind: 'reset', hours: 1 },
       { kind: 'verify', hours: 24 },
     ]);
+    const crossed = [
+      await post('/api/auth/verify', { token: reset }),
+      await post('/api/auth/reset', { token: verify, password: 'by the wrong link' }),
+    ];
+    expect(crossed.map(({ body }) => body.code)).toEqual(['link_not_valid', 'link_not_valid']);
     await db.database.query(
       `update mail_tokens set created_at = created_at - interval '2 days', expires_at = now() - interval '1 second'
        where customer_id = $1`,
