@@ -243,6 +243,31 @@ describe('files that the bank refuses', () => {
     expect((await house.check(other)).ok).toBe(true);
   });
 
+  test('[P-5.16] what came back of it before stays as it is', async () => {
+    const other = await house.addTenant('org_files_answered');
+    await house.moveClock(other, fromNewYork('2083-08-02', '09:00'));
+    const [back, good] = [await house.pay(other), await house.pay(other)];
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-08-02', '23:00'));
+    await house.force(other, back, 'return', 'R02');
+    const entries = async () => {
+      const { rows } = await house.database.query<{ id: string; state: string; file: string }>(
+        'select payment_id as id, state, file_id as file from ach_entries where tenant_id = $1',
+        [other.id],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    };
+    const sent = await entries();
+    expect([sent.get(back)?.state, sent.get(good)?.state]).toEqual(['returned', 'sent']);
+    const file = sent.get(good)?.file;
+    expect(sent.get(back)?.file).toBe(file);
+    await post(`/v1/admin/ach_files/${file}/reject`, { reason: 'duplicate batch', resend: true }, admin);
+    await house.moveClock(other, fromNewYork('2083-08-03', '23:00'));
+    const again = await entries();
+    expect([again.get(back)?.state, again.get(good)?.state]).toEqual(['returned', 'sent']);
+    expect([again.get(back)?.file, again.get(good)?.file === file]).toEqual([file, false]);
+  });
+
   test('[P-5.16] no resend: its payments fail, and nobody was paid', async () => {
     const { other, id, file } = await sentFile('org_files_failed');
     await post(`/v1/admin/ach_files/${file}/reject`, { reason: 'unknown company', resend: false }, admin);
