@@ -14,6 +14,8 @@ const PAYMENTS_PER_RUN = 250;
 const RUNS = Math.ceil(CASES / PAYMENTS_PER_RUN);
 /** How many are submitted, and meet a crash, together. */
 const TOGETHER = 5;
+/** No more wait than a busy machine gets done while one is waited for. */
+const JOBS_WAITING_MAX = 100;
 
 const policy = {
   inquireAfterMs: 40,
@@ -57,6 +59,7 @@ async function run(plans: readonly Plan[]): Promise<End[]> {
     // The plans must be known before the first message leaves, which is after the ids are.
     const planFor = (id: string, index: number) => unreliable.plans.set(id, group[index] as Plan);
     paid.push(...(await harness.payNamed(inputs, planFor)));
+    await expect.poll(() => harness.jobsLeft(), { interval: 50 }).toBeLessThan(JOBS_WAITING_MAX);
   }
   await expect.poll(() => harness.jobsLeft(), { interval: 50 }).toBe(0);
   await unreliable.calm();
