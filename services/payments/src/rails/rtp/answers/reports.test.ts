@@ -40,6 +40,15 @@ describe('a report ends its instruction at once', () => {
     ['that comes twice', [ours, ours]],
     ['that rejects', [{ ...ours, report: { ...ours.report, status: 'RJCT' as const } }]],
     [
+      'about another transaction',
+      [
+        {
+          ...ours,
+          report: { ...ours.report, original: { ...ours.report.original, transactionId: 'someone-elses' } },
+        },
+      ],
+    ],
+    [
       'without an amount',
       [{ ...ours, report: { ...ours.report, original: { ...ours.report.original, amountCents: null } } }],
     ],
