@@ -6,11 +6,12 @@ const LARGE = 32;
 const BUSY_FACTOR = 2;
 /** How much the last batch counts in what batches usually take: a single slow one changes nothing. */
 const LAST_COUNTS = 0.1;
-/** The quickest one is forgotten slowly, in case the database or the work has changed. */
-const FORGETTING = 1.01;
+/** The quickest one is forgotten over some thousand, in case the database or the work has changed: waiting itself makes them alike. */
+const FORGETTING = 1.001;
 /** Enough for those of the last batch to be back: with 1.5 a batch left with 12 of 16, and four processes took in 7 % less. */
 const WAITS_PER_BATCH = 4;
-const WAIT_MS_MAX = 25;
+/** On slow machines, too: with 25 ms batches left with 12 of 16 there, and a payment cost four processes a fifth more. */
+const WAIT_MS_MAX = 60;
 
 /**
  * How long small batches wait to become larger ones, for work that several processes do on one database. A batch costs
