@@ -196,10 +196,10 @@ describe('a password', () => {
       await post('/api/auth/reset', { token: verify, password: 'by the wrong link' }),
     ];
     expect(crossed.map(({ body }) => body.code)).toEqual(['link_not_valid', 'link_not_valid']);
+    const ago = (ms: number) => new Date(Date.now() - ms);
     await db.database.query(
-      `update mail_tokens set created_at = created_at - interval '2 days', expires_at = now() - interval '1 second'
-       where customer_id = $1`,
-      [ada.id],
+      'update mail_tokens set created_at = $2, expires_at = $3 where customer_id = $1',
+      [ada.id, ago(2 * 24 * 60 * 60_000), ago(1_000)],
     );
     const late = [
       await post('/api/auth/verify', { token: verify }),
