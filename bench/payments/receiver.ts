@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Arrival } from './receiver-process.ts';
 
+const WAIT_MS_MAX = 30_000;
+
 export interface Receiver {
   url: string;
   host: string;
-  /** What arrived since the last call. */
-  takeArrivals(): Promise<Arrival[]>;
+  /** What arrived since the last call; with a number, once there are as many, or after half a minute an error. */
+  takeArrivals(count?: number): Promise<Arrival[]>;
   stop(): Promise<void>;
 }
 
@@ -19,9 +21,10 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     host: `127.0.0.1:${port}`,
-    async takeArrivals() {
-      child.send('arrivals');
-      const [arrivals] = (await once(child, 'message')) as [Arrival[]];
+    async takeArrivals(count = 0) {
+      child.send(count);
+      const signal = AbortSignal.timeout(WAIT_MS_MAX);
+      const [arrivals] = (await once(child, 'message', { signal })) as [Arrival[]];
       return arrivals;
     },
     async stop() {

@@ -111,7 +111,9 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
       ...lanesOf(SUBMIT_JOB),
       batchMax: JOBS_AT_ONCE,
       items: { max: PAYMENTS_AT_ONCE, of: (job) => keysIn(job).length },
-      concurrency: 1,
+      // One is prepared while the database writes the other: one by one, a process that does all completed a seventh less,
+      // and took in half as much again as it completed.
+      concurrency: 2,
       // These jobs hold payments: they are tried until they succeed, and every failure is reported on the way.
       attemptsMax: Number.MAX_SAFE_INTEGER,
       async handle(jobs) {
