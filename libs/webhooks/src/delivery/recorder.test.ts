@@ -11,12 +11,11 @@ const resultOf = (id: string) => ({ id, tenantId: 't', endpointId: id, kind: 'de
 function trial(refuse: (ids: readonly string[]) => unknown) {
   const seen = { written: [] as string[], delayed: [] as string[], settled: [] as string[], errors: 0 };
   const store = {
-    async recordFinished(_db, results) {
+    async recordDelivered(_db, results) {
       const ids = results.map(({ id }) => id);
       const error = refuse(ids);
       if (error !== undefined) throw error;
       seen.written.push(...ids);
-      return ids;
     },
     async delay(refs) {
       seen.delayed.push(...refs.map(({ id }) => id));

@@ -133,7 +133,7 @@ export class Recorder {
     const { store, hooks, database } = this.#options;
     if (hooks.onDelivered === undefined && results.every(isDelivered)) {
       // The common case is a single statement, which needs no transaction around it.
-      await store.recordFinished(database, results);
+      await store.recordDelivered(database, results);
       return;
     }
     await database.transaction(async (tx) => {

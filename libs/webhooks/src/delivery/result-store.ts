@@ -22,6 +22,11 @@ const EXPIRE_STATEMENTS_MAX = 100;
 /** Manual retries may go on for ever; the log of one delivery may not. */
 const ATTEMPTS_KEPT_MAX = 50;
 
+/** The list of one that the log of a delivery grows by. */
+function attemptsOf({ attempt }: DeliveryResult): string | null {
+  return attempt && JSON.stringify([attempt]);
+}
+
 export type ResultStore = ReturnType<typeof createResultStore>;
 
 /*
@@ -29,8 +34,11 @@ export type ResultStore = ReturnType<typeof createResultStore>;
  * sent the same row, because one was taken for dead, the first to write wins and the other changes nothing.
  */
 export function createResultStore(database: Database, schema: string) {
-  const attempts = `(case when jsonb_array_length(q.attempts) < ${ATTEMPTS_KEPT_MAX} then q.attempts
-    else q.attempts - 0 end) || coalesce(done.attempt::jsonb, '[]')`;
+  // Nearly all are delivered by their first try, whose list of one is taken as it comes.
+  const attempt = `coalesce(done.attempt::jsonb, '[]')`;
+  const attempts = `case when jsonb_array_length(q.attempts) = 0 then ${attempt}
+    when jsonb_array_length(q.attempts) < ${ATTEMPTS_KEPT_MAX} then q.attempts || ${attempt}
+    else (q.attempts - 0) || ${attempt} end`;
 
   // Not prepared: a plan that was made while the queue was empty would read it whole when it is long.
   const taken = `taken as (
@@ -43,9 +51,8 @@ export function createResultStore(database: Database, schema: string) {
 )
 insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, created_at, tries, attempts, status,
   url, finished_at, expires_at)
-select * from taken
-returning id`;
-  const recordAlone = `with ${taken}`;
+select * from taken`;
+  const recordAlone = `with ${taken} returning id`;
   const recordFinished = `with healthy as (
   delete from ${schema}.failing_endpoints f using unnest($9::text[], $10::text[]) as e (tenant_id, endpoint_id)
   where f.tenant_id = e.tenant_id and f.endpoint_id = e.endpoint_id
@@ -69,30 +76,40 @@ returning id`;
     return rows.map((row) => row.id);
   }
 
+  /** From the queue to the log, in one statement where tables lie on one server; endpoints that answered well are healthy again. */
+  async function record(
+    tx: Queryable,
+    results: readonly DeliveryResult[],
+    returning: '' | ' returning id',
+  ): Promise<string[]> {
+    const delivered = results.filter((result) => result.kind === 'delivered');
+    const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
+    const columns = [
+      textArray(results.map((result) => result.tenantId)),
+      textArray(results.map((result) => result.id)),
+      results.map((result) => result.tries),
+      textArray(results.map((result) => result.status)),
+      textArray(results.map(attemptsOf)),
+      textArray(results.map((result) => result.url)),
+      timestamptzArray(results.map((result) => result.finishedAt as Date)),
+      results.map((result) => result.expiresAt),
+    ];
+    if (tx.isSpread) return withinTransaction(tx, (own) => recordApart(own, columns, healthy));
+    const { rows } = await tx.query<{ id: string }>(recordFinished + returning, [
+      ...columns,
+      ...endpointColumns(healthy),
+    ]);
+    return rows.map((row) => row.id);
+  }
+
   return {
-    /**
-     * From the queue to the log, in one statement where tables lie on one server; endpoints that answered well are healthy again. Gives the ids of the
-     * results that counted.
-     */
-    async recordFinished(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
-      const delivered = results.filter((result) => result.kind === 'delivered');
-      const healthy = [...new Map(delivered.map((result) => [laneKey(result), result])).values()];
-      const columns = [
-        textArray(results.map((result) => result.tenantId)),
-        textArray(results.map((result) => result.id)),
-        results.map((result) => result.tries),
-        textArray(results.map((result) => result.status)),
-        textArray(results.map((result) => result.attempt && JSON.stringify(result.attempt))),
-        textArray(results.map((result) => result.url)),
-        timestamptzArray(results.map((result) => result.finishedAt as Date)),
-        results.map((result) => result.expiresAt),
-      ];
-      if (tx.isSpread) return withinTransaction(tx, (own) => recordApart(own, columns, healthy));
-      const { rows } = await tx.query<{ id: string }>(recordFinished, [
-        ...columns,
-        ...endpointColumns(healthy),
-      ]);
-      return rows.map((row) => row.id);
+    /** Gives the ids of the results that counted. */
+    recordFinished: (tx: Queryable, results: readonly DeliveryResult[]) =>
+      record(tx, results, ' returning id'),
+
+    /** The same where nobody asks which of them counted. */
+    async recordDelivered(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+      await record(tx, results, '');
     },
 
     async recordRetries(tx: Queryable, results: readonly DeliveryResult[]): Promise<string[]> {
@@ -110,7 +127,7 @@ returning q.id`,
           results.map((result) => result.nextAttemptAt),
           results.map((result) => result.step),
           results.map((result) => result.early),
-          results.map((result) => JSON.stringify(result.attempt)),
+          results.map(attemptsOf),
           results.map((result) => result.url),
         ],
       );
