@@ -77,9 +77,15 @@ export class AttemptEntries {
     return this.#byLeg.get(leg);
   }
 
+  /** The debit, where the source took the money back. */
+  get lostDebit(): AchEntry | undefined {
+    const debit = this.get('debit');
+    return debit?.state === 'returned' ? debit : undefined;
+  }
+
   /** What must not leave any more because the money that it hands on was taken back. */
   toCancel(): AchEntry[] {
-    if (this.get('debit')?.state !== 'returned') return [];
+    if (!this.lostDebit) return [];
     return (['credit', 'refund'] as const)
       .map((leg) => this.get(leg))
       .filter((entry) => entry !== undefined)

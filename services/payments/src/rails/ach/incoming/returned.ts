@@ -67,7 +67,7 @@ function debitReturnedOutcome(
 
 /** What was paid out after all, and was owed because the debit had come back, comes back as well. */
 function isRepayment({ leg }: AchEntry, { status }: Payment, attempt: AttemptEntries): boolean {
-  if (attempt.get('debit')?.state !== 'returned') return false;
+  if (!attempt.lostDebit) return false;
   return leg === 'refund' || (leg === 'credit' && status === 'returned');
 }
 

@@ -1,8 +1,11 @@
+import type { Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
 import type { RailOutcome } from '../../rail.ts';
 import { findEntriesOf, findInFile, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, paymentKeyOf } from '../entries/entry.ts';
-import { refundsFor } from '../entries/refunds.ts';
+import { attemptsById, refundsFor } from '../entries/refunds.ts';
+import type { AchScope } from '../entries/scope.ts';
+import { debitReturned } from '../incoming/returned.ts';
 import { timesOf } from '../schedule/schedule.ts';
 import type { AchContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
@@ -38,37 +41,76 @@ export function rejectFile(
     const [file] = await findFiles(tx, [fileId]);
     if (!file?.isSent) return { ok: false, reason: 'not_sent' };
     if (file.isRefused) return { ok: false, reason: 'rejected_before' };
-    const entries = await findInFile(tx, fileId);
-    if (entries.some(({ state }) => state === 'settled')) return { ok: false, reason: 'settled' };
-    const open = entries.filter(({ state }) => state === 'sent');
+    const inFile = await findInFile(tx, fileId);
+    if (inFile.some(({ state }) => state === 'settled')) return { ok: false, reason: 'settled' };
+    const open = inFile.filter(isOpen);
     const payments = await lockPaymentsOf(tx, context, open);
     const { now } = await timeOf(context, tx, scope);
     await markSent(tx, fileId, { at: context.now(), refusal: reason });
     const traces = open.flatMap(({ sentAs }) => sentAs?.trace ?? []);
     await context.operator?.rejectFile(tx, scope, { name: file.name, traces, reason });
-    if (resend) {
-      const again = open.map((entry): AchEntry => {
+    const again = resend ? await withoutLost(tx, open) : [];
+    await updateEntries(
+      tx,
+      again.map((entry): AchEntry => {
         const legs = legsOf(paymentOf(payments, entry));
         const times = timesOf({ ...entry, from: now, legs }, context.pace);
         return { ...entry, ...times, state: 'queued', sentAs: null };
-      });
-      await updateEntries(tx, again);
-    } else {
-      const refused = open.map((entry): AchEntry => ({ ...entry, state: 'refused' }));
-      await updateEntries(tx, refused);
-      const siblings = await findEntriesOf(tx, open.map(paymentKeyOf));
-      await insertEntries(tx, refundsFor(siblings, { scope, from: now, pace: context.pace }));
-      await context.applyOutcomes(tx, refused.flatMap(refusedOutcome));
-    }
+      }),
+    );
+    const entries = open.filter((entry) => !again.includes(entry));
+    await refuseEntries(context, tx, { scope, entries, from: now });
     await enqueueJobs(tx, database.schema, [wakeUp(scope)]);
     return { ok: true };
   });
 }
 
-/** What is told of a payment whose file the bank did not take. */
-export function refusedOutcome({ tenantId, paymentId, attemptId, leg }: AchEntry): RailOutcome[] {
-  if (leg === 'refund') return [];
+/** Those whose money is still here: a debit that came back meanwhile left nothing to hand on. */
+async function withoutLost(tx: Queryable, entries: readonly AchEntry[]): Promise<AchEntry[]> {
+  const attempts = attemptsById(await findEntriesOf(tx, entries.map(paymentKeyOf)));
+  return entries.filter(({ leg, attemptId }) => leg === 'debit' || !attempts.get(attemptId)?.lostDebit);
+}
+
+export interface RefusedEntries {
+  scope: AchScope;
+  entries: readonly AchEntry[];
+  from: Date;
+}
+
+/**
+ * The bank took none of them: their payments fail, and what was collected for them goes back. The caller has locked the
+ * scope and the payments. What came back meanwhile stays as it is.
+ */
+export async function refuseEntries(
+  context: AchContext,
+  tx: Queryable,
+  { scope, entries, from }: RefusedEntries,
+): Promise<void> {
+  const refused = entries.filter(isOpen).map((entry): AchEntry => ({ ...entry, state: 'refused' }));
+  await updateEntries(tx, refused);
+  const siblings = await findEntriesOf(tx, refused.map(paymentKeyOf));
+  await insertEntries(tx, refundsFor(siblings, { scope, from, pace: context.pace }));
+  const attempts = attemptsById(siblings);
+  await context.applyOutcomes(
+    tx,
+    refused.flatMap((entry) => refusedOutcome(entry, attempts.get(entry.attemptId)?.lostDebit)),
+  );
+}
+
+function isOpen({ state }: AchEntry): boolean {
+  return state === 'sent';
+}
+
+/** What is told of a payment whose file the bank did not take. `lost` is its debit, where that came back meanwhile. */
+function refusedOutcome(
+  { tenantId, paymentId, attemptId, leg }: AchEntry,
+  lost: AchEntry | undefined,
+): RailOutcome[] {
+  const key = { tenantId, paymentId, attemptId };
+  // What was owed, because it was paid back to a source that took it back as well, was never paid.
+  if (leg === 'refund') return lost ? [{ ...key, kind: 'repaid', by: 'source' }] : [];
+  if (leg === 'credit' && lost) return [debitReturned(lost, { isPaid: false })];
   const detail = 'The bank refused the file that this payment was in.';
   const said = { networkCode: null, code: 'file_refused', detail, mayWorkElsewhere: false };
-  return [{ tenantId, paymentId, attemptId, kind: 'rejected', ...said }];
+  return [{ ...key, kind: 'rejected', ...said }];
 }

@@ -1,14 +1,12 @@
 import { SealError } from '@libs/seal';
 import type { AchTransport, SendResult } from '../bank/transport.ts';
-import { findEntriesOf, findInFile, insertEntries, updateEntries } from '../entries/entries-store.ts';
-import { type AchEntry, paymentKeyOf } from '../entries/entry.ts';
-import { refundsFor } from '../entries/refunds.ts';
+import { findInFile, updateEntries } from '../entries/entries-store.ts';
 import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
 import { goodAtOf, isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
 import { lockPaymentsOf } from './filing.ts';
-import { refusedOutcome } from './rejecting.ts';
+import { refuseEntries } from './rejecting.ts';
 
 const FILES_PER_TURN_MAX = 1_000;
 const REASONS_KEPT_MAX = 10;
@@ -103,12 +101,6 @@ async function noteRefused(context: AchContext, file: StoredFile, reasons: reado
     const entries = await findInFile(tx, file.id);
     await lockPaymentsOf(tx, context, entries);
     await markSent(tx, file.id, { at: context.now(), refusal });
-    await updateEntries(
-      tx,
-      entries.map((entry): AchEntry => ({ ...entry, state: 'refused' })),
-    );
-    const siblings = await findEntriesOf(tx, entries.map(paymentKeyOf));
-    await insertEntries(tx, refundsFor(siblings, { scope, from: file.asOf, pace: context.pace }));
-    await context.applyOutcomes(tx, entries.flatMap(refusedOutcome));
+    await refuseEntries(context, tx, { scope, entries, from: file.asOf });
   });
 }

@@ -2,16 +2,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
-import { accountsOf } from '../../../ledger/service.ts';
 import { reconcile } from '../../../reconciliation/comparison.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { achBooks } from '../books/books.ts';
-import { findEntriesOf } from '../entries/entries-store.ts';
 import type { AchLeg } from '../entries/entry.ts';
-import { lockForForcing } from '../forcing.ts';
-import { originalOf } from '../incoming/notify.ts';
-import { readAnswer } from '../incoming/reading.ts';
 import { createHouse, type House, historyOf } from './house.ts';
+import { legStates, owedBy as owedIn, sendBack as sendBackIn } from './sending-back.ts';
 
 const MONDAY = '2083-03-01';
 const HOUR_MS = 3_600_000;
@@ -42,38 +38,10 @@ async function pay(tenant: Tenant, input: Parameters<House['pay']>[1] = {}): Pro
 const at = (date: string, time: string) => fromNewYork(date, time);
 const statusOf = async (tenant: Tenant, id: string) => historyOf(await house.get(tenant, id));
 
-async function entriesOf(tenant: Tenant, id: string): Promise<Record<string, string>> {
-  const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
-  return Object.fromEntries(entries.map(({ leg, state }) => [leg, state]));
-}
-
-/** The operator sends an entry back at the moment that the clock shows; false where it has none to send back. */
-async function sendBack(tenant: Tenant, id: string, leg: AchLeg, code: string): Promise<boolean> {
-  const { database, context, operator } = house;
-  const payment = await house.get(tenant, id);
-  const { now } = await house.sandbox.readClock(tenant);
-  const done = await database.transaction(async (tx) => {
-    await lockForForcing(tx, payment);
-    const entry = (await findEntriesOf(tx, [payment])).findLast((one) => one.leg === leg && one.sentAs);
-    if (!entry?.sentAs) return false;
-    const original = await originalOf(tx, context, entry.sentAs);
-    const order = { original, code, asOf: now, sequence: new Date() };
-    const file = await operator.returnEntry(tx, entry.scope, order);
-    if (!file) return false;
-    const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: now });
-    expect(reading).toMatchObject({ status: 'read', aside: [] });
-    return true;
-  });
-  await house.idle();
-  return done;
-}
-
-async function owedBy(tenant: Tenant): Promise<Record<string, number>> {
-  const accounts = await accountsOf(house.database, tenant, { afterId: null, limit: 100, now: new Date() });
-  return Object.fromEntries(
-    accounts.filter(({ type }) => type === 'owed').map(({ payment_method_id: who, owed }) => [who, owed]),
-  );
-}
+const entriesOf = (tenant: Tenant, id: string) => legStates(house, tenant, id);
+const owedBy = (tenant: Tenant) => owedIn(house, tenant);
+const sendBack = (tenant: Tenant, id: string, leg: AchLeg, code: string) =>
+  sendBackIn(house, tenant, { id, leg, code });
 
 async function differencesOf(day: string): Promise<(string | null)[][]> {
   const rail = { id: 'ach', books: achBooks } as const;

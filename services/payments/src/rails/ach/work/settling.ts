@@ -69,9 +69,9 @@ function settle(context: AchContext, entry: AchEntry, payment: Payment, attempt:
     return { entry: settled, next: [creditAfter(context, settled)], outcomes: [] };
   const { tenantId, paymentId, attemptId, goodAt } = entry;
   const outcome: RailOutcome = { tenantId, paymentId, attemptId, kind: 'settled', at: goodAt };
-  const debit = attempt.get('debit');
+  const debit = attempt.lostDebit;
   // The debit came back when the credit had left already: the payment is made, and its payer owes it.
-  const lost = debit?.state === 'returned' ? [debitReturned(debit, { isPaid: true })] : [];
+  const lost = debit ? [debitReturned(debit, { isPaid: true })] : [];
   return { entry: settled, next: [], outcomes: [outcome, ...lost] };
 }
 

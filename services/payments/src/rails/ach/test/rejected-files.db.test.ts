@@ -1,0 +1,96 @@
+// A bank takes nothing of a file after all, and the debit whose money it was to hand on came back meanwhile.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fromNewYork } from '../../../clock/new-york.ts';
+import type { Tenant } from '../../../tenant.ts';
+import { findEntriesOf } from '../entries/entries-store.ts';
+import type { AchLeg } from '../entries/entry.ts';
+import { rejectFile } from '../outgoing/rejecting.ts';
+import { createHouse, type House, historyOf } from './house.ts';
+import { legStates, owedBy, sendBack } from './sending-back.ts';
+
+let house: House;
+let organisations = 0;
+
+beforeAll(async () => {
+  house = await createHouse({ holdDays: 2 });
+  await house.startWorking();
+});
+afterAll(() => house.close());
+
+/** A payment whose debit is good and whose credit is at the bank, with a tenant of its own. */
+async function payOut(): Promise<{ tenant: Tenant; id: string }> {
+  organisations += 1;
+  const tenant = await house.addTenant(`org_rejected_${organisations}`);
+  await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
+  const id = await house.pay(tenant);
+  await house.idle();
+  await house.moveClock(tenant, fromNewYork('2083-03-04', '23:00'));
+  expect(await legStates(house, tenant, id)).toEqual({ debit: 'settled', credit: 'sent' });
+  return { tenant, id };
+}
+
+/** The bank rejects the file that this leg left in; then everything comes to its end. */
+async function rejectFileOf(
+  { tenant, id }: { tenant: Tenant; id: string },
+  leg: AchLeg,
+  resend: boolean,
+): Promise<void> {
+  const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  const fileId = entries.find((entry) => entry.leg === leg)?.sentAs?.fileId ?? '';
+  expect(await rejectFile(house.context, fileId, { reason: 'a test', resend })).toEqual({ ok: true });
+  await house.idle();
+  await house.moveClock(tenant, fromNewYork('2083-03-20', '12:00'));
+}
+
+/** What the operator's books have of money that was paid out and stayed there. */
+async function paidOut({ id: mailbox }: Tenant): Promise<number> {
+  const { rows } = await house.database.query<{ paid: number }>(
+    `select coalesce(sum(amount), 0)::bigint as paid from sandbox_ach_entries
+     where mailbox = $1 and direction = 'credit' and returned_at is null`,
+    [mailbox],
+  );
+  return rows[0]?.paid ?? 0;
+}
+
+test.each([true, false])(
+  '[P-5.12] [P-5.16] a credit whose debit came back does not leave again (resend: %s)',
+  async (resend) => {
+    const { tenant, id } = await payOut();
+    expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
+    expect((await house.get(tenant, id)).status).toBe('processing');
+    await rejectFileOf({ tenant, id }, 'credit', resend);
+    expect(await legStates(house, tenant, id)).toEqual({ debit: 'returned', credit: 'refused' });
+    const payment = await house.get(tenant, id);
+    expect(historyOf(payment)).toBe('pending > processing > failed');
+    expect(payment.failure).toMatchObject({ network_code: 'R10' });
+    expect([await paidOut(tenant), await owedBy(house, tenant)]).toEqual([0, {}]);
+    expect((await house.check(tenant)).ok).toBe(true);
+  },
+);
+
+test.each([true, false])(
+  '[P-5.12] [P-5.16] a refund whose debit came back does not leave again, and nothing is owed (resend: %s)',
+  async (resend) => {
+    const { tenant, id } = await payOut();
+    expect(await sendBack(house, tenant, { id, leg: 'credit', code: 'R03' })).toBe(true);
+    await house.moveClock(tenant, fromNewYork('2083-03-05', '23:00'));
+    expect(await legStates(house, tenant, id)).toMatchObject({ debit: 'settled', refund: 'sent' });
+    expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
+    expect(await owedBy(house, tenant)).toEqual({ pm_alice: 10_00 });
+    await rejectFileOf({ tenant, id }, 'refund', resend);
+    const states = { debit: 'returned', credit: 'returned', refund: 'refused' };
+    expect(await legStates(house, tenant, id)).toEqual(states);
+    expect([await paidOut(tenant), await owedBy(house, tenant)]).toEqual([0, { pm_alice: 0 }]);
+    expect((await house.check(tenant)).ok).toBe(true);
+  },
+);
+
+test('[P-5.16] a credit whose debit is good leaves again, and a refused one gives the money back', async () => {
+  const [again, failed] = [await payOut(), await payOut()];
+  await rejectFileOf(again, 'credit', true);
+  expect(await legStates(house, again.tenant, again.id)).toEqual({ debit: 'settled', credit: 'settled' });
+  await rejectFileOf(failed, 'credit', false);
+  const states = { debit: 'settled', credit: 'refused', refund: 'settled' };
+  expect(await legStates(house, failed.tenant, failed.id)).toEqual(states);
+  expect((await house.get(failed.tenant, failed.id)).failure).toMatchObject({ code: 'file_refused' });
+});
