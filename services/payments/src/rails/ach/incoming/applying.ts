@@ -2,12 +2,14 @@ import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import type { Payment } from '../../../payments/payment.ts';
 import type { AsideApplied } from '../../rail.ts';
+import { isBetweenBanks } from '../codes/codes.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { type AchEntry, directionOf } from '../entries/entry.ts';
 import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { timeOf } from '../work/time.ts';
 import { findAnswer, insertAnswer } from './answers-store.ts';
+import { isReturnable } from './matching.ts';
 import { applyAnswers } from './reading.ts';
 
 /** Applies an entry that was put aside to the payment that a person says it belongs to. */
@@ -21,6 +23,8 @@ export async function applyAside(
   const [only, ...others] = read.ok ? read.entries : [];
   if (!only || others.length > 0) return { ok: false, reason: 'It is not one entry.' };
   if (!only.answer) return { ok: false, reason: only.fault };
+  if (isBetweenBanks(only.answer.code))
+    return { ok: false, reason: `${only.answer.code} answers nothing that we sent.` };
   const entries = await findEntriesOf(tx, [payment]);
   const entry = entryFor(only.answer, entries);
   if (!entry)
@@ -40,13 +44,15 @@ export async function applyAside(
   return { ok: true };
 }
 
-/** The one with its trace where there is one, else the latest that it could mean. */
+/** The one with its trace; where the payment has none with it, the latest that it could mean. */
 function entryFor(answer: BankAnswer, entries: readonly AchEntry[]): AchEntry | undefined {
-  const possible = entries.filter(
-    ({ leg, amount, state, sentAs }) =>
-      sentAs !== null &&
-      (answer.direction === null || directionOf(leg) === answer.direction) &&
-      (answer.kind === 'noc' || (amount === answer.amountCents && (state === 'sent' || state === 'settled'))),
+  const isNamed = ({ sentAs }: AchEntry) => sentAs?.trace === answer.originalTrace;
+  // A second return of an entry that came back before means that one, and not the presentment that followed it.
+  const meant = entries.some(isNamed) ? entries.filter(isNamed) : entries;
+  return meant.findLast(
+    (entry) =>
+      entry.sentAs !== null &&
+      (answer.direction === null || directionOf(entry.leg) === answer.direction) &&
+      (answer.kind === 'noc' || (entry.amount === answer.amountCents && isReturnable(entry))),
   );
-  return possible.find(({ sentAs }) => sentAs?.trace === answer.originalTrace) ?? possible.at(-1);
 }

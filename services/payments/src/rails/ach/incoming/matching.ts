@@ -62,6 +62,6 @@ function isAnsweredBy(entry: AchEntry, answer: BankAnswer): boolean {
   );
 }
 
-function isReturnable({ state }: AchEntry): boolean {
+export function isReturnable({ state }: AchEntry): boolean {
   return state === 'sent' || state === 'settled' || state === 'overruled';
 }
