@@ -73,6 +73,19 @@ test('other processes learn of it, and of the recovery', async () => {
   await expect.poll(() => one.isUp('rtp', 'test'), { interval: 10 }).toBe(true);
 });
 
+test('failures before a recovery that another process saw do not count', async () => {
+  const [one, other] = [await watch(), await watch()];
+  await fail(one, 'live', 3);
+  await expect.poll(() => other.isUp('rtp', 'live'), { interval: 10 }).toBe(false);
+  await other.reportSuccess('rtp', 'live', 'connection');
+  await expect.poll(() => one.isUp('rtp', 'live'), { interval: 10 }).toBe(true);
+  await fail(one, 'live', 2);
+  expect(one.isUp('rtp', 'live')).toBe(true);
+  await fail(one, 'live', 1);
+  expect(one.isUp('rtp', 'live')).toBe(false);
+  await one.reportSuccess('rtp', 'live', 'connection');
+});
+
 test('being signed off is not mended by a message that merely arrives', async () => {
   const health = await watch();
   await health.reportFailure('ach', 'live', signedOff);

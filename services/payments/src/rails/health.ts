@@ -61,7 +61,10 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
       const key = `${stored.rail} ${stored.mode}`;
       const own = known.get(key);
       // What this process has seen meanwhile is newer than what it has just read.
-      if (!own || own.changedAt <= stored.changedAt) known.set(key, stored);
+      if (own && own.changedAt > stored.changedAt) continue;
+      // Failures in a row end with a success, whoever saw it.
+      if (own?.state === 'down' && stored.state === 'up') failures.delete(key);
+      known.set(key, stored);
     }
   }
 
