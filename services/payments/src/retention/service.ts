@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 
 const SWEEP_JOB = 'retention.sweep';
@@ -10,13 +11,27 @@ export type Sweep = (limit: number) => Promise<number>;
 
 /** Forgets what the service keeps for a promised time only, in bounded turns, so that no turn holds locks for long. */
 export function createRetention(sweeps: readonly Sweep[]): { handler: Handler; cron: CronEntry } {
-  async function sweepAll(signal: AbortSignal): Promise<void> {
-    for (const sweep of sweeps) {
-      for (let turn = 0; turn < TURNS_MAX && !signal.aborted; turn += 1) {
-        if ((await sweep(ROWS_PER_TURN)) < ROWS_PER_TURN) break;
-      }
+  async function sweepOut(sweep: Sweep, signal: AbortSignal): Promise<void> {
+    for (let turn = 0; turn < TURNS_MAX && !signal.aborted; turn += 1) {
+      if ((await sweep(ROWS_PER_TURN)) < ROWS_PER_TURN) return;
     }
   }
+
+  async function sweepAll(signal: AbortSignal): Promise<void> {
+    const failures: unknown[] = [];
+    for (const sweep of sweeps) {
+      try {
+        await sweepOut(sweep, signal);
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        // One that fails at every run must not keep what the others would forget.
+        failures.push(error);
+      }
+    }
+    if (failures.length > 1) throw new AggregateError(failures, `${failures.length} sweeps failed`);
+    if (failures.length === 1) throw failures[0];
+  }
+
   return {
     handler: { name: SWEEP_JOB, handle: (_jobs, { signal }) => sweepAll(signal) },
     cron: { name: SWEEP_JOB, schedule: everyMinutes(SWEEP_MINUTES) },
