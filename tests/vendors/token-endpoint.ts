@@ -93,11 +93,16 @@ export function tryRenewal(trial: RenewalTrial): void {
       trial.server().failNext({ kind: 'reply', reply });
       await expect(renew('refresh-2')).rejects.toMatchObject({ code: 'platform_unavailable' });
     }
+    const credential = { access_token: 'old', refresh_token: 'refresh-2' };
+    const without = trial.context({ credential, oauthClient: () => null });
+    await expect(connector.refresh?.(without)).rejects.toMatchObject({ code: 'platform_unavailable' });
     expect(await renew('refresh-2')).toMatchObject({ kind: 'refreshed' });
   });
 
-  it('is renewed only where there is a refresh token', () => {
-    expect(connector.isRefreshable?.({ access_token: 'a' })).toBe(false);
-    expect(connector.isRefreshable?.({ access_token: 'a', refresh_token: 'b' })).toBe(true);
+  it('is renewed only where there is a refresh token, and a registration to renew it with', () => {
+    const both = { access_token: 'a', refresh_token: 'b' };
+    expect(connector.isRefreshable?.({ access_token: 'a' }, oauthClient)).toBe(false);
+    expect(connector.isRefreshable?.(both, oauthClient)).toBe(true);
+    expect(connector.isRefreshable?.(both, () => null)).toBe(false);
   });
 }

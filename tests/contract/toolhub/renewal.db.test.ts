@@ -205,18 +205,45 @@ describe.each(PLATFORMS)('%s', (platform) => {
   });
 });
 
+const unregisteredRig = ({ platform, server }: Trial) =>
+  createRig({
+    ...{ database: db.database, now, allow: [new URL(server.url).host] },
+    ...{ baseUrls: { [platform]: server.url }, connectors: createConnectors() },
+  });
+const events = async (customerId: string) =>
+  (
+    await db.database.query<{ type: string; data: Record<string, unknown> }>(
+      'select type, data from events where customer_id = $1 order by id',
+      [customerId],
+    )
+  ).rows;
+
+describe.each(['slack', 'discord', 'x', 'linkedin'])('the registration at %s', (platform) => {
+  test('[TH-6.6] that is gone ends no connection that was made with it', async () => {
+    const trial = trialOf(platform);
+    const [registered, unregistered] = [rigFor(trial), unregisteredRig(trial)];
+    const customerId = await connected(registered, trial);
+    expect(await callWith(unregistered, trial, customerId)).toBe('unavailable');
+    expect(await events(customerId)).toEqual([]);
+    expect(await callWith(registered, trial, customerId)).toBe('ok');
+    await Promise.all([registered, unregistered].map(({ connectors }) => connectors.close()));
+  });
+
+  test('[TH-6.6] that never was: a token that ends is over, and its customer is told', async () => {
+    const trial = trialOf(platform);
+    const unregistered = unregisteredRig(trial);
+    const customerId = await connected(unregistered, trial);
+    expect(await callWith(unregistered, trial, customerId)).toBe('token_expired');
+    expect(await events(customerId)).toMatchObject([{ type: 'credential.expired', data: { platform } }]);
+    await unregistered.connectors.close();
+  });
+});
+
 describe('upkeep', () => {
   const work = async ({ credentials }: Rig) => {
     const [handler] = credentials.jobs.handlers;
     await handler?.handle([], { signal: new AbortController().signal } as never);
   };
-  const events = async (customerId: string) =>
-    (
-      await db.database.query<{ type: string; data: Record<string, unknown> }>(
-        'select type, data from events where customer_id = $1 order by id',
-        [customerId],
-      )
-    ).rows;
   const endOf = async (rig: Rig, customerId: string, platform: string) =>
     (await rig.credentials.get(customerId, platform))?.expiresAt?.getTime() ?? 0;
 
@@ -239,10 +266,7 @@ describe('upkeep', () => {
 
   test('[TH-6.11] a renewal ahead that is refused gives up nothing, and the customer is warned once before the end', async () => {
     const trial = trialOf('facebook');
-    const unregistered = createRig({
-      ...{ database: db.database, now, allow: [new URL(trial.server.url).host] },
-      ...{ baseUrls: { facebook: trial.server.url }, connectors: createConnectors() },
-    });
+    const unregistered = unregisteredRig(trial);
     const linkedin = {
       ...trialOf('linkedin'),
       credential: () => ({ access_token: 'mine', expires_at: inMs(12 * DAY_MS) }),

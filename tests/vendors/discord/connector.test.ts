@@ -128,7 +128,7 @@ describe('the login of a person', () => {
       await expect(call(name, args, at)).rejects.toMatchObject({ platformCode: 'bot_required' });
     expect(server.received.length).toBe(before);
     expect(await connector.verify(at)).toMatchObject({ kind: 'accepted', account: 'ada' });
-    expect(connector.isRefreshable?.({ bot_token: TOKEN })).toBe(false);
+    expect(connector.isRefreshable?.({ bot_token: TOKEN }, () => null)).toBe(false);
     expect(connector.expiresAt?.({ bot_token: TOKEN })).toBeNull();
   });
 

@@ -113,8 +113,10 @@ describe('the account', () => {
   });
 
   it('is renewed while its token works; a wrong registration or an outage ends no connection', async () => {
-    expect(connector.isRefreshable?.({ access_token: 'x' })).toBe(false);
-    expect(connector.isRefreshable?.({ access_token: 'x', expires_at: NOW.toISOString() })).toBe(true);
+    expect(connector.isRefreshable?.({ access_token: 'x' }, () => null)).toBe(false);
+    expect(connector.isRefreshable?.({ access_token: 'x', expires_at: NOW.toISOString() }, () => null)).toBe(
+      true,
+    );
     expect(await connector.refresh?.(context(oauthClient()))).toEqual({
       ...{
         kind: 'refreshed',

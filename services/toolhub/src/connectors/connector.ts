@@ -298,8 +298,8 @@ export interface Connector<Credential = unknown> {
   readonly tools: readonly ToolDefinition[];
   /** When the credential stops working; null when it does not, or when nobody knows. */
   expiresAt?(credential: Credential): Date | null;
-  /** Whether this credential can be renewed without the customer. */
-  isRefreshable?(credential: Credential): boolean;
+  /** Whether this credential can be renewed without the customer, by what the operator has registered. */
+  isRefreshable?(credential: Credential, oauthClient: ToolContext['oauthClient']): boolean;
   /** For platforms that renew a token only while it works: how long before its end it is renewed, though nobody calls. */
   readonly renewAheadMs?: number;
   /** Throws ConnectorError (`platform_unavailable`, `rate_limited`) where a later try may work. */

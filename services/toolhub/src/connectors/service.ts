@@ -42,6 +42,8 @@ export interface ConnectorService {
   context(input: ContextInput): ToolContext;
   /** The operator's registration at a vendor of this platform; another platform's vendors are none of its business. */
   oauthClient(platform: string, provider: string): OAuthClient | null;
+  /** Whether a credential of this platform can be renewed without the customer, with the operator's registrations. */
+  isRefreshable(platform: string, credential: unknown): boolean;
   /** Addresses in a customer's credential that the guard refuses; a name that does not resolve now is no refusal. */
   refusedAddresses(platform: string, credential: unknown): Promise<RefusedAddress[]>;
   close(): Promise<void>;
@@ -118,6 +120,9 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
     find: (platform) => byId.get(platform),
     context,
     oauthClient,
+    isRefreshable: (platform, credential) =>
+      connectorOf(platform).isRefreshable?.(credential, (provider) => oauthClient(platform, provider)) ??
+      false,
     async refusedAddresses(platform, credential) {
       const { guard } = egressFor(platform, () => baseAllow(platform));
       const addresses = connectorOf(platform).auth.addresses?.(credential) ?? [];

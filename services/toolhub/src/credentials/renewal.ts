@@ -144,7 +144,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
           leaseId,
           sealed: vault.seal(row, credential),
           expiresAt: connector.expiresAt?.(credential) ?? null,
-          refreshable: connector.isRefreshable?.(credential) ?? false,
+          refreshable: connectors.isRefreshable(row.platform, credential),
           now: now(),
         });
       } catch (error) {

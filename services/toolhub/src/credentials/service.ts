@@ -160,7 +160,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     if (account === undefined) return { kind: 'not_connected' };
     const { platform, name, credential } = account;
     const connector = connectors.find(platform) as Connector;
-    if (connector.isRefreshable?.(credential) === true) {
+    if (connectors.isRefreshable(platform, credential)) {
       return openRow(await findOrSeed(connector, account));
     }
     if (isDue(connector.expiresAt?.(credential) ?? null, 0)) return { kind: 'token_expired' };
@@ -191,7 +191,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       seed,
       sealed: vault.seal(key, credential),
       expiresAt: connector.expiresAt?.(credential) ?? null,
-      refreshable: connector.isRefreshable?.(credential) ?? false,
+      refreshable: connectors.isRefreshable(key.platform, credential),
       now: now(),
     };
   }

@@ -2,7 +2,7 @@ import { claimAccount, releaseAccount } from '../../inbound/apps/accounts.ts';
 import { type Connector, defineConnector, type RefreshOutcome } from '../connector.ts';
 import {
   expiresAt,
-  hasRefreshToken,
+  isRefreshableBy,
   oauthSecretFields,
   refreshByGrant,
 } from '../vendor-api/oauth-credential.ts';
@@ -34,7 +34,8 @@ export function createDiscordConnector(): Connector {
       providers: [discordLogin],
     },
     expiresAt: (credential) => (isBot(credential) ? null : expiresAt(credential)),
-    isRefreshable: (credential) => !isBot(credential) && hasRefreshToken(credential),
+    isRefreshable: (credential, oauthClient) =>
+      !isBot(credential) && isRefreshableBy(credential, oauthClient(discordLogin.id)),
     refresh: renew,
     verify: (context) => verifyBy(() => readOwnName(context)),
     health: (context) => probeBy(() => readOwnName(context)),

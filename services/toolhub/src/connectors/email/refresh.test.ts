@@ -90,6 +90,14 @@ describe('refreshing e-mail tokens', () => {
     expect(await refresh()).toEqual({ kind: 'refused', reason: 'invalid_client' });
     reply(429, '', { 'retry-after': '7' });
     await expect(refresh()).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 7 });
+    for (const [after, retryAfterSeconds] of [
+      [new Date(NOW.getTime() + 90_000).toUTCString(), 90],
+      ['1e400', 30],
+      ['99999999', 24 * 60 * 60],
+    ] as const) {
+      reply(429, '', { 'retry-after': after });
+      await expect(refresh(), after).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds });
+    }
     const passing: [number, object | string][] = [
       [500, 'oops'],
       [503, { error: 'temporarily_unavailable' }],
@@ -172,6 +180,18 @@ describe('refreshing tokens that were issued to this service', () => {
       code: 'platform_unavailable',
     });
     expect(forms).toEqual([]);
+  });
+
+  it('gives up no mailbox because the registration is wrong, and every one whose consent is over', async () => {
+    const client = { ...registered, tokenUrl: url };
+    for (const error of ['invalid_client', 'unauthorized_client', 'temporarily_unavailable']) {
+      reply(401, { error });
+      await expect(refreshWith(client), error).rejects.toMatchObject({ code: 'platform_unavailable' });
+    }
+    for (const error of ['invalid_grant', 'interaction_required', 'consent_required', 'login_required']) {
+      reply(400, { error });
+      expect(await refreshWith(client), error).toMatchObject({ kind: 'refused' });
+    }
   });
 
   it('has no address of a customer in it', () => {

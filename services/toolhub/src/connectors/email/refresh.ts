@@ -1,10 +1,11 @@
 import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connector.ts';
 import { readJsonAnswer } from '../vendor-api/answer.ts';
+import { notRenewed, notSetUp, throwIfAway } from '../vendor-api/oauth-credential.ts';
 import { readTokens } from '../vendor-api/tokens.ts';
 import { type EmailCredential, type MailServer, tokenUrlOf } from './credential.ts';
 import { MAIL_PROVIDERS, type MailProvider } from './providers.ts';
 
-const RETRY_AFTER_SECONDS = 30;
+const TOKEN_ENDPOINT = 'the token endpoint';
 const REASON_LENGTH_MAX = 100;
 
 /** RFC 6749 6. What comes back replaces both access tokens and, where the server rotates it, the refresh token. */
@@ -20,22 +21,23 @@ export async function refreshEmail(
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: form.toString(),
   });
-  if (response.status === 429) {
-    throw new ConnectorError('rate_limited', 'the token endpoint asks to slow down', {
-      retryAfterSeconds: Number(response.headers.get('retry-after')) || RETRY_AFTER_SECONDS,
-    });
-  }
-  if (response.status >= 500) {
-    throw new ConnectorError('platform_unavailable', `the token endpoint answered ${response.status}`);
-  }
-  const answer = await readJsonAnswer(response, 'the token endpoint');
-  if (response.status >= 400) {
-    // RFC 6749 5.2 names the error; an answer without it comes from something else on the way.
-    if (typeof answer.error === 'string')
-      return { kind: 'refused', reason: answer.error.slice(0, REASON_LENGTH_MAX) };
-    throw new ConnectorError('platform_unavailable', `the token endpoint answered ${response.status}`);
-  }
+  throwIfAway(response, TOKEN_ENDPOINT, context.now());
+  const answer = await readJsonAnswer(response, TOKEN_ENDPOINT);
+  if (response.status >= 400) return refusalOf(answer.error, response.status, credential);
   return { kind: 'refreshed', credential: withTokens(credential, answer, context.now()) };
+}
+
+/** What the endpoint says of the operator's client is no refusal of the token; a customer's client only the customer can mend. */
+function refusalOf(
+  error: unknown,
+  status: number,
+  { oauth }: EmailCredential,
+): { kind: 'refused'; reason: string } {
+  // RFC 6749 5.2 names the error; an answer without it comes from something else on the way.
+  if (typeof error !== 'string')
+    throw new ConnectorError('platform_unavailable', `${TOKEN_ENDPOINT} answered ${status}`);
+  if (oauth !== undefined && 'provider' in oauth) return notRenewed(TOKEN_ENDPOINT, error);
+  return { kind: 'refused', reason: error.slice(0, REASON_LENGTH_MAX) };
 }
 
 /** The operator's secret goes to the vendor's own address only, a customer's client to the customer's. */
@@ -54,10 +56,7 @@ function refreshRequest(
   }
   const provider = providers.find(({ id }) => id === oauth.provider);
   const client = context.oauthClient(oauth.provider);
-  if (provider === undefined || client === null) {
-    // The registration may come back with the next start; the customer's consent is still good.
-    throw new ConnectorError('platform_unavailable', `this service is not set up for ${oauth.provider}`);
-  }
+  if (provider === undefined || client === null) throw notSetUp(provider?.title ?? oauth.provider);
   form.set('client_id', client.clientId);
   if (client.clientSecret !== null) form.set('client_secret', client.clientSecret);
   return { url: client.tokenUrl ?? provider.tokenUrl, form };

@@ -2,7 +2,7 @@ import { type Connector, defineConnector, type OAuthProvider } from '../connecto
 import {
   credentialOf,
   expiresAt,
-  hasRefreshToken,
+  isRefreshableBy,
   type OAuthCredential,
   oauthCredentialSchema,
   oauthSecretFields,
@@ -45,7 +45,7 @@ export function createLinkedinConnector(): Connector {
       providers: [login],
     },
     expiresAt,
-    isRefreshable: hasRefreshToken,
+    isRefreshable: (credential, oauthClient) => isRefreshableBy(credential, oauthClient(login.id)),
     refresh: (context) => refreshByGrant(context, login),
     verify: (context) => verifyBy(() => readOwnName(context)),
     health: (context) => probeBy(() => readOwnName(context)),

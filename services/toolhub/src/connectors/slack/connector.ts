@@ -3,7 +3,7 @@ import { type Connector, defineConnector, type OAuthProvider } from '../connecto
 import {
   credentialOf,
   expiresAt,
-  hasRefreshToken,
+  isRefreshableBy,
   type OAuthCredential,
   oauthCredentialSchema,
   oauthSecretFields,
@@ -56,7 +56,7 @@ export function createSlackConnector(): Connector {
       providers: [login],
     },
     expiresAt,
-    isRefreshable: hasRefreshToken,
+    isRefreshable: (credential, oauthClient) => isRefreshableBy(credential, oauthClient(login.id)),
     refresh: (context) =>
       refreshByGrant(context, { ...login, tokenUrl: `${context.baseUrl ?? SLACK_URL}/oauth.v2.access` }),
     verify: (context) => verifyBy(() => readOwnName(context)),

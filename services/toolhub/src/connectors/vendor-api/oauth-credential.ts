@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import {
   ConnectorError,
+  type OAuthClient,
   type OAuthGrant,
   type OAuthProvider,
   type RefreshOutcome,
@@ -46,8 +47,9 @@ export function expiresAt({ expires_at }: OAuthCredential): Date | null {
   return expires_at === undefined ? null : momentOf(expires_at);
 }
 
-export function hasRefreshToken({ refresh_token }: OAuthCredential): boolean {
-  return refresh_token !== undefined;
+/** By the grant of the standard, which wants a registration at the vendor: without one a token that ends is over. */
+export function isRefreshableBy({ refresh_token }: OAuthCredential, client: OAuthClient | null): boolean {
+  return refresh_token !== undefined && client !== null;
 }
 
 /** `previous` keeps its refresh token where the answer brings no new one. */
@@ -64,9 +66,9 @@ export function credentialOf(
   };
 }
 
-/** Answers of a token endpoint after which only the customer can help. */
+/** Answers of a token endpoint after which only the customer can help; Microsoft's want the person to log in again. */
 const FINAL_ERRORS =
-  /^(invalid_grant|invalid_refresh_token|token_revoked|token_expired|invalid_request|bad_refresh_token)$/;
+  /^(invalid_grant|invalid_refresh_token|token_revoked|token_expired|invalid_request|bad_refresh_token|(interaction|consent|login)_required)$/;
 
 /** Of a token endpoint that names no error: anything else may come from a firewall in front of it. */
 const MUTE_REFUSALS: ReadonlySet<number> = new Set([200, 400, 401]);
@@ -79,7 +81,7 @@ export async function refreshByGrant(
   const client = context.oauthClient(provider.id);
   const { refresh_token } = context.credential;
   if (refresh_token === undefined) return { kind: 'refused', reason: 'there is no refresh token' };
-  if (client === null) return { kind: 'refused', reason: `${provider.title} is not set up on this server` };
+  if (client === null) throw notSetUp(provider.title);
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token });
   const isBasic = provider.clientAuthentication === 'basic' && client.clientSecret !== null;
   if (!isBasic) {
@@ -105,6 +107,14 @@ export async function refreshByGrant(
   return { kind: 'refreshed', credential: credentialOf({ answer, now: context.now() }, context.credential) };
 }
 
+/** The registration may come back with the next start: what the customer has agreed to is still good. */
+export function notSetUp(title: string): ConnectorError {
+  return new ConnectorError(
+    'platform_unavailable',
+    `${title} is not set up on this server, so the token cannot be renewed: store a new one, or tell the operator`,
+  );
+}
+
 /** A token endpoint that is busy or away says nothing about the token. */
 export function throwIfAway({ status, headers }: Response, title: string, now: Date): void {
   if (status === 429) throw slowDown(title, retryAfterSeconds(headers, now));
@@ -113,7 +123,7 @@ export function throwIfAway({ status, headers }: Response, title: string, now: D
 }
 
 /** A fault of the operator's registration must not make every customer connect anew: it is no refusal of the token. */
-function notRenewed(title: string, code: string | undefined): { kind: 'refused'; reason: string } {
+export function notRenewed(title: string, code: string | undefined): { kind: 'refused'; reason: string } {
   if (code !== undefined && !FINAL_ERRORS.test(code))
     throw new ConnectorError(
       'platform_unavailable',

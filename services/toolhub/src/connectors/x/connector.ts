@@ -2,7 +2,7 @@ import { type Connector, defineConnector, type OAuthProvider } from '../connecto
 import {
   credentialOf,
   expiresAt,
-  hasRefreshToken,
+  isRefreshableBy,
   type OAuthCredential,
   oauthCredentialSchema,
   oauthSecretFields,
@@ -45,7 +45,7 @@ export function createXConnector(): Connector {
       providers: [login],
     },
     expiresAt,
-    isRefreshable: hasRefreshToken,
+    isRefreshable: (credential, oauthClient) => isRefreshableBy(credential, oauthClient(login.id)),
     refresh: (context) =>
       refreshByGrant(context, { ...login, tokenUrl: `${context.baseUrl ?? X_URL}${TOKEN_PATH}` }),
     verify: (context) => verifyBy(() => readOwnName(context)),
