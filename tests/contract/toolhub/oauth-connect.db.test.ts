@@ -136,7 +136,7 @@ test.each<[string, (callback: URL) => void]>([
   const page = await owner.browser.fetch(callback);
   expect(page.status).toBe(400);
   expect(page.headers.get('content-type')).toContain('text/html');
-  expect(page.text).toContain('Not connected');
+  expect(page.text).toContain('revoke one first');
   expect(page.text).not.toMatch(/thp_|tho_/);
   const { rows } = await rig.database.database.query('select 1 from personal_tokens where customer_id = $1', [
     owner.id,
@@ -151,6 +151,20 @@ test('[TH-4] the page comes once: a reload is a clear page with 400', async () =
   expect([first.status, second.status].sort()).toEqual([200, 400]);
   const third = await owner.browser.fetch(callback);
   expect([third.status, third.text.includes('The snippets were shown once')]).toEqual([400, true]);
+});
+
+test('[TH-4] an account that has all the tokens it may have is told so on the page', async () => {
+  const full = await signUp(url);
+  await rig.database.database.query(
+    `insert into personal_tokens (customer_id, id, token_hash, name, scopes, created_at)
+     select $1, 'tok_full' || n, decode(lpad(n::text, 64, '0'), 'hex'), 'full', '{}', $2
+     from generate_series(1, 100) as n`,
+    [full.id, new Date()],
+  );
+  const page = await full.browser.fetch(await toCallback(full));
+  expect([page.status, page.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+  expect(page.text).toContain('revoke one first');
+  expect(page.text).not.toContain('thp_');
 });
 
 test('[TH-4] a denied connection says so', async () => {

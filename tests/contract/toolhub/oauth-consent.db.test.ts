@@ -187,6 +187,30 @@ describe('login and consent', () => {
     expect(again.text).toContain('name="password"');
   });
 
+  test('[TH-4] the page that one account was shown is answered by no other', async () => {
+    const [first, second] = [await signUp(url), await signUp(url)];
+    const page = await first.browser.open(authorizeUrl(url, client, newPkce()));
+    // In another tab: the session of the first goes on, but this browser is somebody else's now.
+    await first.browser.fetch(`${url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: second.email, password: PASSWORD }),
+    });
+    for (const asked of [
+      await first.browser.open(page.url),
+      await first.browser.submit(page, '/consent', { decision: 'allow' }),
+    ]) {
+      expect(asked.text).toContain('name="decision"');
+      expect(asked.text).toContain(second.email);
+      expect(asked.text).not.toContain(first.email);
+    }
+    const { rows } = await rig.database.database.query(
+      'select 1 from oauth_grants where customer_id = any($1)',
+      [[first.id, second.id]],
+    );
+    expect(rows).toEqual([]);
+  });
+
   test('[TH-4] the customer can change to another account', async () => {
     const first = await signUp(url);
     const page = await first.browser.open(authorizeUrl(url, client, newPkce()));
