@@ -1,17 +1,15 @@
 // What the daily look finds, when it reports it, and when it is over; planted in the tables as a fault would leave it.
-import { createMetrics } from '@libs/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isBankingDay } from '../clock/banking-days.ts';
 import { addDays, fromNewYork, toNewYork } from '../clock/new-york.ts';
 import { achBooks } from '../rails/ach/books/books.ts';
 import { createHouse, type House } from '../rails/ach/test/house.ts';
-import type { RailLog } from '../rails/alert.ts';
 import { rtpBooks } from '../rails/rtp/books/books.ts';
 import { type Mode, tenantOf } from '../tenant.ts';
 import { daysStillChanging } from './days.ts';
 import type { Difference, RailBooks, ReconciledRail } from './reconciliation.ts';
-import { createReconciliation } from './service.ts';
 import type { StoredDifference } from './stored-difference.ts';
+import { booksOf, createDailyLook, differenceOf, morningOf } from './test/daily-look.ts';
 
 const realRails = [
   { id: 'ach', books: achBooks },
@@ -30,38 +28,7 @@ beforeEach(async () => {
   await house.database.query('truncate reconciliation_differences, reconciliations, reconciliation_runs');
 });
 
-/** Both sorts of lines. */
-const log: RailLog = {
-  error: (fields, message) => void house.alerts.push({ fields, message }),
-  warn: (fields, message) => void house.alerts.push({ fields, message }),
-};
-
-function createDaily(rails: readonly ReconciledRail[] = realRails) {
-  let at = new Date(0);
-  const reconciliation = createReconciliation({
-    ...{ database: house.database, newId: house.context.newId, log, rails },
-    now: () => at,
-    secondLookAfterMs: 0,
-    metrics: createMetrics({ service: 'payments', processMetrics: false }),
-    onError: (error) => house.errors.push(error),
-  });
-  return {
-    /** Runs the daily look at that moment. Answers the lines that it wrote. */
-    async runAt(moment: Date): Promise<string[]> {
-      at = moment;
-      house.alerts.length = 0;
-      await reconciliation.handler.handle([], { signal: AbortSignal.timeout(60_000) });
-      return house.alerts.map(({ message }) => message);
-    },
-    async sweepAt(moment: Date): Promise<void> {
-      at = moment;
-      while ((await reconciliation.sweep(1)) > 0);
-    },
-    stored: (): Promise<StoredDifference[]> => reconciliation.list({ status: null, after: null, limit: 100 }),
-  };
-}
-
-const morningOf = (day: string) => fromNewYork(day, '07:00');
+const createDaily = (rails: readonly ReconciledRail[] = realRails) => createDailyLook(house, rails);
 
 /** The credit left and settled although its debit came back: what a fault in the order of things would leave. */
 async function plantPaidCredit(paymentId: string): Promise<void> {
@@ -175,27 +142,14 @@ describe('the daily reconciliation', () => {
   });
 });
 
-/** Books that say what a test wants, of one day. */
+/** Books of one day. */
 function booksShowing(
   day: string,
   show: () => readonly Difference[],
   modes: readonly Mode[] = ['test'],
 ): RailBooks {
-  const none = { count: 0, amount: 0 };
-  return {
-    totals: async () => ({ ours: { debits: none, credits: none, returns: none }, network: null }),
-    async differences(_db, query, limit) {
-      const all = query.day === day && modes.includes(query.mode) ? show() : [];
-      return [{ differences: all.slice(0, limit), count: all.length }];
-    },
-    isUnfinished: async () => false,
-    answeredDays: async () => [],
-  };
+  return booksOf((query) => (query.day === day && modes.includes(query.mode) ? show() : []));
 }
-
-const differenceOf = (reference: string): Difference => ({
-  ...{ kind: 'missing_here', reference, tenantId: null, paymentId: null, ours: null, theirs: '1' },
-});
 
 describe('what one look shows', () => {
   const day = '2083-10-05';

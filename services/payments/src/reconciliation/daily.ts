@@ -122,7 +122,7 @@ async function newsAmong(
 ): Promise<ReadonlySet<string>> {
   const differences = withoutRepeats(found);
   const open = await findOpenDifferences(database, { rail, mode, day }, differences);
-  const { news } = compareWithStored(differences, open, { day, isWhole: false });
+  const { news } = compareWithStored(differences, open, { isWhole: false });
   // What a reset of the sandbox put away is removed here and stays with the simulated network.
   const believed = news.filter(({ kind }) => !(isOld && mode === 'test' && kind === 'missing_here'));
   return new Set(believed.map(keyOfDifference));
@@ -139,7 +139,7 @@ async function record(
   const differences = withoutRepeats(found);
   const news = await database.transaction(async (tx) => {
     const open = await findOpenDifferences(tx, { rail, mode, day }, differences);
-    const compared = compareWithStored(differences, open, { day, isWhole });
+    const compared = compareWithStored(differences, open, { isWhole });
     const confirmed = compared.news.filter((difference) => expected.has(keyOfDifference(difference)));
     await saveSeenDifferences(tx, {
       ...{ rail, mode, day, at, newId: () => newId('rdf') },

@@ -21,10 +21,10 @@ export async function findOpenDifferences(
   found: readonly Difference[],
 ): Promise<OpenDifference[]> {
   const { rows } = await db.query<OpenDifference>(
-    `select id, day, kind, subject from reconciliation_differences
+    `select id, kind, subject from reconciliation_differences
      where rail = $1 and mode = $2 and resolved_at is null and day = $3
      union
-     select id, day, kind, subject from reconciliation_differences
+     select id, kind, subject from reconciliation_differences
      where rail = $1 and mode = $2 and resolved_at is null
        and (kind, subject) in (select * from unnest($4::text[], $5::text[]))`,
     [rail, mode, day, found.map(({ kind }) => kind), found.map(subjectOf)],

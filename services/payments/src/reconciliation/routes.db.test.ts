@@ -61,7 +61,7 @@ describe('reconciliation', () => {
     await house.moveClock(other, fromNewYork(day, '09:00'));
     const balance = await house.openBalance(other, 1_000_00);
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) {
+    for (let count = 0; count < 6; count += 1) {
       ids.push(await house.pay(other, { sourceId: balance, amount: 1_00 + count }));
     }
     ids.push(await house.pay(other, { sourceId: 'pm_test_ach_late_return_r01' }));
@@ -76,6 +76,9 @@ describe('reconciliation', () => {
     await database.query(`delete from sandbox_ach_entries where ${mine}`, [await traceOf(ids[0])]);
     await database.query(`update sandbox_ach_entries set amount = 999 where ${mine}`, [
       await traceOf(ids[1]),
+    ]);
+    await database.query(`update sandbox_ach_entries set direction = 'debit' where ${mine}`, [
+      await traceOf(ids[5]),
     ]);
     await database.query(`update sandbox_ach_entries set returned_at = now() where ${mine}`, [
       await traceOf(ids[2]),
@@ -96,11 +99,12 @@ describe('reconciliation', () => {
         ['state_differs', ids[3]],
         ['posted_but_not_settled', ids[3]],
         ['ended_by_order', ids[4]],
-        ['paid_but_debit_returned', ids[5]],
+        ['amount_differs', ids[5]],
+        ['paid_but_debit_returned', ids[6]],
         ['missing_here', null],
       ].sort(),
     );
-    expect(report.differenceCount).toBe(8);
+    expect(report.differenceCount).toBe(9);
   });
 
   test('compares RTP transfer by transfer', async () => {
@@ -156,13 +160,13 @@ describe('reconciliation', () => {
       ['rtp', 'test', true],
     ]);
     expect(alerts.filter(({ message }) => message === 'books differ')).toMatchObject([
-      { fields: { rail: 'ach', mode: 'test', day: '2083-04-05', firstSeen: 8 } },
+      { fields: { rail: 'ach', mode: 'test', day: '2083-04-05', firstSeen: 9 } },
     ]);
     await database.query(
       `update reconciliation_differences set resolved_at = now() where kind = 'missing_here'`,
     );
     const listed = await get('/v1/admin/reconciliation?limit=100', admin);
-    expect(listed.body.data).toHaveLength(8);
+    expect(listed.body.data).toHaveLength(9);
     expect(listed.body.data.at(-1)).toMatchObject({
       object: 'reconciliation_difference',
       status: 'resolved',
@@ -181,10 +185,10 @@ describe('reconciliation', () => {
       (await get(`/v1/admin/reconciliation?status=${status}`, admin)).body.data.map(
         (one: { status: string }) => one.status,
       );
-    expect(await statusesOf('open')).toEqual(Array(7).fill('open'));
+    expect(await statusesOf('open')).toEqual(Array(8).fill('open'));
     expect(await statusesOf('resolved')).toEqual(['resolved']);
     expect(await deps.metrics.metrics()).toContain(
-      'payments_reconciliation_open_differences{rail="ach",mode="test",service="payments"} 7',
+      'payments_reconciliation_open_differences{rail="ach",mode="test",service="payments"} 8',
     );
   });
 

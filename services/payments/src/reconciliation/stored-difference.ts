@@ -18,7 +18,7 @@ export interface StoredDifference extends Difference {
 }
 
 /** Of a stored difference that stands, as much as a look at a day needs. */
-export type OpenDifference = Pick<StoredDifference, 'id' | 'day' | 'kind'> & { subject: string };
+export type OpenDifference = Pick<StoredDifference, 'id' | 'kind'> & { subject: string };
 
 export interface StoredFilter {
   status: DifferenceStatus | null;
@@ -52,15 +52,13 @@ export interface ComparedWithStored {
 export function compareWithStored(
   found: readonly Difference[],
   open: readonly OpenDifference[],
-  { day, isWhole }: { day: DayQuery['day']; isWhole: boolean },
+  { isWhole }: { isWhole: boolean },
 ): ComparedWithStored {
   const openKeys = new Set(open.map(({ kind, subject }) => `${kind} ${subject}`));
   const foundKeys = new Set(found.map(keyOfDifference));
   return {
     news: found.filter((difference) => !openKeys.has(keyOfDifference(difference))),
     standing: found.filter((difference) => openKeys.has(keyOfDifference(difference))),
-    gone: open
-      .filter((one) => isWhole && one.day === day && !foundKeys.has(`${one.kind} ${one.subject}`))
-      .map(({ id }) => id),
+    gone: open.filter((one) => isWhole && !foundKeys.has(`${one.kind} ${one.subject}`)).map(({ id }) => id),
   };
 }
