@@ -71,6 +71,19 @@ test('[TH-6.5] ten parallel calls on a refresh token that works once, over two p
   expect(asked(TOKEN_PATH)).toBe(1);
 }, 60_000);
 
+test('[TH-7.13] a renewal of which no answer came costs no unit: the platform was never asked to do anything', async () => {
+  const [hub] = hubs;
+  const { token } = await overAtX('refresh-unanswered');
+  const usedBy = async () => (await call<{ used: number }>(`${hub.url}/api/plan`, { token })).body.used;
+  for (const fault of [{ kind: 'drop' }, { kind: 'broken_json' }] as const) {
+    x.failNext(fault, ({ path }) => path === TOKEN_PATH);
+    expect(await outcomeOf(hub, token, 'x_get_profile')).toMatchObject({ code: 'platform_unavailable' });
+    expect(await usedBy()).toBe(0);
+  }
+  expect(await outcomeOf(hub, token, 'x_get_profile')).toBe('ok');
+  expect(await usedBy()).toBe(1);
+}, 60_000);
+
 test('[TH-6.5] a kill between the vendor’s answer and our store: the next call works or says token_expired, and nothing loops', async () => {
   const [dying, living] = hubs;
   const person = await overAtX('refresh-lost');

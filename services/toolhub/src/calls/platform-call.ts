@@ -102,8 +102,12 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
   }
 
   function notOpened(opened: Exclude<OpenResult, { kind: 'ok' }>, platform: string): Ran {
-    if (opened.kind === 'unavailable') throw opened.error;
-    return { kind: 'failed', failure: notReady(opened.kind, links.connect(platform)) };
+    // What may be open then is the renewal; the platform was not asked for the call, or refused it.
+    const failure =
+      opened.kind === 'unavailable'
+        ? fromConnector(opened.error, platform, links)
+        : notReady(opened.kind, links.connect(platform));
+    return { kind: 'failed', failure };
   }
 
   function explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure {
