@@ -127,6 +127,12 @@ describe('what never becomes a request', () => {
       'bad_request',
     ],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'bad_request'],
+    [
+      'an unknown expectation',
+      'GET /nowhere HTTP/1.1\r\nhost: x\r\nexpect: much\r\nconnection: close\r\n\r\n',
+      404,
+      'not_found',
+    ],
   ])('%s', async (_name, bytes, status, code) => {
     const raw = await sendRaw(client.port, bytes);
     expect(raw).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -184,6 +184,8 @@ function newFastify(options: AppOptions, edge: Edge): App {
     },
   });
   if (edge.logger !== undefined) makeChildrenLazily(app.log);
+  // Node would answer an expectation that it does not know by itself, without a request id; it may be left unmet.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
 }
 
