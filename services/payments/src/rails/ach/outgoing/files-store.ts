@@ -86,12 +86,22 @@ export async function findUnsent(db: Queryable, scope: AchScope): Promise<Stored
   return rows[0] && fromRow(rows[0]);
 }
 
+/** Whether nobody had noted it before: another worker may have handed over the same file, and much may have come of it since. */
 export async function markSent(
   tx: Queryable,
   id: string,
   { at, refusal }: { at: Date; refusal: string | null },
-): Promise<void> {
-  await tx.query('update ach_files set sent_at = $2, refusal = $3 where id = $1', [id, at, refusal]);
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'update ach_files set sent_at = $2, refusal = $3 where id = $1 and sent_at is null',
+    [id, at, refusal],
+  );
+  return rowCount === 1;
+}
+
+/** The bank, which had taken it, takes nothing of it after all. */
+export async function markRejected(tx: Queryable, id: string, refusal: string): Promise<void> {
+  await tx.query('update ach_files set refusal = $2 where id = $1', [id, refusal]);
 }
 
 export async function markUploaded(db: Queryable, id: string, at: Date): Promise<void> {

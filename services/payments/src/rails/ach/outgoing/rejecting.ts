@@ -10,7 +10,7 @@ import { timesOf } from '../schedule/schedule.ts';
 import type { AchContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
 import { timeOf } from '../work/time.ts';
-import { findFiles, lockScope, markSent } from './files-store.ts';
+import { findFiles, lockScope, markRejected } from './files-store.ts';
 import { legsOf, lockPaymentsOf, paymentOf } from './filing.ts';
 
 export interface FileRejection {
@@ -46,7 +46,7 @@ export function rejectFile(
     const open = inFile.filter(isOpen);
     const payments = await lockPaymentsOf(tx, context, open);
     const { now } = await timeOf(context, tx, scope);
-    await markSent(tx, fileId, { at: context.now(), refusal: reason });
+    await markRejected(tx, fileId, reason);
     const traces = open.flatMap(({ sentAs }) => sentAs?.trace ?? []);
     await context.operator?.rejectFile(tx, scope, { name: file.name, traces, reason });
     const again = resend ? await withoutLost(tx, open) : [];

@@ -77,8 +77,8 @@ async function noteSent(context: AchContext, file: StoredFile): Promise<void> {
   const at = context.now();
   await context.database.transaction(async (tx) => {
     await lockScope(tx, file.scope);
-    await markSent(tx, file.id, { at, refusal: null });
-    if (file.scope !== LIVE_SCOPE) return;
+    const isFirst = await markSent(tx, file.id, { at, refusal: null });
+    if (!isFirst || file.scope !== LIVE_SCOPE) return;
     // What reached the bank after its deadline settles with the next window, whatever the file says.
     const late = (await findInFile(tx, file.id)).filter(({ dueAt }) => isWindowMissed(dueAt, at, terms));
     const moved = late.map((entry) => {
@@ -98,9 +98,9 @@ async function noteRefused(context: AchContext, file: StoredFile, reasons: reado
   context.log.error({ rail: 'ach', file: file.name, reasons: refusal }, 'a bank refused a file');
   await context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
+    if (!(await markSent(tx, file.id, { at: context.now(), refusal }))) return;
     const entries = await findInFile(tx, file.id);
     await lockPaymentsOf(tx, context, entries);
-    await markSent(tx, file.id, { at: context.now(), refusal });
     await refuseEntries(context, tx, { scope, entries, from: file.asOf });
   });
 }

@@ -4,6 +4,7 @@ import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { readNacha } from '../nacha/read.ts';
 import { fileDue } from '../outgoing/filing.ts';
+import { rejectFile } from '../outgoing/rejecting.ts';
 import { sendFiles } from '../outgoing/sending.ts';
 import { tick } from '../work/tick.ts';
 import { type BreakableHouse, openBreakableHouse } from './breakable-house.ts';
@@ -21,6 +22,14 @@ afterAll(() => house.close());
 beforeEach(async () => {
   tenant = await rig.newTenant();
 });
+
+async function filesOf({ id }: Tenant): Promise<{ id: string; refusal: string | null }[]> {
+  const { rows } = await house.database.query<{ id: string; refusal: string | null }>(
+    'select id, refusal from ach_files where scope = $1',
+    [id],
+  );
+  return rows;
+}
 
 describe('crashes', () => {
   test('between the commit of a file and its sending: it is sent once, and its payment settles once', async () => {
@@ -295,6 +304,23 @@ describe('refusals', () => {
     });
     expect(await rig.states(id)).toEqual(['debit refused']);
     expect(house.alerts).toHaveLength(1);
+  });
+
+  test('[P-5.16] a file that was rejected stays so for a worker that notes late that it left', async () => {
+    const id = await rig.pay();
+    await rig.setClock('2083-03-01', '23:00');
+    rig.onLine.send = async (file) => {
+      rig.mendLine();
+      const result = await rig.operatorLine().send(file);
+      // Meanwhile another worker hands it over and notes it, and the operator rejects it.
+      await sendFiles(house.context, tenant.id);
+      const [stored] = await filesOf(tenant);
+      await rejectFile(house.context, stored?.id ?? '', { reason: 'Not readable.', resend: false });
+      return result;
+    };
+    await tick(house.context, tenant.id);
+    expect(await filesOf(tenant)).toMatchObject([{ refusal: 'Not readable.' }]);
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
   });
 
   test('a debit that comes back before its refund has left takes the refund with it', async () => {
