@@ -167,3 +167,21 @@ test('[P-5.3] a message that fits no payment, or contradicts one, is put aside a
   await expect.poll(async () => (await quarantine()).length).toBe(before + 3);
   expect(await statusOf(id)).toBe('completed');
 });
+
+test('[P-5.15] what fitted no payment is applied by the operator to the live one that it belongs to', async () => {
+  const { id, transfer } = await sent();
+  const instructionId = `${transfer.instructionId.slice(0, -3)}998`;
+  const known = new Set((await quarantine()).map((one: { id: string }) => one.id));
+  await deliver(report({ ...transfer, instructionId }, 'ACTC'));
+  const added = async () => (await quarantine()).find((one: { id: string }) => !known.has(one.id))?.id;
+  await expect.poll(added).toEqual(expect.any(String));
+  const apply = async (payment_id: string) =>
+    harness.call('POST', `/v1/admin/quarantine/${await added()}/apply`, {
+      key: ADMIN_TOKEN,
+      body: { payment_id },
+    });
+  expect((await apply('pay_nothing')).body.code).toBe('payment_not_found');
+  expect((await apply(id)).body).toMatchObject({ status: 'applied', resolution: id });
+  expect(await statusOf(id)).toBe('completed');
+  expect((await apply(id)).status).toBe(409);
+});

@@ -1,6 +1,8 @@
 /** A rail that fails is not chosen until it recovers, and every process knows. */
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { createOutage } from '@libs/runtime';
+import { createOutage, type Outage } from '@libs/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentsMigrations } from '../migrations.ts';
 import { createRailHealth, type RailFailure, type RailHealth } from './health.ts';
@@ -19,20 +21,29 @@ afterAll(async () => {
 const unreachable: RailFailure = { cause: 'unreachable', detail: 'ECONNREFUSED', decisive: false };
 const signedOff: RailFailure = { cause: 'signed_off', detail: '9948', decisive: true };
 
-async function watch(options: { clock?: { now: number }; lines?: string[] } = {}): Promise<RailHealth> {
+interface Watching {
+  clock?: { now: number };
+  lines?: string[];
+  database?: Database;
+  outage?: Outage;
+}
+
+async function watch(options: Watching = {}): Promise<RailHealth> {
   const health = await createRailHealth({
-    database: testDatabase.database,
+    database: options.database ?? testDatabase.database,
     now: () => new Date(options.clock?.now ?? Date.now()),
     log: {
       error: (_fields, message) => options.lines?.push(message),
       warn: (_fields, message) => options.lines?.push(message),
     },
-    outage: createOutage({
-      began(error) {
-        throw error;
-      },
-      ended: () => {},
-    }),
+    outage:
+      options.outage ??
+      createOutage({
+        began(error) {
+          throw error;
+        },
+        ended: () => {},
+      }),
     trialAfterMs: 30_000,
     failuresMax: 3,
     pollMs: 20,
@@ -86,6 +97,77 @@ test('failures before a recovery that another process saw do not count', async (
   await one.reportSuccess('rtp', 'live', 'connection');
 });
 
+test('of two that change it in the same millisecond the later one counts, for both', async () => {
+  const clock = { now: Date.now() + 1_000 };
+  const [one, other] = [await watch({ clock }), await watch({ clock })];
+  await one.reportFailure('ach', 'test', signedOff);
+  await expect.poll(() => other.isUp('ach', 'test'), { interval: 10 }).toBe(false);
+  await other.reportSuccess('ach', 'test', 'network');
+  await expect.poll(() => one.isUp('ach', 'test'), { interval: 10 }).toBe(true);
+});
+
+test('a process whose clock is behind undoes nothing that another has seen since', async () => {
+  const now = Date.now() + 2_000;
+  const [one, behind] = [await watch({ clock: { now } }), await watch({ clock: { now: now - 1 } })];
+  await one.reportFailure('ach', 'test', signedOff);
+  await expect.poll(() => behind.isUp('ach', 'test'), { interval: 10 }).toBe(false);
+  await behind.reportSuccess('ach', 'test', 'network');
+  await expect.poll(() => behind.isUp('ach', 'test'), { interval: 10 }).toBe(false);
+  expect(one.isUp('ach', 'test')).toBe(false);
+  await one.reportSuccess('ach', 'test', 'network');
+});
+
+/** A database whose answers a test holds back or breaks. */
+function breakable(onQuery: (answer: () => Promise<unknown>, isLook: boolean) => Promise<unknown>): Database {
+  const { database } = testDatabase;
+  return new Proxy(database, {
+    get: (target, name) =>
+      name === 'query'
+        ? (...query: Parameters<Database['query']>) =>
+            onQuery(() => target.query(...query), query.length === 1)
+        : Reflect.get(target, name),
+  });
+}
+
+test('what it read before it saw more itself does not count', async () => {
+  const held: (() => void)[] = [];
+  let holds = false;
+  const database = breakable(async (answer, isLook) => {
+    const read = await answer();
+    if (isLook && holds) await new Promise<void>((go) => held.push(go));
+    return read;
+  });
+  const clock = { now: Date.now() + 3_000 };
+  const health = await watch({ database, clock });
+  await health.reportFailure('ach', 'test', signedOff);
+  await health.reportSuccess('ach', 'test', 'network');
+  holds = true;
+  await expect.poll(() => held.length, { interval: 10 }).toBeGreaterThan(0);
+  clock.now += 1;
+  await health.reportFailure('ach', 'test', signedOff);
+  expect(health.isUp('ach', 'test')).toBe(false);
+  held[0]?.();
+  await setImmediate();
+  expect(health.isUp('ach', 'test')).toBe(false);
+  holds = false;
+  for (const go of held) go();
+  await health.reportSuccess('ach', 'test', 'network');
+});
+
+test('a database that cannot be read is an outage, which ends with the first look that works', async () => {
+  const told: string[] = [];
+  let isAway = false;
+  const health = await watch({
+    database: breakable((answer) => (isAway ? Promise.reject(new Error('away')) : answer())),
+    outage: createOutage({ began: () => told.push('began'), ended: () => told.push('ended') }),
+  });
+  isAway = true;
+  await expect.poll(() => told, { interval: 10 }).toEqual(['began']);
+  expect(health.isUp('ach', 'test')).toBe(true);
+  isAway = false;
+  await expect.poll(() => told, { interval: 10 }).toEqual(['began', 'ended']);
+});
+
 test('being signed off is not mended by a message that merely arrives', async () => {
   const health = await watch();
   await health.reportFailure('ach', 'live', signedOff);
@@ -101,6 +183,8 @@ test('after a while it is on trial: one failure puts it down again, one success 
   await fail(health, 'live', 3);
   clock.now += 29_999;
   expect(health.isUp('rtp', 'live')).toBe(false);
+  // Those that go on failing meanwhile do not put the trial off.
+  await fail(health, 'live', 1);
   clock.now += 1;
   expect(health.isUp('rtp', 'live')).toBe(true);
   await fail(health, 'live', 1);
