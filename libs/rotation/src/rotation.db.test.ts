@@ -105,6 +105,34 @@ test('everything comes under the newest key, page by page, and opens with it alo
   );
 });
 
+test('a pass that made marks alone anew is followed by one that looks whether it was enough', async () => {
+  await addAccount('a', '111', both, old);
+  const passes: number[] = [];
+  await resealEverything(rotation(), ({ resealed }) => passes.push(resealed));
+  expect(passes).toEqual([1, 0]);
+});
+
+test('a value of another row under the newest key is told of, and no key may go while it is there', async () => {
+  await addAccount('a', '111', both);
+  await addAccount('b', '222', both);
+  await database.query(
+    `update accounts set number_sealed = (select number_sealed from accounts where id = 'a')`,
+  );
+  const { clean, tally } = await resealEverything(rotation());
+  expect([clean, tally.unreadable]).toEqual([false, 1]);
+  expect(describeTally(both, tally, 'THE_KEYS')).toMatch(
+    /1 of them cannot be opened: keep every key in THE_KEYS$/,
+  );
+});
+
+test('a fault that is no fault of a value ends the pass', async () => {
+  await addLetters(1);
+  const open = () => {
+    throw new TypeError('a mistake in the code');
+  };
+  await expect(resealEverything({ ...rotation(), sealer: { ...both, open } })).rejects.toThrow(TypeError);
+});
+
 test('marks are made anew, also those of values that are under the newest key already', async () => {
   await addAccount('a', '111', old);
   // Added while keys rotate: sealed with the newest key, known by the mark of an older one.
