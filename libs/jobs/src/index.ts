@@ -1,3 +1,4 @@
+export { attemptAll } from './attempt-all.ts';
 export { createJobMetrics, type JobMetrics } from './metrics.ts';
 export { jobsMigrations } from './migrations.ts';
 export type { Schedule } from './schedule.ts';

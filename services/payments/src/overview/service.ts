@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+import { attemptAll, type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import type { Clocks } from '../clock/service.ts';
 import { readHorizon } from '../horizon-store.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
@@ -71,12 +71,18 @@ export function createOverviews(deps: OverviewDependencies): Overviews {
     };
   }
 
-  async function catchUp(signal: AbortSignal): Promise<void> {
-    for (const tenantId of await findBehind(database, TENANTS_PER_RUN_MAX)) {
-      for (let turn = 0; turn < TURNS_PER_TENANT_MAX && !signal.aborted; turn += 1) {
-        if ((await countSome(database, tenantId, EVENTS_PER_TURN_MAX)) < EVENTS_PER_TURN_MAX) break;
-      }
+  async function catchUpWith(tenantId: string, signal: AbortSignal): Promise<void> {
+    for (let turn = 0; turn < TURNS_PER_TENANT_MAX && !signal.aborted; turn += 1) {
+      if ((await countSome(database, tenantId, EVENTS_PER_TURN_MAX)) < EVENTS_PER_TURN_MAX) return;
     }
+  }
+
+  async function catchUp(signal: AbortSignal): Promise<void> {
+    const tenants = await findBehind(database, TENANTS_PER_RUN_MAX);
+    await attemptAll(
+      tenants.map((tenantId) => () => catchUpWith(tenantId, signal)),
+      { signal },
+    );
   }
 
   return {

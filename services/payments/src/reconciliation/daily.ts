@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
+import { attemptAll } from '@libs/jobs';
 import { fromNewYork, toNewYork } from '../clock/new-york.ts';
 import type { RailLog } from '../rails/alert.ts';
 import type { RailId } from '../rails/rail-ids.ts';
@@ -45,12 +46,15 @@ interface Books {
 
 /**
  * Looks at every day whose outcomes can still change: the last ones, and older ones on which something stands or
- * changed. Each day is compared, stored and reported by itself, so a run that is cut off is simply made again.
+ * changed. Each day is compared, stored and reported by itself, so a run that is cut off is simply made again; books that
+ * cannot be read keep no others from being looked at.
  */
 export async function lookAtAllBooks(deps: DailyLookDependencies, signal: AbortSignal): Promise<void> {
-  for (const rail of deps.rails) {
-    for (const mode of MODES) await lookAtBooks(deps, { rail, mode }, signal);
-  }
+  const all = deps.rails.flatMap((rail) => MODES.map((mode): Books => ({ rail, mode })));
+  await attemptAll(
+    all.map((books) => () => lookAtBooks(deps, books, signal)),
+    { signal },
+  );
 }
 
 async function lookAtBooks(deps: DailyLookDependencies, books: Books, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,4 @@
-import { isDatabaseAway } from '@libs/db';
-import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
+import { attemptAll, type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 
 const SWEEP_JOB = 'retention.sweep';
 const ROWS_PER_TURN = 1_000;
@@ -17,23 +16,10 @@ export function createRetention(sweeps: readonly Sweep[]): { handler: Handler; c
     }
   }
 
-  async function sweepAll(signal: AbortSignal): Promise<void> {
-    const failures: unknown[] = [];
-    for (const sweep of sweeps) {
-      try {
-        await sweepOut(sweep, signal);
-      } catch (error) {
-        if (isDatabaseAway(error)) throw error;
-        // One that fails at every run must not keep what the others would forget.
-        failures.push(error);
-      }
-    }
-    if (failures.length > 1) throw new AggregateError(failures, `${failures.length} sweeps failed`);
-    if (failures.length === 1) throw failures[0];
-  }
+  const tasks = (signal: AbortSignal) => sweeps.map((sweep) => () => sweepOut(sweep, signal));
 
   return {
-    handler: { name: SWEEP_JOB, handle: (_jobs, { signal }) => sweepAll(signal) },
+    handler: { name: SWEEP_JOB, handle: (_jobs, context) => attemptAll(tasks(context.signal), context) },
     cron: { name: SWEEP_JOB, schedule: everyMinutes(SWEEP_MINUTES) },
   };
 }
