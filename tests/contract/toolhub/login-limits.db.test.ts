@@ -131,6 +131,35 @@ test('[TH-1.6] sign-ups, registrations and logins share a limit per network addr
   }
 });
 
+test('[TH-1.6] the forms of the login and sign-up pages are under the same limit', async () => {
+  const client = await registerClient(first.url);
+  const limited = await startInstance(database.url, { env: { TOOLHUB_RATE_ADDRESS: '1' } });
+  const browser = new Browser();
+  const login = await browser.open(authorizeUrl(limited.url, client, newPkce()));
+  const signup = await browser.open(login.url.replace('/oauth/login', '/oauth/signup'));
+  // The allowance grows while a slow machine asks, so a refusal is waited for.
+  const refusalOf = async (send: () => Promise<{ status: number; text: string }>) => {
+    for (let tries = 0; tries < 5; tries += 1) {
+      const { status, text } = await send();
+      if (status === 429) return /Too many tries[^<]*/.exec(text)?.[0];
+    }
+    return 'none';
+  };
+  try {
+    const password = 'wrong password';
+    const tooMany = 'Too many tries. Wait a minute, then try again.';
+    expect(await refusalOf(() => browser.submit(login, '/login', { email: newEmail(), password }))).toBe(
+      tooMany,
+    );
+    // No two accounts can have this address, so that none is opened on the way.
+    const { email } = await signUp(first.url);
+    const account = { email, name: 'New', password };
+    expect(await refusalOf(() => browser.submit(signup, '/signup', account))).toBe(tooMany);
+  } finally {
+    await limited.stop();
+  }
+});
+
 test('[TH-3.3] a refused login waits for nothing that only an account has', async () => {
   const { email, id } = await signUp(first.url);
   const refusals = async () => {

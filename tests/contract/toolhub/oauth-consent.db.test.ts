@@ -1,6 +1,6 @@
 // What the person at the browser goes through: login, sign-up, consent, and the pages themselves.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { type Account, call, newEmail, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
   authorizeUrl,
   decide,
@@ -126,6 +126,8 @@ describe('login and consent', () => {
     expect((await obtainTokens(url, account, reader, { scope: undefined })).scope).toBe('tools:read');
     const observer = await registerClient(url, { scope: 'account:read' });
     expect((await obtainTokens(url, account, observer, { scope: undefined })).scope).toBe('account:read');
+    const editor = await registerClient(url, { scope: 'tools:read account:read account:write' });
+    expect((await obtainTokens(url, account, editor, { scope: undefined })).scope).toBe('tools:read');
   });
 
   test('[TH-4.4] deny sends access_denied with state and issuer', async () => {
@@ -175,6 +177,25 @@ describe('login and consent', () => {
     });
     expect(stranger.status).toBe(400);
     expect((await post({})).status).toBe(303);
+  });
+
+  test('[TH-13] another site logs nobody in and opens no account on the way', async () => {
+    const browser = new Browser();
+    const login = await browser.open(authorizeUrl(url, client, newPkce()));
+    const email = newEmail();
+    for (const [address, fields] of [
+      [login.url, { email: account.email, password: PASSWORD }],
+      [login.url.replace('/oauth/login', '/oauth/signup'), { email, name: 'New', password: PASSWORD }],
+    ] as const) {
+      for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+        const answer = await browser.fetch(address, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+          body: new URLSearchParams(fields).toString(),
+        });
+        expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
+      }
+    }
   });
 
   test('[TH-4] after logout the consent page leads to the login page', async () => {

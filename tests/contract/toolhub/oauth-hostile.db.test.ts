@@ -93,6 +93,8 @@ describe('a faulty authorization request', () => {
     ['with a foreign resource', { resource: 'https://other.example/' }],
     ['that asks for no question', { prompt: 'none' }],
     ['with a nonsensical max_age', { max_age: 'soon' }],
+    // It asks for a claim of an ID token, and is not passed over in silence: a client would count on it.
+    ['with a max_age', { max_age: '3600' }],
   ];
 
   test.each(faults)('[TH-4.14] %s leads a visitor nowhere', async (_what, extra) => {
@@ -196,7 +198,7 @@ describe('text that nothing can store', () => {
         'prompt',
         'code_challenge',
       ]) {
-        const address = `${authorizeUrl(url, client, newPkce(), { [name]: undefined })}&${name}=${text}`;
+        const address = `${authorizeUrl(url, client, newPkce(), { [name]: undefined })}&x=?&${name}=${text}`;
         for (const browser of [new Browser(), ada.browser]) {
           const { status } = await browser.fetch(address);
           expect([name, text, status < 500]).toEqual([name, text, true]);

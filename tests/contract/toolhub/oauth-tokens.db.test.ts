@@ -187,6 +187,12 @@ describe('tokens', () => {
     const winners = answers.filter(({ status }) => status === 200);
     expect(winners).toHaveLength(1);
     expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(9);
+    // Who lost says so, by which one that comes beside it is told from a reuse.
+    const { rows: contended } = await rig.database.database.query(
+      'select 1 from oauth_tokens where customer_id = $1 and used and contended_until > used_at',
+      [account.id],
+    );
+    expect(contended).toHaveLength(1);
     expect((await refresh(url, client, winners[0]?.body.refresh_token ?? '')).status).toBe(200);
   });
 

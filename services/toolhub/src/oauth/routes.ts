@@ -97,10 +97,15 @@ function requestFault(url: string): { title: string; detail: string } | undefine
   const title = 'This does not work';
   if (url.length > REQUEST_CHARACTERS_MAX)
     return { title, detail: 'The application sent a request that is too long. (invalid_request)' };
-  const values = [...new URLSearchParams(url.split('?', 2)[1] ?? '')].flat();
+  const values = [...new URLSearchParams(queryOf(url))].flat();
   if (!values.every(isStorable))
     return { title, detail: 'The request holds characters that no text may have. (invalid_request)' };
   return undefined;
+}
+
+/** A value may hold a question mark, too. */
+function queryOf(url: string): string {
+  return url.split(/\?(.*)/s, 2)[1] ?? '';
 }
 
 function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDependencies) {
@@ -127,8 +132,8 @@ async function withDefaults(
   url: string,
   { provider, publicUrl }: Pick<OAuthRoutesDependencies, 'provider' | 'publicUrl'>,
 ): Promise<string> {
-  const [path = '', search = ''] = url.split(/\?(.*)/s, 2);
-  const query = new URLSearchParams(search);
+  const [path = ''] = url.split('?', 1);
+  const query = new URLSearchParams(queryOf(url));
   const wanted = query.getAll('scope');
   // Clients written for other servers also ask for `openid profile`; those grant nothing here.
   const known = parseScopes(wanted[0] ?? '');

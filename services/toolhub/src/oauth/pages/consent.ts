@@ -17,7 +17,7 @@ function requestedScopes(interaction: Interaction): Scope[] {
 export function restartUrl(params: Interaction['params']): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    if (value === undefined || name === 'max_age') continue;
+    if (value === undefined) continue;
     for (const one of [value].flat()) query.append(name, String(one));
   }
   const prompts = (typeof params.prompt === 'string' ? params.prompt : '')

@@ -114,16 +114,15 @@ const addressesOf = ({ uid }: Interaction) => ({
   switch: `${oauthPaths.interaction}/${uid}/switch`,
 });
 
-/** Reasons to log in that an existing session does not answer. */
-const FRESH_LOGIN: ReadonlySet<string> = new Set(['login_prompt', 'max_age']);
+/** The reason to log in that an existing session does not answer. */
+const FRESH_LOGIN = 'login_prompt';
 
 function createShow(deps: InteractionRoutesDependencies): Handler {
   return async (request, reply, interaction) => {
     const session = await currentSession(deps, request);
     const { prompt } = interaction;
     if (prompt.name === 'consent') return showConsent(deps, request, reply, interaction);
-    if (session !== undefined && !prompt.reasons.some((reason) => FRESH_LOGIN.has(reason)))
-      return restart(reply, interaction);
+    if (session !== undefined && !prompt.reasons.includes(FRESH_LOGIN)) return restart(reply, interaction);
     const place = await placeOf(deps, interaction);
     return sendPage(reply, 'signup' in (request.query as object) ? showSignup(place) : showLogin(place));
   };
