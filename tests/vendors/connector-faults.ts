@@ -23,8 +23,12 @@ export interface FaultTrial {
   slowDown: { reply: Reply; seconds: number };
   /** A refusal of this one request, and the vendor's own code for it. */
   refusal: { reply: Reply; code: string };
+  /** What else it says, and what each of it means. */
+  meanings: readonly (readonly [reply: Reply, means: Meaning])[];
   secrets: readonly string[];
 }
+
+type Meaning = Partial<Pick<ConnectorError, 'code' | 'platformCode' | 'retryAfterSeconds'>>;
 
 const MEMORY_BYTES_MAX = 120_000_000;
 
@@ -69,6 +73,17 @@ export function tryFaults(trial: FaultTrial): void {
       });
     },
   );
+
+  it('takes every word of the vendor for what it means', async () => {
+    const server = trial.server();
+    const read = Object.keys(samples).findLast((name) => classOf(name) === 'R') as string;
+    for (const [reply, means] of trial.meanings) {
+      server.failNext({ kind: 'reply', reply });
+      // What passes is asked for once more.
+      if (means.code === 'platform_unavailable') server.failNext({ kind: 'reply', reply });
+      expect(await failureOf(call(read)), JSON.stringify(reply)).toMatchObject(means);
+    }
+  });
 
   it.each(Object.keys(samples))(
     '%s: a passing fault is retried where nothing can happen twice',

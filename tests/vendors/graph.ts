@@ -19,6 +19,38 @@ export const tokenOver = graphRefusal(401, 190, 'Error validating access token: 
   error_subcode: 463,
 });
 
+const usage = (...minutes: number[]) => ({
+  'x-business-use-case-usage': JSON.stringify({
+    1: minutes.map((estimated_time_to_regain_access) => ({ estimated_time_to_regain_access })),
+  }),
+});
+
+/** The Graph API's own codes, and what each means. */
+export const graphMeanings = [
+  ...[102, 104, 190].map((code) => [graphRefusal(400, code, 'x'), { code: 'token_expired' }] as const),
+  ...[4, 17, 32, 341, 613, 80_001, 80_002, 80_006, 80_007, 80_008, 130_429, 131_048, 131_056].map(
+    (code) => [graphRefusal(400, code, 'x'), { code: 'rate_limited', retryAfterSeconds: 60 }] as const,
+  ),
+  ...[1, 2, 131_000, 131_016].map(
+    (code) => [graphRefusal(400, code, 'x'), { code: 'platform_unavailable' }] as const,
+  ),
+  [graphRefusal(200, 190, 'x'), { code: 'token_expired' }],
+  [graphRefusal(500, 190, 'x'), { code: 'platform_unavailable' }],
+  [graphRefusal(302, 10, 'x'), { code: 'platform_unavailable' }],
+  [graphRefusal(403, 10, 'x'), { code: 'platform_error', platformCode: '10' }],
+  [{ status: 401 }, { code: 'token_expired' }],
+  [{ status: 429 }, { code: 'rate_limited', retryAfterSeconds: 60 }],
+  [{ status: 404 }, { code: 'platform_error', platformCode: '404' }],
+  [
+    { ...graphRefusal(400, 4, 'x'), headers: usage(3, 7, 5) },
+    { code: 'rate_limited', retryAfterSeconds: 420 },
+  ],
+  [
+    { ...graphRefusal(400, 4, 'x'), headers: { 'x-business-use-case-usage': 'no JSON' } },
+    { code: 'rate_limited', retryAfterSeconds: 60 },
+  ],
+] as const;
+
 export const unknownObject = (id: string | undefined) =>
   graphRefusal(400, 100, `Unsupported get request. Object with ID '${id}' does not exist`, {
     error_subcode: 33,

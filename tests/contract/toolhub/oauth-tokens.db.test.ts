@@ -258,6 +258,15 @@ describe('tokens', () => {
     );
     expect(await works(1)).toBe(200);
     expect((await refresh(url, named, tokens[0]?.refresh_token ?? '')).body.error).toBe('invalid_grant');
+    const left = async () =>
+      (await call<List>(`${url}/api/clients`, { cookie: owner.cookie })).body.data.map(({ name }) => name);
+    expect(await left()).toEqual(['Test client']);
+    // A client whose tokens have all run out cannot come in any more.
+    await rig.database.database.query('update oauth_tokens set expires_at = $2 where customer_id = $1', [
+      owner.id,
+      new Date(),
+    ]);
+    expect(await left()).toEqual([]);
   });
 
   test('[TH-4.12] codes, tokens, sessions and interactions are nowhere in the database as they were given out', async () => {

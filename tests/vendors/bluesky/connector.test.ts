@@ -281,6 +281,25 @@ describe('faults', () => {
       },
       seconds: 9,
     },
+    meanings: [
+      ...['InvalidToken', 'AuthMissing', 'AuthenticationRequired'].map(
+        (error) => [{ status: 400, json: { error } }, { code: 'token_expired' }] as const,
+      ),
+      ...['UpstreamFailure', 'UpstreamTimeout', 'NotEnoughResources', 'InternalServerError'].map(
+        (error) =>
+          [
+            { status: 400, json: { error } },
+            { code: 'platform_unavailable', platformCode: error },
+          ] as const,
+      ),
+      [{ status: 401 }, { code: 'token_expired' }],
+      [{ status: 401, json: { error: 'AccountTakedown' } }, { code: 'platform_error' }],
+      [{ status: 502, json: { error: 'SomethingElse' } }, { code: 'platform_unavailable' }],
+      [
+        { status: 429, json: { error: 'UpstreamFailure' }, headers: { 'ratelimit-reset': '12' } },
+        { code: 'rate_limited', retryAfterSeconds: 12 },
+      ],
+    ],
     refusal: {
       reply: { status: 400, json: { error: 'BlockedActor', message: `no ${APP_PASSWORD}` } },
       code: 'BlockedActor',

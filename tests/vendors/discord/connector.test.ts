@@ -179,6 +179,16 @@ describe('faults', () => {
       reply: { status: 403, json: { message: `Missing Access ${TOKEN}`, code: 50_001 } },
       code: '50001',
     },
+    meanings: [
+      [{ status: 401 }, { code: 'token_expired' }],
+      [
+        { status: 429, headers: { 'retry-after': '7' } },
+        { code: 'rate_limited', retryAfterSeconds: 7 },
+      ],
+      [{ status: 404, json: { message: '404: Not Found', code: 0 } }, { platformCode: '404' }],
+      [{ status: 502, json: { message: 'x', code: 50_001 } }, { code: 'platform_unavailable' }],
+      [{ status: 302, json: { message: 'x', code: 50_001 } }, { code: 'platform_unavailable' }],
+    ],
     secrets: [TOKEN],
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFacebookConnector } from '../../../services/toolhub/src/connectors/facebook/connector.ts';
 import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
-import { graphRefusal, tokenOver } from '../graph.ts';
+import { graphMeanings, graphRefusal, tokenOver } from '../graph.ts';
 import { NOW, platformTrial } from '../platform-trial.ts';
 import { type FacebookServer, PAGES, PERSON, startFacebook } from './server.ts';
 
@@ -169,6 +169,7 @@ describe('faults', () => {
       facebook_delete_post: () => ({ post_id: server.addPost(FIRST, 'mine') }),
     },
     tokenRefusal: tokenOver,
+    meanings: graphMeanings,
     slowDown: {
       reply: { ...graphRefusal(400, 32, 'Page request limit reached'), headers: { 'retry-after': '17' } },
       seconds: 17,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createInstagramConnector } from '../../../services/toolhub/src/connectors/instagram/connector.ts';
 import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
-import { graphRefusal, tokenOver } from '../graph.ts';
+import { graphMeanings, graphRefusal, tokenOver } from '../graph.ts';
 import { NOW, platformTrial } from '../platform-trial.ts';
 import { type InstagramServer, startInstagram } from './server.ts';
 
@@ -150,6 +150,7 @@ describe('faults', () => {
       instagram_send_message: () => ({ recipient_id: '77', text: 'hello' }),
     },
     tokenRefusal: tokenOver,
+    meanings: graphMeanings,
     slowDown: {
       reply: { ...graphRefusal(400, 80_002, 'Too many calls'), headers: { 'retry-after': '17' } },
       seconds: 17,

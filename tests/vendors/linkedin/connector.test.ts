@@ -145,6 +145,17 @@ describe('faults', () => {
       },
       seconds: 17,
     },
+    meanings: [
+      [{ status: 401, json: { serviceErrorCode: 100 } }, { code: 'token_expired' }],
+      [
+        { status: 429, json: { serviceErrorCode: 100 } },
+        { code: 'rate_limited', retryAfterSeconds: 30 },
+      ],
+      [{ status: 500, json: { serviceErrorCode: 100 } }, { code: 'platform_unavailable' }],
+      [{ status: 302, json: { serviceErrorCode: 100 } }, { code: 'platform_unavailable' }],
+      [{ status: 400, json: { serviceErrorCode: 0, message: 'x' } }, { platformCode: '400' }],
+      [{ status: 422, json: { code: 'VALIDATION_FAILED' } }, { platformCode: 'VALIDATION_FAILED' }],
+    ],
     refusal: {
       reply: {
         status: 403,

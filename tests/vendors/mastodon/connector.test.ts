@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMastodonConnector } from '../../../services/toolhub/src/connectors/mastodon/connector.ts';
 import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
-import { platformTrial } from '../platform-trial.ts';
+import { NOW, platformTrial } from '../platform-trial.ts';
 import { type MastodonServer, startMastodon } from './server.ts';
 
 const TOKEN = 'mastodon-secret-token-1';
@@ -225,6 +225,22 @@ describe('faults', () => {
       reply: { status: 429, json: { error: 'Too many requests' }, headers: { 'retry-after': '17' } },
       seconds: 17,
     },
+    meanings: [
+      [{ status: 401 }, { code: 'token_expired' }],
+      [
+        { status: 429, headers: { 'x-ratelimit-reset': new Date(NOW.getTime() + 90_000).toISOString() } },
+        { code: 'rate_limited', retryAfterSeconds: 90 },
+      ],
+      [{ status: 500, json: { error: 'scope' } }, { code: 'platform_unavailable' }],
+      [
+        { status: 403, json: { error: 'This action is outside the authorized scopes' } },
+        { code: 'platform_error', platformCode: 'insufficient_scope' },
+      ],
+      [
+        { status: 403, json: { error: 'Your login is disabled' } },
+        { code: 'platform_error', platformCode: '403' },
+      ],
+    ],
     refusal: { reply: { status: 422, json: { error: `Validation failed for ${TOKEN}` } }, code: '422' },
     secrets: [TOKEN],
   });

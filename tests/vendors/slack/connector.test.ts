@@ -213,6 +213,24 @@ describe('faults', () => {
       seconds: 17,
     },
     refusal: { reply: { json: { ok: false, error: 'channel_not_found' } }, code: 'channel_not_found' },
+    meanings: [
+      ...['invalid_auth', 'token_revoked', 'account_inactive', 'not_authed'].map(
+        (error) => [{ json: { ok: false, error } }, { code: 'token_expired' }] as const,
+      ),
+      ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'].map(
+        (error) => [{ json: { ok: false, error } }, { code: 'platform_unavailable' }] as const,
+      ),
+      ...['ratelimited', 'rate_limited'].map(
+        (error) =>
+          [
+            { json: { ok: false, error }, headers: { 'retry-after': '5' } },
+            { code: 'rate_limited', retryAfterSeconds: 5 },
+          ] as const,
+      ),
+      [{ status: 429 }, { code: 'rate_limited', retryAfterSeconds: 30 }],
+      [{ status: 500, json: { ok: false, error: 'invalid_auth' } }, { code: 'platform_unavailable' }],
+      [{ json: { ok: false } }, { code: 'platform_error', platformCode: '200' }],
+    ],
     secrets: [TOKEN],
   });
 });

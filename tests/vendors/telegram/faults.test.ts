@@ -84,6 +84,26 @@ tryFaults({
     },
     seconds: 17,
   },
+  meanings: [
+    [
+      { status: 404, json: { ok: false, error_code: 404, description: 'Not Found' } },
+      { code: 'token_expired' },
+    ],
+    [{ json: { ok: false, error_code: 401, description: 'Unauthorized' } }, { code: 'token_expired' }],
+    [{ status: 404, text: '<html>' }, { code: 'platform_unavailable' }],
+    [{ status: 401 }, { code: 'platform_unavailable' }],
+    [{ status: 429 }, { code: 'rate_limited', retryAfterSeconds: 5 }],
+    [
+      { status: 429, headers: { 'retry-after': '8' } },
+      { code: 'rate_limited', retryAfterSeconds: 8 },
+    ],
+    [{ json: { ok: false, error_code: 500 } }, { code: 'platform_unavailable' }],
+    [{ json: { result: {} } }, { code: 'platform_unavailable' }],
+    [
+      { status: 403, json: { ok: false, error_code: 403 } },
+      { code: 'platform_error', platformCode: '403' },
+    ],
+  ],
   refusal: {
     reply: { status: 400, json: { ok: false, error_code: 400, description: `Bad Request ${TOKEN}` } },
     code: '400',

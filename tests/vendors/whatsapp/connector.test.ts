@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { createWhatsappConnector } from '../../../services/toolhub/src/connectors/whatsapp/connector.ts';
 import { tryFaults } from '../connector-faults.ts';
-import { graphRefusal, tokenOver } from '../graph.ts';
+import { graphMeanings, graphRefusal, tokenOver } from '../graph.ts';
 import { platformTrial } from '../platform-trial.ts';
 import { BUSINESS, startWhatsapp, type WhatsappServer } from './server.ts';
 
@@ -123,6 +123,7 @@ describe('faults', () => {
       whatsapp_mark_read: () => ({ message_id: MESSAGE }),
     },
     tokenRefusal: tokenOver,
+    meanings: graphMeanings,
     slowDown: {
       reply: { ...graphRefusal(400, 130_429, 'Rate limit hit'), headers: { 'retry-after': '17' } },
       seconds: 17,

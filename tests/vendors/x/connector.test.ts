@@ -126,6 +126,20 @@ describe('faults', () => {
       },
       seconds: 17,
     },
+    meanings: [
+      [{ status: 429 }, { code: 'rate_limited', retryAfterSeconds: 30 }],
+      [{ status: 503, json: { detail: 'x' } }, { code: 'platform_unavailable' }],
+      [{ status: 302, json: { detail: 'x' } }, { code: 'platform_unavailable' }],
+      [
+        { status: 403, json: { type: 'https://api.x.com/2/problems/client-forbidden', detail: 'x' } },
+        { code: 'platform_error', platformCode: 'client-forbidden' },
+      ],
+      [
+        { json: { errors: [{ type: 'https://api.x.com/2/problems/resource-not-found', detail: 'x' }] } },
+        { code: 'platform_error', platformCode: 'resource-not-found' },
+      ],
+      [{ status: 404 }, { code: 'platform_error', platformCode: '404' }],
+    ],
     refusal: {
       reply: { status: 400, json: { errors: [{ code: 187, message: `Status is a duplicate ${TOKEN}` }] } },
       code: '187',

@@ -19,7 +19,7 @@ const PUBLIC_URL = 'https://hub.example.com';
 const CALLBACK = `${PUBLIC_URL}/api/connect/slack/callback`;
 const credentialSchema = Type.Object(
   {
-    access_token: Type.String({ minLength: 1 }),
+    access_token: Type.String({ minLength: 1, maxLength: 8_192 }),
     refresh_token: Type.Optional(Type.String()),
     expires_at: Type.Optional(Type.String({ format: 'date-time' })),
   },
@@ -254,6 +254,10 @@ test('[TH-6] what the vendor refuses is told by its own word, and stores nothing
   vendor.accessToken = 'wrong';
   const rejected = connect.finish(ada, await visit(await connect.begin(ada)));
   expect(await refusal(rejected)).toBe('422 credential_rejected');
+  // Longer than what a customer may paste; the platform is not asked about it.
+  vendor.accessToken = 'x'.repeat(9_000);
+  const unfit = connect.finish(ada, await visit(await connect.begin(ada)));
+  expect(await refusal(unfit)).toBe('422 connect_failed');
   expect(await credentials.get(ada.customerId, 'slack')).toBeUndefined();
 });
 
@@ -321,6 +325,27 @@ test('starting over and over keeps the newest twenty, and the old go with time',
   clock.ms += 16 * 60_000;
   await connect.jobs.handlers[0]?.handle([] as never, {} as never);
   expect(await states(ada)).toEqual([]);
+});
+
+test('[TH-6.10] registrations at servers that nobody used for a month go, and those that came to nothing', async () => {
+  const { connect } = rig();
+  const daysAgo = (days: number) => new Date(now().getTime() - days * 24 * 60 * 60_000);
+  for (const [server, checkedAt, leaseUntil] of [
+    ['used', daysAgo(29), null],
+    ['forgotten', daysAgo(31), null],
+    ['failed', null, null],
+    ['dead', null, daysAgo(31)],
+    ['under way', null, daysAgo(-1)],
+  ] as const)
+    await db.database.query(
+      `insert into connect_servers (platform, server, checked_at, lease_until) values ('mastodon', $1, $2, $3)`,
+      [server, checkedAt, leaseUntil],
+    );
+  await connect.jobs.handlers[0]?.handle([] as never, {} as never);
+  const { rows } = await db.database.query<{ server: string }>(
+    'select server from connect_servers order by server',
+  );
+  expect(rows.map(({ server }) => server)).toEqual(['under way', 'used']);
 });
 
 test('[TH-6.6] a connection that had expired recovers by a login, and the customer is told', async () => {

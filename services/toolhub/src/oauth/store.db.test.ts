@@ -49,12 +49,12 @@ const addGrant = (id: string, createdAt = NOW) =>
     expiresAt: at(1_000 * DAY_MS),
   });
 
-const addCode = (name: string, expiresAt: Date) =>
+const addCode = (name: string, expiresAt: Date, clientId = 'client') =>
   insertCode(db.database, {
     customerId: 'cus_1',
     codeHash: hashToken(name),
     grantId: `grant_${name}`,
-    clientId: 'client',
+    clientId,
     redirectUri: 'http://localhost/cb',
     payload: {},
     createdAt: NOW,
@@ -112,7 +112,9 @@ test('[TH-4] a state of the connector works once, and not when it is old', async
 test('[TH-4] what no answer depends on any more is cleared away, and nothing else', async () => {
   await addGrant('grant_live', at(-40 * DAY_MS));
   await addGrant('grant_dead', at(-40 * DAY_MS));
-  await addGrant('grant_new');
+  // Its code may still be on the way.
+  await addGrant('grant_new', at(-HOUR_MS / 2));
+  await addGrant('grant_recent', at(-2 * HOUR_MS));
   await addToken('live', 'grant_live');
   await addToken('dead', 'grant_dead', at(-1_000));
   await addCode('yesterday', at(-25 * HOUR_MS));
@@ -126,7 +128,9 @@ test('[TH-4] what no answer depends on any more is cleared away, and nothing els
   await upsertClient(db.database, { ...client, id: 'own', kind: 'own' }, at(-200 * DAY_MS));
   await upsertClient(db.database, { ...client, id: 'unused', kind: 'registered' }, at(-200 * DAY_MS));
   await upsertClient(db.database, { ...client, id: 'client', kind: 'registered' }, at(-200 * DAY_MS));
+  await upsertClient(db.database, { ...client, id: 'used', kind: 'registered' }, at(-200 * DAY_MS));
   await upsertClient(db.database, { ...client, id: 'fresh', kind: 'registered' }, at(-DAY_MS));
+  await addCode('old', at(-25 * HOUR_MS), 'used');
 
   await deleteExpired(db.database, NOW, at(-90 * DAY_MS));
 
@@ -134,7 +138,11 @@ test('[TH-4] what no answer depends on any more is cleared away, and nothing els
     (await db.database.query<{ name: string }>(sql)).rows.map(({ name }) => name).sort();
   expect(await left('select id as name from oauth_tokens')).toEqual(['oat_live']);
   expect(await left('select grant_id as name from oauth_auth_codes')).toEqual(['grant_recent']);
-  expect(await left('select id as name from oauth_grants')).toEqual(['grant_live', 'grant_new']);
+  expect(await left('select id as name from oauth_grants')).toEqual([
+    'grant_live',
+    'grant_new',
+    'grant_recent',
+  ]);
   expect(await left(`select payload ->> 'name' as name from oauth_interactions`)).toEqual(['open']);
-  expect(await left('select id as name from oauth_clients')).toEqual(['client', 'fresh', 'own']);
+  expect(await left('select id as name from oauth_clients')).toEqual(['client', 'fresh', 'own', 'used']);
 });

@@ -56,6 +56,9 @@ const api = createVendorApi<TelegramCredential>({
     if (status >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
     const answer = fieldsOf(body);
     if (status === 200 && answer.ok !== false) return unreadable();
+    // Telegram says of each refusal that it is one; another 404 comes from something on the way, which knows no token.
+    if (status >= 400 && status !== 429 && answer.ok !== false)
+      return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
     // A proxy in front of it knows the header alone.
     const usualSeconds = headers.has('retry-after') ? retryAfterSeconds(headers, now) : RETRY_AFTER_SECONDS;
     return refusalOf(answer, { status, said, usualSeconds });
