@@ -3,6 +3,7 @@ import { type Database, migrate, openDatabase } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
 import { createBillingService } from '../../services/toolhub/src/billing/service.ts';
 import { createEmitEvent } from '../../services/toolhub/src/events/service.ts';
+import { reckonMonth } from '../../services/toolhub/src/invoices/reckoning.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
 import { startDatabase } from '../environment.ts';
 import { type Benchmark, median } from '../result.ts';
@@ -31,7 +32,7 @@ function meterOn(database: Database) {
   const now = () => new Date();
   const newId = createIdFactory({ now, randomBytes });
   return createBillingService({
-    ...{ database, newId, now, emitEvent: createEmitEvent({ newId, now }) },
+    ...{ database, newId, now, emitEvent: createEmitEvent({ newId, now }), reckonMonth },
     onError: (error) => {
       throw error;
     },

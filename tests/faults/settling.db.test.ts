@@ -7,7 +7,9 @@ import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMeter, type Meter, type Reservation } from '../../services/toolhub/src/billing/meter.ts';
 import { deleteMeters, settleUnits } from '../../services/toolhub/src/billing/meter-store.ts';
+import { createReckoner } from '../../services/toolhub/src/billing/reckoner.ts';
 import { createIdempotency, type KeyClaim } from '../../services/toolhub/src/calls/idempotency.ts';
+import { reckonMonth } from '../../services/toolhub/src/invoices/reckoning.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
 import { type DatabaseWire, startDatabaseWire, type WireStep } from './database-wire.ts';
 
@@ -58,6 +60,7 @@ function newMeter(database: Database): Meter {
   const meter = createMeter({
     // No renewal of a lease may meet a cut: that it failed is reported.
     ...{ database, newId, now, onCounted: () => {}, leaseMs: 3_600_000, awayPauseMs: 50 },
+    askReckoned: createReckoner({ database, now, reckonMonth }),
     onError: (error) => void failures.push(error),
   });
   meters.push(meter);

@@ -11,10 +11,42 @@ export interface CounterState {
   notifiedLimit: number | null;
 }
 
-/** Counters of months, each with what it is measured against. */
+interface SqlMoment {
+  month: string;
+  /** What was reckoned for this day holds, and for a later one: the clocks of two processes differ at midnight. */
+  day: string;
+}
+
+const isReckoned = (day: string) =>
+  `coalesce(s.reckoned_day >= ${day} and s.reckoned_change = s.updated_at, false)`;
+
+const callsStopAt = (cap: string) =>
+  `calls_stop_at(s.monthly_calls, ${cap}, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000)`;
+
+/**
+ * Where the gate closes by the plan (p) and the settings (s); null where it never does. Only in a month with several plans
+ * something was reckoned, and then the cap is measured by that instead of by the plan of now.
+ */
+export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `case
+  when ${isReckoned(day)} and s.reckoned_millicents is not null then least(
+    ${callsStopAt('null')},
+    case when s.reckoned_cents_per_1000 > 0 then s.reckoned_free_calls
+      + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000 end
+  )
+  else ${callsStopAt('s.spend_cap_cents')}
+end`;
+
+/** Whether the settings (s) have a cap and were changed in the month, by which the plan may have been, too. */
+export const isUnreckoned = ({ month, day }: SqlMoment) => `(
+  s.spend_cap_cents is not null and s.updated_at >= ${month}::timestamp at time zone 'UTC' and not ${isReckoned(day)}
+)`;
+
+const ofCounter: SqlMoment = { month: 'n.month', day: 'n.month' };
+
+/** Counters of months, each with what it is measured against; that is 0, and nothing is told, until it is reckoned. */
 export const counterStates = (counters: 'counted' | 'usage_counters') => `
-select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit, coalesce(calls_stop_at(s.monthly_calls, s.spend_cap_cents,
-  p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000), p.included_calls) as "limit"
+select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit,
+  case when ${isUnreckoned(ofCounter)} then 0 else coalesce(${stopAt(ofCounter)}, p.included_calls) end as "limit"
 from ${counters} n
 join customers c on c.id = n.customer_id
 join plans p on p.id = c.plan

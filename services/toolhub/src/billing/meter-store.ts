@@ -1,5 +1,12 @@
 import type { Queryable } from '@libs/db';
-import { type CounterRow, type CounterState, counterStates, fromCounterRow } from './counter-store.ts';
+import {
+  type CounterRow,
+  type CounterState,
+  counterStates,
+  fromCounterRow,
+  isUnreckoned,
+  stopAt,
+} from './counter-store.ts';
 import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
 import type { GrantedUnits, SettledBatch, WantedUnits } from './units.ts';
 
@@ -18,13 +25,13 @@ import type { GrantedUnits, SettledBatch, WantedUnits } from './units.ts';
 
 const RESERVE = `
 with input as materialized (
-  select $2::text[] as customers, $3::date[] as months, $4::bigint[] as units
+  select $2::text[] as customers, $3::date[] as months, $4::date[] as days, $5::bigint[] as units
 ), alive as materialized (
   select id from call_holders where id = $1 for key share
 ), wanted as (
-  select w.customer_id, w.month, w.units, calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop,
-    p.included_calls, p.price_cents, p.overage_cents_per_1000) as stop_at
-  from input, unnest(customers, months, input.units) as w (customer_id, month, units)
+  select w.customer_id, w.month, w.units, ${stopAt({ day: 'w.day' })} as stop_at,
+    ${isUnreckoned({ month: 'w.month', day: 'w.day' })} as is_unreckoned
+  from input, unnest(customers, months, days, input.units) as w (customer_id, month, day, units)
   join customers c on c.id = w.customer_id
   join plans p on p.id = c.plan
   left join billing_settings s on s.customer_id = w.customer_id
@@ -32,7 +39,7 @@ with input as materialized (
 ), counted as (
   insert into usage_counters as u (customer_id, month, used, asked, granted, stop_at)
   select customer_id, month, least(units, coalesce(stop_at, units)), units, least(units, coalesce(stop_at, units)), stop_at
-  from wanted order by customer_id, month
+  from wanted where not is_unreckoned order by customer_id, month
   on conflict (customer_id, month) do update set
     asked = excluded.asked,
     stop_at = excluded.stop_at,
@@ -44,8 +51,9 @@ with input as materialized (
   select customer_id, month, $1, granted from counted where granted > 0 order by customer_id, month
   on conflict (customer_id, month, holder) do update set units = r.units + excluded.units
 )
-select customer_id, month, granted, used, stop_at, true as alive from counted
-union all select null, null, null, null, null, exists (select from alive)`;
+select customer_id, month, granted, used, stop_at, false as is_unreckoned, true as alive from counted
+union all select customer_id, month, 0, 0, null, true, true from wanted where is_unreckoned
+union all select null, null, null, null, null, false, exists (select from alive)`;
 
 interface GrantRow {
   customer_id: string | null;
@@ -53,6 +61,7 @@ interface GrantRow {
   granted: number;
   used: number;
   stop_at: number | null;
+  is_unreckoned: boolean;
   alive: boolean;
 }
 
@@ -67,6 +76,7 @@ export async function reserveUnits(
     holder,
     wanted.map(({ customerId }) => customerId),
     wanted.map(({ month }) => month),
+    wanted.map(({ day }) => day),
     wanted.map(({ units }) => units),
   ]);
   if (!rows.some(({ alive }) => alive)) return null;
@@ -79,6 +89,7 @@ export async function reserveUnits(
           granted: row.granted,
           used: row.used,
           stopAt: row.stop_at,
+          isUnreckoned: row.is_unreckoned,
         },
   );
 }

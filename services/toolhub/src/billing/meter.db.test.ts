@@ -10,6 +10,7 @@ import { createIdFactory } from '@libs/seal';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEmitEvent } from '../events/service.ts';
+import { reckonMonth } from '../invoices/reckoning.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
 import { createHolder } from './holder.ts';
 import type { LimitCheck } from './meter.ts';
@@ -44,6 +45,7 @@ function newService(pool = 0, leaseMs?: number): BillingService {
     newId,
     now: () => now(),
     emitEvent: createEmitEvent({ newId, now: () => now() }),
+    reckonMonth,
     onError: (error) => void failures.push(error),
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });

@@ -13,6 +13,8 @@ import { durationClass } from './durations.ts';
 import { createHolder, type Holder } from './holder.ts';
 import { reserveUnits, settleUnits } from './meter-store.ts';
 import { dayOf, monthOf, nextMonthStart } from './month.ts';
+import type { AskReckoned } from './reckoner.ts';
+import { forgetReckoning } from './store.ts';
 import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount } from './units.ts';
 
 /** One call that may run: it is counted until it is settled, or until the process that holds it is gone. */
@@ -66,6 +68,7 @@ export interface MeterDependencies {
   onError: (error: unknown) => void;
   /** Told after each write, to raise the events of thresholds that were passed. */
   onCounted: (counters: readonly CounterState[]) => void;
+  askReckoned: AskReckoned;
   leaseMs?: number;
   /** How long a batch waits before it tries again; tests shorten it. */
   awayPauseMs?: number;
@@ -97,12 +100,13 @@ export function createMeter(deps: MeterDependencies): Meter {
     queueMax: QUEUE_MAX,
     onOverflow: () => errors.overloaded({ retryAfterSeconds: 1 }),
   };
-  const reservations = createBatcher<string, LimitCheck>({ ...bounds, run: reserveTogether });
+  const reservations = createBatcher<string, LimitCheck | undefined>({ ...bounds, run: reserveTogether });
   const settlements = createBatcher<Settlement, undefined>({ ...bounds, run: settleTogether });
 
-  async function reserveTogether(customerIds: readonly string[]): Promise<Outcome<LimitCheck>[]> {
+  /** Undefined for customers whose spend cap is to be reckoned first. */
+  async function reserveTogether(customerIds: readonly string[]): Promise<Outcome<LimitCheck | undefined>[]> {
     const moment = now();
-    const month = monthOf(moment);
+    const [month, day] = [monthOf(moment), dayOf(moment)];
     const wanted = countByCustomer(customerIds);
     for (let attempt = 1; attempt <= RESERVE_ATTEMPTS_MAX; attempt += 1) {
       const id = await holder.current();
@@ -111,7 +115,7 @@ export function createMeter(deps: MeterDependencies): Meter {
         granted = await reserveUnits(
           database,
           id,
-          [...wanted].map(([customerId, units]) => ({ customerId, month, units })),
+          [...wanted].map(([customerId, units]) => ({ customerId, month, day, units })),
         );
       } catch (error) {
         // Whether the units were taken is not known: without a lease they come back by themselves.
@@ -127,8 +131,9 @@ export function createMeter(deps: MeterDependencies): Meter {
   /** Null where a try before, of which no answer came, has written it all. */
   async function write(items: readonly Settlement[], batch: SettledBatch): Promise<CounterState[] | null> {
     const alongside = items.flatMap((item) => (item.kind === 'usage' ? (item.usage.alongside ?? []) : []));
+    const late = lateCustomers(items, dayOf(now()));
     // One statement commits by itself; only where more has to go with it is a transaction worth its two round trips.
-    if (alongside.length === 0) return settleUnits(database, batch);
+    if (alongside.length === 0 && late.length === 0) return settleUnits(database, batch);
     return database.transaction(async (tx) => {
       const counters = await settleUnits(tx, batch);
       // A key that was freed then may be another call's by now, whose intent must stay.
@@ -138,6 +143,7 @@ export function createMeter(deps: MeterDependencies): Meter {
           tx,
           group.map(({ item }) => item),
         );
+      for (const customerId of late) await forgetReckoning(tx, customerId);
       return counters;
     });
   }
@@ -179,7 +185,7 @@ export function createMeter(deps: MeterDependencies): Meter {
 
   return {
     holder,
-    checkLimit: (customerId) => reservations.add(customerId),
+    checkLimit: (customerId) => deps.askReckoned(customerId, () => reservations.add(customerId)),
     settle: (usage) => settleQuietly({ kind: 'usage', usage, day: usage.reservation?.day ?? dayOf(now()) }),
     giveBack: (reservation) => settleQuietly({ kind: 'unused', reservation }),
     async close() {
@@ -202,18 +208,28 @@ function handOut(batch: {
   granted: readonly GrantedUnits[];
   holder: string;
   moment: Date;
-}): LimitCheck[] {
+}): (LimitCheck | undefined)[] {
   const { holder, moment } = batch;
   const [month, day, resetsAt] = [monthOf(moment), dayOf(moment), nextMonthStart(moment)];
   const left = new Map(batch.granted.map((grant) => [grant.customerId, { ...grant }]));
   return batch.customerIds.map((customerId) => {
     const grant = left.get(customerId);
+    if (grant?.isUnreckoned) return undefined;
     if (grant !== undefined && grant.granted > 0) {
       grant.granted -= 1;
       return { kind: 'reserved', reservation: { customerId, month, day, holder } };
     }
     return { kind: 'limit_exceeded', limit: grant?.stopAt ?? 0, used: grant?.used ?? 0, resetsAt };
   });
+}
+
+/** Whose calls began on an earlier day; in one order, because their settings are written. */
+function lateCustomers(items: readonly Settlement[], today: string): string[] {
+  const late = items.flatMap((item) => {
+    const reservation = item.kind === 'usage' ? item.usage.reservation : item.reservation;
+    return reservation === null || reservation.day >= today ? [] : reservation.customerId;
+  });
+  return [...new Set(late)].sort();
 }
 
 function addUp(items: readonly Settlement[]): { settled: SettledUnits[]; usage: UsageCount[] } {

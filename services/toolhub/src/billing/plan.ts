@@ -21,6 +21,16 @@ export interface PlanState {
   resetsAt: Date;
 }
 
+/** What the spend cap has to pay for on one day of a month with several plans. */
+export interface CapReckoning {
+  /** Up to here calls of the month cost nothing more on the day. */
+  freeCalls: number;
+  /** What calls beyond cost on the day. */
+  overageCentsPer1000: number;
+  /** What the month costs without the day's calls, in thousandths of a cent. */
+  spentMillicents: number;
+}
+
 export interface UsageGroup {
   key: string;
   calls: number;

@@ -8,8 +8,9 @@ import { type CounterState, findCounter, listUntoldCounters } from './counter-st
 import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
 import { deleteMeters, markNotified } from './meter-store.ts';
-import { monthOf, nextMonthStart } from './month.ts';
+import { dayOf, monthOf, nextMonthStart } from './month.ts';
 import { dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
+import { createReckoner, type ReckonerDependencies } from './reckoner.ts';
 import { createRollups, type Rollups } from './rollups.ts';
 import {
   changePlanSettings,
@@ -46,6 +47,7 @@ export interface BillingDependencies {
   now: () => Date;
   emitEvent: EmitEvent;
   onError: (error: unknown) => void;
+  reckonMonth: ReckonerDependencies['reckonMonth'];
   /** How long a killed process may keep its reservations; tests shorten it. */
   leaseMs?: number;
 }
@@ -95,12 +97,17 @@ export function createBillingService(deps: BillingDependencies): BillingService 
     }
   }
 
-  const meter = createMeter({ ...deps, onCounted });
+  const askReckoned = createReckoner(deps);
+  const meter = createMeter({ ...deps, onCounted, askReckoned });
 
-  async function planState(customerId: string): Promise<PlanState> {
+  /** Undefined where it is to be reckoned first where the gate closes today. */
+  async function readPlanState(customerId: string): Promise<PlanState | undefined> {
     const moment = now();
-    const stored = await findPlanState(database, { id: customerId, month: monthOf(moment) });
+    const stored = await findPlanState(database, {
+      ...{ id: customerId, month: monthOf(moment), day: dayOf(moment) },
+    });
     if (stored === null) throw baseErrors.not_found();
+    if (stored.isUnreckoned) return undefined;
     return {
       plan: stored.plan,
       limit: stored.stopAt ?? stored.includedCalls,
@@ -112,21 +119,25 @@ export function createBillingService(deps: BillingDependencies): BillingService 
     };
   }
 
+  const planState = (customerId: string): Promise<PlanState> =>
+    askReckoned(customerId, () => readPlanState(customerId));
+
   async function change(
     customerId: string,
     edit: (before: PlanSettings) => PlanSettings,
   ): Promise<PlanState> {
     const at = now();
-    const month = monthOf(at);
-    const counter = await database.transaction(async (tx) => {
+    await database.transaction(async (tx) => {
       const previous = await lockPlanSettings(tx, customerId);
       if (previous === null) throw baseErrors.not_found();
       const next = edit(previous);
       await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, previous, next });
-      return findCounter(tx, { customerId, month });
     });
+    // Thresholds are told of the limit that the reckoning of it leaves.
+    const state = await planState(customerId);
+    const counter = await findCounter(database, { customerId, month: monthOf(at) });
     if (counter !== null) await tell(counter);
-    return planState(customerId);
+    return state;
   }
 
   async function tellUntoldThresholds(): Promise<number> {

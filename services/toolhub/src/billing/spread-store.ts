@@ -1,5 +1,5 @@
 import { type Queryable, withinTransaction } from '@libs/db';
-import { type CounterState, findCounter } from './counter-store.ts';
+import { type CounterState, findCounter, isUnreckoned, stopAt } from './counter-store.ts';
 import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*
@@ -16,8 +16,8 @@ export function reserveUnitsApart(
     if ((await lockAlive(tx, [holder])).size === 0) return null;
     const granted: GrantedUnits[] = [];
     for (const one of wanted.toSorted(compareMonths)) {
-      const limit = await findLimit(tx, one.customerId);
-      if (limit !== undefined) granted.push(await reserve(tx, holder, one, limit.stop_at));
+      const limit = await findLimit(tx, one);
+      if (limit !== undefined) granted.push(await reserve(tx, holder, one, limit));
     }
     return granted;
   });
@@ -45,17 +45,22 @@ async function lockAlive(tx: Queryable, holders: readonly string[]): Promise<Set
   return new Set(rows.map(({ id }) => id));
 }
 
+interface LimitRow {
+  stop_at: number | null;
+  is_unreckoned: boolean;
+}
+
 /** Undefined where there is no such customer. */
-async function findLimit(tx: Queryable, customerId: string): Promise<{ stop_at: number | null } | undefined> {
-  const { rows } = await tx.query<{ stop_at: number | null }>(
+async function findLimit(tx: Queryable, one: WantedUnits): Promise<LimitRow | undefined> {
+  const { rows } = await tx.query<LimitRow>(
     {
       name: 'billing.limit',
-      text: `select calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop, p.included_calls, p.price_cents,
-               p.overage_cents_per_1000) as stop_at
+      text: `select ${stopAt({ day: '$3::date' })} as stop_at,
+               ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
              from customers c join plans p on p.id = c.plan left join billing_settings s on s.customer_id = c.id
              where c.id = $1`,
     },
-    [customerId],
+    [one.customerId, one.month, one.day],
   );
   return rows[0];
 }
@@ -64,18 +69,20 @@ async function reserve(
   tx: Queryable,
   holder: string,
   { customerId, month, units }: WantedUnits,
-  stopAt: number | null,
+  { stop_at: closesAt, is_unreckoned: unreckoned }: LimitRow,
 ): Promise<GrantedUnits> {
-  const first = Math.min(units, stopAt ?? units);
+  const grant = { customerId, month, stopAt: closesAt, isUnreckoned: unreckoned };
+  if (unreckoned) return { ...grant, granted: 0, used: 0 };
+  const first = Math.min(units, closesAt ?? units);
   const { rows } = await tx.query<{ granted: number; used: number }>(
     { name: 'billing.count_units', text: COUNT },
-    [customerId, month, first, units, stopAt],
+    [customerId, month, first, units, closesAt],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('an upsert answers its row');
   if (row.granted > 0)
     await tx.query({ name: 'billing.hold_units', text: HOLD }, [customerId, month, holder, row.granted]);
-  return { customerId, month, granted: row.granted, used: row.used, stopAt };
+  return { ...grant, granted: row.granted, used: row.used };
 }
 
 const COUNT = `

@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
-import type { Plan } from './plan.ts';
+import { isUnreckoned, stopAt } from './counter-store.ts';
+import type { CapReckoning, Plan } from './plan.ts';
 
 interface PlanRow {
   id: string;
@@ -65,6 +66,8 @@ export interface StoredPlanState {
   used: number;
   spendCapCents: number | null;
   monthlyCalls: number | null;
+  /** `stopAt` is not known before it is reckoned what the spend cap has to pay for today. */
+  isUnreckoned: boolean;
 }
 
 interface PlanStateRow {
@@ -74,25 +77,26 @@ interface PlanStateRow {
   used: number | null;
   spend_cap_cents: number | null;
   monthly_calls: number | null;
+  is_unreckoned: boolean;
 }
 
 export async function findPlanState(
   db: Queryable,
-  customer: { id: string; month: string },
+  customer: { id: string; month: string; day: string },
 ): Promise<StoredPlanState | null> {
   const { rows } = await db.query<PlanStateRow>(
     {
       name: 'billing.plan_state',
       text: `select c.plan, p.included_calls, u.used, s.spend_cap_cents, s.monthly_calls,
-               calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop, p.included_calls, p.price_cents,
-                 p.overage_cents_per_1000) as stop_at
+               ${stopAt({ day: '$3::date' })} as stop_at,
+               ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
              from customers c
              join plans p on p.id = c.plan
              left join billing_settings s on s.customer_id = c.id
              left join usage_counters u on u.customer_id = c.id and u.month = $2
              where c.id = $1`,
     },
-    [customer.id, customer.month],
+    [customer.id, customer.month, customer.day],
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -103,7 +107,44 @@ export async function findPlanState(
     used: row.used ?? 0,
     spendCapCents: row.spend_cap_cents,
     monthlyCalls: row.monthly_calls,
+    isUnreckoned: row.is_unreckoned,
   };
+}
+
+/**
+ * Locks what is reckoned until the transaction ends: whoever changes the plan, or counts a call of an earlier day, comes before,
+ * and is reckoned with, or afterwards takes away what was stored. False where there is no cap, or none any more.
+ */
+export async function lockReckoning(tx: Queryable, customerId: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'select customer_id from billing_settings where customer_id = $1 and spend_cap_cents is not null for no key update',
+    [customerId],
+  );
+  return rowCount === 1;
+}
+
+/** Null where the month has had one plan so far. What was reckoned for a later day stays. */
+export async function storeReckoning(
+  tx: Queryable,
+  { customerId, day, reckoning }: { customerId: string; day: string; reckoning: CapReckoning | null },
+): Promise<void> {
+  await tx.query(
+    `update billing_settings set reckoned_day = $2, reckoned_change = updated_at, reckoned_free_calls = $3,
+       reckoned_cents_per_1000 = $4, reckoned_millicents = $5
+     where customer_id = $1 and not coalesce(reckoned_day >= $2 and reckoned_change = updated_at, false)`,
+    [
+      ...[customerId, day, reckoning?.freeCalls ?? null, reckoning?.overageCentsPer1000 ?? null],
+      reckoning?.spentMillicents ?? null,
+    ],
+  );
+}
+
+/** After a call of an earlier day was counted: it is part of what the cap has to pay for. */
+export async function forgetReckoning(tx: Queryable, customerId: string): Promise<void> {
+  await tx.query(
+    'update billing_settings set reckoned_day = null where customer_id = $1 and spend_cap_cents is not null',
+    [customerId],
+  );
 }
 
 export interface PlanSettings {
@@ -144,7 +185,7 @@ export async function changePlanSettings(tx: Queryable, change: NewPlanChange): 
   await tx.query(
     `insert into billing_settings (customer_id, spend_cap_cents, monthly_calls, updated_at) values ($1, $2, $3, $4)
      on conflict (customer_id) do update set spend_cap_cents = excluded.spend_cap_cents,
-       monthly_calls = excluded.monthly_calls, updated_at = excluded.updated_at`,
+       monthly_calls = excluded.monthly_calls, updated_at = excluded.updated_at, reckoned_day = null`,
     [customerId, next.spendCapCents, next.monthlyCalls, at],
   );
   await tx.query(

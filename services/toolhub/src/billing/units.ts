@@ -1,6 +1,8 @@
 export interface WantedUnits {
   customerId: string;
   month: string;
+  /** On which the calls begin, and by whose terms they are priced. */
+  day: string;
   units: number;
 }
 
@@ -12,6 +14,8 @@ export interface GrantedUnits {
   used: number;
   /** Null where the plan has no end. */
   stopAt: number | null;
+  /** Nothing was granted, because nobody knows yet what the spend cap has to pay for today. */
+  isUnreckoned: boolean;
 }
 
 export interface SettledUnits {

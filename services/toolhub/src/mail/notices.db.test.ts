@@ -7,6 +7,7 @@ import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBillingService } from '../billing/service.ts';
 import { createEmitEvent } from '../events/service.ts';
+import { reckonMonth } from '../invoices/reckoning.ts';
 import { addCustomer } from '../invoices/test/rig.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
 import { createNotices } from './notices.ts';
@@ -50,7 +51,7 @@ test('80 % and 100 % of the limit are mailed once each, also when the first try 
   const onError = (error: unknown) => {
     throw error;
   };
-  const billing = createBillingService({ database, newId, now, emitEvent, onError });
+  const billing = createBillingService({ database, newId, now, emitEvent, onError, reckonMonth });
   const customerId = await addCustomer(database);
   await billing.changeLimit(customerId, 10);
   for (let call = 0; call < 10; call += 1) {

@@ -12,6 +12,7 @@ import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import { type ExportSection, pagesOf, shown } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
+import { reckonMonth } from '../invoices/reckoning.ts';
 import { createMcpAccess } from '../mcp/access.ts';
 import { createRequestLimit } from '../mcp/request-limit.ts';
 import { registerMcpRoutes } from '../mcp/routes.ts';
@@ -67,7 +68,7 @@ export async function addTools(
     app.log.error({ err: error, ...context }, 'a call failed');
   const onError = options.onError ?? logError;
   const billing = createBillingService({
-    ...{ database, newId, now, emitEvent, onError },
+    ...{ database, newId, now, emitEvent, onError, reckonMonth },
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
   const ruleBook = createRuleBook({ database, changes, now });

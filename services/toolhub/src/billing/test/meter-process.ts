@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { openDatabase } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
 import { createEmitEvent } from '../../events/service.ts';
+import { reckonMonth } from '../../invoices/reckoning.ts';
 import { SCHEMA } from '../../schema.ts';
 import { createBillingService } from '../service.ts';
 
@@ -11,7 +12,7 @@ const now = () => new Date(at);
 const newId = createIdFactory({ now, randomBytes });
 const database = await openDatabase({ url, schema: SCHEMA, connectionsMax: 4 });
 const billing = createBillingService({
-  ...{ database, newId, now, emitEvent: createEmitEvent({ newId, now }), leaseMs: 1_500 },
+  ...{ database, newId, now, emitEvent: createEmitEvent({ newId, now }), reckonMonth, leaseMs: 1_500 },
   onError: (error) => {
     throw error;
   },

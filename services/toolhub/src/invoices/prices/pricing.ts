@@ -61,7 +61,7 @@ export function prorate(priceCents: number, part: { days: number; of: number }):
   return Number((BigInt(priceCents) * BigInt(part.days)) / BigInt(part.of));
 }
 
-function planLines({ period, days }: MonthInput): InvoiceLine[] {
+export function planLines({ period, days }: Pick<MonthInput, 'period' | 'days'>): InvoiceLine[] {
   const of = daysIn(period);
   return [...Map.groupBy(days, ({ terms }) => termsKey(terms)).values()].map((group) => {
     const { terms } = group[0] as DayTerms;
@@ -107,7 +107,7 @@ function callLines({ days, usage, platformTitle }: MonthInput): InvoiceLine[] {
 }
 
 /** Goes through the month day by day, with the count of its calls. */
-function walkMonth(
+export function walkMonth(
   days: readonly DayTerms[],
   usage: readonly DayUsage[],
 ): { included: Map<string, number>; overage: Overage[] } {
@@ -136,7 +136,7 @@ function walkMonth(
 }
 
 /** A call on a day that has no terms, because clocks differ, is priced like the nearest day that has. */
-function termsOf(days: readonly DayTerms[], day: number): PlanTerms {
+export function termsOf(days: readonly DayTerms[], day: number): PlanTerms {
   const found = days.findLast((candidate) => candidate.day <= day) ?? days[0];
   if (found === undefined) throw new RangeError('a month without a day cannot be priced');
   return found.terms;

@@ -52,6 +52,15 @@ export function termsByDay(
   return days;
 }
 
+/** Those of the plan that the customer has now, whatever plan the day belongs to. */
+export function presentTerms(
+  period: Period,
+  history: PlanHistory,
+  versions: readonly PlanVersion[],
+): PlanTerms {
+  return (segmentsOf(period, history, versions).at(-1) as Segment).terms;
+}
+
 function segmentsOf(
   period: Period,
   { plan, changes }: PlanHistory,
