@@ -23,6 +23,11 @@ export function rejectedByOrder(payment: Payment, meaning: CodeMeaning | null): 
   return [{ ...keyOf(payment), kind: 'rejected', mayWorkElsewhere: false, ...said }];
 }
 
-export function returnedByOrder(payment: Payment, meaning: CodeMeaning): RailOutcome[] {
-  return [{ ...keyOf(payment), kind: 'returned', ...meaning }];
+/** `isOwed`: the destination keeps the money that the source took back. */
+export function returnedByOrder(
+  payment: Payment,
+  meaning: CodeMeaning,
+  { isOwed }: { isOwed: boolean },
+): RailOutcome[] {
+  return [{ ...keyOf(payment), kind: 'returned', ...meaning, ...(isOwed && { owed: true }) }];
 }

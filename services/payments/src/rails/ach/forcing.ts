@@ -12,6 +12,7 @@ import { isCompressed } from './entries/scope.ts';
 import { notifyOfChange, originalOf } from './incoming/notify.ts';
 import { readAnswer } from './incoming/reading.ts';
 import { lockScope } from './outgoing/files-store.ts';
+import { legsOf } from './outgoing/filing.ts';
 import type { AchContext } from './work/context.ts';
 import { wakeUp } from './work/jobs.ts';
 
@@ -55,7 +56,10 @@ export async function forceOnAch(
   const attempt = new AttemptEntries(entries);
   if (outcome === 'reject') return reject(context, tx, { payment, attempt, entries, meaning, at });
   const returned = await sendBack(context, tx, { entry: entryToReturn(payment, attempt), meaning, at });
-  return returned ? [] : returnedByOrder(payment, meaning);
+  if (returned) return [];
+  // Whom an order has paid keeps the money, as if the entries had settled.
+  const isOwed = payment.status === 'completed' && legsOf(payment) === 'debit_then_credit';
+  return returnedByOrder(payment, meaning, { isOwed });
 }
 
 /** What is under way comes back; of what is paid, the money that was taken first. */

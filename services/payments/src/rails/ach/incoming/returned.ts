@@ -55,14 +55,13 @@ export function returnOutcome({ before, entry, payment, attempt, again }: Return
   if (refund === 'sent' || refund === 'settled') return [{ ...keyOf(entry), kind: 'owed', ...saidOf(entry) }];
   if (payment.status === 'processing' && attempt.get('credit')?.state === 'sent') return [];
   if (!isNews(before, payment)) return [];
-  return [debitReturnedOutcome(outcome, attempt)];
+  return [isPaid(payment, attempt) ? { ...outcome, owed: true } : outcome];
 }
 
-function debitReturnedOutcome(
-  outcome: RailOutcome & { kind: 'returned' },
-  attempt: AttemptEntries,
-): RailOutcome {
-  return attempt.get('credit')?.state === 'settled' ? { ...outcome, owed: true } : outcome;
+/** Whether the destination has the money; whom an order has paid while the credit was under way has it, too. */
+function isPaid({ status }: Payment, attempt: AttemptEntries): boolean {
+  const credit = attempt.get('credit');
+  return credit?.state === 'settled' || (status === 'completed' && credit !== undefined);
 }
 
 /** What was paid out after all, and was owed because the debit had come back, comes back as well. */
