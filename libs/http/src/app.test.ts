@@ -1,4 +1,5 @@
 // What the edge answers over a real socket: routes, headers, health, and what is refused before any route runs.
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, createTestApp, sendRaw, startTestApp } from '../test/test-app.ts';
 import type { App } from './index.ts';
@@ -61,6 +62,20 @@ describe('routes', () => {
     expect(answer.json.code).toBe('internal');
     expect(answer.text).not.toMatch(/hunter2|sk_live|at .*\.ts/);
   });
+});
+
+test('who called is known also when the caller is gone', async () => {
+  const other = await createTestApp();
+  const addresses: string[] = [];
+  other.get('/gone', async (request) => {
+    request.raw.socket.destroy();
+    await setImmediate();
+    addresses.push(request.ip);
+  });
+  const { port } = await startTestApp(other);
+  expect(await sendRaw(port, 'GET /gone HTTP/1.1\r\nhost: x\r\n\r\n')).toBe('');
+  await other.close();
+  expect(addresses).toEqual(['127.0.0.1']);
 });
 
 describe('headers', () => {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import {
   baseErrors,
@@ -186,16 +187,22 @@ function newFastify(options: AppOptions, edge: Edge): App {
   if (edge.logger !== undefined) makeChildrenLazily(app.log);
   // Node would answer an expectation that it does not know by itself, without a request id; it may be left unmet.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.server.on('connection', keepAddress);
   return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
 }
 
-/** One line per request is written when it is answered (access-log.ts), so Fastify's own two lines are off. */
+/** Node remembers who called once it was asked; of a caller who is gone by then it does not know any more. */
+function keepAddress(socket: Socket): void {
+  void socket.remoteAddress;
+}
+
 /** A compressed body would be read as broken JSON, and what is only called compressed as if it were what it says. */
 function requirePlainBody(coding: string | undefined): void {
   if (coding === undefined || coding.toLowerCase() === 'identity') return;
   throw baseErrors.unsupported_media_type({ detail: 'The body must be sent without a Content-Encoding.' });
 }
 
+/** One line per request is written when it is answered (access-log.ts), so Fastify's own two lines are off. */
 function loggingOptions(logger: Logger | undefined): FastifyServerOptions {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
   return logger === undefined ? { logController } : { logController, loggerInstance: logger };
