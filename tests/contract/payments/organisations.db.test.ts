@@ -93,6 +93,21 @@ describe('invitations', () => {
     expect(login.body.organisation.name).toBe('Third');
   });
 
+  test('[P-10.3] an organisation that is made again with the same key is made once, for each person', async () => {
+    const [one, two] = [await signUp(harness), await signUp(harness)];
+    const make = (person: Browser, name = 'Second') =>
+      person.call('POST', '/v1/session/organisations', { name }, { headers: { 'idempotency-key': 'again' } });
+    const answers = await Promise.all([make(one), make(one)]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(answers[0]?.text).toBe(answers[1]?.text);
+    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(1);
+    expect((await one.call('GET', '/v1/session')).body.organisations).toHaveLength(2);
+    expect((await make(one, 'Third')).body.code).toBe('idempotency_key_reused');
+    const foreign = await make(two);
+    expect(foreign.body.organisation.id).not.toBe(answers[0]?.body.organisation.id);
+    expect(foreign.headers.get('idempotent-replayed')).toBeNull();
+  });
+
   test('[P-3.25] only a verified owner invites; what was taken back or replaced no longer works', async () => {
     const fresh = await signUp(harness);
     const unverified = await fresh.call('POST', '/v1/invitations', {

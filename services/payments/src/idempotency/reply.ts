@@ -2,7 +2,7 @@ import type { Transaction } from '@libs/db';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJsonText } from '../api-schema.ts';
 import { parseIdempotencyKey } from './key.ts';
-import type { Idempotency } from './service.ts';
+import type { Idempotency, IdempotentRequest } from './service.ts';
 
 /** What a route answers with; the body becomes JSON once. */
 export interface RouteAnswer {
@@ -20,14 +20,24 @@ export type ReplyOnce = (
 /** The tenant id of what belongs to the operator and to no organisation. */
 const OPERATOR = 'operator';
 
+/** Whose keys they are: the organisation's, those of a person alone, or the operator's, whoever acts as one. */
+function ownerOf({
+  caller,
+  person,
+  routeOptions,
+}: FastifyRequest): Pick<IdempotentRequest, 'tenantId' | 'mode'> {
+  if (caller !== null) return { tenantId: caller.tenant.id, mode: caller.tenant.mode };
+  const isOwn = person !== null && routeOptions.config.declared?.access === 'person';
+  return { tenantId: isOwn ? person.userId : OPERATOR, mode: 'live' };
+}
+
 export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
   return async (request, reply, work) => {
     const header = request.headers['idempotency-key'];
     const [path = ''] = request.url.split('?', 1);
     const answer = await idempotency.once(
       {
-        tenantId: request.caller === null ? OPERATOR : request.caller.tenant.id,
-        mode: request.caller === null ? 'live' : request.caller.tenant.mode,
+        ...ownerOf(request),
         path,
         key: header === undefined ? null : parseIdempotencyKey(header),
         body: request.body,

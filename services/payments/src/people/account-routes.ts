@@ -128,7 +128,7 @@ function registerOrganisations(routes: PaymentsRoutes, { people }: AccountRouteD
       access: 'person',
       rate: 'person',
       audit: { action: 'organisation.created' },
-      idempotency: 'repeats',
+      idempotency: 'keyed',
       codes: ['limit_reached'],
       schema: {
         operationId: 'session.create_organisation',
@@ -138,10 +138,10 @@ function registerOrganisations(routes: PaymentsRoutes, { people }: AccountRouteD
         response: { 201: SessionSchema },
       },
     },
-    async (request, reply) => {
-      const view = await people.addOrganisation(personOf(request), request.body.name);
+    async (request, tx) => {
+      const view = await people.addOrganisation(tx, personOf(request), request.body.name);
       noteAudit(request, { target: view.organisation?.id ?? null });
-      return reply.code(201).send(sessionToApi(view));
+      return { status: 201, body: sessionToApi(view) };
     },
   );
 }

@@ -88,7 +88,7 @@ export interface PeopleService {
   /** The session looks at another organisation from now on, and so will the next one. */
   switchTo(session: OwnSession, organisationId: string): Promise<SessionView>;
   /** Another organisation of the person, which the session then looks at. */
-  addOrganisation(session: OwnSession, name: string): Promise<SessionView>;
+  addOrganisation(tx: Queryable, session: OwnSession, name: string): Promise<SessionView>;
   acceptInvitation(session: OwnSession, token: string): Promise<SessionView>;
   /** Throws while nobody has proved to read the address: anybody could have signed up with it. */
   setOperator(email: string, operator: boolean): Promise<User>;
@@ -231,16 +231,15 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
         return lookAt(tx, session, organisationId);
       }),
 
-    addOrganisation: (session, name) =>
-      database.transaction(async (tx) => {
-        await lockUser(tx, session.userId);
-        if ((await countOrganisationsOf(tx, session.userId)) >= ORGANISATIONS_PER_PERSON_MAX) {
-          throw errors.limit_reached({
-            detail: `A person can be in ${ORGANISATIONS_PER_PERSON_MAX} organisations.`,
-          });
-        }
-        return lookAt(tx, session, await found(tx, session.userId, name));
-      }),
+    async addOrganisation(tx, session, name) {
+      await lockUser(tx, session.userId);
+      if ((await countOrganisationsOf(tx, session.userId)) >= ORGANISATIONS_PER_PERSON_MAX) {
+        throw errors.limit_reached({
+          detail: `A person can be in ${ORGANISATIONS_PER_PERSON_MAX} organisations.`,
+        });
+      }
+      return lookAt(tx, session, await found(tx, session.userId, name));
+    },
 
     acceptInvitation: (session, token) =>
       database.transaction(async (tx) =>
