@@ -3,7 +3,9 @@
 alter table billing_settings add column reckoned_day date;
 -- The change (`updated_at`) that it was reckoned after: processes of the version before change the plan and leave `reckoned_day` as it is.
 alter table billing_settings add column reckoned_change timestamptz;
--- Up to here calls of the month cost nothing more on that day. Null, as the two below, where the month has had one plan so far.
+-- The plan by whose terms calls of that day are priced. Null, as the three below, where the month has had one plan so far.
+alter table billing_settings add column reckoned_plan text collate "C";
+-- Up to here calls of the month cost nothing more on that day.
 alter table billing_settings add column reckoned_free_calls bigint;
 -- What a thousand calls beyond cost on that day.
 alter table billing_settings add column reckoned_cents_per_1000 bigint;

@@ -25,12 +25,13 @@ const callsStopAt = (cap: string) =>
 
 /**
  * Where the gate closes by the plan (p) and the settings (s); null where it never does. Only in a month with several plans
- * something was reckoned, and then the cap is measured by that instead of by the plan of now.
+ * something was reckoned, and then the cap is measured by that instead of by the plan of now. A plan that stops does so at its
+ * own limit, also when an operator has changed that since.
  */
 export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `case
-  when ${isReckoned(day)} and s.reckoned_millicents is not null then least(
+  when ${isReckoned(day)} and s.reckoned_plan is not null then least(
     ${callsStopAt('null')},
-    case when s.reckoned_cents_per_1000 > 0 then s.reckoned_free_calls
+    case when s.reckoned_cents_per_1000 > 0 and not (p.hard_stop and p.id = s.reckoned_plan) then s.reckoned_free_calls
       + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000 end
   )
   else ${callsStopAt('s.spend_cap_cents')}

@@ -23,6 +23,8 @@ export interface PlanState {
 
 /** What the spend cap has to pay for on one day of a month with several plans. */
 export interface CapReckoning {
+  /** By whose terms the day's calls are priced: the dearest plan that held on it. */
+  plan: string;
   /** Up to here calls of the month cost nothing more on the day. */
   freeCalls: number;
   /** What calls beyond cost on the day. */

@@ -129,12 +129,12 @@ export async function storeReckoning(
   { customerId, day, reckoning }: { customerId: string; day: string; reckoning: CapReckoning | null },
 ): Promise<void> {
   await tx.query(
-    `update billing_settings set reckoned_day = $2, reckoned_change = updated_at, reckoned_free_calls = $3,
-       reckoned_cents_per_1000 = $4, reckoned_millicents = $5
+    `update billing_settings set reckoned_day = $2, reckoned_change = updated_at, reckoned_plan = $3,
+       reckoned_free_calls = $4, reckoned_cents_per_1000 = $5, reckoned_millicents = $6
      where customer_id = $1 and not coalesce(reckoned_day >= $2 and reckoned_change = updated_at, false)`,
     [
-      ...[customerId, day, reckoning?.freeCalls ?? null, reckoning?.overageCentsPer1000 ?? null],
-      reckoning?.spentMillicents ?? null,
+      ...[customerId, day, reckoning?.plan ?? null, reckoning?.freeCalls ?? null],
+      ...[reckoning?.overageCentsPer1000 ?? null, reckoning?.spentMillicents ?? null],
     ],
   );
 }

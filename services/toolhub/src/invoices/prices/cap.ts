@@ -25,6 +25,7 @@ export function reckonCap({ period, days, usage, day, present }: CapInput): CapR
   );
   const spent = BigInt(plansCents) * MILLICENTS_PER_CENT + overageMillicents;
   return {
+    plan: terms.plan,
     freeCalls: Math.max(terms.includedCalls, counted),
     overageCentsPer1000: terms.overageCentsPer1000,
     // No cap reaches as far as what a number holds exactly.
