@@ -26,6 +26,8 @@ interface Watching {
   lines?: string[];
   database?: Database;
   outage?: Outage;
+  /** Null: as many as the service takes. */
+  failuresMax?: null;
 }
 
 async function watch(options: Watching = {}): Promise<RailHealth> {
@@ -45,7 +47,7 @@ async function watch(options: Watching = {}): Promise<RailHealth> {
         ended: () => {},
       }),
     trialAfterMs: 30_000,
-    failuresMax: 3,
+    ...(options.failuresMax === null ? {} : { failuresMax: 3 }),
     pollMs: 20,
   });
   open.push(health);
@@ -72,6 +74,15 @@ test('failures in a row take the rail down for that mode, a success in between d
   await health.reportSuccess('rtp', 'live', 'connection');
   expect(health.isUp('rtp', 'live')).toBe(true);
   expect(lines).toHaveLength(2);
+});
+
+test('five failures in a row are an outage where nothing else was told', async () => {
+  const health = await watch({ failuresMax: null });
+  for (let count = 0; count < 4; count += 1) await health.reportFailure('book', 'live', unreachable);
+  await health.reportFailure('book', 'test', unreachable);
+  expect(health.isUp('book', 'live')).toBe(true);
+  await health.reportFailure('book', 'live', unreachable);
+  expect([health.isUp('book', 'live'), health.isUp('book', 'test')]).toEqual([false, true]);
 });
 
 test('other processes learn of it, and of the recovery', async () => {
