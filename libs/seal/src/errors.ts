@@ -11,9 +11,12 @@ export type SealErrorCode =
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly code: SealErrorCode;
+  /** Of the key that would open it, where that is not configured. It is made of the key and tells nothing about it. */
+  readonly keyId: string | null;
 
-  constructor(code: SealErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: SealErrorCode, message: string, options: ErrorOptions & { keyId?: string } = {}) {
     super(message, options);
     this.code = code;
+    this.keyId = options.keyId ?? null;
   }
 }

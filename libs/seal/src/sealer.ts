@@ -117,7 +117,10 @@ export function createSealer(options: SealerOptions): Sealer {
     const envelope = parseEnvelope(sealed);
     const header = envelope.subarray(0, HEADER_BYTES);
     const key = keys.find((candidate) => candidate.id.equals(header.subarray(1)));
-    if (key === undefined) throw new SealError('unknown_key', 'no configured key opens this envelope');
+    if (key === undefined) {
+      const keyId = header.subarray(1).toString('hex');
+      throw new SealError('unknown_key', 'no configured key opens this envelope', { keyId });
+    }
     const nonce = envelope.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', key.encryption, nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.concat([header, Buffer.from(context)]));

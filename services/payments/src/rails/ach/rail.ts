@@ -1,5 +1,6 @@
 import { behaviourOf } from '../../payment-methods/test-accounts.ts';
 import type { RailDependencies } from '../dependencies.ts';
+import { lostForGood } from '../lost-keys.ts';
 import type { Rail } from '../rail.ts';
 import { createTransportFor } from './bank/connections.ts';
 import { type AchSftp, createAchSftp } from './bank/sftp.ts';
@@ -67,6 +68,7 @@ export async function createRail(deps: RailDependencies, trial: AchTrial = {}): 
         },
         findMethods: paymentMethods.find,
         openAccountNumber: paymentMethods.openAccountNumber,
+        isLostForGood: lostForGood(config.lostKeyIds),
         applyCorrection: paymentMethods.applyCorrection,
       };
       trial.onContext?.(context);

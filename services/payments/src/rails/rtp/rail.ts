@@ -3,6 +3,7 @@ import { behaviourOf } from '../../payment-methods/test-accounts.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { RailDependencies } from '../dependencies.ts';
 import { rejectedByOrder, settledByOrder } from '../forced.ts';
+import { lostForGood } from '../lost-keys.ts';
 import { createMessageVault } from '../message-vault.ts';
 import type { ForcedMeaning, ForcedOrder, ForcedOutcome, Rail, RailInbound, RailOutcome } from '../rail.ts';
 import { applyReport, lockInstructionsOf } from './answers/applying.ts';
@@ -58,7 +59,10 @@ export async function createRail(deps: RailDependencies, trial: RtpTrial = {}): 
   };
   const { openAccountNumber } = paymentMethods;
   return {
-    ...createRtpCarrier({ terms: RTP_TERMS, connections, openAccountNumber, now, newId, vault, log }),
+    ...createRtpCarrier({
+      ...{ terms: RTP_TERMS, connections, openAccountNumber, now, newId, vault, log },
+      isLostForGood: lostForGood(config.lostKeyIds),
+    }),
     messageKinds: ['pacs.008', 'pacs.002', 'pacs.028'],
     books: rtpBooks,
     inbound: inboundOf(config.rails.rtp.inboundToken),

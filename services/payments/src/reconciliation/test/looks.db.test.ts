@@ -186,7 +186,8 @@ test('of too many old days those come first that were not looked at for longest'
     });
   await see('2083-01-01', later, [differenceOf('a')]);
   await see('2083-02-01', early, [differenceOf('b')]);
-  await see('2083-03-01', new Date(0), [differenceOf('c')], 'test');
+  await see('2083-03-01', later, [differenceOf('c')]);
+  await see('2083-04-01', new Date(0), [differenceOf('d')], 'test');
   const asked = { rail: 'ach', mode: 'live', before: OLD, limit: 1 } as const;
   expect(await findDaysWithDifferences(database, asked)).toEqual(['2083-02-01']);
   const unfinished: readonly string[] = ['2083-09-01', '2083-09-02'];

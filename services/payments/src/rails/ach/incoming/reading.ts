@@ -10,7 +10,7 @@ import { findByTraces, findEntriesOf, insertEntries, updateEntries } from '../en
 import { type AchEntry, methodIdOf, paymentKeyOf } from '../entries/entry.ts';
 import { attemptsById, byAttempt, refundsFor } from '../entries/refunds.ts';
 import { representmentOf, settlementAfter } from '../entries/representments.ts';
-import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
+import { type AchScope, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import { type ReturnAnswer, readLoosely } from '../nacha/loose.ts';
 import { findTransactionCode } from '../nacha/transaction-codes.ts';
 import { lockScope } from '../outgoing/files-store.ts';
@@ -214,7 +214,16 @@ async function correctMethods(
   for (const { entry, answer } of matches) {
     if (answer.kind !== 'noc') continue;
     const key = { tenantId: entry.tenantId, id: methodIdOf(paymentOf(payments, entry), entry.leg) };
-    await context.applyCorrection(tx, key, toMethodCorrection(answer.correction), stamp.now);
+    try {
+      await context.applyCorrection(tx, key, toMethodCorrection(answer.correction), stamp.now);
+    } catch (error) {
+      if (!context.isLostForGood(error, modeOfScope(scope))) throw error;
+      // The account is of no use any more, and the file has answers for others.
+      context.log.error(
+        { rail: 'ach', methodId: key.id },
+        'an account that cannot be opened is not corrected',
+      );
+    }
   }
 }
 

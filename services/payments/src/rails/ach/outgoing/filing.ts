@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
-import { SealError } from '@libs/seal';
 import { addDays, fromNewYork, toNewYork } from '../../../clock/new-york.ts';
 import type { PaymentMethod } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
@@ -235,15 +234,12 @@ function wordsFor({ leg, presentment }: AchEntry): Pick<Leg, 'entryDescription'>
   return presentment > 0 ? { entryDescription: RETRY_DESCRIPTION } : {};
 }
 
-/**
- * What cannot be opened is refused as an account without a number, or one such account would stop the sandbox for all.
- * Live entries wait for the right sealing key instead.
- */
+/** What nobody will open any more is refused as an account without a number, or one such account would stop all. */
 function openAccount(context: AchContext, method: PaymentMethod): string {
   try {
     return context.openAccountNumber(method);
   } catch (error) {
-    if (parseTenantId(method.tenantId).mode === 'live' || !(error instanceof SealError)) throw error;
+    if (!context.isLostForGood(error, parseTenantId(method.tenantId).mode)) throw error;
     context.log.error({ rail: 'ach', methodId: method.id }, 'an account number can no longer be opened');
     return '';
   }

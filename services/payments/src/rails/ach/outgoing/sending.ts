@@ -1,7 +1,6 @@
-import { SealError } from '@libs/seal';
 import type { AchTransport, SendResult } from '../bank/transport.ts';
 import { findInFile, updateEntries } from '../entries/entries-store.ts';
-import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
+import { type AchScope, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import { goodAtOf, isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
@@ -45,15 +44,13 @@ async function handOver(context: AchContext, file: StoredFile): Promise<SendResu
   return overLine(context, scope, () => transport.send({ name, content, asOf, isUploaded, noteUploaded }));
 }
 
-/**
- * A sandbox whose sealing key was replaced must not stand still for all over a file that nobody can open. Live files
- * wait for the right key instead: a mistake in the settings shall fail no payment.
- */
+/** A file that nobody will open any more must not hold up all others; one that may be at the bank is for a person to judge. */
 function openFile(context: AchContext, file: StoredFile): string | undefined {
   try {
     return context.sealer.openText(file.contentSealed, fileSealContext(file.id));
   } catch (error) {
-    if (file.scope === LIVE_SCOPE || !(error instanceof SealError)) throw error;
+    const mayHaveLeft = file.scope === LIVE_SCOPE && file.isUploaded;
+    if (mayHaveLeft || !context.isLostForGood(error, modeOfScope(file.scope))) throw error;
     return undefined;
   }
 }

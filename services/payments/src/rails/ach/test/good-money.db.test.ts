@@ -201,6 +201,33 @@ describe('forced outcomes', () => {
     expect((await house.check(tenant)).ok).toBe(true);
   });
 
+  test('a return of what is paid comes from the bank of the source: its books and ours agree, and it is owed', async () => {
+    const tenant = await newTenant();
+    const id = await pay(tenant);
+    await house.moveClock(tenant, at('2083-03-12', '12:00'));
+    await house.force(tenant, id, 'return', 'R10');
+    expect(await statusOf(tenant, id)).toBe('pending > processing > completed > returned');
+    expect(await entriesOf(tenant, id)).toEqual({ debit: 'returned', credit: 'settled' });
+    expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
+    const kinds = (await house.messages.list(tenant, id)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['return', 'nacha', 'nacha']);
+  });
+
+  test('a return of what was completed by order asks no bank for an entry that is under way', async () => {
+    const tenant = await newTenant();
+    const [debited, credited] = [await pay(tenant), await pay(tenant)];
+    await house.moveClock(tenant, at('2083-03-01', '23:00'));
+    await house.force(tenant, debited, 'settle', null);
+    await house.force(tenant, debited, 'return', 'R10');
+    expect(await entriesOf(tenant, debited)).toEqual({ debit: 'sent' });
+    await house.moveClock(tenant, at('2083-03-04', '23:00'));
+    await house.force(tenant, credited, 'settle', null);
+    await house.force(tenant, credited, 'return', 'R10');
+    expect(await entriesOf(tenant, credited)).toEqual({ debit: 'returned', credit: 'sent' });
+    for (const id of [debited, credited])
+      expect(await statusOf(tenant, id)).toBe('pending > processing > completed > returned');
+  });
+
   test('are stamped with the time of the organisation', async () => {
     const tenant = await newTenant();
     const id = await pay(tenant);

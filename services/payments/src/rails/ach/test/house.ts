@@ -39,6 +39,8 @@ export interface HouseOptions {
   now?: () => Date;
   /** Stands between us and the operator, to break things. */
   wrap?: (transport: AchTransport, scope: AchScope) => AchTransport;
+  /** Ids of sealing keys that are given up. */
+  lostKeyIds?: readonly string[];
   /** The line to a bank for live payments. */
   live?: { transport: AchTransport; originator: Originator };
 }
@@ -63,6 +65,7 @@ export async function createHouse(options: HouseOptions = {}) {
       PAYMENTS_SANDBOX_ACH_MS: String(sandboxMs),
       PAYMENTS_ACH_DEBIT_HOLD_DAYS: String(holdDays),
       PAYMENTS_ACH_REPRESENT: String(representments),
+      ...(options.lostKeyIds && { PAYMENTS_LOST_ENCRYPTION_KEYS: options.lostKeyIds.join(',') }),
     }),
     ...{ database, now, newId },
     secrets: {

@@ -8,6 +8,7 @@ import type { Quarantine } from '../../../quarantine/service.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { RailLog } from '../../alert.ts';
 import type { RailHealth } from '../../health.ts';
+import type { IsLostForGood } from '../../lost-keys.ts';
 import type { ApplyOutcomes } from '../../rail.ts';
 import type { AchTransport } from '../bank/transport.ts';
 import type { AchScope } from '../entries/scope.ts';
@@ -36,6 +37,7 @@ export interface AchContext {
   applyOutcomes: ApplyOutcomes;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
   openAccountNumber: (method: PaymentMethod) => string;
+  isLostForGood: IsLostForGood;
   applyCorrection: (
     tx: Queryable,
     key: MethodKey,

@@ -1,9 +1,10 @@
 /** What the rail says of a payment before it carries it, and how it hands it over. */
 import type { Queryable } from '@libs/db';
-import { createSealer } from '@libs/seal';
+import { createSealer, SealError } from '@libs/seal';
 import { describe, expect, test } from 'vitest';
 import type { PaymentMethod } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
+import { lostForGood } from '../../lost-keys.ts';
 import { createMessageVault } from '../../message-vault.ts';
 import type { RailRequest } from '../../rail.ts';
 import { railVerdict } from '../answers/sign-off.ts';
@@ -17,6 +18,7 @@ const dependencies: RtpCarrierDependencies = {
   terms: RTP_TERMS,
   connections: { test: sandboxConnection(transport), live: null },
   openAccountNumber: () => '1',
+  isLostForGood: lostForGood(['0badc0de']),
   now: () => new Date('2026-11-15T12:00:00Z'),
   newId: () => 'msg_1',
   vault: createMessageVault(createSealer({ keys: [Buffer.alloc(32, 7)] })),
@@ -118,5 +120,28 @@ describe('a network that lies in our own database', () => {
     const { jobs } = await carrier.submit(tx, [{ ...submission, clock: { state: 'real' } }]);
     expect(jobs.map(({ name }) => name)).toEqual(jobNames);
     expect(taken).toBe(takenWithin);
+  });
+
+  test.each([
+    ['test', '0badbeef', 'refused'],
+    ['live', '0badc0de', 'refused'],
+    ['live', '0badbeef', 'waits'],
+  ] as const)('in %s mode an account under key %s, which is not here: %s', async (mode, keyId, then) => {
+    const line = sandboxConnection(transport);
+    const account = { holderName: 'Ada Lovelace', routingNumber: '110000000' };
+    const source = { ...method, type: 'bank_account', bank: account } as unknown as PaymentMethod;
+    const carrier = createRtpCarrier({
+      ...dependencies,
+      connections: { test: line, live: line },
+      openAccountNumber() {
+        throw new SealError('unknown_key', 'no configured key opens this envelope', { keyId });
+      },
+    });
+    const tx = { query: async () => ({ rows: [{ serial: 1 }], rowCount: 1 }) } as unknown as Queryable;
+    const work = carrier.submit(tx, [
+      { ...submission, source, payment: { ...payment, mode }, clock: { state: 'real' } },
+    ]);
+    if (then === 'waits') return expect(work).rejects.toThrow(SealError);
+    expect((await work).outcomes).toMatchObject([{ kind: 'rejected', code: 'message_refused' }]);
   });
 });

@@ -4,6 +4,7 @@ import type { Obstacle } from '../../../routing/decision.ts';
 import type { Mode } from '../../../tenant.ts';
 import type { RailLog } from '../../alert.ts';
 import { MessageFieldError } from '../../iso20022/errors.ts';
+import type { IsLostForGood } from '../../lost-keys.ts';
 import type { MessageVault } from '../../message-vault.ts';
 import type { Carrier, RailOutcome, RailRequest, RailSubmission } from '../../rail.ts';
 import type { RtpConnection, RtpConnections, RtpIdentity } from '../lines/connection.ts';
@@ -26,6 +27,7 @@ export interface RtpCarrierDependencies {
   terms: RtpTerms;
   connections: RtpConnections;
   openAccountNumber: OpenAccountNumber;
+  isLostForGood: IsLostForGood;
   now: () => Date;
   newId: (prefix: string) => string;
   vault: MessageVault;
@@ -164,7 +166,8 @@ function tryToWrite(
   try {
     return writeTransfer(submission, context);
   } catch (error) {
-    if (!(error instanceof MessageFieldError)) throw error;
+    const isLost = deps.isLostForGood(error, submission.payment.mode);
+    if (!isLost && !(error instanceof MessageFieldError)) throw error;
     deps.log.error({ err: error, payment: submission.payment.id }, 'a payment does not fit an RTP message');
     return null;
   }
