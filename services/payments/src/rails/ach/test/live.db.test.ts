@@ -105,6 +105,24 @@ test('a payment waits for its window, leaves as a file, and settles in the morni
   expect(await history(id)).toBe('pending > processing > completed');
 });
 
+test('[P-5.12] a live debit that comes back after its money was paid out is owed, and somebody is alarmed', async () => {
+  const account = (accountNumber: string) =>
+    house.addAccount(tenant, {
+      ...{ routingNumber: '021000021', accountNumber, accountType: 'checking' },
+      ...{ holderName: 'Maria Muller', holderType: 'individual' },
+    });
+  const [sourceId, destinationId] = [await account('111'), await account('222')];
+  const id = await house.pay(tenant, { sourceId, destinationId, amount: 250_00 });
+  await house.idle();
+  for (const day of ['2083-03-01', '2083-03-02']) await tickAt(day, '22:30');
+  await tickAt('2083-03-03', '08:30');
+  expect(await history(id)).toBe('pending > processing > completed');
+  await answerWith('R10');
+  await tickAt('2083-03-04', '09:00');
+  expect(await history(id)).toBe('pending > processing > completed > returned');
+  expect(house.alerts).toMatchObject([{ fields: { alert: 'ach_owed', paymentId: id, returnCode: 'R10' } }]);
+});
+
 test('what is kept of a file at rest holds no account number', async () => {
   await payOut();
   await tickAt('2083-03-01', '22:30');

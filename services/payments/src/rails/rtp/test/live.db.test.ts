@@ -108,7 +108,9 @@ test('a payment is accepted in the answer to its message', async () => {
   const payment = await pay();
   await expect.poll(() => attemptsOf(payment)).toEqual(['rtp settled']);
   expect((await harness.payment(payment)).status).toBe('completed');
-  expect((await harness.messagesOf(payment)).map(({ kind }) => kind)).toEqual(['pacs.008', 'pacs.002']);
+  const kinds = (await harness.messagesOf(payment)).map(({ kind }) => kind);
+  // A busy machine may have asked before it had read the answer.
+  expect(kinds.filter((kind) => kind !== 'pacs.028')).toEqual(['pacs.008', 'pacs.002']);
   await expect.poll(() => harness.health.successes).toBeGreaterThan(0);
 });
 
