@@ -5,6 +5,7 @@ import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { authorizeUrl, exchange, newPkce, obtainCode } from '../../../services/toolhub/test/authorization.ts';
+import { Browser, type Visit } from '../../../services/toolhub/test/browser.ts';
 import {
   createToolhubDatabase,
   type Instance,
@@ -131,6 +132,37 @@ test('[TH-4.2] documents are fetched behind the guard: private addresses are nev
   expect(dialled).toBe(0);
 });
 
+const loginPage = (url: string, clientId: string) =>
+  `${url}/oauth/login?request=${Buffer.from(String(new URLSearchParams({ client_id: clientId }))).toString('base64url')}`;
+
+test('[TH-4] the pages name the client in a process that has not met it, and its host where the document is gone', async () => {
+  const document = async () => answer();
+  const second = await startInstance(database.url, { publicUrl: instance.url, fetchDocument: document });
+  const third = await startInstance(database.url, { publicUrl: instance.url, fetchDocument: document });
+  answer = () => new Response(JSON.stringify(good));
+  const stranger = await new Browser().open(authorizeUrl(instance.url, client, newPkce()));
+  const consent = await account.browser.open(authorizeUrl(instance.url, client, newPkce()));
+  const shownBy = async (url: string, { url: address }: Visit) => {
+    const { pathname, search } = new URL(address);
+    const cookie = account.browser.cookiesFor(new URL(address));
+    const headers = pathname.startsWith('/oauth/interaction') ? { cookie } : {};
+    const shown = await fetch(url + pathname + search, { headers, redirect: 'manual' });
+    return { status: shown.status, text: await shown.text() };
+  };
+  for (const [page, asks] of [
+    [stranger, 'name="password"'],
+    [consent, 'name="decision"'],
+  ] as const) {
+    const shown = await shownBy(page === stranger ? second.url : third.url, page);
+    expect([shown.status, shown.text.includes(asks)]).toEqual([200, true]);
+    expect(shown.text).toContain('Documented client');
+  }
+  answer = () => new Response('gone', { status: 404 });
+  const broken = await fetch(loginPage(second.url, 'https://elsewhere.example/client.json'));
+  expect([broken.status, (await broken.text()).includes('elsewhere.example')]).toEqual([200, true]);
+  await Promise.all([second.stop(), third.stop()]);
+});
+
 test('[TH-1] to name a document counts as a registration in the limit per address', async () => {
   const limited = await startInstance(database.url, {
     env: { TOOLHUB_RATE_ADDRESS: '3' },
@@ -141,6 +173,7 @@ test('[TH-1] to name a document counts as a registration in the limit per addres
   });
   for (let count = 0; count < 6; count += 1) {
     await fetch(authorizeUrl(limited.url, { ...client, client_id: `${CLIENT_ID}?n=${count}` }, newPkce()));
+    await fetch(loginPage(limited.url, `${CLIENT_ID}?login=${count}`));
   }
   await limited.stop();
   // Fewer where the database of a busy machine answers late: what was charged in vain comes back a moment after.

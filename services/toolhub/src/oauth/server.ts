@@ -85,9 +85,9 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
     hasConsent: deps.oauth.hasConsent,
     fetchDocument: deps.fetchDocument,
     // To name a document is a way to register, so it counts like one.
-    mayFetchDocument: async ({ req }) => {
-      const arrival = arrivals.of(req);
-      return arrival === undefined || (await addressLimit.take(addressKey(arrival.ip))).allowed;
+    mayFetchDocument: async () => {
+      const address = arrivals.address();
+      return address !== undefined && (await addressLimit.take(addressKey(address))).allowed;
     },
     renderError,
     onExchanged: async ({ req }, spent) => {
@@ -113,7 +113,10 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
   // What escapes the library's own handlers, such as a connection that breaks while an answer is written.
   provider.on('error', (error) => app.log.error({ err: error }, 'the OAuth server failed'));
   const { oauth } = deps;
-  const pages = { provider, publicUrl, oauth, customers, access, suspensions, routesOn, addressLimit };
+  const pages = {
+    ...{ provider, arrivals, publicUrl, oauth, customers, access },
+    ...{ suspensions, routesOn, addressLimit },
+  };
   registerOAuthRoutes(app, { provider, publicUrl, arrivals, routesOn, addressLimit, now });
   registerLoginRoutes(app, pages);
   registerInteractionRoutes(app, pages);

@@ -1,5 +1,6 @@
-import type { Interaction, Provider } from 'oidc-provider';
+import { type Client, type Interaction, errors as oauthErrors, type Provider } from 'oidc-provider';
 import { parseScopes, type Scope } from '../../customers/identity.ts';
+import type { Arrivals } from '../provider/arrivals.ts';
 import { OWN_CLIENT_ID } from '../provider/own-client.ts';
 import { oauthPaths, RESOURCE_SCOPES } from '../provider/provider.ts';
 import { redirectHost } from '../provider/redirects.ts';
@@ -28,23 +29,45 @@ export function restartUrl(params: Interaction['params']): string {
   return `${oauthPaths.authorize}?${query}`;
 }
 
+/** Who looks at a page, and what the page is made with. */
+export interface Looking {
+  provider: Provider;
+  arrivals: Pick<Arrivals, 'visit'>;
+  /** Whose allowance a document is fetched on that this process has not met. */
+  ip: string;
+}
+
+/** Undefined for a client that is not known, or whose document cannot be had now; the library says so in its turn. */
+async function findClient(
+  { provider, arrivals, ip }: Looking,
+  clientId: string,
+): Promise<Client | undefined> {
+  try {
+    return await arrivals.visit(ip, () => provider.Client.find(clientId));
+  } catch (error) {
+    if (error instanceof oauthErrors.OIDCProviderError) return undefined;
+    throw error;
+  }
+}
+
 export async function viewOfClient(
-  provider: Provider,
+  looking: Looking,
   { client_id: wanted }: Interaction['params'],
 ): Promise<{ clientName: string; clientHost: string | undefined }> {
   const clientId = typeof wanted === 'string' ? wanted : '';
-  const client = await provider.Client.find(clientId);
-  const clientHost = client?.clientIdMetadataDocument ? new URL(clientId).host : undefined;
+  const client = await findClient(looking, clientId);
+  const isDocument = client === undefined ? /^https:/i.test(clientId) : client.clientIdMetadataDocument;
+  const clientHost = isDocument && URL.canParse(clientId) ? new URL(clientId).host : undefined;
   return {
     clientName: client?.clientName?.trim() || clientHost || 'An application without a name',
     clientHost,
   };
 }
 
-export async function viewOfConsent(provider: Provider, interaction: Interaction) {
+export async function viewOfConsent(looking: Looking, interaction: Interaction) {
   const redirectUri = textParam(interaction, 'redirect_uri');
   return {
-    ...(await viewOfClient(provider, interaction.params)),
+    ...(await viewOfClient(looking, interaction.params)),
     redirectHost: redirectHost(redirectUri),
     redirectScheme: new URL(redirectUri).protocol,
     scopes: requestedScopes(interaction),

@@ -7,6 +7,7 @@ import type { Access } from '../../customers/access.ts';
 import type { Session } from '../../customers/identity.ts';
 import type { CookieSession, CustomerService } from '../../customers/service.ts';
 import type { RoutesOn } from '../../route-rules.ts';
+import type { Arrivals } from '../provider/arrivals.ts';
 import { shownClient } from '../provider/own-client.ts';
 import { oauthPaths } from '../provider/provider.ts';
 import type { OAuthService } from '../service.ts';
@@ -25,6 +26,7 @@ import { consentPage, problemPage } from './pages.ts';
 
 export interface InteractionRoutesDependencies extends LoginFormDependencies {
   provider: Provider;
+  arrivals: Arrivals;
   publicUrl: string;
   routesOn: RoutesOn;
   customers: CustomerService;
@@ -66,9 +68,9 @@ export function registerInteractionRoutes(app: App, deps: InteractionRoutesDepen
       preParsing: asHook((request) => requireOwnForm(request, origins)),
     } as const;
     const login: Handler = async (request, reply, interaction) =>
-      forms.logIn(request, reply, await placeOf(deps, interaction));
+      forms.logIn(request, reply, await placeOf(deps, request, interaction));
     const signup: Handler = async (request, reply, interaction) =>
-      forms.signUp(request, reply, await placeOf(deps, interaction));
+      forms.signUp(request, reply, await placeOf(deps, request, interaction));
     const consent = createConsent(deps);
     // A form without an address of its own is sent to its page.
     const byPrompt: Handler = (request, reply, interaction) => {
@@ -123,7 +125,7 @@ function createShow(deps: InteractionRoutesDependencies): Handler {
     const { prompt } = interaction;
     if (prompt.name === 'consent') return showConsent(deps, request, reply, interaction);
     if (session !== undefined && !prompt.reasons.includes(FRESH_LOGIN)) return restart(reply, interaction);
-    const place = await placeOf(deps, interaction);
+    const place = await placeOf(deps, request, interaction);
     return sendPage(reply, 'signup' in (request.query as object) ? showSignup(place) : showLogin(place));
   };
 }
@@ -140,7 +142,7 @@ async function showConsent(
   // Logged out, or in as somebody else, since this page was asked for: begin again as who it is now.
   if (customer === undefined || session?.id !== interaction.session?.uid) return restart(reply, interaction);
   const addresses = addressesOf(interaction);
-  const view = await viewOfConsent(deps.provider, interaction);
+  const view = await viewOfConsent({ ...deps, ip: request.ip }, interaction);
   return sendPage(
     reply,
     consentPage({
@@ -158,8 +160,12 @@ function restart(reply: FastifyReply, interaction: Interaction): FastifyReply {
   return reply.redirect(restartUrl(interaction.params), 303);
 }
 
-async function placeOf(deps: InteractionRoutesDependencies, interaction: Interaction): Promise<LoginPlace> {
-  const { clientName } = await viewOfClient(deps.provider, interaction.params);
+async function placeOf(
+  deps: InteractionRoutesDependencies,
+  { ip }: FastifyRequest,
+  interaction: Interaction,
+): Promise<LoginPlace> {
+  const { clientName } = await viewOfClient({ ...deps, ip }, interaction.params);
   const { page, login, signup } = addressesOf(interaction);
   return {
     ...{

@@ -4,6 +4,7 @@ import type { Provider } from 'oidc-provider';
 import type { Access } from '../../customers/access.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import type { RoutesOn } from '../../route-rules.ts';
+import type { Arrivals } from '../provider/arrivals.ts';
 import { loginAddress, oauthPaths } from '../provider/provider.ts';
 import { isStorable } from '../provider/storable.ts';
 import { restartUrl, viewOfClient } from './consent.ts';
@@ -19,6 +20,7 @@ import { problemPage } from './pages.ts';
 
 export interface LoginRoutesDependencies extends LoginFormDependencies {
   provider: Provider;
+  arrivals: Arrivals;
   publicUrl: string;
   routesOn: RoutesOn;
   customers: CustomerService;
@@ -45,7 +47,7 @@ export function registerLoginRoutes(app: App, deps: LoginRoutesDependencies): vo
     async (request: FastifyRequest, reply: FastifyReply) => {
       const params = readRequest((request.query as { request?: unknown }).request);
       if (params === undefined) return sendPage(reply, UNREADABLE, 400);
-      const { clientName } = await viewOfClient(deps.provider, params);
+      const { clientName } = await viewOfClient({ ...deps, ip: request.ip }, params);
       const [login, signup] = [loginAddress(params), loginAddress(params, oauthPaths.signup)];
       return handle(request, reply, {
         ...{ clientName, loginAction: login, signupAction: signup, loginLink: login, signupLink: signup },

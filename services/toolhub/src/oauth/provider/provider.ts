@@ -58,7 +58,7 @@ export interface ProviderDependencies {
   sessionOf(ctx: Context): Promise<CookieSession | undefined>;
   accountExists(customerId: string): Promise<boolean>;
   fetchDocument: FetchDocument;
-  mayFetchDocument(ctx: Context): Promise<boolean>;
+  mayFetchDocument(): Promise<boolean>;
   renderError(ctx: Context, body: ErrorBody): void;
   /** Whether this customer, or any (null), has let the client in, so that it is known to be more than a registration. */
   hasConsent(clientId: string, customerId: string | null): Promise<boolean>;
@@ -236,7 +236,7 @@ function features(deps: ProviderDependencies): Record<string, unknown> {
     clientIdMetadataDocument: {
       enabled: true,
       ack: 'draft-02',
-      allowFetch: (ctx: Context) => deps.mayFetchDocument(ctx),
+      allowFetch: () => deps.mayFetchDocument(),
       allowClient: async () => true,
     },
   };
