@@ -369,10 +369,17 @@ describe('the account', () => {
       (await call(`${url}/api/me`, { method: 'DELETE', token, body: { password: PASSWORD } })).status,
     ).toBe(403);
     expect((await close('wrong password')).status).toBe(403);
+    // The process remembers both, and what this shows needs no account.
+    const planStatuses = () =>
+      Promise.all(
+        [token, tokens.access_token].map(
+          async (bearer) => (await call(`${url}/api/plan`, { token: bearer })).status,
+        ),
+      );
+    expect(await planStatuses()).toEqual([200, 200]);
     expect((await close(PASSWORD)).status).toBe(204);
     expect((await me(ada)).status).toBe(401);
-    for (const bearer of [token, tokens.access_token])
-      expect((await call(`${url}/api/me`, { token: bearer })).status).toBe(401);
+    expect(await planStatuses()).toEqual([401, 401]);
     const { rows } = await db.database.query<{
       table_schema: string;
       table_name: string;
