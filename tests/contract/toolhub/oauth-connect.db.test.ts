@@ -136,7 +136,7 @@ test.each<[string, (callback: URL) => void]>([
   const page = await owner.browser.fetch(callback);
   expect(page.status).toBe(400);
   expect(page.headers.get('content-type')).toContain('text/html');
-  expect(page.text).toContain('revoke one first');
+  expect(page.text).toContain('Not connected');
   expect(page.text).not.toMatch(/thp_|tho_/);
   const { rows } = await rig.database.database.query('select 1 from personal_tokens where customer_id = $1', [
     owner.id,
