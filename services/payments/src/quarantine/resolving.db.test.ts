@@ -105,9 +105,12 @@ describe('working off what was put aside', () => {
       );
       return rows[0]?.n;
     };
-    await expect.poll(waiting, { interval: 10 }).toBe(1);
-    free.resolve();
-    await working;
+    try {
+      await expect.poll(waiting, { interval: 10 }).toBe(1);
+    } finally {
+      free.resolve();
+      await working;
+    }
     expect((await applied).status).toBe(200);
     expect((await house.get(other, id)).status).toBe('failed');
   });

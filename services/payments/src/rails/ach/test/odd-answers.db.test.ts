@@ -3,8 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
 import type { InboundFile } from '../bank/transport.ts';
+import { readAnswer } from '../incoming/reading.ts';
 import { readNacha } from '../nacha/read.ts';
 import { writeNacha } from '../nacha/write.ts';
+import { lockScope } from '../outgoing/files-store.ts';
 import { tick } from '../work/tick.ts';
 import { type BreakableHouse, openBreakableHouse } from './breakable-house.ts';
 import { type House, historyOf } from './house.ts';
@@ -162,5 +164,33 @@ describe('answers that cannot be believed', () => {
     });
     const message = (await house.messages.list(tenant, id)).find(({ kind }) => kind === 'return');
     expect(message?.content).toMatch(/799r(01|98)/i);
+  });
+
+  test('an answer is read while nothing else works on its scope', async () => {
+    const { file } = await rig.takeReturn();
+    const { database, context } = house;
+    const [locked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const working = database.transaction(async (tx) => {
+      await lockScope(tx, tenant.id);
+      locked.resolve();
+      await free.promise;
+    });
+    await locked.promise;
+    const asOf = fromNewYork('2083-03-02', '08:30');
+    const reading = database.transaction((tx) => readAnswer(tx, context, { scope: tenant.id, file, asOf }));
+    const waiting = async () => {
+      const { rows } = await database.query<{ n: number }>(
+        `select count(*)::int as n from pg_locks join pg_database on pg_database.oid = database
+         where datname = current_database() and locktype = 'advisory' and not granted`,
+      );
+      return rows[0]?.n;
+    };
+    try {
+      await expect.poll(waiting, { interval: 10 }).toBe(1);
+    } finally {
+      free.resolve();
+      await working;
+    }
+    expect(await reading).toMatchObject({ status: 'read', aside: [] });
   });
 });
