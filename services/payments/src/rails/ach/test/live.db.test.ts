@@ -123,6 +123,21 @@ test('[P-5.12] a live debit that comes back after its money was paid out is owed
   expect(house.alerts).toMatchObject([{ fields: { alert: 'ach_owed', paymentId: id, returnCode: 'R10' } }]);
 });
 
+test('answers that cannot be fetched stop no file whose window has come', async () => {
+  const id = await payOut();
+  const { context } = house;
+  const { transportFor } = context;
+  context.transportFor = (scope) => {
+    const transport = transportFor(scope);
+    return transport && { ...transport, collect: () => Promise.reject(new Error('no answers')) };
+  };
+  await expect(tickAt('2083-03-01', '22:30')).rejects.toThrow('no answers');
+  expect(await outbound()).toHaveLength(1);
+  expect(await history(id)).toBe('pending > processing');
+  await expect(tickAt('2083-03-02', '08:30')).rejects.toThrow('no answers');
+  expect(await history(id)).toBe('pending > processing');
+});
+
 test('what is kept of a file at rest holds no account number', async () => {
   await payOut();
   await tickAt('2083-03-01', '22:30');
