@@ -7,7 +7,7 @@ import type { NextAttempt, RailOutcome } from '../../rail.ts';
 import type { InboundFile } from '../bank/transport.ts';
 import type { Correction } from '../codes/codes.ts';
 import { findByTraces, findEntriesOf, insertEntries, updateEntries } from '../entries/entries-store.ts';
-import { type AchEntry, methodIdOf, paymentKeyOf } from '../entries/entry.ts';
+import { type AchEntry, methodIdOf, paymentKeyOf, textKeyOf } from '../entries/entry.ts';
 import { attemptsById, byAttempt, refundsFor } from '../entries/refunds.ts';
 import { representmentOf, settlementAfter } from '../entries/representments.ts';
 import { type AchScope, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
@@ -137,8 +137,20 @@ export interface Applying {
 
 /** The caller has locked the scope; payments are locked here. */
 export async function applyAnswers(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
+  for (const matches of inTurns(applying.matches)) await applyTurn(tx, context, { ...applying, matches });
+}
+
+/** What is said twice of one payment is applied one after the other: what the second means depends on the first. */
+function inTurns(matches: readonly Match[]): Match[][] {
+  const turns: Match[][] = [];
+  for (const said of Map.groupBy(matches, ({ entry }) => textKeyOf(paymentKeyOf(entry))).values()) {
+    for (const [turn, match] of said.entries()) turns[turn] = [...(turns[turn] ?? []), match];
+  }
+  return turns;
+}
+
+async function applyTurn(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
   const { scope, asOf, answerId, matches } = applying;
-  if (matches.length === 0) return;
   const payments = await lockPaymentsOf(
     tx,
     context,

@@ -7,7 +7,7 @@ import type { Tenant } from '../../../tenant.ts';
 import { achBooks } from '../books/books.ts';
 import type { AchLeg } from '../entries/entry.ts';
 import { createHouse, type House, historyOf } from './house.ts';
-import { legStates, owedBy as owedIn, sendBack as sendBackIn } from './sending-back.ts';
+import { legStates, owedBy as owedIn, sendBack as sendBackIn, sendBackTogether } from './sending-back.ts';
 
 const MONDAY = '2083-03-01';
 const HOUR_MS = 3_600_000;
@@ -134,6 +134,23 @@ describe('a return after the credit has left', () => {
     expect((await house.check(tenant)).ok).toBe(true);
   });
 });
+
+test.each<[string, AchLeg[]]>([
+  ['the debit first', ['debit', 'refund']],
+  ['the refund first', ['refund', 'debit']],
+])(
+  '[P-5.12] a debit and its refund that come back in one file leave nothing owed: %s',
+  async (_order, legs) => {
+    const tenant = await newTenant();
+    const id = await pay(tenant, { destinationId: 'pm_test_ach_return_r03' });
+    await house.moveClock(tenant, at('2083-03-12', '12:00'));
+    expect(await entriesOf(tenant, id)).toMatchObject({ debit: 'settled', refund: 'settled' });
+    await sendBackTogether(house, tenant, { id, legs, code: 'R10' });
+    expect(await entriesOf(tenant, id)).toMatchObject({ debit: 'returned', refund: 'returned' });
+    expect(Object.values(await owedBy(tenant)).filter((amount) => amount !== 0)).toEqual([]);
+    expect((await house.check(tenant)).checks.filter((check) => !check.ok)).toEqual([]);
+  },
+);
 
 test('[P-5.18] a debit that came back within its hold is presented again, and its hold counts anew', async () => {
   house.context.representmentsWanted = 2;

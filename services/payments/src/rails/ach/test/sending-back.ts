@@ -6,6 +6,9 @@ import type { AchLeg } from '../entries/entry.ts';
 import { lockForForcing } from '../forcing.ts';
 import { originalOf } from '../incoming/notify.ts';
 import { readAnswer } from '../incoming/reading.ts';
+import { writeNacha } from '../nacha/write.ts';
+import { type AnswerToWrite, answerFile } from '../operator/answers.ts';
+import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
 import type { House } from './house.ts';
 
 export interface SentBack {
@@ -33,6 +36,49 @@ export async function sendBack(house: House, tenant: Tenant, { id, leg, code }: 
   });
   await house.idle();
   return done;
+}
+
+/** The same of several entries of a payment, in one file. */
+export async function sendBackTogether(
+  house: House,
+  tenant: Tenant,
+  { id, legs, code }: { id: string; legs: readonly AchLeg[]; code: string },
+): Promise<void> {
+  const { database, context, operator } = house;
+  const { now: asOf } = await house.sandbox.readClock(tenant);
+  const entries = await findEntriesOf(database, [{ tenantId: tenant.id, id }]);
+  const answers: AnswerToWrite[] = [];
+  await database.transaction(async (tx) => {
+    for (const leg of legs) {
+      const entry = entries.findLast((one) => one.leg === leg && one.sentAs);
+      if (!entry?.sentAs) continue;
+      const original = await originalOf(tx, context, entry.sentAs);
+      const order = { original, code, asOf, sequence: new Date() };
+      const isThere = await operator.returnEntry(tx, entry.scope, order);
+      if (isThere) answers.push({ id: answers.length + 1, kind: 'return', code, original });
+    }
+  });
+  if (answers.length === 0) return;
+  const options = { asOf, originator: SANDBOX_ORIGINATOR, sequence: Date.now() };
+  const file = {
+    name: `${context.newId('answer')}.ach`,
+    content: writeNacha(answerFile(answers, options)),
+  };
+  const reading = await database.transaction((tx) =>
+    readAnswer(tx, context, { scope: tenant.id, file, asOf }),
+  );
+  expect(reading).toMatchObject({ status: 'read', aside: [] });
+  await house.idle();
+}
+
+/** What the operator's books have of money that was paid out and stayed there. */
+export async function paidOut(house: House, { id: mailbox }: Tenant): Promise<number> {
+  const { rows } = await house.database.query<{ paid: number }>(
+    `select coalesce(sum(amount), 0)::bigint as paid from sandbox_ach_entries
+     where mailbox = $1 and direction = 'credit' and returned_at is null`,
+    [mailbox],
+  );
+  return rows[0]?.paid ?? 0;
 }
 
 /** The state of each leg of a payment. */
