@@ -13,11 +13,14 @@ import {
   toTotals,
 } from '../../day-books-store.ts';
 
-/** Entries of files that were taken and left on that day. Both sides know it: it is written in the file. */
+/**
+ * Entries of files that were taken and left on that day. Both sides know it: it is written in the file. What came back of
+ * a file before it was rejected was there, and stays in the books of both.
+ */
 const ACH_OURS = `
   select e.*, case e.leg when 'debit' then 'debit' else 'credit' end as direction
   from ach_files f join ach_entries e on e.file_id = f.id
-  where f.as_of >= $2 and f.as_of < $3 and f.refusal is null and f.sent_at is not null
+  where f.as_of >= $2 and f.as_of < $3 and (f.refusal is null or e.state = 'returned') and f.sent_at is not null
     and (f.scope = 'live') = ($1::text = 'live')`;
 
 const achNetwork = (day: '$2' | '$4') => `

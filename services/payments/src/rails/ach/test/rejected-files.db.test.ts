@@ -1,12 +1,14 @@
 // A bank takes nothing of a file after all, and the debit whose money it was to hand on came back meanwhile.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fromNewYork } from '../../../clock/new-york.ts';
+import { addDays, fromNewYork } from '../../../clock/new-york.ts';
+import { reconcile } from '../../../reconciliation/comparison.ts';
 import type { Tenant } from '../../../tenant.ts';
+import { achBooks } from '../books/books.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import type { AchLeg } from '../entries/entry.ts';
 import { rejectFile } from '../outgoing/rejecting.ts';
 import { createHouse, type House, historyOf } from './house.ts';
-import { legStates, owedBy, sendBack } from './sending-back.ts';
+import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
 
 let house: House;
 let organisations = 0;
@@ -29,7 +31,7 @@ async function payOut(): Promise<{ tenant: Tenant; id: string }> {
   return { tenant, id };
 }
 
-/** The bank rejects the file that this leg left in; then everything comes to its end. */
+/** The bank rejects the file that this leg left in. */
 async function rejectFileOf(
   { tenant, id }: { tenant: Tenant; id: string },
   leg: AchLeg,
@@ -39,17 +41,10 @@ async function rejectFileOf(
   const fileId = entries.find((entry) => entry.leg === leg)?.sentAs?.fileId ?? '';
   expect(await rejectFile(house.context, fileId, { reason: 'a test', resend })).toEqual({ ok: true });
   await house.idle();
-  await house.moveClock(tenant, fromNewYork('2083-03-20', '12:00'));
 }
 
-/** What the operator's books have of money that was paid out and stayed there. */
-async function paidOut({ id: mailbox }: Tenant): Promise<number> {
-  const { rows } = await house.database.query<{ paid: number }>(
-    `select coalesce(sum(amount), 0)::bigint as paid from sandbox_ach_entries
-     where mailbox = $1 and direction = 'credit' and returned_at is null`,
-    [mailbox],
-  );
-  return rows[0]?.paid ?? 0;
+async function comeToAnEnd(tenant: Tenant): Promise<void> {
+  await house.moveClock(tenant, fromNewYork('2083-03-20', '12:00'));
 }
 
 test.each([true, false])(
@@ -59,11 +54,12 @@ test.each([true, false])(
     expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
     expect((await house.get(tenant, id)).status).toBe('processing');
     await rejectFileOf({ tenant, id }, 'credit', resend);
+    await comeToAnEnd(tenant);
     expect(await legStates(house, tenant, id)).toEqual({ debit: 'returned', credit: 'refused' });
     const payment = await house.get(tenant, id);
     expect(historyOf(payment)).toBe('pending > processing > failed');
     expect(payment.failure).toMatchObject({ network_code: 'R10' });
-    expect([await paidOut(tenant), await owedBy(house, tenant)]).toEqual([0, {}]);
+    expect([await paidOut(house, tenant), await owedBy(house, tenant)]).toEqual([0, {}]);
     expect((await house.check(tenant)).ok).toBe(true);
   },
 );
@@ -78,9 +74,10 @@ test.each([true, false])(
     expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
     expect(await owedBy(house, tenant)).toEqual({ pm_alice: 10_00 });
     await rejectFileOf({ tenant, id }, 'refund', resend);
+    await comeToAnEnd(tenant);
     const states = { debit: 'returned', credit: 'returned', refund: 'refused' };
     expect(await legStates(house, tenant, id)).toEqual(states);
-    expect([await paidOut(tenant), await owedBy(house, tenant)]).toEqual([0, { pm_alice: 0 }]);
+    expect([await paidOut(house, tenant), await owedBy(house, tenant)]).toEqual([0, { pm_alice: 0 }]);
     expect((await house.check(tenant)).ok).toBe(true);
   },
 );
@@ -88,9 +85,32 @@ test.each([true, false])(
 test('[P-5.16] a credit whose debit is good leaves again, and a refused one gives the money back', async () => {
   const [again, failed] = [await payOut(), await payOut()];
   await rejectFileOf(again, 'credit', true);
+  await comeToAnEnd(again.tenant);
   expect(await legStates(house, again.tenant, again.id)).toEqual({ debit: 'settled', credit: 'settled' });
   await rejectFileOf(failed, 'credit', false);
+  await comeToAnEnd(failed.tenant);
   const states = { debit: 'settled', credit: 'refused', refund: 'settled' };
   expect(await legStates(house, failed.tenant, failed.id)).toEqual(states);
   expect((await house.get(failed.tenant, failed.id)).failure).toMatchObject({ code: 'file_refused' });
 });
+
+test.each([true, false])(
+  '[P-5.16] [P-6.6] what came back of a file before it was rejected is in both books (resend: %s)',
+  async (resend) => {
+    organisations += 1;
+    const tenant = await house.addTenant(`org_rejected_${organisations}`);
+    // A day of its own: books are compared by the day.
+    const day = resend ? '2083-05-03' : '2083-05-10';
+    await house.moveClock(tenant, fromNewYork(day, '09:00'));
+    const id = await house.pay(tenant);
+    const returned = await house.pay(tenant, { sourceId: 'pm_test_ach_return_r01' });
+    await house.idle();
+    await house.moveClock(tenant, fromNewYork(addDays(day, 1), '12:00'));
+    expect((await house.get(tenant, returned)).status).toBe('failed');
+    await rejectFileOf({ tenant, id }, 'debit', resend);
+    expect((await house.get(tenant, id)).status).toBe(resend ? 'processing' : 'failed');
+    const rail = { id: 'ach', books: achBooks } as const;
+    const report = await reconcile(house.database, { day, rail, mode: 'test' });
+    expect([report.differences, report.ours]).toEqual([[], report.network]);
+  },
+);
