@@ -6,7 +6,7 @@ import { rejectedByOrder, returnedByOrder, settledByOrder } from '../forced.ts';
 import type { CodeMeaning, ForcedMeaning, ForcedOrder, ForcedOutcome, RailOutcome } from '../rail.ts';
 import { changeMeaning, entryRefusalMeaning, returnMeaning } from './codes/meanings.ts';
 import { findEntriesOf, insertEntries, updateEntries } from './entries/entries-store.ts';
-import { type AchEntry, AttemptEntries } from './entries/entry.ts';
+import { type AchEntry, AttemptEntries, isOut } from './entries/entry.ts';
 import { refundsFor } from './entries/refunds.ts';
 import { isCompressed } from './entries/scope.ts';
 import { notifyOfChange, originalOf } from './incoming/notify.ts';
@@ -55,8 +55,10 @@ export async function forceOnAch(
   const entries = (await findEntriesOf(tx, [payment])).filter((entry) => entry.attemptId === attemptId);
   const attempt = new AttemptEntries(entries);
   if (outcome === 'reject') return reject(context, tx, { payment, attempt, entries, meaning, at });
-  const returned = await sendBack(context, tx, { entry: entryToReturn(payment, attempt), meaning, at });
-  if (returned) return [];
+  const entry = entryToReturn(payment, attempt);
+  const isTold = await sendBack(context, tx, { entry, meaning, at });
+  // One that was completed by order hears nothing of what was still under way; what a bank has told is not told twice.
+  if (isTold && payment.status !== 'completed') return [];
   // Whom an order has paid keeps the money, as if the entries had settled.
   const isOwed = payment.status === 'completed' && legsOf(payment) === 'debit_then_credit';
   return returnedByOrder(payment, meaning, { isOwed });
@@ -68,8 +70,7 @@ function entryToReturn({ status }: Payment, attempt: AttemptEntries): AchEntry |
   const credit = attempt.get('credit');
   if (status === 'processing' && credit?.state === 'sent') return credit;
   const first = debit ?? credit;
-  const isThere = first?.state === 'settled' || (status === 'processing' && first?.state === 'sent');
-  return isThere ? first : undefined;
+  return first && isOut(first) ? first : undefined;
 }
 
 interface Rejecting {

@@ -51,6 +51,11 @@ export function directionOf(leg: AchLeg): 'debit' | 'credit' {
   return leg === 'debit' ? 'debit' : 'credit';
 }
 
+/** Whether it left and is with the bank that it went to, so that it can come back. */
+export function isOut({ state }: AchEntry): boolean {
+  return state === 'sent' || state === 'settled' || state === 'overruled';
+}
+
 /** Which of the payment's methods the entry concerns. */
 export function methodIdOf(payment: Payment, leg: AchLeg): string {
   return leg === 'credit' ? payment.destinationId : payment.sourceId;
@@ -81,6 +86,12 @@ export class AttemptEntries {
   get lostDebit(): AchEntry | undefined {
     const debit = this.get('debit');
     return debit?.state === 'returned' ? debit : undefined;
+  }
+
+  /** Whether the credit left and did not come back: the destination has the money, or will have it. */
+  get isPaidOut(): boolean {
+    const credit = this.get('credit');
+    return credit !== undefined && isOut(credit);
   }
 
   /** What must not leave any more because the money that it hands on was taken back. */

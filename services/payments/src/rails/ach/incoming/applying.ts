@@ -4,12 +4,11 @@ import type { Payment } from '../../../payments/payment.ts';
 import type { AsideApplied } from '../../rail.ts';
 import { isBetweenBanks } from '../codes/codes.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
-import { type AchEntry, directionOf } from '../entries/entry.ts';
+import { type AchEntry, directionOf, isOut } from '../entries/entry.ts';
 import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { timeOf } from '../work/time.ts';
 import { findAnswer, insertAnswer } from './answers-store.ts';
-import { isReturnable } from './matching.ts';
 import { applyAnswers } from './reading.ts';
 
 /** Applies an entry that was put aside to the payment that a person says it belongs to. */
@@ -53,6 +52,6 @@ function entryFor(answer: BankAnswer, entries: readonly AchEntry[]): AchEntry | 
     (entry) =>
       entry.sentAs !== null &&
       (answer.direction === null || directionOf(entry.leg) === answer.direction) &&
-      (answer.kind === 'noc' || (entry.amount === answer.amountCents && isReturnable(entry))),
+      (answer.kind === 'noc' || (entry.amount === answer.amountCents && isOut(entry))),
   );
 }

@@ -1,5 +1,5 @@
 import { isBetweenBanks } from '../codes/codes.ts';
-import { type AchEntry, directionOf } from '../entries/entry.ts';
+import { type AchEntry, directionOf, isOut } from '../entries/entry.ts';
 import type { BankAnswer, LooseEntry } from '../nacha/loose.ts';
 
 export interface Match {
@@ -48,7 +48,7 @@ function matchOf(
   if (!entry) return `${told}: bank, direction or amount are not those of the entry.`;
   if (answer.kind === 'return') {
     if (returned.has(entry)) return `${told}: the entry is returned.`;
-    if (!isReturnable(entry)) return `${told}: the entry is ${entry.state}.`;
+    if (!isOut(entry)) return `${told}: the entry is ${entry.state}.`;
     returned.add(entry);
   }
   return { entry, answer };
@@ -60,8 +60,4 @@ function isAnsweredBy(entry: AchEntry, answer: BankAnswer): boolean {
     (answer.direction === null || directionOf(entry.leg) === answer.direction) &&
     (answer.kind === 'noc' || entry.amount === answer.amountCents)
   );
-}
-
-export function isReturnable({ state }: AchEntry): boolean {
-  return state === 'sent' || state === 'settled' || state === 'overruled';
 }

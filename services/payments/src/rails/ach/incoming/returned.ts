@@ -52,16 +52,20 @@ export function returnOutcome({ before, entry, payment, attempt, again }: Return
   if (entry.leg === 'credit') return isNews(before, payment) ? [outcome] : [];
   const refund = attempt.get('refund')?.state;
   // What was collected had been paid back already, so now it is missing.
-  if (refund === 'sent' || refund === 'settled') return [{ ...keyOf(entry), kind: 'owed', ...saidOf(entry) }];
+  if (refund === 'sent' || refund === 'settled')
+    return [
+      payment.status === 'completed'
+        ? debitReturned(entry, { isPaid: true })
+        : { ...keyOf(entry), kind: 'owed', ...saidOf(entry) },
+    ];
   if (payment.status === 'processing' && attempt.get('credit')?.state === 'sent') return [];
   if (!isNews(before, payment)) return [];
   return [isPaid(payment, attempt) ? { ...outcome, owed: true } : outcome];
 }
 
-/** Whether the destination has the money; whom an order has paid while the credit was under way has it, too. */
+/** Whether the destination has the money, or will have it; whom an order has paid while the credit still waited has it, too. */
 function isPaid({ status }: Payment, attempt: AttemptEntries): boolean {
-  const credit = attempt.get('credit');
-  return credit?.state === 'settled' || (status === 'completed' && credit !== undefined);
+  return attempt.isPaidOut || (status === 'completed' && attempt.get('credit')?.state === 'queued');
 }
 
 /** What was paid out after all, and was owed because the debit had come back, comes back as well. */
@@ -70,7 +74,7 @@ function isRepayment({ leg }: AchEntry, { status }: Payment, attempt: AttemptEnt
   return leg === 'refund' || (leg === 'credit' && status === 'returned');
 }
 
-/** A payment that is completed although this entry was still under way was completed by order: that stands. */
+/** A payment that is completed although this entry is still under way was completed by order: that stands. */
 function isNews(before: AchEntry, payment: Payment): boolean {
-  return payment.status !== 'completed' || before.state === 'settled';
+  return payment.status !== 'completed' || before.state !== 'sent';
 }

@@ -87,7 +87,7 @@ function takeOneFile(queued: readonly AchEntry[]): AchEntry[] {
   return end < 0 ? [...queued] : queued.slice(0, end);
 }
 
-type Payments = ReadonlyMap<string, Payment>;
+export type Payments = ReadonlyMap<string, Payment>;
 
 export async function lockPaymentsOf(
   tx: Queryable,

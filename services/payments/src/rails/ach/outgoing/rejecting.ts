@@ -1,5 +1,6 @@
 import type { Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
+import type { Payment } from '../../../payments/payment.ts';
 import type { RailOutcome } from '../../rail.ts';
 import { findEntriesOf, findInFile, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, paymentKeyOf } from '../entries/entry.ts';
@@ -11,7 +12,7 @@ import type { AchContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
 import { timeOf } from '../work/time.ts';
 import { findFiles, lockScope, markRejected } from './files-store.ts';
-import { legsOf, lockPaymentsOf, paymentOf } from './filing.ts';
+import { legsOf, lockPaymentsOf, type Payments, paymentOf } from './filing.ts';
 
 export interface FileRejection {
   reason: string;
@@ -42,7 +43,8 @@ export function rejectFile(
     if (!file?.isSent) return { ok: false, reason: 'not_sent' };
     if (file.isRefused) return { ok: false, reason: 'rejected_before' };
     const inFile = await findInFile(tx, fileId);
-    if (inFile.some(({ state }) => state === 'settled')) return { ok: false, reason: 'settled' };
+    if (inFile.some(({ state }) => state === 'settled' || state === 'overruled'))
+      return { ok: false, reason: 'settled' };
     const open = inFile.filter(isOpen);
     const payments = await lockPaymentsOf(tx, context, open);
     const { now } = await timeOf(context, tx, scope);
@@ -59,7 +61,7 @@ export function rejectFile(
       }),
     );
     const entries = open.filter((entry) => !again.includes(entry));
-    await refuseEntries(context, tx, { scope, entries, from: now });
+    await refuseEntries(context, tx, { scope, entries, payments, from: now });
     await enqueueJobs(tx, database.schema, [wakeUp(scope)]);
     return { ok: true };
   });
@@ -74,6 +76,8 @@ async function withoutLost(tx: Queryable, entries: readonly AchEntry[]): Promise
 export interface RefusedEntries {
   scope: AchScope;
   entries: readonly AchEntry[];
+  /** Those that the entries belong to. */
+  payments: Payments;
   from: Date;
 }
 
@@ -84,7 +88,7 @@ export interface RefusedEntries {
 export async function refuseEntries(
   context: AchContext,
   tx: Queryable,
-  { scope, entries, from }: RefusedEntries,
+  { scope, entries, payments, from }: RefusedEntries,
 ): Promise<void> {
   const refused = entries.filter(isOpen).map((entry): AchEntry => ({ ...entry, state: 'refused' }));
   await updateEntries(tx, refused);
@@ -93,7 +97,9 @@ export async function refuseEntries(
   const attempts = attemptsById(siblings);
   await context.applyOutcomes(
     tx,
-    refused.flatMap((entry) => refusedOutcome(entry, attempts.get(entry.attemptId)?.lostDebit)),
+    refused.flatMap((entry) =>
+      refusedOutcome(entry, paymentOf(payments, entry), attempts.get(entry.attemptId)?.lostDebit),
+    ),
   );
 }
 
@@ -104,12 +110,16 @@ function isOpen({ state }: AchEntry): boolean {
 /** What is told of a payment whose file the bank did not take. `lost` is its debit, where that came back meanwhile. */
 function refusedOutcome(
   { tenantId, paymentId, attemptId, leg }: AchEntry,
+  { status }: Payment,
   lost: AchEntry | undefined,
 ): RailOutcome[] {
   const key = { tenantId, paymentId, attemptId };
-  // What was owed, because it was paid back to a source that took it back as well, was never paid.
+  // What was owed, because it was paid out while the source took it back, was never paid.
   if (leg === 'refund') return lost ? [{ ...key, kind: 'repaid', by: 'source' }] : [];
-  if (leg === 'credit' && lost) return [debitReturned(lost, { isPaid: false })];
+  if (leg === 'credit' && lost)
+    return status === 'returned'
+      ? [{ ...key, kind: 'repaid', by: 'destination' }]
+      : [debitReturned(lost, { isPaid: false })];
   const detail = 'The bank refused the file that this payment was in.';
   const said = { networkCode: null, code: 'file_refused', detail, mayWorkElsewhere: false };
   return [{ ...key, kind: 'rejected', ...said }];

@@ -97,7 +97,7 @@ async function noteRefused(context: AchContext, file: StoredFile, reasons: reado
     await lockScope(tx, scope);
     if (!(await markSent(tx, file.id, { at: context.now(), refusal }))) return;
     const entries = await findInFile(tx, file.id);
-    await lockPaymentsOf(tx, context, entries);
-    await refuseEntries(context, tx, { scope, entries, from: file.asOf });
+    const payments = await lockPaymentsOf(tx, context, entries);
+    await refuseEntries(context, tx, { scope, entries, payments, from: file.asOf });
   });
 }

@@ -63,7 +63,7 @@ function settle(context: AchContext, entry: AchEntry, payment: Payment, attempt:
   if (!isUnderWay) {
     // The other leg came back, which this one could not know of; or else the sandbox was told how it ends.
     const state = attempt.hasReturn ? 'settled' : 'overruled';
-    return { entry: { ...entry, state }, next: [], outcomes: [] };
+    return { entry: { ...entry, state }, next: [], outcomes: lostBefore(entry, payment, attempt) };
   }
   if (entry.leg === 'debit' && legsOf(payment) === 'debit_then_credit')
     return { entry: settled, next: [creditAfter(context, settled)], outcomes: [] };
@@ -73,6 +73,13 @@ function settle(context: AchContext, entry: AchEntry, payment: Payment, attempt:
   // The debit came back when the credit had left already: the payment is made, and its payer owes it.
   const lost = debit ? [debitReturned(debit, { isPaid: true })] : [];
   return { entry: settled, next: [], outcomes: [outcome, ...lost] };
+}
+
+/** A payment that was completed by order when its debit had come back, and whose credit was paid after all, is owed. */
+function lostBefore({ leg }: AchEntry, { status }: Payment, { lostDebit }: AttemptEntries): RailOutcome[] {
+  return leg === 'credit' && status === 'completed' && lostDebit
+    ? [debitReturned(lostDebit, { isPaid: true })]
+    : [];
 }
 
 /** The credit leaves when the debit is good. */

@@ -1,0 +1,127 @@
+// The sandbox is told that a payment settles while its entries are under way: what the network does afterwards is paid or owed.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fromNewYork } from '../../../clock/new-york.ts';
+import type { Tenant } from '../../../tenant.ts';
+import { findEntriesOf } from '../entries/entries-store.ts';
+import { rejectFile } from '../outgoing/rejecting.ts';
+import { createHouse, type House, historyOf } from './house.ts';
+import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
+
+const AMOUNT = 10_00;
+const COMPLETED = 'pending > processing > completed';
+const RETURNED = `${COMPLETED} > returned`;
+
+let house: House;
+let organisations = 0;
+
+beforeAll(async () => {
+  house = await createHouse({ holdDays: 2 });
+  await house.startWorking();
+});
+afterAll(() => house.close());
+
+const at = (day: string, time: string) => fromNewYork(`2083-03-${day}`, time);
+
+async function newTenant(): Promise<Tenant> {
+  organisations += 1;
+  const tenant = await house.addTenant(`org_order_${organisations}`);
+  await house.moveClock(tenant, at('01', '09:00'));
+  return tenant;
+}
+
+async function pay(tenant: Tenant, input: Parameters<House['pay']>[1] = {}): Promise<string> {
+  const id = await house.pay(tenant, { amount: AMOUNT, ...input });
+  await house.idle();
+  return id;
+}
+
+/** A payment whose debit is good and whose credit is at the bank. */
+async function payOut(): Promise<{ tenant: Tenant; id: string }> {
+  const tenant = await newTenant();
+  const id = await pay(tenant);
+  await house.moveClock(tenant, at('04', '23:00'));
+  expect(await legStates(house, tenant, id)).toEqual({ debit: 'settled', credit: 'sent' });
+  return { tenant, id };
+}
+
+/** How the payment ended, what is owed, and what the network has paid out. */
+async function endOf(tenant: Tenant, id: string) {
+  await house.moveClock(tenant, at('26', '12:00'));
+  expect((await house.check(tenant)).checks.filter((check) => !check.ok)).toEqual([]);
+  const { pm_alice: owed = 0 } = await owedBy(house, tenant);
+  return [historyOf(await house.get(tenant, id)), { owed, paid: await paidOut(house, tenant) }];
+}
+
+describe('[P-5.12] completed by order while its credit is under way', () => {
+  test('and then its debit comes back: owed, because the credit is paid', async () => {
+    const { tenant, id } = await payOut();
+    await house.force(tenant, id, 'settle', null);
+    expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: AMOUNT, paid: AMOUNT }]);
+  });
+
+  test('and then both come back: owed, and given back', async () => {
+    const { tenant, id } = await payOut();
+    await house.force(tenant, id, 'settle', null);
+    await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' });
+    await sendBack(house, tenant, { id, leg: 'credit', code: 'R03' });
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: 0, paid: 0 }]);
+  });
+
+  test('and then its debit comes back, and the bank rejects the file of the credit: nothing is owed', async () => {
+    const { tenant, id } = await payOut();
+    await house.force(tenant, id, 'settle', null);
+    await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' });
+    const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+    const fileId = entries.find(({ leg }) => leg === 'credit')?.sentAs?.fileId ?? '';
+    await rejectFile(house.context, fileId, { reason: 'a test', resend: true });
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: 0, paid: 0 }]);
+  });
+
+  test('after its debit had come back: owed when the credit settles', async () => {
+    const { tenant, id } = await payOut();
+    await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' });
+    await house.force(tenant, id, 'settle', null);
+    expect(historyOf(await house.get(tenant, id))).toBe(COMPLETED);
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: AMOUNT, paid: AMOUNT }]);
+  });
+
+  test('and then its credit comes back and is refunded, and then its debit: what was refunded is owed', async () => {
+    const { tenant, id } = await payOut();
+    await house.force(tenant, id, 'settle', null);
+    await sendBack(house, tenant, { id, leg: 'credit', code: 'R03' });
+    await house.moveClock(tenant, at('12', '12:00'));
+    expect(await legStates(house, tenant, id)).toMatchObject({ refund: 'settled' });
+    await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' });
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: AMOUNT, paid: AMOUNT }]);
+  });
+});
+
+describe('completed by order, from or to a balance', () => {
+  const postedOf = async (tenant: Tenant, id: string) =>
+    (await house.methods.get(tenant, id)).balance?.posted;
+
+  test.each(['01', '10'])('and returned by order on March %s: the entry comes back as well', async (day) => {
+    const tenant = await newTenant();
+    const balance = await house.openBalance(tenant, AMOUNT);
+    const id = await pay(tenant, { sourceId: balance });
+    await house.moveClock(tenant, at('01', '23:00'));
+    await house.force(tenant, id, 'settle', null);
+    await house.moveClock(tenant, at(day, '23:30'));
+    await house.force(tenant, id, 'return', 'R03');
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: 0, paid: 0 }]);
+    expect(await postedOf(tenant, balance)).toBe(AMOUNT);
+  });
+
+  test('a debit that settled and comes back late takes the money back', async () => {
+    const tenant = await newTenant();
+    const balance = await house.openBalance(tenant, AMOUNT);
+    const id = await pay(tenant, { destinationId: balance });
+    await house.moveClock(tenant, at('01', '23:00'));
+    await house.force(tenant, id, 'settle', null);
+    await house.moveClock(tenant, at('10', '12:00'));
+    expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
+    expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: 0, paid: 0 }]);
+    expect(await postedOf(tenant, balance)).toBe(AMOUNT);
+  });
+});
