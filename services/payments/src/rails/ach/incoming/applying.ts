@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
+import { enqueueJobs } from '@libs/jobs';
 import type { Payment } from '../../../payments/payment.ts';
 import type { AsideApplied } from '../../rail.ts';
 import { isBetweenBanks } from '../codes/codes.ts';
@@ -7,6 +8,7 @@ import { findEntriesOf } from '../entries/entries-store.ts';
 import { type AchEntry, directionOf, isOut } from '../entries/entry.ts';
 import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
+import { wakeUp } from '../work/jobs.ts';
 import { timeOf } from '../work/time.ts';
 import { findAnswer, insertAnswer } from './answers-store.ts';
 import { applyAnswers } from './reading.ts';
@@ -40,6 +42,8 @@ export async function applyAside(
   const createdAt = context.now();
   await insertAnswer(tx, { id, scope, name: `applied ${id}`, contentHash, contentSealed, asOf, createdAt });
   await applyAnswers(tx, context, { scope, asOf, answerId: id, matches: [{ entry, answer: only.answer }] });
+  // A refund or another presentment may follow, which nobody else would look for.
+  await enqueueJobs(tx, context.database.schema, [wakeUp(scope)]);
   return { ok: true };
 }
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
-import type { AsideApplied } from '../../rail.ts';
-import { lockForForcing } from '../forcing.ts';
-import { applyAside } from '../incoming/applying.ts';
+import { findEntriesOf } from '../entries/entries-store.ts';
+import { applyTo, sendBackGarbled } from './asides.ts';
 import { createHouse, type House, historyOf } from './house.ts';
+import { legStates } from './sending-back.ts';
 
 let house: House;
 let organisations = 0;
@@ -32,13 +32,7 @@ async function presentedAgain(): Promise<{ tenant: Tenant; id: string; returned:
   return { tenant, id, returned: lines.filter((line) => /^[567]/.test(line)).join('\n') };
 }
 
-async function apply(tenant: Tenant, id: string, content: string): Promise<AsideApplied> {
-  const payment = await house.get(tenant, id);
-  return house.database.transaction(async (tx) => {
-    await lockForForcing(tx, payment);
-    return applyAside(house.context, tx, payment, content);
-  });
-}
+const apply = (tenant: Tenant, id: string, content: string) => applyTo(house, tenant, { id, content });
 
 test('[P-5.15] a second return of an entry that came back does not mean the presentment that followed', async () => {
   const { tenant, id, returned } = await presentedAgain();
@@ -64,4 +58,16 @@ test('[P-5.15] what banks send each other about returns is no answer to an entry
     reason: 'R61 answers nothing that we sent.',
   });
   expect((await house.get(tenant, id)).status).toBe('processing');
+});
+
+test('[P-5.15] what follows from it happens at its time, also where nobody else wakes the rail', async () => {
+  const tenant = await house.addTenant('org_aside_without_clock');
+  const id = await house.pay(tenant);
+  await expect.poll(() => legStates(house, tenant, id)).toEqual({ debit: 'settled', credit: 'settled' });
+  await house.idle();
+  const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  const entry = entries.find(({ leg }) => leg === 'credit');
+  const content = entry && (await sendBackGarbled(house, tenant, { entry, code: 'R03' }));
+  expect(await apply(tenant, id, content ?? '')).toEqual({ ok: true });
+  await expect.poll(() => legStates(house, tenant, id)).toMatchObject({ refund: 'settled' });
 });
