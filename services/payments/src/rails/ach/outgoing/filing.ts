@@ -87,19 +87,19 @@ function takeOneFile(queued: readonly AchEntry[]): AchEntry[] {
   return end < 0 ? [...queued] : queued.slice(0, end);
 }
 
-export type Payments = ReadonlyMap<string, Payment>;
+export type PaymentsByKey = ReadonlyMap<string, Payment>;
 
 export async function lockPaymentsOf(
   tx: Queryable,
   context: Pick<AchContext, 'lockPayments'>,
   entries: readonly AchEntry[],
-): Promise<Payments> {
+): Promise<PaymentsByKey> {
   const keys = new Map(entries.map((entry) => [textKeyOf(paymentKeyOf(entry)), paymentKeyOf(entry)]));
   const payments = await context.lockPayments(tx, [...keys.values()]);
   return new Map(payments.map((payment) => [textKeyOf(payment), payment]));
 }
 
-export function paymentOf(payments: Payments, entry: AchEntry): Payment {
+export function paymentOf(payments: PaymentsByKey, entry: AchEntry): Payment {
   const payment = payments.get(textKeyOf(paymentKeyOf(entry)));
   assert(payment, `an entry belongs to payment ${entry.paymentId}, which is not stored`);
   return payment;
@@ -112,7 +112,7 @@ function isWanted(entry: AchEntry, payment: Payment): boolean {
 }
 
 /** Entries whose payment was canceled meanwhile stay here, and so do live ones that came too late for their window. */
-function sortOut(context: AchContext, due: readonly AchEntry[], payments: Payments, asOf: Date) {
+function sortOut(context: AchContext, due: readonly AchEntry[], payments: PaymentsByKey, asOf: Date) {
   const going: AchEntry[] = [];
   const staying: AchEntry[] = [];
   const { terms } = context.pace;
@@ -133,7 +133,7 @@ interface Writing {
   scope: AchScope;
   asOf: Date;
   entries: readonly AchEntry[];
-  payments: Payments;
+  payments: PaymentsByKey;
 }
 
 async function writeFile(tx: Queryable, context: AchContext, writing: Writing): Promise<void> {
@@ -206,7 +206,7 @@ async function loadMethods(tx: Queryable, context: AchContext, writing: Writing)
 function toLeg(
   context: AchContext,
   entry: AchEntry,
-  { asOf, payments, methods }: { asOf: Date; payments: Payments; methods: Methods },
+  { asOf, payments, methods }: { asOf: Date; payments: PaymentsByKey; methods: Methods },
 ): Leg {
   const payment = paymentOf(payments, entry);
   const id = methodIdOf(payment, entry.leg);

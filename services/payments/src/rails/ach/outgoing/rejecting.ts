@@ -12,7 +12,7 @@ import type { AchContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
 import { timeOf } from '../work/time.ts';
 import { findFiles, lockScope, markRejected } from './files-store.ts';
-import { legsOf, lockPaymentsOf, type Payments, paymentOf } from './filing.ts';
+import { legsOf, lockPaymentsOf, type PaymentsByKey, paymentOf } from './filing.ts';
 
 export interface FileRejection {
   reason: string;
@@ -77,7 +77,7 @@ export interface RefusedEntries {
   scope: AchScope;
   entries: readonly AchEntry[];
   /** Those that the entries belong to. */
-  payments: Payments;
+  payments: PaymentsByKey;
   from: Date;
 }
 

@@ -14,6 +14,7 @@ import type { NewBankAccount } from '../../../payment-methods/service.ts';
 import { behaviourOf } from '../../../payment-methods/test-accounts.ts';
 import type { PaymentInput } from '../../../payments/accept/draft.ts';
 import type { Payment } from '../../../payments/payment.ts';
+import { createRefunds } from '../../../payments/refunds.ts';
 import { findPayment } from '../../../payments/store.ts';
 import { type Mode, type Tenant, tenantOf } from '../../../tenant.ts';
 import { createBookRail } from '../../book/rail.ts';
@@ -101,6 +102,7 @@ export async function createHouse(options: HouseOptions = {}) {
   const { payments: part, methods: methodsPart } = service.parts;
   const { payments, sandbox, messages } = part;
   const methods = methodsPart.paymentMethods;
+  const refunds = createRefunds({ reading: methodsPart.reading, accept: payments.create });
   const { clocks, pace } = context;
   // The operator itself, past what stands on the line.
   const operator = createAchOperator({
@@ -149,6 +151,17 @@ export async function createHouse(options: HouseOptions = {}) {
       canonicalBody: key,
       input: whole,
       refundOf: null,
+    });
+    return (JSON.parse(body) as { id: string }).id;
+  }
+
+  /** All that is left where no amount is given. */
+  async function refund(tenant: Tenant, paymentId: string, amount: number | null = null): Promise<string> {
+    keys += 1;
+    const { body } = await refunds.create(tenant, {
+      ...{ paymentId, amount, description: null, metadata: {} },
+      path: `/v1/payments/${paymentId}/refunds`,
+      key: `key ${keys}`,
     });
     return (JSON.parse(body) as { id: string }).id;
   }
@@ -239,6 +252,7 @@ export async function createHouse(options: HouseOptions = {}) {
     startWorking,
     addTenant,
     pay,
+    refund,
     openBalance,
     addAccount,
     get,
