@@ -230,13 +230,13 @@ describe('forced outcomes', () => {
     expect(kinds).toEqual(['return', 'nacha', 'nacha']);
   });
 
-  test('a return of what was completed by order asks no bank for an entry that is under way', async () => {
+  test('a return of what was completed by order takes back the debit that is under way', async () => {
     const tenant = await newTenant();
     const [debited, credited] = [await pay(tenant), await pay(tenant)];
     await house.moveClock(tenant, at('2083-03-01', '23:00'));
     await house.force(tenant, debited, 'settle', null);
     await house.force(tenant, debited, 'return', 'R10');
-    expect(await entriesOf(tenant, debited)).toEqual({ debit: 'sent' });
+    expect(await entriesOf(tenant, debited)).toEqual({ debit: 'returned' });
     await house.moveClock(tenant, at('2083-03-04', '23:00'));
     await house.force(tenant, credited, 'settle', null);
     await house.force(tenant, credited, 'return', 'R10');
