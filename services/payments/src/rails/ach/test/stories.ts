@@ -150,6 +150,8 @@ export class Life {
   readonly paymentIds: string[] = [];
   /** Those of which the sandbox was told that they settle, whatever the network does. */
   readonly settledByOrder = new Set<string>();
+  /** Those whose bank said something that was put aside for a while. */
+  readonly onceUnclear = new Set<string>();
   readonly #house: House;
   readonly #balances: ReadonlyMap<string, string>;
   #asides: PutAside[] = [];
@@ -261,6 +263,8 @@ export class Life {
     id: string,
     { outcome, code }: { outcome: ForcedOutcome; code: string | null },
   ): Promise<void> {
+    // The operator has sent something back that waits for a person: it cannot be ordered to do so once more.
+    if (this.unclear.has(id)) return;
     const forcing = this.#house.force(this.tenant, id, outcome, code).then(() => true);
     const isDone = await unlessRefused(forcing);
     if (isDone && outcome === 'settle') this.settledByOrder.add(id);
@@ -293,7 +297,9 @@ export class Life {
     const { paymentId: id } = entry;
     if (this.unclear.has(id)) return;
     const content = await sendBackGarbled(this.#house, this.tenant, { entry, code });
-    if (content !== undefined) this.#asides.push({ id, content });
+    if (content === undefined) return;
+    this.#asides.push({ id, content });
+    this.onceUnclear.add(id);
   }
 }
 

@@ -191,6 +191,7 @@ async function expectSoundEnd(house: House, life: Life): Promise<void> {
   expect((await house.check(life.tenant)).checks.filter((check) => !check.ok)).toEqual([]);
   const all = await knownOf(house, life);
   expect(all.filter(({ isUnderWay }) => isUnderWay)).toEqual([]);
+  await expectGoodMoneyAlone(house, life);
   const listed = await differencesOf(house, life);
   const ordinary = all.filter(({ payment }) => !life.settledByOrder.has(payment.id));
   const expected = ordinary.flatMap((known): string[] => {
@@ -214,6 +215,19 @@ async function differencesOf(house: House, { tenant }: Life) {
     [...days].map((day) => reconcile(house.database, { day, rail, mode: 'test' })),
   );
   return reports.flatMap(({ differences }) => differences);
+}
+
+/** Nothing hands on the money of a debit that is not good yet, or that is known to have come back. */
+async function expectGoodMoneyAlone(house: House, { tenant, onceUnclear }: Life): Promise<void> {
+  const { rows } = await house.database.query<{ payment_id: string }>(
+    `select e.payment_id, e.leg, f.as_of, debit.good_at, n.returned_at
+     from ach_entries e join ach_files f on f.id = e.file_id
+     join ach_entries debit on debit.attempt_id = e.attempt_id and debit.leg = 'debit'
+     join sandbox_ach_entries n on n.mailbox = debit.scope and n.trace = debit.trace
+     where e.scope = $1 and e.leg <> 'debit' and (f.as_of < debit.good_at or f.as_of > n.returned_at)`,
+    [tenant.id],
+  );
+  expect(rows.filter((row) => !onceUnclear.has(row.payment_id))).toEqual([]);
 }
 
 /** Takes a story's files and entries out of the books, which are compared by the day and not by the organisation. */
