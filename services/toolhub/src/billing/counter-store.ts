@@ -20,22 +20,18 @@ interface SqlMoment {
 const isReckoned = (day: string) =>
   `coalesce(s.reckoned_day >= ${day} and s.reckoned_change = s.updated_at, false)`;
 
-const callsStopAt = (cap: string) =>
-  `calls_stop_at(s.monthly_calls, ${cap}, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000)`;
-
 /**
- * Where the gate closes by the plan (p) and the settings (s); null where it never does. Only in a month with several plans
- * something was reckoned, and then the cap is measured by that instead of by the plan of now. A plan that stops does so at its
- * own limit, also when an operator has changed that since.
+ * Where the gate closes by the plan (p) and the settings (s); null where it never does. The limit of the plan of now holds at
+ * once. Only in a month with several plans something was reckoned, and then it closes there where that is less. A plan that stops
+ * does so at its own limit, also when an operator has changed that since.
  */
-export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `case
-  when ${isReckoned(day)} and s.reckoned_plan is not null then least(
-    ${callsStopAt('null')},
-    case when s.reckoned_cents_per_1000 > 0 and not (p.hard_stop and p.id = s.reckoned_plan) then s.reckoned_free_calls
-      + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000 end
-  )
-  else ${callsStopAt('s.spend_cap_cents')}
-end`;
+export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `least(
+  calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000),
+  case when ${isReckoned(day)} and s.reckoned_plan is not null and s.reckoned_cents_per_1000 > 0
+      and not (p.hard_stop and p.id = s.reckoned_plan)
+    then s.reckoned_free_calls + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000
+  end
+)`;
 
 /** Whether the settings (s) have a cap and were changed in the month, by which the plan may have been, too. */
 export const isUnreckoned = ({ month, day }: SqlMoment) => `(

@@ -237,19 +237,19 @@ describe('a month with two plans', () => {
     });
   });
 
-  test('calls of the day of the change are priced by the dearer plan, those of the next day by the smaller one', async () => {
+  test('[TH-7.2] the limit of a smaller plan holds at once; from the next day its calls beside what the dearer one costs', async () => {
     setClock('16T12:00:00');
     const id = await newCustomer('scale');
     await addCalls(id, '16', 60_000);
     const plansCents = Math.floor((22_900 * 16) / 31) + Math.floor((2_900 * 15) / 31);
     const changed = await service().changePlan(id, { plan: 'starter', spendCapCents: 30_000 });
-    expect(changed.limit).toBe(1_000_000 + Math.floor(((30_000 - plansCents) * 1000) / 25));
+    const ofStarter = 50_000 + Math.floor(((30_000 - 2_900) * 1000) / 60);
+    expect(changed.limit).toBe(ofStarter);
     setClock('17T00:00:00');
     const limit = 60_000 + Math.floor(((30_000 - plansCents) * 1000) / 60);
     expect(await service().planState(id)).toMatchObject({ limit, used: 60_000 });
     now = new Date('2026-11-01T00:00:00Z');
-    const ofNovember = 50_000 + Math.floor(((30_000 - 2_900) * 1000) / 60);
-    expect(await service().planState(id)).toMatchObject({ limit: ofNovember, used: 0 });
+    expect(await service().planState(id)).toMatchObject({ limit: ofStarter, used: 0 });
   });
 
   test('a call that ends after midnight is reckoned with by the price of the day on which it began', async () => {

@@ -65,11 +65,18 @@ export class CapModel {
   #allowsAfter(calls: readonly number[]): boolean {
     const { hardStop, includedCalls } = this.present;
     const limit = this.monthlyCalls ?? (hardStop ? includedCalls : Number.POSITIVE_INFINITY);
-    if (calls.length >= limit) return false;
+    if (calls.length >= Math.min(limit, this.#presentCap())) return false;
     const before = this.#priceOf(calls);
     const after = this.#priceOf([...calls, dayStart(this.#now())]);
     if (after === before || this.capCents === null) return true;
     return this.#plansCents() * 1000 + after <= this.capCents * 1000;
+  }
+
+  /** What the cap would allow if the month had had the present plan alone: its limit holds at once. */
+  #presentCap(): number {
+    const { hardStop, includedCalls, priceCents, overageCentsPer1000 } = this.present;
+    if (hardStop || this.capCents === null || overageCentsPer1000 === 0) return Number.POSITIVE_INFINITY;
+    return includedCalls + Math.floor((Math.max(this.capCents - priceCents, 0) * 1000) / overageCentsPer1000);
   }
 
   #callsOfMonth(): number[] {
