@@ -151,6 +151,8 @@ test('what it read before it saw more itself does not count', async () => {
   const clock = { now: Date.now() + 3_000 };
   const health = await watch({ database, clock });
   await health.reportFailure('ach', 'test', signedOff);
+  // Later than the failure, so that a look which read that one before changes nothing.
+  clock.now += 1;
   await health.reportSuccess('ach', 'test', 'network');
   holds = true;
   await expect.poll(() => held.length, { interval: 10 }).toBeGreaterThan(0);
