@@ -144,7 +144,11 @@ export async function applyAnswers(tx: Queryable, context: AchContext, applying:
 function inTurns(matches: readonly Match[]): Match[][] {
   const turns: Match[][] = [];
   for (const said of Map.groupBy(matches, ({ entry }) => textKeyOf(paymentKeyOf(entry))).values()) {
-    for (const [turn, match] of said.entries()) turns[turn] = [...(turns[turn] ?? []), match];
+    for (const [turn, match] of said.entries()) {
+      const others = turns[turn] ?? [];
+      others.push(match);
+      turns[turn] = others;
+    }
   }
   return turns;
 }

@@ -60,7 +60,8 @@ export function rejectFile(
         return { ...entry, ...times, state: 'queued', sentAs: null };
       }),
     );
-    const entries = open.filter((entry) => !again.includes(entry));
+    const leaving = new Set(again);
+    const entries = open.filter((entry) => !leaving.has(entry));
     await refuseEntries(context, tx, { scope, entries, payments, from: now });
     await enqueueJobs(tx, database.schema, [wakeUp(scope)]);
     return { ok: true };
