@@ -29,6 +29,17 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
+export interface Turn {
+  ours: number;
+  other: number;
+}
+
+/** Of turns that follow each other closely, the one whose ratio is in the middle: the machine's own pace falls on both sides of it. */
+export function middleTurn(turns: readonly Turn[]): Turn {
+  const byRatio = turns.toSorted((a, b) => a.ours / a.other - b.ours / b.other);
+  return byRatio[Math.floor(byRatio.length / 2)] ?? { ours: Number.NaN, other: Number.NaN };
+}
+
 const show = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2));
 
 export function line(result: Result): string {

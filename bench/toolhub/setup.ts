@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
 import { withCpu } from '../cpu.ts';
-import { type BenchDatabase, freePort, startDatabase } from '../environment.ts';
+import { type BenchDatabase, compiledBefore, freePort, startDatabase } from '../environment.ts';
 import { type Load, measured, warmUp } from '../load.ts';
 import { median } from '../result.ts';
 import { CALL_ARGUMENTS, CALLED_TOOL } from './platform.ts';
@@ -21,7 +21,7 @@ export interface Hub {
 function forkHere(file: string, env: Record<string, string> = {}): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...memorySettings, ...process.env, ...env },
+    env: { ...memorySettings, ...compiledBefore, ...process.env, ...env },
     execArgv: memoryFlags({ works: false }),
   });
 }
@@ -121,24 +121,31 @@ interface Comparison {
 }
 
 /**
- * Takes turns, so that a busy moment of the machine falls on all of them; the median of the rounds counts. They are warmed
+ * Takes turns, so that a busy moment of the machine falls on all of them; answers the rates of each turn. They are warmed
  * up in turns, too: where two routes share a server, what was compiled for the first alone is thrown away by the second.
  */
 export async function compare(
   loads: readonly Omit<Load, 'seconds' | 'warmupSeconds'>[],
   { rounds = ROUNDS, seconds = SECONDS, pid }: Comparison = {},
-): Promise<number[]> {
+): Promise<number[][]> {
   for (let round = 0; round < WARMUP_ROUNDS; round += 1)
     for (const load of loads) await warmUp({ ...load, seconds, warmupSeconds: 1 });
-  const rates: number[][] = loads.map(() => []);
+  const turns: number[][] = [];
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, load] of loads.entries()) {
+    const turn: number[] = [];
+    for (const load of loads) {
       const send = () => measured({ ...load, seconds, warmupSeconds: 0 });
       const { result, seconds: cpuSeconds } = await withCpu(pid === undefined ? [] : [pid], send);
-      rates[index]?.push(pid === undefined ? result.perSecond : result.requests / cpuSeconds);
+      turn.push(pid === undefined ? result.perSecond : result.requests / cpuSeconds);
     }
+    turns.push(turn);
   }
-  return rates.map(median);
+  return turns;
+}
+
+/** Of each of them the middle of all rounds. */
+export function middleRates(turns: readonly (readonly number[])[]): number[] {
+  return (turns[0] ?? []).map((_, index) => median(turns.map((turn) => turn[index] ?? Number.NaN)));
 }
 
 /** The handshake that a long-lived server of the older revisions waits for. */
