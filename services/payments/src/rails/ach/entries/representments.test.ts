@@ -41,6 +41,7 @@ describe('[P-5.18] a debit that came back for want of money', () => {
       state: 'queued',
       presentment: 2,
       amount: 10_000,
+      sameDay: false,
       dueAt: fromNewYork('2026-11-18', '22:30'),
       settlesAt: fromNewYork('2026-11-19', '08:30'),
       goodAt: fromNewYork('2026-11-23', '08:30'),
@@ -71,7 +72,11 @@ describe('[P-5.18] a debit that came back for want of money', () => {
 
   test('completes the payment when its money is good, or when the credit that follows has settled', () => {
     const debit = anEntry('debit');
-    expect(settlementAfter(debit, 'debit', pace)).toEqual(debit.goodAt);
-    expect(settlementAfter(debit, 'debit_then_credit', pace)).toEqual(fromNewYork('2026-11-20', '08:30'));
+    const after = (legs: LegPlan, feeAmount: number) =>
+      settlementAfter(debit, aPayment({ feeAmount }), legs, pace);
+    const { feeCents, sameDayFeeCents } = pace.terms;
+    expect(after('debit', feeCents)).toEqual(debit.goodAt);
+    expect(after('debit_then_credit', feeCents)).toEqual(fromNewYork('2026-11-20', '08:30'));
+    expect(after('debit_then_credit', sameDayFeeCents)).toEqual(fromNewYork('2026-11-19', '13:00'));
   });
 });

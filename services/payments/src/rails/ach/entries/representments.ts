@@ -2,6 +2,7 @@ import type { Payment } from '../../../payments/payment.ts';
 import { RETURN_REASONS } from '../codes/codes.ts';
 import type { ReturnAnswer } from '../nacha/loose.ts';
 import { type LegPlan, type Pace, timesOf } from '../schedule/schedule.ts';
+import { isPaidAsSameDay } from '../schedule/terms.ts';
 import type { AchEntry, AttemptEntries } from './entry.ts';
 
 /*
@@ -38,6 +39,7 @@ export function representmentOf(returned: Returned, representing: Representing):
     state: 'queued',
     presentment: entry.presentment + 1,
     // By the standard window, also for a payment of the same day: an account needs time to be filled.
+    sameDay: false,
     ...timesOf({ scope, from: asOf, amount, sameDay: false, leg: 'debit', legs }, pace),
     sentAs: null,
     returnCode: null,
@@ -57,8 +59,9 @@ function mayPresentAgain(
 }
 
 /** When a payment completes whose debit is presented now. */
-export function settlementAfter(debit: AchEntry, legs: LegPlan, pace: Pace): Date {
+export function settlementAfter(debit: AchEntry, payment: Payment, legs: LegPlan, pace: Pace): Date {
   if (legs !== 'debit_then_credit') return debit.goodAt;
-  const { scope, amount, sameDay, goodAt } = debit;
+  const { scope, amount, goodAt } = debit;
+  const sameDay = isPaidAsSameDay(payment, pace.terms);
   return timesOf({ scope, from: goodAt, amount, sameDay, leg: 'credit', legs }, pace).settlesAt;
 }

@@ -268,7 +268,7 @@ async function presentAgain(
       attempt && representmentOf({ entry, answer, payment, attempt }, { wanted, legs, asOf, newId, pace });
     if (!debit) continue;
     queued.push(debit);
-    const settlesAt = settlementAfter(debit, legs, pace);
+    const settlesAt = settlementAfter(debit, payment, legs, pace);
     next.set(entry.attemptId, { attemptId: debit.attemptId, settlesAt });
   }
   await insertEntries(tx, queued);

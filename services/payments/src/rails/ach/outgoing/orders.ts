@@ -7,6 +7,7 @@ import { insertEntries } from '../entries/entries-store.ts';
 import type { AchEntry } from '../entries/entry.ts';
 import { followsClock, scopeOf } from '../entries/scope.ts';
 import { Forecasts, type LegPlan, type Pace, timesOf } from '../schedule/schedule.ts';
+import { isPaidAsSameDay } from '../schedule/terms.ts';
 import { wakeUp } from '../work/jobs.ts';
 
 export interface AchCarrierDependencies {
@@ -41,11 +42,9 @@ export function createAchCarrier(deps: AchCarrierDependencies): Carrier {
     },
 
     async submit(tx, submissions) {
-      const entries = submissions.map((submission) => {
-        // The price was agreed when the payment was accepted, and tells which of the two was chosen.
-        const sameDay = submission.payment.feeAmount === sameDayFeeCents;
-        return firstEntry(submission, sameDay, pace);
-      });
+      const entries = submissions.map((submission) =>
+        firstEntry(submission, isPaidAsSameDay(submission.payment, pace.terms), pace),
+      );
       await insertEntries(tx, entries);
       return { outcomes: [], jobs: wakeUpsFor(entries) };
     },

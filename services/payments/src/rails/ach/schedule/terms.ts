@@ -25,6 +25,14 @@ export type AchTerms = {
   readonly debitHoldBankingDays: number;
 };
 
+/** The price was agreed when the payment was accepted, and tells which of the two was chosen. */
+export function isPaidAsSameDay(
+  { feeAmount }: { feeAmount: number },
+  { sameDayFeeCents }: Pick<AchTerms, 'sameDayFeeCents'>,
+): boolean {
+  return feeAmount === sameDayFeeCents;
+}
+
 export const DEFAULT_ACH_TERMS: AchTerms = {
   feeCents: 20,
   sameDayFeeCents: 50,

@@ -7,12 +7,14 @@ import type { Payment } from '../../../payments/payment.ts';
 import { reconcile } from '../../../reconciliation/comparison.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { achBooks } from '../books/books.ts';
+import { findEntriesOf } from '../entries/entries-store.ts';
 import { type Reading, readAnswer } from '../incoming/reading.ts';
 import type { NachaFile } from '../nacha/model.ts';
 import { readNacha } from '../nacha/read.ts';
 import { writeNacha } from '../nacha/write.ts';
 import { answerFile } from '../operator/answers.ts';
 import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
+import { rejectFile } from '../outgoing/rejecting.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 
 const MONDAY = '2083-03-01';
@@ -154,6 +156,23 @@ describe('asked for', () => {
       'PAYMENT',
       'RETRY PYMT',
       'RETRY PYMT',
+    ]);
+  });
+
+  test('in the standard window, also where the bank rejects its file; the credit is of the same day as it was paid for', async () => {
+    const tenant = await newTenant();
+    const id = await pay(tenant, { sourceId: 'pm_test_ach_return_once_r01', prefer: 'speed' });
+    await house.moveClock(tenant, fromNewYork(MONDAY, '23:00'));
+    const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+    const fileId = entries.find(({ presentment }) => presentment === 1)?.sentAs?.fileId ?? '';
+    expect(await rejectFile(house.context, fileId, { reason: 'a test', resend: true })).toEqual({ ok: true });
+    await house.moveClock(tenant, fromNewYork(addDays(MONDAY, 2), '14:00'));
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');
+    const sent = (await filesOf(tenant, id)).filter(({ kind }) => kind === 'nacha');
+    expect(sent.map(({ header }) => `${header.effectiveDate} ${header.descriptiveDate}`)).toEqual([
+      '830301 SD1300',
+      '830303 ',
+      '830303 SD1300',
     ]);
   });
 

@@ -7,6 +7,7 @@ import { debitReturned } from '../incoming/returned.ts';
 import { lockScope } from '../outgoing/files-store.ts';
 import { legsOf, lockPaymentsOf, paymentOf } from '../outgoing/filing.ts';
 import { timesOf } from '../schedule/schedule.ts';
+import { isPaidAsSameDay } from '../schedule/terms.ts';
 import type { AchContext } from './context.ts';
 
 const ENTRIES_PER_STEP_MAX = 1_000;
@@ -66,7 +67,7 @@ function settle(context: AchContext, entry: AchEntry, payment: Payment, attempt:
     return { entry: { ...entry, state }, next: [], outcomes: lostBefore(entry, payment, attempt) };
   }
   if (entry.leg === 'debit' && legsOf(payment) === 'debit_then_credit')
-    return { entry: settled, next: [creditAfter(context, settled)], outcomes: [] };
+    return { entry: settled, next: [creditAfter(context, settled, payment)], outcomes: [] };
   const { tenantId, paymentId, attemptId, goodAt } = entry;
   const outcome: RailOutcome = { tenantId, paymentId, attemptId, kind: 'settled', at: goodAt };
   const debit = attempt.lostDebit;
@@ -82,14 +83,16 @@ function lostBefore({ leg }: AchEntry, { status }: Payment, { lostDebit }: Attem
     : [];
 }
 
-/** The credit leaves when the debit is good. */
-function creditAfter({ pace }: AchContext, debit: AchEntry): AchEntry {
-  const { scope, amount, sameDay, goodAt } = debit;
+/** The credit leaves when the debit is good, as quickly as was paid for, also where the debit was presented again. */
+function creditAfter({ pace }: AchContext, debit: AchEntry, payment: Payment): AchEntry {
+  const { scope, amount, goodAt } = debit;
+  const sameDay = isPaidAsSameDay(payment, pace.terms);
   return {
     ...debit,
     leg: 'credit',
     state: 'queued',
     presentment: 0,
+    sameDay,
     ...timesOf({ scope, from: goodAt, amount, sameDay, leg: 'credit', legs: 'debit_then_credit' }, pace),
     sentAs: null,
     returnCode: null,
