@@ -8,7 +8,6 @@ import { changeMeaning, entryRefusalMeaning, returnMeaning } from './codes/meani
 import { findEntriesOf, insertEntries, updateEntries } from './entries/entries-store.ts';
 import { type AchEntry, AttemptEntries, isOut } from './entries/entry.ts';
 import { refundsFor } from './entries/refunds.ts';
-import { isCompressed } from './entries/scope.ts';
 import { notifyOfChange, originalOf } from './incoming/notify.ts';
 import { readAnswer } from './incoming/reading.ts';
 import { lockScope } from './outgoing/files-store.ts';
@@ -59,6 +58,8 @@ export async function forceOnAch(
   const isTold = await sendBack(context, tx, { entry, meaning, at });
   // One that was completed by order hears nothing of what was still under way; what a bank has told is not told twice.
   if (isTold && payment.status !== 'completed') return [];
+  // What came back after it settled and was not read yet tells of itself: it may be owed, and nothing is owed twice.
+  if (!isTold && entry?.state === 'settled') return [];
   // Whom an order has paid keeps the money, as if the entries had settled.
   const isOwed = payment.status === 'completed' && legsOf(payment) === 'debit_then_credit';
   return returnedByOrder(payment, meaning, { isOwed });
@@ -96,11 +97,8 @@ async function reject(
   await updateEntries(tx, [canceled]);
   const siblings = entries.map((entry) => (entry === credit ? canceled : entry));
   const { scope } = credit;
-  const refunds = refundsFor(siblings, { scope, from: at, pace: context.pace });
-  await insertEntries(tx, refunds);
-  const { database } = context;
-  const wakeUps = refunds.map(({ dueAt }) => wakeUp(scope, isCompressed(scope) ? dueAt : undefined));
-  await enqueueJobs(tx, database.schema, wakeUps);
+  await insertEntries(tx, refundsFor(siblings, { scope, from: at, pace: context.pace }));
+  await enqueueJobs(tx, context.database.schema, [wakeUp(scope)]);
   return [];
 }
 

@@ -1,11 +1,11 @@
 // What was put aside is applied by the operator to a payment, where it can mean one of its entries.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { applyTo, sendBackGarbled } from './asides.ts';
 import { createHouse, type House, historyOf } from './house.ts';
-import { legStates } from './sending-back.ts';
+import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
 
 let house: House;
 let organisations = 0;
@@ -16,11 +16,16 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-/** A payment whose debit came back for want of money and is at the bank once more, with the return. */
-async function presentedAgain(): Promise<{ tenant: Tenant; id: string; returned: string }> {
+async function newTenant(): Promise<Tenant> {
   organisations += 1;
   const tenant = await house.addTenant(`org_aside_${organisations}`);
   await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
+  return tenant;
+}
+
+/** A payment whose debit came back for want of money and is at the bank once more, with the return. */
+async function presentedAgain(): Promise<{ tenant: Tenant; id: string; returned: string }> {
+  const tenant = await newTenant();
   const id = await house.pay(tenant, { sourceId: 'pm_test_ach_return_once_r01' });
   await house.idle();
   await house.moveClock(tenant, fromNewYork('2083-03-02', '23:00'));
@@ -70,4 +75,48 @@ test('[P-5.15] what follows from it happens at its time, also where nobody else 
   const content = entry && (await sendBackGarbled(house, tenant, { entry, code: 'R03' }));
   expect(await apply(tenant, id, content ?? '')).toEqual({ ok: true });
   await expect.poll(() => legStates(house, tenant, id)).toMatchObject({ refund: 'settled' });
+});
+
+describe('[P-5.12] [P-5.15] a return by order of what came back already, while that lies aside', () => {
+  /** A payment that is completed, and whose debit came back unseen. */
+  async function completed(): Promise<{ tenant: Tenant; id: string; aside: string }> {
+    const tenant = await newTenant();
+    const id = await house.pay(tenant);
+    await house.idle();
+    await house.moveClock(tenant, fromNewYork('2083-03-05', '12:00'));
+    const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+    const debit = entries.find(({ leg }) => leg === 'debit');
+    const aside = debit && (await sendBackGarbled(house, tenant, { entry: debit, code: 'R10' }));
+    await house.force(tenant, id, 'return', 'R03');
+    return { tenant, id, aside: aside ?? '' };
+  }
+
+  /** What is owed and what the network has paid out, long after the return of the debit was applied. */
+  async function endOf({ tenant, id, aside }: { tenant: Tenant; id: string; aside: string }) {
+    expect(await apply(tenant, id, aside)).toEqual({ ok: true });
+    await house.moveClock(tenant, fromNewYork('2083-03-26', '12:00'));
+    expect((await house.check(tenant)).checks.filter((check) => !check.ok)).toEqual([]);
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed > returned');
+    const { pm_alice: owed = 0 } = await owedBy(house, tenant);
+    return { owed, paid: await paidOut(house, tenant) };
+  }
+
+  test('what was paid is owed once it is applied', async () => {
+    const returned = await completed();
+    expect(await endOf(returned)).toEqual({ owed: 10_00, paid: 10_00 });
+  });
+
+  test('nothing is owed where the credit comes back first', async () => {
+    const returned = await completed();
+    await sendBack(house, returned.tenant, { id: returned.id, leg: 'credit', code: 'R03' });
+    expect(await endOf(returned)).toEqual({ owed: 0, paid: 0 });
+  });
+
+  test('what was refunded meanwhile is owed', async () => {
+    const returned = await completed();
+    await sendBack(house, returned.tenant, { id: returned.id, leg: 'credit', code: 'R03' });
+    await house.moveClock(returned.tenant, fromNewYork('2083-03-12', '12:00'));
+    expect(await legStates(house, returned.tenant, returned.id)).toMatchObject({ refund: 'settled' });
+    expect(await endOf(returned)).toEqual({ owed: 10_00, paid: 10_00 });
+  });
 });

@@ -263,8 +263,6 @@ export class Life {
     id: string,
     { outcome, code }: { outcome: ForcedOutcome; code: string | null },
   ): Promise<void> {
-    // The operator has sent something back that waits for a person: it cannot be ordered to do so once more.
-    if (this.unclear.has(id)) return;
     const forcing = this.#house.force(this.tenant, id, outcome, code).then(() => true);
     const isDone = await unlessRefused(forcing);
     if (isDone && outcome === 'settle') this.settledByOrder.add(id);
