@@ -148,6 +148,29 @@ describe('files that the bank refuses', () => {
     expect((await get('/v1/admin/ach_files')).status).toBe(401);
   });
 
+  test('are listed newest first, page by page, by the day on which they left and by state', async () => {
+    const other = await house.addTenant('org_files_paged');
+    await house.moveClock(other, fromNewYork('2083-09-13', '09:00'));
+    const balance = await house.openBalance(other, 12_34);
+    await house.pay(other, { amount: 56_78 });
+    await house.pay(other, { amount: 12_34, sourceId: balance });
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-09-14', '23:00'));
+    const list = async (query: string) => (await get(`/v1/admin/ach_files?${query}`, admin)).body;
+    const [first, ...others] = (await list('date=2083-09-13')).data;
+    expect([first, others]).toMatchObject([{ entries: 2, debit_total: 56_78, credit_total: 12_34 }, []]);
+    const [second] = (await list('date=2083-09-14')).data;
+    expect(second).toMatchObject({ entries: 1, debit_total: 0, credit_total: 56_78 });
+    const page = await list('status=sent&limit=1');
+    expect(page.data).toEqual([second]);
+    expect((await list(`status=sent&limit=1&cursor=${page.next_cursor}`)).data).toEqual([first]);
+    expect((await list('status=waiting')).data).toEqual([]);
+    await post(`/v1/admin/ach_files/${second.id}/reject`, { reason: 'too late', resend: false }, admin);
+    expect((await list('status=sent&date=2083-09-14')).data).toEqual([]);
+    const rejected = { id: second.id, status: 'rejected', rejection: 'too late' };
+    expect((await list('status=rejected')).data).toMatchObject([rejected]);
+  });
+
   test('[P-5.16] resend: its entries leave in the next file', async () => {
     const { other, id, file } = await sentFile('org_files_resent');
     const reject = (resend: boolean) =>

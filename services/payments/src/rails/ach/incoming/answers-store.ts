@@ -121,7 +121,7 @@ export async function findReplies(
   }>(
     `select r.id, r.kind, r.trace, r.created_at, r.answer_id, a.content_sealed
      from ach_replies r join ach_answers a on a.id = r.answer_id
-     where r.tenant_id = $1 and r.payment_id = $2 order by r.id`,
+     where r.tenant_id = $1 and r.payment_id = $2`,
     [key.tenantId, key.id],
   );
   return rows.map((row) => ({

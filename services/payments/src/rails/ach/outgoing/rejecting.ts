@@ -71,7 +71,7 @@ export function rejectFile(
 /** Those whose money is still here: a debit that came back meanwhile left nothing to hand on. */
 async function withoutLost(tx: Queryable, entries: readonly AchEntry[]): Promise<AchEntry[]> {
   const attempts = attemptsById(await findEntriesOf(tx, entries.map(paymentKeyOf)));
-  return entries.filter(({ leg, attemptId }) => leg === 'debit' || !attempts.get(attemptId)?.lostDebit);
+  return entries.filter(({ attemptId }) => !attempts.get(attemptId)?.lostDebit);
 }
 
 export interface RefusedEntries {

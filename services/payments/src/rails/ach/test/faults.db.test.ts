@@ -294,6 +294,20 @@ describe('refusals', () => {
     expect(await rig.states(id)).toEqual(['credit canceled', 'debit settled', 'refund settled']);
   });
 
+  test('a refund that cannot be written stays here, and somebody is told', async () => {
+    const id = await rig.pay({ sourceId: 'pm_too_long_later', destinationId: 'pm_test_ach_return_r03' });
+    await house.moveClock(tenant, fromNewYork('2083-03-03', '12:00'));
+    const key = { tenantId: tenant.id, id: 'pm_too_long_later' };
+    await house.database.transaction((tx) =>
+      house.methods.applyCorrection(tx, key, { accountNumber: '1'.repeat(18) }, new Date()),
+    );
+    await house.moveClock(tenant, fromNewYork('2083-03-20', '12:00'));
+    expect(await rig.states(id)).toEqual(['credit returned', 'debit settled', 'refund canceled']);
+    expect(house.alerts).toMatchObject([
+      { fields: { paymentId: id }, message: expect.stringContaining('refund cannot be written') },
+    ]);
+  });
+
   test('a file that the bank takes nothing of: its payments fail, with an alert', async () => {
     const id = await rig.pay();
     rig.onLine.send = async () => ({ ok: false, reasons: ['Batch 1: The company is unknown.'] });

@@ -253,6 +253,8 @@ describe('forced outcomes', () => {
     const { attempts, timeline } = await house.get(tenant, id);
     const now = at('2083-03-02', '12:00').toISOString();
     expect([attempts.at(-1)?.settled_at, timeline.at(-1)?.timestamp]).toEqual([now, now]);
+    await house.force(tenant, id, 'notify_of_change', 'C01');
+    expect((await house.methods.get(tenant, 'pm_alice')).method.updatedAt.toISOString()).toBe(now);
   });
 });
 

@@ -6,9 +6,9 @@ import type { InboundFile } from '../bank/transport.ts';
 import { readAnswer } from '../incoming/reading.ts';
 import { readNacha } from '../nacha/read.ts';
 import { writeNacha } from '../nacha/write.ts';
-import { lockScope } from '../outgoing/files-store.ts';
 import { tick } from '../work/tick.ts';
 import { type BreakableHouse, openBreakableHouse } from './breakable-house.ts';
+import { whileScopeIsBusy } from './busy-scope.ts';
 import { type House, historyOf } from './house.ts';
 
 let rig: BreakableHouse;
@@ -169,28 +169,10 @@ describe('answers that cannot be believed', () => {
   test('an answer is read while nothing else works on its scope', async () => {
     const { file } = await rig.takeReturn();
     const { database, context } = house;
-    const [locked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const working = database.transaction(async (tx) => {
-      await lockScope(tx, tenant.id);
-      locked.resolve();
-      await free.promise;
-    });
-    await locked.promise;
     const asOf = fromNewYork('2083-03-02', '08:30');
-    const reading = database.transaction((tx) => readAnswer(tx, context, { scope: tenant.id, file, asOf }));
-    const waiting = async () => {
-      const { rows } = await database.query<{ n: number }>(
-        `select count(*)::int as n from pg_locks join pg_database on pg_database.oid = database
-         where datname = current_database() and locktype = 'advisory' and not granted`,
-      );
-      return rows[0]?.n;
-    };
-    try {
-      await expect.poll(waiting, { interval: 10 }).toBe(1);
-    } finally {
-      free.resolve();
-      await working;
-    }
-    expect(await reading).toMatchObject({ status: 'read', aside: [] });
+    const reading = await whileScopeIsBusy(house, tenant.id, () =>
+      database.transaction((tx) => readAnswer(tx, context, { scope: tenant.id, file, asOf })),
+    );
+    expect(reading).toMatchObject({ status: 'read', aside: [] });
   });
 });

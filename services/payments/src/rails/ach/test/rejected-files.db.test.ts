@@ -7,6 +7,7 @@ import { achBooks } from '../books/books.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import type { AchLeg } from '../entries/entry.ts';
 import { rejectFile } from '../outgoing/rejecting.ts';
+import { whileScopeIsBusy } from './busy-scope.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
 
@@ -19,8 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
+interface OfTenant {
+  tenant: Tenant;
+  id: string;
+}
+
 /** A payment whose debit is good and whose credit is at the bank, with a tenant of its own. */
-async function payOut(): Promise<{ tenant: Tenant; id: string }> {
+async function payOut(): Promise<OfTenant> {
   organisations += 1;
   const tenant = await house.addTenant(`org_rejected_${organisations}`);
   await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
@@ -31,14 +37,14 @@ async function payOut(): Promise<{ tenant: Tenant; id: string }> {
   return { tenant, id };
 }
 
-/** The bank rejects the file that this leg left in. */
-async function rejectFileOf(
-  { tenant, id }: { tenant: Tenant; id: string },
-  leg: AchLeg,
-  resend: boolean,
-): Promise<void> {
+/** The file that this leg left in. */
+async function fileOf({ tenant, id }: OfTenant, leg: AchLeg): Promise<string> {
   const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
-  const fileId = entries.find((entry) => entry.leg === leg)?.sentAs?.fileId ?? '';
+  return entries.find((entry) => entry.leg === leg)?.sentAs?.fileId ?? '';
+}
+
+async function rejectFileOf(payment: OfTenant, leg: AchLeg, resend: boolean): Promise<void> {
+  const fileId = await fileOf(payment, leg);
   expect(await rejectFile(house.context, fileId, { reason: 'a test', resend })).toEqual({ ok: true });
   await house.idle();
 }
@@ -92,6 +98,25 @@ test('[P-5.16] a credit whose debit is good leaves again, and a refused one give
   const states = { debit: 'settled', credit: 'refused', refund: 'settled' };
   expect(await legStates(house, failed.tenant, failed.id)).toEqual(states);
   expect((await house.get(failed.tenant, failed.id)).failure).toMatchObject({ code: 'file_refused' });
+});
+
+test('[P-5.16] a file is rejected while nothing else works on its scope', async () => {
+  const { tenant, id } = await payOut();
+  const fileId = await fileOf({ tenant, id }, 'credit');
+  const rejected = await whileScopeIsBusy(house, tenant.id, () =>
+    rejectFile(house.context, fileId, { reason: 'a test', resend: false }),
+  );
+  expect(rejected).toEqual({ ok: true });
+});
+
+test('[P-5.16] a file whose entry was paid although its payment was ended by order is not rejected', async () => {
+  const { tenant, id } = await payOut();
+  await house.force(tenant, id, 'settle', null);
+  await comeToAnEnd(tenant);
+  expect(await legStates(house, tenant, id)).toMatchObject({ credit: 'overruled' });
+  const fileId = await fileOf({ tenant, id }, 'credit');
+  const result = await rejectFile(house.context, fileId, { reason: 'a test', resend: false });
+  expect(result).toEqual({ ok: false, reason: 'settled' });
 });
 
 test.each([true, false])(
