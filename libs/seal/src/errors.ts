@@ -20,3 +20,13 @@ export class SealError extends Error {
     this.keyId = options.keyId ?? null;
   }
 }
+
+/** Undefined where nothing opens it: its key is lost, or it was changed or moved. For what can be made anew or left out. */
+export function ifReadable<Plain>(open: () => Plain): Plain | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}

@@ -1,4 +1,4 @@
-export { SealError, type SealErrorCode } from './errors.ts';
+export { ifReadable, SealError, type SealErrorCode } from './errors.ts';
 export {
   createIdFactory,
   type IdFactoryOptions,

@@ -1,5 +1,5 @@
 import { sealedColumn } from '@libs/rotation';
-import type { Sealer } from '@libs/seal';
+import { ifReadable, type Sealer } from '@libs/seal';
 
 interface ApprovalKey {
   customerId: string;
@@ -20,13 +20,15 @@ export const sealedApprovals = sealedColumn({
 /** What a waiting call would send is as private as a message: it opens for its own customer alone. */
 export interface ArgumentsVault {
   seal(key: ApprovalKey, args: Record<string, unknown>): Buffer;
-  open(key: ApprovalKey, sealed: Buffer): Record<string, unknown>;
+  /** Undefined where its key is lost: the call is still known, without what it would send. */
+  open(key: ApprovalKey, sealed: Buffer): Record<string, unknown> | undefined;
 }
 
 export function createArgumentsVault(sealer: Sealer): ArgumentsVault {
   return {
     seal: (key, args) => sealer.seal(JSON.stringify(args), contextOf(key)),
-    open: (key, sealed) => JSON.parse(sealer.openText(sealed, contextOf(key))) as Record<string, unknown>,
+    open: (key, sealed) =>
+      ifReadable(() => JSON.parse(sealer.openText(sealed, contextOf(key))) as Record<string, unknown>),
   };
 }
 

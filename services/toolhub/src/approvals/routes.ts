@@ -52,7 +52,7 @@ const ApprovalSchema = Type.Object(
     }),
     arguments: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'What would be sent. In lists long texts are cut; one call by its id is shown whole. Empty for a token whose only scope is `account:read`.',
+        'What would be sent. In lists long texts are cut; one call by its id is shown whole. Empty for a token whose only scope is `account:read`, and where the key that sealed them is lost.',
     }),
     arguments_cut: Type.Boolean(),
     status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
@@ -162,7 +162,7 @@ function checkTools(tools: Record<string, boolean>, catalogue: Pick<Catalogue, '
 
 type Shown = Static<typeof ApprovalSchema>;
 
-/** In place of arguments that the caller may not see. */
+/** In place of arguments that the caller may not see, or nobody can. */
 const WITHHELD = { value: {}, isCut: true };
 
 function toApi(approval: Approval, args: { value: unknown; isCut: boolean }, now: Date): Shown {
@@ -206,10 +206,10 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
         cursor,
         read: ({ from, limit }) => approvals.list({ customerId, status, before: from?.id, limit }),
         positionOf: ({ id }) => ({ id }),
-        show: (approval) =>
-          mayReadMessages(session)
-            ? toApi(approval, abridge(vault.open(approval, approval.sealedArguments)), now())
-            : toApi(approval, WITHHELD, now()),
+        show(approval) {
+          const args = mayReadMessages(session) ? vault.open(approval, approval.sealedArguments) : undefined;
+          return toApi(approval, args === undefined ? WITHHELD : abridge(args), now());
+        },
       });
     },
   );
@@ -239,7 +239,8 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
 }
 
 function showWhole({ vault, now }: ApprovalsRoutesDependencies, approval: Approval): Shown {
-  return toApi(approval, { value: vault.open(approval, approval.sealedArguments), isCut: false }, now());
+  const value = vault.open(approval, approval.sealedArguments);
+  return toApi(approval, value === undefined ? WITHHELD : { value, isCut: false }, now());
 }
 
 function registerDecisions(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
-import type { Sealer } from '@libs/seal';
+import { ifReadable, type Sealer } from '@libs/seal';
 import {
   ConnectorError,
   type GuardedFetch,
@@ -77,8 +77,11 @@ export const sealedServerClients = sealedColumn({
 
 export function createServers({ database, sealer, newLeaseId, now }: ServersDependencies): Servers {
   const seal = (key: ServerKey, client: Client) => sealer.seal(JSON.stringify(client), contextOf(key));
-  const open = (key: ServerKey, sealed: Buffer) =>
-    JSON.parse(sealer.openText(sealed, contextOf(key))) as Client;
+  /** One that cannot be opened is as good as none: the service registers anew. */
+  const open = (key: ServerKey, sealed: Buffer | null): Client | undefined =>
+    sealed === null
+      ? undefined
+      : ifReadable(() => JSON.parse(sealer.openText(sealed, contextOf(key))) as Client);
   const isBelieved = (checkedAt: Date | null) =>
     checkedAt !== null && now().getTime() - checkedAt.getTime() < BELIEVED_MS;
 
@@ -101,12 +104,13 @@ export function createServers({ database, sealer, newLeaseId, now }: ServersDepe
   async function obtain(asked: ServerAsked): Promise<Client> {
     for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += WAIT_STEP_MS) {
       const found = await findRegistration(database, asked);
-      if (found?.sealedClient && isBelieved(found.checkedAt)) return open(asked, found.sealedClient);
+      const believed = found && isBelieved(found.checkedAt) ? open(asked, found.sealedClient) : undefined;
+      if (believed !== undefined) return believed;
       const leaseId = newLeaseId();
       const claimed = await claimRegistration(database, asked, { leaseId, leaseMs: LEASE_MS });
       if (claimed !== undefined) {
         // Between the look and the lease another may have done it.
-        const known = claimed.sealedClient === null ? undefined : open(asked, claimed.sealedClient);
+        const known = open(asked, claimed.sealedClient);
         if (known === undefined || !isBelieved(claimed.checkedAt)) return register(asked, leaseId, known);
         await releaseRegistration(database, asked, leaseId);
         return known;
@@ -131,7 +135,8 @@ export function createServers({ database, sealer, newLeaseId, now }: ServersDepe
     clientAt: async (asked) => toClient(await obtain(asked), asked),
     async knownClient(asked) {
       const found = await findRegistration(database, asked);
-      return found?.sealedClient ? toClient(open(asked, found.sealedClient), asked) : null;
+      const known = found && open(asked, found.sealedClient);
+      return known === undefined ? null : toClient(known, asked);
     },
     forget: (key) => forgetRegistration(database, key),
     purge: () =>

@@ -3,7 +3,7 @@ import type { Database } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { everyMinutes } from '@libs/jobs';
 import { sealedColumn } from '@libs/rotation';
-import { equalSecrets, hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
+import { equalSecrets, hashToken, ifReadable, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import { Check } from 'typebox/value';
 import {
   type Connector,
@@ -132,7 +132,10 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
       journey.sessionHash === null ||
       (sessionToken !== null && equalSecrets(journey.sessionHash, hashToken(sessionToken)));
     if (!isSameSession) throw errors.connect_state_invalid();
-    const verifier = sealer.openText(journey.sealedVerifier, contextOf(customerId, stateHash));
+    const verifier = ifReadable(() =>
+      sealer.openText(journey.sealedVerifier, contextOf(customerId, stateHash)),
+    );
+    if (verifier === undefined) throw errors.connect_state_invalid();
     return { provider: journey.provider, server: journey.server, verifier };
   }
 

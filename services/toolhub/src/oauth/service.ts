@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
-import { hashToken, newToken, type RandomBytes, type Sealer } from '@libs/seal';
+import { hashToken, ifReadable, newToken, type RandomBytes, type Sealer } from '@libs/seal';
 import type { TokenSource } from '../customers/bearer.ts';
 import { parseScopes } from '../customers/identity.ts';
 import type { Revocations } from '../customers/revocations.ts';
@@ -78,7 +78,7 @@ export function createOAuthService(deps: {
   async function takeVerifier(state: string): Promise<string | undefined> {
     const stateHash = hashToken(state);
     const sealed = await takeConnect(database, stateHash, now());
-    return sealed && sealer.openText(sealed, context(stateHash));
+    return sealed && ifReadable(() => sealer.openText(sealed, context(stateHash)));
   }
 
   return {

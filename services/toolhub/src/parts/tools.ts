@@ -142,7 +142,7 @@ export async function addTools(
         for await (const page of pagesOf(read, ({ id }) => id))
           yield page.map((approval) => ({
             ...shown(approval, ['id', 'tool', 'client', 'status', 'createdAt', 'expiresAt', 'decidedAt']),
-            arguments: abridge(vault.open(approval, approval.sealedArguments)).value,
+            arguments: abridge(vault.open(approval, approval.sealedArguments) ?? null).value,
           }));
       },
     },
