@@ -85,6 +85,24 @@ export function tryFaults(trial: FaultTrial): void {
     }
   });
 
+  it('says of an account what the vendor says of it: refused, asked too often, or over', async () => {
+    const meet = (reply: Reply) => trial.server().failNext({ kind: 'reply', reply });
+    meet(trial.refusal.reply);
+    const rejected = await connector.verify(trial.context());
+    expect(rejected).toMatchObject({ kind: 'rejected' });
+    for (const secret of trial.secrets) expect(JSON.stringify(rejected)).not.toContain(secret);
+    meet(trial.slowDown.reply);
+    expect(await failureOf(connector.verify(trial.context()))).toMatchObject({ code: 'rate_limited' });
+    for (const [reply, status] of [
+      [trial.refusal.reply, 'down'],
+      [trial.slowDown.reply, 'degraded'],
+      [trial.tokenRefusal, 'token_expired'],
+    ] as const) {
+      meet(reply);
+      expect(await connector.health(trial.context()), JSON.stringify(reply)).toMatchObject({ status });
+    }
+  });
+
   it.each(Object.keys(samples))(
     '%s: a passing fault is retried where nothing can happen twice',
     async (name) => {

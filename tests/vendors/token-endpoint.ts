@@ -54,13 +54,16 @@ export interface RenewalTrial {
 
 export function tryRenewal(trial: RenewalTrial): void {
   const { connector } = trial;
-  const oauthClient = () => ({
-    ...{ clientId: 'client-1', clientSecret: 'client-secret', authorizeUrl: null },
-    tokenUrl: `${trial.server().url}${trial.path}`,
+  const clientWith = (clientSecret: string | null) => () => ({
+    ...{ clientId: 'client-1', clientSecret, authorizeUrl: null },
+    tokenUrl: `${trial.server().url}${trial.path}?of=the-operator`,
   });
-  const renew = (refreshToken: string) =>
+  const oauthClient = clientWith('client-secret');
+  const renew = (refreshToken: string, client = oauthClient) =>
     connector.refresh?.(
-      trial.context({ credential: { access_token: 'old', refresh_token: refreshToken }, oauthClient }),
+      trial.context({
+        ...{ credential: { access_token: 'old', refresh_token: refreshToken }, oauthClient: client },
+      }),
     );
 
   it('renews with a refresh token that works once, and stores what came back', async () => {
@@ -79,6 +82,33 @@ export function tryRenewal(trial: RenewalTrial): void {
       new Date(trial.now.getTime() + TOKEN_LIFE_SECONDS * 1_000),
     );
     expect(await renew('refresh-1')).toMatchObject({ kind: 'refused' });
+    expect(trial.server().received.at(-1)?.query.get('of')).toBe('the-operator');
+  });
+
+  it('keeps its refresh token where the vendor sends no other', async () => {
+    const credential = { access_token: 'next', refresh_token: 'stays' };
+    // A life without an end, or with one that no date can say, has none to care about.
+    for (const expires_in of [undefined, 0, 1e13]) {
+      const json = { access_token: 'next', expires_in };
+      trial.server().failNext({ kind: 'reply', reply: { json } });
+      expect(await renew('stays')).toEqual({ kind: 'refreshed', credential });
+    }
+  });
+
+  it('renews with a registration that has no secret, by its id alone', async () => {
+    trial.endpoint().issue('refresh-4');
+    expect(await renew('refresh-4', clientWith(null))).toMatchObject({ kind: 'refreshed' });
+    const { body, headers } = trial.server().received.at(-1) ?? {};
+    expect(body).toMatchObject({ client_id: 'client-1' });
+    expect(body).not.toHaveProperty('client_secret');
+    expect(headers).not.toHaveProperty('authorization');
+  });
+
+  it('takes a refusal without a name for one of the token', async () => {
+    for (const status of [400, 401]) {
+      trial.server().failNext({ kind: 'reply', reply: { status, json: { message: 'revoked' } } });
+      expect(await renew('refresh-5'), String(status)).toMatchObject({ kind: 'refused' });
+    }
   });
 
   it('does not give up a connection because the vendor is away or the registration is wrong', async () => {
@@ -88,7 +118,7 @@ export function tryRenewal(trial: RenewalTrial): void {
     await expect(renew('refresh-2')).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 9 });
     for (const reply of [
       ...[{ status: 503 }, { status: 401, json: { error: 'invalid_client' } }],
-      { status: 403, json: { message: 'Forbidden' } },
+      ...[{ status: 403, json: { message: 'Forbidden' } }, { json: { ok: false } }],
     ]) {
       trial.server().failNext({ kind: 'reply', reply });
       await expect(renew('refresh-2')).rejects.toMatchObject({ code: 'platform_unavailable' });

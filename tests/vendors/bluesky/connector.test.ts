@@ -79,6 +79,27 @@ describe('sessions', () => {
   });
 });
 
+it('gives up a connection where the server names a reason, and not for the word of a firewall', async () => {
+  const { session: _session, ...bare } = credential;
+  const taken = { error: 'AccountTakedown', message: 'Account has been taken down' };
+  server.failNext({ kind: 'reply', reply: { status: 401, json: taken } });
+  expect(await connector.refresh?.(context({ credential: bare }))).toMatchObject({ kind: 'refused' });
+  for (const given of [bare, credential])
+    for (const reply of [{ status: 403 }, { status: 404, text: '<h1>Not found</h1>' }]) {
+      server.failNext({ kind: 'reply', reply });
+      await expect(connector.refresh?.(context({ credential: given }))).rejects.toMatchObject({
+        code: 'platform_error',
+      });
+    }
+});
+
+it('is looked at without a login of its own: one that is due is made for all, and kept', async () => {
+  const { session: _session, ...bare } = credential;
+  const logins = server.logins();
+  expect(await connector.health(context({ credential: bare }))).toMatchObject({ status: 'token_expired' });
+  expect(server.logins()).toBe(logins);
+});
+
 describe('tools', () => {
   it('publishes with links, mentions and tags marked in bytes', async () => {
     const text = 'Grüße @bob.bsky.test und @nobody.test: https://example.com/ä?x=1. #neu';

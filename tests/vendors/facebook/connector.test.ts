@@ -85,6 +85,11 @@ describe('tools', () => {
     expect(tokenOfLast()).toBe(`Bearer page-token-of-${SECOND}`);
     const unknown = call('facebook_reply_comment', { comment_id: '9_9', message: 'x' });
     await expect(unknown).rejects.toMatchObject({ code: 'platform_error', platformCode: 'not_a_page' });
+    const isLook = ({ path }: { path: string }) => path === `/${commentId}`;
+    server.failNext({ kind: 'reply', reply: graphRefusal(400, 4, 'x') }, isLook);
+    await expect(
+      call('facebook_reply_comment', { comment_id: commentId, message: 'x' }),
+    ).rejects.toMatchObject({ code: 'rate_limited' });
     server.failNext({ kind: 'reply', reply: { json: { data: [{ id: SECOND, name: 'Only looked at' }] } } });
     await expect(
       call('facebook_reply_comment', { comment_id: `${SECOND}_9`, message: 'x' }),
@@ -128,10 +133,16 @@ describe('the account', () => {
     await expect(connector.refresh?.(context(oauthClient('wrong')))).rejects.toMatchObject({
       code: 'platform_unavailable',
     });
-    server.failNext({ kind: 'reply', reply: { status: 503 } });
-    await expect(connector.refresh?.(context(oauthClient()))).rejects.toMatchObject({
-      code: 'platform_unavailable',
-    });
+    for (const reply of [{ status: 503 }, graphRefusal(200, 2, 'x')]) {
+      server.failNext({ kind: 'reply', reply });
+      await expect(connector.refresh?.(context(oauthClient()))).rejects.toMatchObject({
+        code: 'platform_unavailable',
+      });
+    }
+    server.failNext({ kind: 'reply', reply: { ...tokenOver, status: 200 } });
+    expect(await connector.refresh?.(context(oauthClient()))).toMatchObject({ kind: 'refused' });
+    // Without a registration nothing but a new login helps.
+    expect(await connector.refresh?.(context())).toMatchObject({ kind: 'refused' });
   });
 
   it('gets a token of 60 days from the login', async () => {

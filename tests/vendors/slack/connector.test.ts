@@ -228,6 +228,7 @@ describe('faults', () => {
           ] as const,
       ),
       [{ status: 429 }, { code: 'rate_limited', retryAfterSeconds: 30 }],
+      [{ status: 429, json: { ok: false, error: 'message_limit' } }, { code: 'rate_limited' }],
       [{ status: 500, json: { ok: false, error: 'invalid_auth' } }, { code: 'platform_unavailable' }],
       [{ json: { ok: false } }, { code: 'platform_error', platformCode: '200' }],
     ],

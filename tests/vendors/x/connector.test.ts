@@ -60,6 +60,12 @@ describe('tools', () => {
     });
   });
 
+  it('takes a page of which nothing may be seen for an empty one', async () => {
+    const errors = [{ title: 'Authorization Error', type: 'https://api.x.com/2/problems/not-authorized' }];
+    server.failNext({ kind: 'reply', reply: { json: { meta: { result_count: 0 }, errors } } });
+    expect(await call('x_search_posts', { query: 'a' })).toMatchObject({ items: [], next_cursor: null });
+  });
+
   it('publishes, answers, quotes, writes privately and deletes, with the words of the documentation', async () => {
     const made = await call<{ id: string }>('x_create_post', {
       ...{ text: 'yes', reply_to_post_id: postId, quote_post_id: '20' },

@@ -153,10 +153,11 @@ async function refreshSession(context: BlueskyContext): Promise<Session | undefi
   }
 }
 
+/** The server names each of its refusals; a bare status may come from a firewall in front of it. */
 function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof ConnectorError && (error.code === 'token_expired' || error.code === 'platform_error')
-  );
+  if (!(error instanceof ConnectorError)) return false;
+  const isNamed = error.code === 'platform_error' && !/^\d+$/.test(error.platformCode ?? '');
+  return error.code === 'token_expired' || isNamed;
 }
 
 /** When the access token ends, by its own claim; the server decides, this only says when to renew ahead. */

@@ -36,9 +36,6 @@ export function createBlueskyConnector(): Connector {
     verify: (context) => verifyBy(async () => `@${(await logIn(context)).handle}`),
     health: (context) =>
       probeBy(async () => {
-        // A look at the account must not use up logins, of which there are few: without a session the server is asked.
-        const { session } = context.credential;
-        if (session === undefined) return `@${(await logIn(context)).handle}`;
         const { body } = await callBluesky(context, { path: '/xrpc/com.atproto.server.getSession' });
         return `@${shape.text(shape.object(body).handle)}`;
       }),

@@ -71,7 +71,7 @@ const FINAL_ERRORS =
   /^(invalid_grant|invalid_refresh_token|token_revoked|token_expired|invalid_request|bad_refresh_token|(interaction|consent|login)_required)$/;
 
 /** Of a token endpoint that names no error: anything else may come from a firewall in front of it. */
-const MUTE_REFUSALS: ReadonlySet<number> = new Set([200, 400, 401]);
+const MUTE_REFUSALS: ReadonlySet<number> = new Set([400, 401]);
 
 /** The standard renewal (RFC 6749 6) with the operator's registration at the vendor. */
 export async function refreshByGrant(
@@ -100,7 +100,7 @@ export async function refreshByGrant(
   throwIfAway(response, provider.title, context.now());
   const answer = await readJsonAnswer(response, provider.title);
   const code = typeof answer.error === 'string' ? answer.error : undefined;
-  if (!response.ok || answer.ok === false || code !== undefined) {
+  if (!response.ok || code !== undefined) {
     const isMute = code === undefined && !MUTE_REFUSALS.has(response.status);
     return notRenewed(provider.title, isMute ? String(response.status) : code);
   }
