@@ -347,6 +347,32 @@ describe('configured accounts', () => {
     expect(await events('internal')).toEqual([]);
   });
 
+  it('that cannot be renewed any more are not mixed up with what the settings had before', async () => {
+    const before = rig({ internal: { rotating: { of_old: credential(60, `old-${customerId}`) } } });
+    const opening = { session, platform: 'rotating', account: 'of_old' };
+    expect(tokenOf(await before.credentials.open(opening))).toBe('access-0');
+    const at = rig({ internal: { rotating: { of_old: { access_token: 'another account' } } } });
+    const refused = await at.credentials.open(opening);
+    if (refused.kind !== 'ok') throw new Error('not open');
+    expect(tokenOf(refused)).toBe('another account');
+    expect(await at.credentials.openAfterRefusal(refused.opened)).toEqual({ kind: 'token_expired' });
+  });
+
+  it('begin anew from the settings where the key that sealed their tokens is lost', async () => {
+    const settings = { rotating: { lost: credential(60, `lost-${customerId}`) } };
+    const opening = { session, platform: 'rotating', account: 'lost' };
+    const before = rig({ internal: settings });
+    expect(tokenOf(await before.credentials.open(opening))).toBe('access-0');
+    nowMs += 60 * MINUTE_MS;
+    expect(tokenOf(await before.credentials.open(opening))).toBe('access-1');
+    const after = () => rig({ internal: settings, keys: [Buffer.alloc(32, 2)] });
+    nowMs -= 30 * MINUTE_MS;
+    expect(tokenOf(await after().credentials.open(opening))).toBe('access-0');
+    nowMs += 30 * MINUTE_MS;
+    const both = await Promise.all([after(), after()].map((at) => at.credentials.open(opening)));
+    expect(both.map(tokenOf)).toEqual(['access-2', 'access-2']);
+  });
+
   it('stop the start when they do not fit, and name the places without the values', () => {
     const bad = { rotating: { a: { access_token: 7, refresh_token: 'hush' } }, nowhere: {} };
     expect(() => rig({ internal: bad })).toThrow(/rotating\/a: \/access_token .*nowhere/);

@@ -37,6 +37,8 @@ const EXPIRY_MARGIN_MS = 60_000;
 const VERIFY_TIMEOUT_MS = 25_000;
 const LEAVE_TIMEOUT_MS = 5_000;
 const RENEWALS_MAX = 3;
+/** The version of a configured account that needs no row; those of rows begin with the moment. */
+const NO_ROW = 0;
 
 export interface CredentialServiceDependencies {
   database: Database;
@@ -92,6 +94,12 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     customerId,
     platform,
     slot: '',
+  });
+
+  const internalKey = ({ platform, name }: InternalAccount): CredentialKey => ({
+    customerId: INTERNAL_CUSTOMER,
+    platform,
+    slot: name,
   });
 
   function isDue(expiresAt: Date | null, marginMs: number): boolean {
@@ -161,22 +169,30 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     const { platform, name, credential } = account;
     const connector = connectors.find(platform) as Connector;
     if (connectors.isRefreshable(platform, credential)) {
-      return openRow(await findOrSeed(connector, account));
+      const row = await findOrSeed(connector, account);
+      const opened = await openRow(row);
+      // Its key is lost, and with it what was renewed: what the settings have may still work.
+      return opened.kind === 'not_connected' ? openRow(await seedAnew(connector, account, row)) : opened;
     }
     if (isDue(connector.expiresAt?.(credential) ?? null, 0)) return { kind: 'token_expired' };
-    return { kind: 'ok', opened: { platform, customerId: null, account: name, credential, version: 0 } };
+    return { kind: 'ok', opened: { platform, customerId: null, account: name, credential, version: NO_ROW } };
   }
 
   /** Renewed tokens have to be kept somewhere: configured accounts that can be renewed get a row that starts as they are. */
   async function findOrSeed(connector: Connector, account: InternalAccount): Promise<CredentialRow> {
-    const { platform, name, credential, seed } = account;
-    const key = { customerId: INTERNAL_CUSTOMER, platform, slot: name };
-    const known = await findCredential(database, key);
-    if (known?.seed === seed) return known;
-    const seeded = await seedCredential(
-      database,
-      newRow(connector, key, { credential, account: name, seed }),
-    );
+    const known = await findCredential(database, internalKey(account));
+    return known?.seed === account.seed ? known : seedAnew(connector, account);
+  }
+
+  async function seedAnew(
+    connector: Connector,
+    account: InternalAccount,
+    unreadable?: CredentialRow,
+  ): Promise<CredentialRow> {
+    const key = internalKey(account);
+    const { name, credential, seed } = account;
+    const row = newRow(connector, key, { credential, account: name, seed });
+    const seeded = await seedCredential(database, row, unreadable?.version ?? null);
     return seeded ?? ((await findCredential(database, key)) as CredentialRow);
   }
 
@@ -303,14 +319,15 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
 
     async openAfterRefusal(refused) {
       const { platform, customerId, version } = refused;
+      // A row of its name would be from older settings, and perhaps of another account.
+      if (version === NO_ROW) return { kind: 'token_expired' };
       const key = {
         customerId: customerId ?? INTERNAL_CUSTOMER,
         platform,
         slot: customerId === null ? refused.account : '',
       };
       const row = await findCredential(database, key);
-      if (row === undefined)
-        return customerId === null ? { kind: 'token_expired' } : { kind: 'not_connected' };
+      if (row === undefined) return { kind: 'not_connected' };
       if (row.version !== version || row.status === 'expired') return openRow(row);
       if (row.refreshable) return renewRow(row, { isRefused: true });
       await renewal.expire(key, { version, reason: 'the platform refused the token' });

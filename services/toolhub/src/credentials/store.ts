@@ -131,17 +131,22 @@ export async function putCredential(tx: Queryable, credential: NewCredential): P
   return fromCredentialRow(rows[0] as CredentialRecordRow);
 }
 
-/** Undefined when the row of this seed is there already: it may hold newer tokens, which must not be overwritten. */
+/**
+ * Undefined when the row of this seed is there already: it may hold newer tokens, which must not be overwritten, unless it
+ * is the version that nobody can read.
+ */
 export async function seedCredential(
   db: Queryable,
   credential: NewCredential,
+  unreadableVersion: number | null,
 ): Promise<CredentialRow | undefined> {
   const { rows } = await db.query<CredentialRecordRow>(
     {
       name: 'credentials.seed',
-      text: `${PUT} where held.seed is distinct from excluded.seed returning ${CREDENTIAL_COLUMNS}`,
+      text: `${PUT} where held.seed is distinct from excluded.seed or held.version = $10
+        returning ${CREDENTIAL_COLUMNS}`,
     },
-    putValues(credential),
+    [...putValues(credential), unreadableVersion],
   );
   return rows[0] && fromCredentialRow(rows[0]);
 }
