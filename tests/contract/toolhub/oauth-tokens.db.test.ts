@@ -261,6 +261,16 @@ describe('tokens', () => {
     const left = async () =>
       (await call<List>(`${url}/api/clients`, { cookie: owner.cookie })).body.data.map(({ name }) => name);
     expect(await left()).toEqual(['Test client']);
+    // The list goes on behind a client that was disconnected while it was read.
+    await obtainTokens(url, owner, named);
+    const first = await call<List>(`${url}/api/clients?limit=1`, { cookie: owner.cookie });
+    expect(first.body.data).toMatchObject([{ name: 'Laptop' }]);
+    const shown = `${url}/api/clients/${first.body.data[0]?.id}`;
+    expect((await call(shown, { method: 'DELETE', cookie: owner.cookie })).status).toBe(204);
+    const behind = await call<List>(`${url}/api/clients?cursor=${first.body.next_cursor}`, {
+      cookie: owner.cookie,
+    });
+    expect(behind.body.data).toMatchObject([{ name: 'Test client' }]);
     // A client whose tokens have all run out cannot come in any more.
     await rig.database.database.query('update oauth_tokens set expires_at = $2 where customer_id = $1', [
       owner.id,

@@ -245,6 +245,20 @@ describe('SMTP', () => {
     }
   });
 
+  it('a token is over where the server refuses it, and not where the server puts it off or hangs up', async () => {
+    const answers: [reply: SmtpReply, code: string][] = [
+      ['535 5.7.8 no\r\n', 'token_expired'],
+      ['454 4.7.0 later\r\n', 'platform_unavailable'],
+      ['421 4.3.2 closing\r\n', 'platform_unavailable'],
+      [({ socket }) => void socket.destroy(), 'platform_unavailable'],
+    ];
+    for (const [reply, code] of answers) {
+      smtpFault = { at: 'AUTH', reply };
+      const sent = call('email_send_message', context({ access_token: TOKEN }));
+      expect(await failureOf(sent), String(reply)).toMatchObject({ code, outcomeOpen: false });
+    }
+  });
+
   it.each(SMTP_TOOLS)('%s: a mail whose fate is open is never sent twice', async (name) => {
     const connections = smtp.accepted();
     smtpFault = { at: 'message', reply: ({ socket }) => void socket.destroy() };

@@ -7,11 +7,11 @@ export type ExportSection = { name: string } & (
 const PAGE_ROWS = 500;
 
 /** Pages of a list that goes on behind the last row that was shown. */
-export async function* pagesOf<Row>(
-  read: (page: { before: string | undefined; limit: number }) => Promise<readonly Row[]>,
-  positionOf: (row: Row) => string,
+export async function* pagesOf<Row, Position = string>(
+  read: (page: { before: Position | undefined; limit: number }) => Promise<readonly Row[]>,
+  positionOf: (row: Row) => Position,
 ): AsyncGenerator<readonly Row[]> {
-  for (let before: string | undefined; ; ) {
+  for (let before: Position | undefined; ; ) {
     const rows = await read({ before, limit: PAGE_ROWS });
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
@@ -31,11 +31,11 @@ export function shown<Row extends object>(
 }
 
 /** A list under a name, of which each row shows these fields. */
-export function listSection<Row extends object>(
+export function listSection<Row extends object, Position = string>(
   name: string,
   options: {
-    read(customerId: string, page: { before: string | undefined; limit: number }): Promise<readonly Row[]>;
-    positionOf: (row: Row) => string;
+    read(customerId: string, page: { before: Position | undefined; limit: number }): Promise<readonly Row[]>;
+    positionOf: (row: Row) => Position;
     fields: readonly (keyof Row & string)[];
   },
 ): ExportSection {

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
-import type { ConnectedClient } from './grants-store.ts';
+import type { ClientPlace, ConnectedClient } from './grants-store.ts';
 import type { OAuthService } from './service.ts';
 
 const Id = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
@@ -30,7 +30,15 @@ const ClientSchema = Type.Object(
   },
 );
 
-const cursor = cursorCodec(Type.Object({ id: Id }));
+/** The end of the year 9999: any time before it is one to the database, too. */
+const TIME_MS_MAX = 253_402_300_799_999;
+const cursor = cursorCodec(
+  Type.Object({ connected_ms: Type.Integer({ minimum: 0, maximum: TIME_MS_MAX }), id: Id }),
+);
+
+function placeOf({ connected_ms: connectedMs, id }: { connected_ms: number; id: string }): ClientPlace {
+  return { connectedAt: new Date(connectedMs), id };
+}
 
 function toApi(client: ConnectedClient) {
   return {
@@ -69,8 +77,8 @@ export function registerGrantRoutes(
       const { customerId } = access.sessionOf(request);
       return listPage(request.query, {
         cursor,
-        read: ({ from, limit }) => oauth.listClients({ customerId, before: from?.id, limit }),
-        positionOf: ({ id }) => ({ id }),
+        read: ({ from, limit }) => oauth.listClients({ customerId, before: from && placeOf(from), limit }),
+        positionOf: ({ id, connectedAt }) => ({ id, connected_ms: connectedAt.getTime() }),
         show: toApi,
       });
     },

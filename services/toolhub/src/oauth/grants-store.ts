@@ -11,9 +11,12 @@ export interface ConnectedClient {
   lastSeenAt: Date;
 }
 
+/** A place in the list, good also when the client that stood there has gone. */
+export type ClientPlace = Pick<ConnectedClient, 'connectedAt' | 'id'>;
+
 export async function listConnectedClients(
   db: Queryable,
-  query: { customerId: string; before: string | undefined; limit: number; now: Date },
+  query: { customerId: string; before: ClientPlace | undefined; limit: number; now: Date },
 ): Promise<ConnectedClient[]> {
   const { rows } = await db.query<{
     id: string;
@@ -29,11 +32,11 @@ export async function listConnectedClients(
      join oauth_tokens as token on token.customer_id = consent.customer_id and token.grant_id = consent.id
        and token.expires_at > $4 and not token.used
      left join oauth_clients as client on client.id = consent.client_id
-     where consent.customer_id = $1 and ($2::text is null or (consent.created_at, consent.id) <
-       (select created_at, id from oauth_grants where customer_id = $1 and id = $2))
+     where consent.customer_id = $1
+       and ($2::timestamptz is null or (consent.created_at, consent.id) < ($2, $5))
      group by consent.customer_id, consent.id, client.metadata
      order by consent.created_at desc, consent.id desc limit $3`,
-    [query.customerId, query.before ?? null, query.limit, query.now],
+    [query.customerId, query.before?.connectedAt ?? null, query.limit, query.now, query.before?.id ?? null],
   );
   return rows.map((row) => ({
     id: row.id,

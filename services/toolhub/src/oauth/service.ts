@@ -9,6 +9,7 @@ import type { Standing } from '../customers/standing.ts';
 import { findClientName, upsertClient } from './clients-store.ts';
 import { deleteExpired } from './expiry-store.ts';
 import {
+  type ClientPlace,
   type ConnectedClient,
   findClientOf,
   grantBelongsTo,
@@ -43,7 +44,7 @@ export interface OAuthService extends TokenSource {
   dropConnect(state: string): Promise<boolean>;
   listClients(query: {
     customerId: string;
-    before: string | undefined;
+    before: ClientPlace | undefined;
     limit: number;
   }): Promise<ConnectedClient[]>;
   /** Who holds this access token, under an id that outlives it. */

@@ -30,6 +30,7 @@ import { type ExportSection, listSection, pagesOf, shown } from '../data-export/
 import { createInvoiceClosing } from '../invoices/closing.ts';
 import { releaseWaitingInvoices } from '../invoices/mails.ts';
 import { sellerOf } from '../invoices/parties.ts';
+import type { ClientPlace } from '../oauth/grants-store.ts';
 import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
 import { createOAuthService } from '../oauth/service.ts';
@@ -163,8 +164,9 @@ export async function addAccounts(
     fields: ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
   });
   const clientList = listSection('clients', {
-    read: (customerId, page) => oauth.listClients({ customerId, ...page }),
-    positionOf: ({ id }) => id,
+    read: (customerId, page: { before: ClientPlace | undefined; limit: number }) =>
+      oauth.listClients({ customerId, ...page }),
+    positionOf: (client) => client,
     fields: ['id', 'name', 'scopes', 'connectedAt', 'lastSeenAt'],
   });
   const log: ExportSection = {
