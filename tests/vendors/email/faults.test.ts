@@ -187,12 +187,22 @@ describe('IMAP', () => {
     for (const cut of ['', '* LIST () "/" {1000}\r\nabc', `* 1 FETCH (UID 1 BODY[1] {1000}\r\nabc`]) {
       commands = [];
       fault = { at, reply: ({ socket, write }) => write(cut).then(() => void socket.destroy()) };
-      expect(await failureOf(call(name))).toMatchObject({ code: 'platform_unavailable' });
+      expect(await failureOf(call(name))).toMatchObject({
+        ...{ code: 'platform_unavailable', outcomeOpen: true },
+      });
       // Nobody knows whether it was done: it is not asked for a second time.
       expect(times(at)).toBe(1);
     }
     fault = { at, reply: ({ write }) => write(`${'('.repeat(2_000)}\0\x7f\r\n* ${'['.repeat(70_000)}\r\n`) };
     expect(['platform_error', 'platform_unavailable']).toContain((await failureOf(call(name))).code);
+  });
+
+  it('a server that asks to slow down is told apart from one that refuses', async () => {
+    const words = 'Request is throttled. Suggested Backoff Time: 1200 milliseconds';
+    fault = { at: 'LIST', reply: ({ tag, write }) => write(`${tag} BAD ${words}\r\n`) };
+    expect(await failureOf(call('email_list_folders'))).toMatchObject({
+      ...{ code: 'rate_limited', retryAfterSeconds: 2, outcomeOpen: false },
+    });
   });
 
   // One tool for each kind of command: the guard before the parser knows no tools.
@@ -265,6 +275,13 @@ describe('SMTP', () => {
     const lost = await failureOf(call(name));
     expect(lost).toMatchObject({ code: 'platform_unavailable', outcomeOpen: true });
     expect([smtp.taken() - taken, smtp.accepted() - connections]).toEqual([1, 1]);
+    // Before the mail itself nothing can have been taken.
+    for (const at of ['MAIL', 'RCPT']) {
+      smtpFault = { at, reply: ({ socket }) => void socket.destroy() };
+      expect(await failureOf(call(name)), at).toMatchObject({
+        ...{ code: 'platform_unavailable', outcomeOpen: false },
+      });
+    }
     smtpFault = { at: 'message', reply: 'yes\r\n' };
     expect(['platform_error', 'platform_unavailable']).toContain((await failureOf(call(name))).code);
     smtpFault = {

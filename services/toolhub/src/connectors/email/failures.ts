@@ -11,15 +11,6 @@ const PASSING_IMAP_CODES: ReadonlySet<string> = new Set([
 const LIMIT_IMAP_CODES: ReadonlySet<string> = new Set(['LIMIT', 'THROTTLED']);
 /** A certificate that does not fit stays so: a retry would not help, and the customer has to know. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME|ERR_TLS/;
-/** Codes of connections that never came about: nothing can have been asked for. */
-const CONNECT_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'CONNECT_TIMEOUT',
-  'GREETING_TIMEOUT',
-]);
 const REASON_LENGTH_MAX = 200;
 
 /** Servers echo what they were sent; a short, printable piece of it is enough to act on. */
@@ -81,10 +72,11 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
       cause: error,
     });
   }
+  // A connection that never came about is told apart before (`connection.ts`).
   return new ConnectorError(
     'platform_unavailable',
     `the IMAP server does not answer (${failure.code ?? 'no code'})`,
-    { cause: error, outcomeOpen: !CONNECT_CODES.has(failure.code ?? '') },
+    { cause: error, outcomeOpen: true },
   );
 }
 
