@@ -70,6 +70,20 @@ describe('login and consent', () => {
     const email = `new-${Date.now()}@example.com`;
     const short = await browser.submit(form, '/signup', { name: 'New', email, password: 'short' });
     expect(short.status).toBe(422);
+    // As the interface has it: characters are counted, not the units that they are stored in.
+    for (const [wrong, words] of [
+      [{ password: '🔑'.repeat(9) }, 'must have 10 to 256 characters'],
+      [{ password: 'x'.repeat(257) }, 'must have 10 to 256 characters'],
+      [{ name: ' ' }, 'Enter your name'],
+      [{ name: 'x'.repeat(201) }, 'at most 200 characters'],
+      [{ email: 'nobody' }, 'not an e-mail address'],
+    ] as const) {
+      const refused = await browser.submit(form, '/signup', {
+        ...{ name: 'New', email, password: PASSWORD },
+        ...wrong,
+      });
+      expect([refused.status, refused.text]).toEqual([422, expect.stringContaining(words)]);
+    }
     const taken = await browser.submit(form, '/signup', {
       name: 'New',
       email: account.email,
@@ -168,7 +182,8 @@ describe('login and consent', () => {
       });
     expect((await post({ origin: 'https://evil.example' })).status).toBe(403);
     expect((await post({ origin: 'null' })).status).toBe(403);
-    expect((await post({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    for (const site of ['cross-site', 'same-site'])
+      expect((await post({ 'sec-fetch-site': site })).status).toBe(403);
     expect((await post({}, 'decision=perhaps')).status).toBe(400);
     const stranger = await new Browser().fetch(new URL(action, url), {
       method: 'POST',

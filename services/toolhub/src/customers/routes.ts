@@ -1,14 +1,22 @@
 import { expireCookie, noteAudit } from '@libs/http';
-import { EMAIL_CHARACTERS_MAX, EMAIL_PATTERN, type Login as LoginLibrary } from '@libs/login';
+import { EMAIL_CHARACTERS_MAX, type Login as LoginLibrary } from '@libs/login';
 import Type from 'typebox';
 import type { Suspensions } from '../admin/suspensions.ts';
 import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
 import { sessionCookie } from './cookies.ts';
-import { type Customer, NAME_CHARACTERS_MAX } from './customer.ts';
+import type { Customer } from './customer.ts';
 import type { Erasure } from './erasure.ts';
-import { CustomerAnswer, customerToApi, GivenPassword, NewPassword, originOf } from './schemas.ts';
+import {
+  CustomerAnswer,
+  customerToApi,
+  GivenPassword,
+  Name,
+  NewEmail,
+  NewPassword,
+  originOf,
+} from './schemas.ts';
 import type { CustomerService } from './service.ts';
 
 export interface CustomerRoutesDependencies {
@@ -19,11 +27,9 @@ export interface CustomerRoutesDependencies {
   suspensions: Pick<Suspensions, 'refusal'>;
 }
 
-const Name = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
-
 const Signup = Type.Object(
   {
-    email: Type.String({ maxLength: EMAIL_CHARACTERS_MAX, pattern: EMAIL_PATTERN }),
+    email: NewEmail,
     password: NewPassword,
     name: Name,
   },

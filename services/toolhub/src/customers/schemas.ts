@@ -1,7 +1,13 @@
-import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, type SessionOrigin } from '@libs/login';
+import {
+  EMAIL_CHARACTERS_MAX,
+  EMAIL_PATTERN,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+  type SessionOrigin,
+} from '@libs/login';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Customer } from './customer.ts';
+import { type Customer, NAME_CHARACTERS_MAX } from './customer.ts';
 
 const CustomerSchema = Type.Object(
   {
@@ -28,6 +34,8 @@ const CustomerSchema = Type.Object(
 );
 export const CustomerAnswer = Type.Object({ customer: CustomerSchema }, { title: 'Account' });
 
+export const Name = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
+export const NewEmail = Type.String({ maxLength: EMAIL_CHARACTERS_MAX, pattern: EMAIL_PATTERN });
 export const NewPassword = Type.String({
   minLength: PASSWORD_CHARACTERS_MIN,
   maxLength: PASSWORD_CHARACTERS_MAX,

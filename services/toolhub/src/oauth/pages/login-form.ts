@@ -1,18 +1,14 @@
 import type { RateLimit } from '@libs/http';
 import { addressKey, noteAudit } from '@libs/http';
-import {
-  EMAIL_CHARACTERS_MAX,
-  EMAIL_PATTERN,
-  PASSWORD_CHARACTERS_MAX,
-  PASSWORD_CHARACTERS_MIN,
-} from '@libs/login';
+import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '@libs/login';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Check } from 'typebox/value';
 import type { Suspensions } from '../../admin/suspensions.ts';
 import type { Access } from '../../customers/access.ts';
 import { sessionCookie } from '../../customers/cookies.ts';
 import { NAME_CHARACTERS_MAX } from '../../customers/customer.ts';
-import { originOf } from '../../customers/schemas.ts';
+import { Name, NewEmail, NewPassword, originOf } from '../../customers/schemas.ts';
 import type { CustomerService, SignedIn } from '../../customers/service.ts';
 import { formOf, sendPage } from './form.ts';
 import type { Page } from './page-layout.ts';
@@ -131,15 +127,11 @@ function explainRefusal(error: unknown, reply: FastifyReply): string {
   return `Too many tries. Wait ${minutes > 1 ? `${minutes} minutes` : 'a minute'}, then try again.`;
 }
 
-const EMAIL = new RegExp(EMAIL_PATTERN, 'u');
-
-/** The browser checks the same; this is for what arrives without one. */
+/** As the interface checks it. The browser does, too; this is for what arrives without one. */
 function signupFault(input: { email: string; name: string; password: string }): string | undefined {
-  if (input.email.length > EMAIL_CHARACTERS_MAX || !EMAIL.test(input.email))
-    return 'This is not an e-mail address.';
-  if (input.name.trim() === '' || input.name.length > NAME_CHARACTERS_MAX) return 'Enter your name.';
-  const { length } = input.password;
-  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX)
-    return `The password must have at least ${PASSWORD_CHARACTERS_MIN} characters.`;
+  if (!Check(NewEmail, input.email)) return 'This is not an e-mail address.';
+  if (!Check(Name, input.name)) return `Enter your name, in at most ${NAME_CHARACTERS_MAX} characters.`;
+  if (!Check(NewPassword, input.password))
+    return `The password must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`;
   return undefined;
 }
