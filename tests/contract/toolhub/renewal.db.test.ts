@@ -308,6 +308,12 @@ describe('upkeep', () => {
       ]);
     const kept = await unregistered.credentials.get(customers[0] as string, 'facebook');
     expect(kept?.status).toBe('connected');
+    // Once it has ended, a refusal ends the connection, though nobody calls.
+    clock.offsetMs += 6 * DAY_MS;
+    await work(unregistered);
+    expect((await events(customers[0] as string)).map(({ type }) => type)).toEqual([
+      ...['credential.expiring', 'credential.expired'],
+    ]);
     await unregistered.connectors.close();
   });
 });
