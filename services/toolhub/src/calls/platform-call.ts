@@ -36,6 +36,13 @@ export interface PlatformCalls {
   explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure;
 }
 
+/** What is known of a call's requests while it runs. */
+interface CallWatch extends ExchangeWatch {
+  running(): void;
+  /** The token was refused, and with it all that was asked for. */
+  refused(): void;
+}
+
 export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCalls {
   // Calls of one customer on one platform that arrive together open the credential once.
   const share = shareReads<OpenResult>();
@@ -60,6 +67,10 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
         hasLeft = true;
         mayHaveActed = true;
       },
+      refused() {
+        hasLeft = false;
+        mayHaveActed = false;
+      },
     };
     try {
       const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
@@ -76,7 +87,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
   async function callPlatform(
     request: CallRequest,
     tool: PlatformTool,
-    { signal, exchange }: { signal: AbortSignal; exchange: ExchangeWatch & { running(): void } },
+    { signal, exchange }: { signal: AbortSignal; exchange: CallWatch },
   ): Promise<Ran> {
     const { session } = request;
     const { account, ...args } = request.args;
@@ -94,6 +105,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
     } catch (error) {
       if (!(error instanceof ConnectorError) || error.code !== 'token_expired') throw error;
     }
+    exchange.refused();
     signal.throwIfAborted();
     const renewed = await deps.credentials.openAfterRefusal(opened.opened);
     return renewed.kind === 'ok'

@@ -7,6 +7,7 @@ import { freePort } from '@libs/runtime/testing';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, ConnectorError, defineConnector, defineTool } from '../connectors/connector.ts';
+import type { OpenResult } from '../credentials/credential.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import {
   addCustomer,
@@ -18,7 +19,7 @@ import {
 } from '../mcp/test/rig.ts';
 
 /** What the vendor does with a request that has arrived. */
-type Behaviour = 'answer' | 'refuse' | 'fail' | 'cut' | 'hang';
+type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'cut' | 'hang';
 
 let db: TestDatabase;
 let hub: Instance;
@@ -27,12 +28,15 @@ let closedPort: number;
 let behaviour: Behaviour = 'answer';
 let arrived = 0;
 let customers = 0;
+/** What becomes of a token that the vendor refused. */
+let renewal: () => Promise<OpenResult>;
 const sockets = new Set<Socket>();
 const tokens = new Map<string, Session | InternalSession>();
 
 const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
   answer: 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
   refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
+  expire: 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n',
   fail: 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
 };
 
@@ -58,6 +62,7 @@ beforeAll(async () => {
     tokens,
     egressAllow: [`127.0.0.1:${port}`, `127.0.0.1:${closedPort}`],
     callTimeoutMs: 1_500,
+    openAfterRefusal: () => renewal(),
   });
 });
 
@@ -71,6 +76,7 @@ afterAll(async () => {
 beforeEach(() => {
   behaviour = 'answer';
   arrived = 0;
+  renewal = async () => ({ kind: 'token_expired' });
 });
 
 function postOffice(port: number): Connector {
@@ -93,6 +99,7 @@ function postOffice(port: number): Connector {
           const to = args.closed === true ? closedPort : port;
           const answer = await context.fetch(`http://127.0.0.1:${to}/`, { method: 'POST', body: 'x' });
           if (answer.status >= 500) throw new ConnectorError('platform_unavailable', 'it answered 503');
+          if (answer.status === 401) throw new ConnectorError('token_expired', 'the token is over');
           if (!answer.ok) throw new ConnectorError('platform_error', 'it refused', { platformCode: '403' });
           if (args.then_closed === true) await context.fetch(`http://127.0.0.1:${closedPort}/`);
           return {};
@@ -121,6 +128,7 @@ describe('the unit of a call', () => {
   test.each<[string, Behaviour, Record<string, unknown>, number]>([
     ['that was carried out is kept', 'answer', {}, 1],
     ['that the platform refused is given back', 'refuse', {}, 0],
+    ['whose token the platform refused is given back', 'expire', {}, 0],
     ['that the platform answered with an error of its own is given back', 'fail', {}, 0],
     ['that found no connection is given back', 'answer', { closed: true }, 0],
     ['that was cut after it had left is kept', 'cut', {}, 1],
@@ -130,6 +138,19 @@ describe('the unit of a call', () => {
     behaviour = how;
     await send(id, args);
     expect(await usedBy(id)).toBe(used);
+  });
+
+  test('[TH-7.13] a call that ends while its refused token is renewed costs nothing, and its key is free', async () => {
+    const id = await newCustomer();
+    behaviour = 'expire';
+    renewal = () => new Promise(() => {});
+    const answer = await send(id, { idempotency_key: 'renewing' });
+    expect(answer.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
+    expect(await usedBy(id)).toBe(0);
+    behaviour = 'answer';
+    const again = await send(id, { idempotency_key: 'renewing' });
+    expect(again.body.result?.isError).not.toBe(true);
+    expect([arrived, await usedBy(id)]).toEqual([2, 1]);
   });
 
   test('[TH-7.13] hanging up is no way around the limit', async () => {

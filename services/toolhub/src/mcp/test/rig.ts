@@ -45,6 +45,8 @@ export interface InstanceOptions {
   egressAllow?: readonly string[];
   leaseMs?: number;
   callTimeoutMs?: number;
+  /** What becomes of a token that the platform refused; it is over unless said otherwise. */
+  openAfterRefusal?: () => Promise<OpenResult>;
   now?: () => Date;
   extension?: ServerExtension;
   /** Lets everyone in, for the conformance suite, which brings no token. */
@@ -152,7 +154,8 @@ function testCredentials(options: InstanceOptions) {
         opened: { platform, customerId: session.customerId, account, credential: {}, version: 1 },
       };
     },
-    openAfterRefusal: async (): Promise<OpenResult> => ({ kind: 'token_expired' }),
+    openAfterRefusal:
+      options.openAfterRefusal ?? (async (): Promise<OpenResult> => ({ kind: 'token_expired' })),
     rename: async () => {},
     list: async ({ customerId }: { customerId: string }) =>
       options.connectors
