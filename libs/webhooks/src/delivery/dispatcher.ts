@@ -1,5 +1,6 @@
 import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from '@libs/egress';
+import type { Outage } from '@libs/runtime';
 import { readAnnouncement } from './announcement.ts';
 import { Announcer } from './announcer.ts';
 import type { DeliveryResult } from './delivery.ts';
@@ -15,6 +16,7 @@ import { createRequestBuilder } from './request.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
 import type { ResultRules } from './results.ts';
 import { checkSchemaName, deliveryChannel } from './schema.ts';
+import { createTroubles, type Trouble } from './troubles.ts';
 
 export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly database: Database;
@@ -36,6 +38,8 @@ export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly now: () => Date;
   readonly random: () => number;
   readonly onError: (error: unknown) => void;
+  /** Lasts while the database is away; otherwise `onError` hears when that begins. */
+  readonly outage?: Outage | undefined;
   readonly perEndpointConcurrency?: number;
   readonly totalConcurrency?: number;
   /** From when on a try counts as slow and no longer keeps others waiting. */
@@ -108,6 +112,7 @@ function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: 
 function buildRecorder(
   options: DeliveryDispatcherOptions,
   stores: { readonly results: ResultStore; readonly queue: QueueStore },
+  trouble: Trouble,
   loop: () => DispatchLoop,
   count: (results: readonly DeliveryResult[]) => void,
 ): Recorder {
@@ -124,13 +129,16 @@ function buildRecorder(
       count(results);
       loop().noteSettled(results);
     },
-    onError: options.onError,
+    trouble,
   });
 }
 
 /** Sends what the queue holds. Any number of processes may run one on the same tables. */
 export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): DeliveryDispatcher {
-  const { database, now, onError } = options;
+  const { database, now } = options;
+  const troubleOf = createTroubles(options);
+  const looking = troubleOf('look');
+  const onError = looking.failed;
   const schema = checkSchemaName(options.schema);
   const lanes = createLaneStore(database, schema);
   const owners = createOwnerStore(database, schema);
@@ -145,7 +153,13 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
       { ...options.metrics, now },
       { stats: () => stats(), countQueued: (limit) => results.countQueued(limit), onError },
     );
-  const recorder = buildRecorder(options, { results, queue }, () => loop, count ?? (() => {}));
+  const recorder = buildRecorder(
+    options,
+    { results, queue },
+    troubleOf('results'),
+    () => loop,
+    count ?? (() => {}),
+  );
   const announcer = new Announcer({ send: (message) => queue.notify(database, message), onError });
   const identity = new Identity({
     database,
@@ -153,7 +167,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     beatMs: silenceMs / BEATS_PER_SILENCE,
     onNamed: () => look(),
     onLost: () => loop.disown(),
-    onError,
+    trouble: troubleOf('name'),
   });
   const loop = new DispatchLoop({
     ...options,
@@ -169,6 +183,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     horizonMs,
     laneIdleMs: options.laneIdleMs ?? LANE_IDLE_MS,
     announcer,
+    onError,
     owner: () => identity.owner(),
   });
   const stops: (() => Promise<unknown>)[] = [];
@@ -177,6 +192,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   async function poll(): Promise<void> {
     await owners.reap(silenceMs);
     loop.expectRows(await lanes.findDueLanes(new Date(now().getTime() + horizonMs)));
+    looking.worked();
   }
 
   const stats = () => ({ ...loop.stats, unrecorded: recorder.size });

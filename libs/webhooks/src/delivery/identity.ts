@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Queryable } from '@libs/db';
 import type { OwnerStore } from './owner-store.ts';
+import type { Trouble } from './troubles.ts';
 
 export interface IdentityOptions {
   readonly database: Database;
@@ -10,7 +11,7 @@ export interface IdentityOptions {
   readonly onNamed: () => void;
   /** Called when the name is lost, and everything with it. */
   readonly onLost: () => void;
-  readonly onError: (error: unknown) => void;
+  readonly trouble: Trouble;
 }
 
 const RECONNECT_MS = 500;
@@ -60,7 +61,7 @@ export class Identity {
         });
       } catch (error) {
         if (isFirst) return onFirstFailure(error);
-        this.#options.onError(error);
+        this.#options.trouble.failed(error);
       }
       this.#lose();
       if (!this.#isStopping) await this.#sleep(RECONNECT_MS);
@@ -74,10 +75,11 @@ export class Identity {
   }
 
   async #holdName(session: Queryable, onHeld: () => void): Promise<void> {
-    const { store, beatMs, onNamed } = this.#options;
+    const { store, beatMs, onNamed, trouble } = this.#options;
     const name = randomUUID();
     await store.register(session, name);
     this.#owner = name;
+    trouble.worked();
     onHeld();
     onNamed();
     while (!this.#isStopping) {

@@ -9,7 +9,12 @@ const resultOf = (id: string) => ({ id, tenantId: 't', endpointId: id, kind: 'de
 
 /** `refuse` answers the error with which these results are refused, if any. */
 function trial(refuse: (ids: readonly string[]) => unknown) {
-  const seen = { written: [] as string[], delayed: [] as string[], settled: [] as string[], errors: 0 };
+  const seen = {
+    written: [] as string[],
+    delayed: [] as string[],
+    settled: [] as string[],
+    told: [] as string[],
+  };
   const store = {
     async recordDelivered(_db, results) {
       const ids = results.map(({ id }) => id);
@@ -33,8 +38,10 @@ function trial(refuse: (ids: readonly string[]) => unknown) {
     disableAfterMs: undefined,
     keepUndeliveredMs: undefined,
     onSettled: (results) => seen.settled.push(...results.map(({ id }) => id)),
-    onError: () => {
-      seen.errors += 1;
+    trouble: {
+      failed: () => seen.told.push('failed'),
+      lasts: () => seen.told.push('lasts'),
+      worked: () => seen.told.push('worked'),
     },
   });
   return { recorder, seen };
@@ -60,7 +67,12 @@ test('a server that refuses everything for now is waited for, and nothing is tak
   });
   for (const id of ['a', 'b']) recorder.add(resultOf(id));
   await recorder.finish(5_000);
-  expect(seen).toEqual({ written: ['a', 'b'], delayed: [], settled: ['a', 'b'], errors: 2 });
+  expect(seen).toEqual({
+    written: ['a', 'b'],
+    delayed: [],
+    settled: ['a', 'b'],
+    told: ['lasts', 'lasts', 'worked'],
+  });
 });
 
 test('at the end it waits so long and no longer; what is left is sent again by whoever comes next', async () => {

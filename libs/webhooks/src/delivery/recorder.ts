@@ -15,6 +15,7 @@ import {
 } from './delivery.ts';
 import type { QueueStore } from './queue-store.ts';
 import type { ResultStore } from './result-store.ts';
+import type { Trouble } from './troubles.ts';
 
 /** All run inside the transaction that records the results, for results that count; what they write commits with it. */
 export interface DeliveryHooks {
@@ -38,7 +39,7 @@ export interface RecorderOptions {
   readonly keepUndeliveredMs: number | undefined;
   /** Called after the commit, or when the results were given up. */
   readonly onSettled: (results: readonly DeliveryResult[]) => void;
-  readonly onError: (error: unknown) => void;
+  readonly trouble: Trouble;
 }
 
 const RESULTS_PER_BATCH_MAX = 1_000;
@@ -106,24 +107,28 @@ export class Recorder {
 
   /** Waits for a database that is away. Where it answers and still refuses, one endpoint must not hold up the rest. */
   async #judge(error: unknown, attempt: number): Promise<Verdict> {
-    this.#options.onError(error);
-    if (this.#isGivenUp) return 'reject';
-    if (!isOfTheServer(error) && (await this.#options.store.isReachable())) return 'split';
-    return { retryInMs: Math.min(RETRY_DELAY_MS * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX) };
+    const { store, trouble } = this.#options;
+    if (!this.#isGivenUp && (isOfTheServer(error) || !(await store.isReachable()))) {
+      trouble.lasts(error);
+      return { retryInMs: Math.min(RETRY_DELAY_MS * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX) };
+    }
+    trouble.failed(error);
+    return this.#isGivenUp ? 'reject' : 'split';
   }
 
   /** Where this fails too the row is due at once: the owner of the lane sends it again. */
   async #giveBack(result: DeliveryResult): Promise<void> {
-    const { store, now, onError, onSettled } = this.#options;
+    const { store, now, trouble, onSettled } = this.#options;
     if (this.#isGivenUp) return;
     const notBefore = new Date(now().getTime() + UNRECORDED_DELAY_MS);
-    await store.delay([result], notBefore).catch(onError);
+    await store.delay([result], notBefore).catch(trouble.failed);
     onSettled([result]);
   }
 
   async #write(results: readonly DeliveryResult[]) {
     if (!this.#isGivenUp) {
       await this.#commit(results);
+      this.#options.trouble.worked();
       this.#options.onSettled(results);
     }
     return outcomesOf(results.map(() => undefined));

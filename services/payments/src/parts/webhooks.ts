@@ -49,6 +49,7 @@ export function addWebhooks(
   const dispatcher = createWebhookDispatcher({
     ...{ database, webhooks, events, vault, policy, rules, now, random, metrics: base.metrics },
     onError: (error) => base.onError(error, { where: 'webhooks' }),
+    outage: base.outageOf('webhooks'),
   });
   const streams = createEventStreams({
     ...{ databases, now, ending: base.app.drainSignal },

@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
 import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
-import type { Metrics } from '@libs/runtime';
+import type { Metrics, Outage } from '@libs/runtime';
 import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import { webhookBody } from '../events/event-json.ts';
@@ -22,6 +22,8 @@ export interface WebhookDispatcherDependencies {
   now: () => Date;
   random: () => number;
   onError: (error: unknown) => void;
+  /** Lasts while the database is away. */
+  outage: Outage;
 }
 
 export interface WebhookDispatcher
@@ -75,6 +77,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
     now,
     random: deps.random,
     onError: deps.onError,
+    outage: deps.outage,
   });
   return {
     start: dispatcher.start,

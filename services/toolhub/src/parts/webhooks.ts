@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ResolveHost } from '@libs/egress';
+import { createLoggedOutage } from '@libs/runtime';
 import { type ExportSection, pagesOf } from '../data-export/section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { createEmitEvent } from '../events/service.ts';
@@ -26,6 +27,10 @@ export function addWebhooks(
     ...{ database, metrics, sealer, newId, randomBytes, now },
     egressAllow: settings.egressAllow,
     onError: (error) => app.log.error({ err: error }, 'webhooks failed for a moment'),
+    outage: createLoggedOutage(app.log, {
+      began: 'webhooks cannot be sent or recorded; trying on',
+      ended: 'webhooks are sent and recorded again',
+    }),
     ...options,
   });
   registerWebhookRoutes(routes, { webhooks, access, customers });

@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
 import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
-import type { Metrics } from '@libs/runtime';
+import type { Metrics, Outage } from '@libs/runtime';
 import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
 import type { EventLog } from '../events/service.ts';
@@ -18,6 +18,8 @@ export interface WebhookDispatcherDependencies {
   metrics?: Metrics;
   now: () => Date;
   onError: (error: unknown) => void;
+  /** Lasts while the database is away; otherwise `onError` hears when that begins. */
+  outage?: Outage;
 }
 
 export type WebhookDispatcher = Pick<DeliveryDispatcher, 'start' | 'stop' | 'poll' | 'sweep' | 'stats'>;
@@ -79,6 +81,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
     // The schedule has no jitter, so nothing is drawn.
     random: () => 0,
     onError,
+    outage: deps.outage,
   });
 
   return {

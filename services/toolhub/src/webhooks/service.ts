@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { checkUrlResolved, createEgressPolicy, type ResolveHost } from '@libs/egress';
 import type { CronEntry, Handler } from '@libs/jobs';
-import type { Metrics } from '@libs/runtime';
+import type { Metrics, Outage } from '@libs/runtime';
 import type { NewId, RandomBytes, Sealer } from '@libs/seal';
 import { createDeliveryQueue, type Delivery, type DeliveryQueue, newWebhookSecret } from '@libs/webhooks';
 import type { Standing } from '../customers/standing.ts';
@@ -31,6 +31,8 @@ export interface WebhooksDependencies {
   metrics?: Metrics;
   now: () => Date;
   onError: (error: unknown) => void;
+  /** Lasts while the database is away; otherwise `onError` hears when that begins. */
+  outage?: Outage;
   resolveHost?: ResolveHost;
   /** Other times than the contract's, for tests. */
   rules?: Partial<DeliveryRules>;
