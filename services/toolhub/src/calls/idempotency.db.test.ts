@@ -18,7 +18,8 @@ import { canonicalJson } from './arguments-hash.ts';
 import { createIdempotency } from './idempotency.ts';
 
 let db: TestDatabase;
-let hubs: [Instance, Instance];
+let hubs: [Instance, Instance, impatient: Instance];
+const IMPATIENT = 2;
 const alpha = testPlatform('alpha');
 const tokens = new Map<string, Session | InternalSession>([
   ['one', customerSession('cus_1')],
@@ -29,7 +30,11 @@ beforeAll(async () => {
   db = await createToolhubDatabase();
   for (const id of ['cus_1', 'cus_2']) await addCustomer(db.database, id);
   const options = { databaseUrl: db.url, connectors: [alpha.connector], tokens };
-  hubs = [await startInstance(options), await startInstance({ ...options, callTimeoutMs: 250 })];
+  hubs = [
+    await startInstance(options),
+    await startInstance(options),
+    await startInstance({ ...options, callTimeoutMs: 250 }),
+  ];
 });
 
 afterEach(() => {
@@ -122,7 +127,9 @@ test('so does the gate', async () => {
 
 test('a call that ran out of time is not sent again, and says why', async () => {
   alpha.log.during = () => new Promise(() => {});
-  expect(errorOf(await send({ idempotency_key: 'i' }, { hub: 1 }))?.code).toBe('platform_unavailable');
+  expect(errorOf(await send({ idempotency_key: 'i' }, { hub: IMPATIENT }))?.code).toBe(
+    'platform_unavailable',
+  );
   alpha.log.during = async () => {};
   const again = errorOf(await send({ idempotency_key: 'i' }));
   expect(again).toMatchObject({
