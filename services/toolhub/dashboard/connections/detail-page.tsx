@@ -13,6 +13,7 @@ import {
 } from '@libs/ui';
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { CredentialForm } from './credential-form.tsx';
@@ -26,6 +27,7 @@ import {
   useHealth,
   usePlatforms,
 } from './platforms.ts';
+import { type TokenEnd, tokenEndOf } from './token-end.ts';
 
 const words = texts.connections;
 
@@ -86,10 +88,7 @@ function Connection({ platform }: { platform: Platform }) {
               [words.account, credential.account],
               [words.message, state?.message ?? null],
               [words.latency, state?.latency_ms == null ? null : `${state.latency_ms} ms`],
-              [
-                words.expires,
-                credential.expires_at === null ? null : <When key="at" at={credential.expires_at} />,
-              ],
+              ...tokenFacts(tokenEndOf(credential, new Date())),
               [words.changed, <When key="changed" at={credential.updated_at} />],
               [
                 words.checked,
@@ -113,6 +112,19 @@ function Connection({ platform }: { platform: Platform }) {
       </Stack>
     </Page>
   );
+}
+
+function tokenFacts(end: TokenEnd | null): [string, ReactNode][] {
+  if (end === null) return [];
+  return [
+    [
+      end.label,
+      <span key="end">
+        <When at={end.at} />
+        {end.rest}
+      </span>,
+    ],
+  ];
 }
 
 /** What the way to the vendor and back came to. */

@@ -11,6 +11,7 @@ import {
   useHealth,
   usePlatforms,
 } from './platforms.ts';
+import { tokenEndOf } from './token-end.ts';
 
 const words = texts.connections;
 
@@ -51,6 +52,7 @@ function PlatformCard(props: {
 }) {
   const { platform, credential, health } = props;
   const status = statusOf(credential, health);
+  const tokenEnd = credential === undefined ? null : tokenEndOf(credential, new Date());
   const needsLogin = status === 'token_expired';
   const label = credential === undefined ? words.connect : needsLogin ? words.reconnect : words.manage;
   return (
@@ -65,11 +67,12 @@ function PlatformCard(props: {
         <Text size="sm" c="dimmed" flex={1} component="div">
           {credential === undefined ? texts.platformUses[platform.platform] : credential.account}
           {credential !== undefined && health?.message ? <div>{health.message}</div> : null}
-          {credential?.expires_at ? (
+          {tokenEnd === null ? null : (
             <div>
-              {words.expires} <When at={credential.expires_at} />
+              {tokenEnd.label} <When at={tokenEnd.at} />
+              {tokenEnd.rest}
             </div>
-          ) : null}
+          )}
         </Text>
         <Group>
           <Button
