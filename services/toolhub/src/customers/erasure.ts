@@ -1,15 +1,19 @@
 import type { Database, Queryable } from '@libs/db';
-import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
+import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
 import { deleteAccess, deleteAccount, deleteGrants, deleteRowsOf, listTokenIds } from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
 
-export interface ErasureDependencies {
+export interface ErasureDependencies<Open> {
   database: Database;
   revocations: Pick<Revocations, 'transaction' | 'announce'>;
   /** In the same transaction: what platforms hold for the customer alone, such as a phone number. */
   forgetPlatforms(tx: Queryable, customerId: string): Promise<void>;
-  /** In the same transaction, and before anything goes: what the account owes is put on paper. */
-  settleAccount(tx: Queryable, customerId: string): Promise<void>;
+  accounts: {
+    /** In the same transaction, and before anything goes: what the account owes is put on paper, or given back for later: a job keeps it. */
+    settle(tx: Queryable, customerId: string): Promise<Open | null>;
+    /** False where it waits still for what the account did last. */
+    settleLate(tx: Queryable, open: Open, how: { waits: boolean }): Promise<boolean>;
+  };
   now: () => Date;
 }
 
@@ -25,12 +29,23 @@ export interface Erasure {
 }
 
 const JOB = 'customers.erase';
+const SETTLE_JOB = 'customers.settle';
+/** Calls end within a minute, and those of a process that died when the sweep gives up its holder. */
+const CALLS_WAIT_MS = 2_000;
 const ROWS_AT_ONCE = 5_000;
 /** A call that was under way writes its usage and its audit entry when it ends, at the latest when the sweep has given up its holder. */
 const LATE_WRITERS_MS = 20 * 60_000;
 
-export function createErasure(deps: ErasureDependencies): Erasure {
+interface SettlePayload<Open> {
+  customerId: string;
+  open: Open;
+  /** Whatever is not counted by then never will be. */
+  waitsUntilMs: number;
+}
+
+export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
   const { database } = deps;
+  const inMs = (ms: number) => new Date(deps.now().getTime() + ms);
 
   async function removeRest(customerId: string, signal: AbortSignal): Promise<void> {
     for (let removed = ROWS_AT_ONCE; removed > 0 && !signal.aborted; )
@@ -38,16 +53,37 @@ export function createErasure(deps: ErasureDependencies): Erasure {
     signal.throwIfAborted();
   }
 
+  function eraseJobs(customerId: string): NewJob[] {
+    const job = { name: JOB, payload: { customerId } };
+    return [job, { ...job, runAt: inMs(LATE_WRITERS_MS) }];
+  }
+
+  function settleJob(payload: SettlePayload<Open>): NewJob {
+    return { name: SETTLE_JOB, payload, runAt: inMs(CALLS_WAIT_MS) };
+  }
+
+  /** What its last calls cost is known when they have ended; what they are counted in goes after that. */
+  async function settleLate(job: Job<SettlePayload<Open>>): Promise<void> {
+    const { customerId, open, waitsUntilMs } = job.payload;
+    const waits = deps.now().getTime() < waitsUntilMs;
+    await database.transaction(async (tx) => {
+      const isDone = await deps.accounts.settleLate(tx, open, { waits });
+      const next = isDone ? eraseJobs(customerId) : [settleJob(job.payload)];
+      await enqueueJobs(tx, database.schema, next);
+      await completeJobs(tx, [job]);
+    });
+  }
+
   return {
     async erase(customerId) {
       await deps.revocations.transaction(async (tx, revoke) => {
-        await deps.settleAccount(tx, customerId);
+        const open = await deps.accounts.settle(tx, customerId);
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deps.forgetPlatforms(tx, customerId);
         await deleteAccount(tx, customerId);
-        const job = { name: JOB, payload: { customerId } };
-        const late = { ...job, runAt: new Date(deps.now().getTime() + LATE_WRITERS_MS) };
-        await enqueueJobs(tx, database.schema, [job, late]);
+        const waitsUntilMs = inMs(LATE_WRITERS_MS).getTime();
+        const jobs = open === null ? eraseJobs(customerId) : [settleJob({ customerId, open, waitsUntilMs })];
+        await enqueueJobs(tx, database.schema, jobs);
       });
     },
 
@@ -67,6 +103,13 @@ export function createErasure(deps: ErasureDependencies): Erasure {
         handle: async (jobs, { signal }) => {
           for (const { payload } of jobs as readonly Job<{ customerId: string }>[])
             await removeRest(payload.customerId, signal);
+        },
+      },
+      {
+        name: SETTLE_JOB,
+        batchMax: 1,
+        handle: async (jobs) => {
+          for (const job of jobs as readonly Job<SettlePayload<Open>>[]) await settleLate(job);
         },
       },
     ],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createInvoiceClosing } from './closing.ts';
+import { createInvoiceClosing, type InvoiceClosing, type OpenAccount } from './closing.ts';
 import { addCustomer, createOwnRig, never, type OwnRig } from './test/rig.ts';
 
 let rig: OwnRig;
@@ -16,16 +16,21 @@ beforeEach(async () => {
 afterEach(() => rig.remove());
 
 /** As the end of an account does: in one transaction with the customer's row. */
-function close(customerId: string, at: string): Promise<void> {
+function close(customerId: string, at: string): Promise<OpenAccount | null> {
   rig.clock.now = new Date(at);
+  return database.transaction(async (tx) => {
+    const open = await closing().settle(tx, customerId);
+    await tx.query('delete from customers where id = $1', [customerId]);
+    // As a job has it.
+    return JSON.parse(JSON.stringify(open));
+  });
+}
+
+function closing(): InvoiceClosing {
   const now = () => rig.clock.now;
-  const closing = createInvoiceClosing({
+  return createInvoiceClosing({
     ...{ now, newId: createIdFactory({ now, randomBytes }), platformTitle: (platform) => platform },
     issuer: { name: 'Toolhub', lines: [], taxId: null },
-  });
-  return database.transaction(async (tx) => {
-    await closing(tx, customerId);
-    await tx.query('delete from customers where id = $1', [customerId]);
   });
 }
 
@@ -77,6 +82,53 @@ test('who owes nothing gets no invoice, and who came this month none for the las
   expect(await invoicesOf(fresh)).toEqual([
     { period: '2026-11', number: 1, totalCents: Math.floor((2_900 * 2) / 30), status: 'open' },
   ]);
+});
+
+test('calls that are under way are waited for, and are on the invoice if they are kept', async () => {
+  const calls = [{ day: '2026-11-09', platform: 'email', calls: 50_000 }];
+  const customer = await addCustomer(database, { plan: 'starter', calls });
+  await rig.invoices.run('2026-10', { signal: never });
+  await database.query(
+    `insert into usage_reservations (customer_id, month, holder, units) values ($1, '2026-11-01', 'process', 1000)`,
+    [customer],
+  );
+  const open = (await close(customer, '2026-11-10T08:00:00Z')) as OpenAccount;
+  const settleLate = (waits = true) =>
+    database.transaction((tx) => closing().settleLate(tx, open, { waits }));
+  expect(await settleLate()).toBe(false);
+  expect(await invoicesOf(customer)).toMatchObject([{ period: '2026-10' }]);
+  // All of them end, a day later, and are counted where they began.
+  await database.query(`update usage_daily set calls = calls + 1000 where customer_id = $1`, [customer]);
+  await database.query('update usage_reservations set units = 0 where customer_id = $1', [customer]);
+  rig.clock.now = new Date('2026-11-11T08:00:00Z');
+  expect(await settleLate()).toBe(true);
+  const last = {
+    period: '2026-11',
+    number: 2,
+    totalCents: Math.floor((2_900 * 10) / 30) + 60,
+    status: 'open',
+  };
+  expect((await invoicesOf(customer))[0]).toEqual(last);
+  // A second try finds it, and it is mailed though nobody is there any more.
+  expect(await settleLate()).toBe(true);
+  const mails = rig.invoices.jobs.handlers.find(({ name }) => name === 'invoices.mail');
+  await mails?.handle([], { signal: never } as never);
+  expect(await invoicesOf(customer)).toMatchObject([{ ...last, status: 'sent' }, { number: 1 }]);
+});
+
+test('a call that nobody has counted after the longest wait holds up no invoice', async () => {
+  const createdAt = new Date('2026-11-03T09:00:00Z');
+  const customer = await addCustomer(database, { plan: 'starter', createdAt, isVerified: false });
+  await database.query(
+    `insert into usage_reservations (customer_id, month, holder, units) values ($1, '2026-11-01', 'process', 1)`,
+    [customer],
+  );
+  const open = (await close(customer, '2026-11-04T00:00:00Z')) as OpenAccount;
+  await database.transaction((tx) => closing().settleLate(tx, open, { waits: false }));
+  expect(await invoicesOf(customer)).toMatchObject([{ period: '2026-11', status: 'open' }]);
+  // To an address that is not verified nothing is mailed, though its owner is gone.
+  const { rows } = await database.query('select mail_state from invoices where customer_id = $1', [customer]);
+  expect(rows).toEqual([{ mail_state: 'waiting' }]);
 });
 
 test('a closing that fails leaves no invoice and takes no number', async () => {

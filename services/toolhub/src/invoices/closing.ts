@@ -1,7 +1,7 @@
 import type { Queryable } from '@libs/db';
-import { type IssueDependencies, newInvoice } from './issue.ts';
+import { type BilledCustomer, type IssueDependencies, newInvoice } from './issue.ts';
 import { endOf, firstDayOf, nextPeriod, type Period, periodBefore, periodOf } from './period.ts';
-import { type PricedMonth, priceMonth } from './prices/pricing.ts';
+import { type DayTerms, priceMonth } from './prices/pricing.ts';
 import { termsByDay } from './prices/timeline.ts';
 import {
   advanceSeries,
@@ -13,52 +13,94 @@ import {
   lockSeries,
 } from './run-store.ts';
 import { insertInvoices } from './store.ts';
-import { readUsage } from './usage-store.ts';
+import { hasCallsUnderWay, readUsage } from './usage-store.ts';
 
 export interface ClosingDependencies extends IssueDependencies {
   platformTitle: (platform: string) => string;
   now: () => Date;
 }
 
-/** In the transaction that closes an account: whatever it owes is invoiced, because no run will find it any more. */
-export type InvoiceClosing = (tx: Queryable, customerId: string) => Promise<void>;
+/** What is needed to invoice an account that is gone, as JSON keeps it. */
+export interface OpenAccount {
+  readonly customer: BilledCustomer;
+  readonly isVerified: boolean;
+  readonly months: readonly OpenMonth[];
+}
+
+interface OpenMonth {
+  readonly period: Period;
+  /** Up to the closing. */
+  readonly days: readonly DayTerms[];
+}
+
+/** Whatever a closed account owes is invoiced here, because no run will find it any more. */
+export interface InvoiceClosing {
+  /**
+   * In the transaction that closes the account, and before it goes. While calls are under way nobody knows what they will
+   * cost: then nothing is written, and what is given back has to be settled later.
+   */
+  settle(tx: Queryable, customerId: string): Promise<OpenAccount | null>;
+  /** False where it waits for calls that are under way still. Harmless when it is done twice. */
+  settleLate(tx: Queryable, open: OpenAccount, how: { waits: boolean }): Promise<boolean>;
+}
 
 /** The month before as well: its run may be yet to come. Nobody gets an invoice of nothing as a farewell. */
 export function createInvoiceClosing(deps: ClosingDependencies): InvoiceClosing {
-  return async (tx, customerId) => {
+  async function findOpen(tx: Queryable, customerId: string): Promise<OpenAccount | null> {
     const at = deps.now();
+    const months: OpenMonth[] = [];
+    let found: Candidate | undefined;
     for (const period of [periodBefore(at), periodOf(at)]) {
-      const customer = await findCandidate(tx, { period, customerId });
-      if (customer === undefined || customer.hasInvoice || customer.createdAt >= endOf(period)) continue;
-      const month = await priceUntil(tx, { customer, period, at });
-      if (month.totalCents > 0) await issue(tx, { customer, month, period, at });
+      found = await findCandidate(tx, { period, customerId });
+      if (found === undefined || found.hasInvoice || found.createdAt >= endOf(period)) continue;
+      months.push({ period, days: await daysUntil(tx, { customer: found, period, at }) });
     }
-  };
+    if (found === undefined) return null;
+    const { id, name, email, details, isVerified } = found;
+    return { customer: { id, name, email, details }, isVerified, months };
+  }
 
-  async function priceUntil(
+  async function daysUntil(
     tx: Queryable,
     { customer, period, at }: { customer: Candidate; period: Period; at: Date },
-  ): Promise<PricedMonth> {
-    const customerIds = [customer.id];
-    const changes = await listPlanChanges(tx, { customerIds, period });
-    const all = termsByDay(period, { ...customer, changes }, await listPlanVersions(tx));
+  ): Promise<DayTerms[]> {
+    const changes = await listPlanChanges(tx, { customerIds: [customer.id], period });
+    const days = termsByDay(period, { ...customer, changes }, await listPlanVersions(tx));
     // The day of the closing counts as a whole one, as that of a change of plan does.
-    const days = period === periodOf(at) ? all.filter(({ day }) => day <= at.getUTCDate()) : all;
-    const range = { from: firstDayOf(period), to: firstDayOf(nextPeriod(period)) };
-    const usage = await readUsage(tx, { customerIds, ...range });
-    return priceMonth({ period, days, usage, platformTitle: deps.platformTitle });
+    return period === periodOf(at) ? days.filter(({ day }) => day <= at.getUTCDate()) : days;
   }
 
-  async function issue(
-    tx: Queryable,
-    { customer, month, period, at }: { customer: Candidate; month: PricedMonth; period: Period; at: Date },
-  ): Promise<void> {
-    const lastNumber = await lockSeries(tx);
-    // A run may have written it while this one waited for the series.
-    const invoiced = await findInvoiced(tx, { customerIds: [customer.id], period });
-    if (invoiced.has(customer.id)) return;
-    const number = lastNumber + 1;
-    await insertInvoices(tx, [newInvoice(deps, customer, month, { period, number, issuedAt: at })]);
-    await advanceSeries(tx, number);
+  async function issue(tx: Queryable, open: OpenAccount, gone?: { isVerified: boolean }): Promise<void> {
+    const { customer } = open;
+    const customerIds = [customer.id];
+    for (const { period, days } of open.months) {
+      const range = { from: firstDayOf(period), to: firstDayOf(nextPeriod(period)) };
+      const usage = await readUsage(tx, { customerIds, ...range });
+      const month = priceMonth({ period, days, usage, platformTitle: deps.platformTitle });
+      if (month.totalCents === 0) continue;
+      const lastNumber = await lockSeries(tx);
+      // A run, or a try before this one, may have written it while this one waited for the series.
+      if ((await findInvoiced(tx, { customerIds, period })).has(customer.id)) continue;
+      const number = lastNumber + 1;
+      const invoice = newInvoice(deps, customer, month, { period, number, issuedAt: deps.now() });
+      await insertInvoices(tx, [invoice], gone);
+      await advanceSeries(tx, number);
+    }
   }
+
+  return {
+    async settle(tx, customerId) {
+      const open = await findOpen(tx, customerId);
+      if (open === null) return null;
+      if (await hasCallsUnderWay(tx, customerId)) return open;
+      await issue(tx, open);
+      return null;
+    },
+
+    async settleLate(tx, open, { waits }) {
+      if (waits && (await hasCallsUnderWay(tx, open.customer.id))) return false;
+      await issue(tx, open, open);
+      return true;
+    },
+  };
 }

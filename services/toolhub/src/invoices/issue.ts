@@ -12,9 +12,11 @@ export interface IssueDependencies {
   newId: NewId;
 }
 
+export type BilledCustomer = Pick<Candidate, 'id' | 'name' | 'email' | 'details'>;
+
 export function newInvoice(
   deps: IssueDependencies,
-  customer: Candidate,
+  customer: BilledCustomer,
   { lines, totalCents }: PricedMonth,
   { period, number, issuedAt }: Pick<Invoice, 'period' | 'number' | 'issuedAt'>,
 ): Invoice {

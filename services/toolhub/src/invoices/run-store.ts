@@ -10,6 +10,8 @@ export interface Candidate {
   plan: string;
   details: BillingDetails;
   createdAt: Date;
+  /** Whether the address is the customer's, so that it may be mailed to. */
+  isVerified: boolean;
   /** Whether there is an invoice for the period already. */
   hasInvoice: boolean;
 }
@@ -23,10 +25,12 @@ interface CandidateRow {
   address: string | null;
   tax_id: string | null;
   created_at: Date;
+  is_verified: boolean;
   has_invoice: boolean;
 }
 
 const CANDIDATE = `select c.id, c.name, c.email, c.plan, c.created_at, d.company, d.address, d.tax_id,
+    c.email_verified_at is not null as is_verified,
     exists (select from invoices i where i.customer_id = c.id and i.period = $1) as has_invoice
   from customers c left join billing_details d on d.customer_id = c.id`;
 
@@ -38,6 +42,7 @@ function fromCandidateRow(row: CandidateRow): Candidate {
     plan: row.plan,
     details: { company: row.company, address: row.address, taxId: row.tax_id },
     createdAt: row.created_at,
+    isVerified: row.is_verified,
     hasInvoice: row.has_invoice,
   };
 }

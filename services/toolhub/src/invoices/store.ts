@@ -78,26 +78,33 @@ function toLineRow(line: InvoiceLine): LineRow {
 
 /**
  * Writes invoices whose mail is due at once, or waits until the customer's address is verified. The customer's row is
- * held until the commit, so that a verification at the same moment sees the invoice or is seen by it.
+ * held until the commit, so that a verification at the same moment sees the invoice or is seen by it. Of a customer who is
+ * `gone`, it is known whether the address was verified, and no row is there to hold.
  */
-export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]): Promise<void> {
+export async function insertInvoices(
+  tx: Queryable,
+  invoices: readonly Invoice[],
+  gone?: { isVerified: boolean },
+): Promise<void> {
+  const isVerified = gone === undefined ? 'customer.email_verified_at is not null' : '$17::boolean';
+  const ofCustomers = `join customers as customer on customer.id = new.customer_id
+     ${tx.isSpread ? '' : 'for share of customer'}`;
   // Where customers lie on several servers, each is held by a statement of its own.
-  if (tx.isSpread)
+  if (tx.isSpread && gone === undefined)
     for (const customerId of invoices.map((invoice) => invoice.customerId).sort())
       await tx.query('select id from customers where id = $1 for share', [customerId]);
   await tx.query(
     `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name,
        bill_to_email, bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at, mail_state,
        mail_due_at)
-     select new.*, case when customer.email_verified_at is null then 'waiting' else 'pending' end,
-       case when customer.email_verified_at is null then null else statement_timestamp() end
+     select new.*, case when ${isVerified} then 'pending' else 'waiting' end,
+       case when ${isVerified} then statement_timestamp() end
      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::jsonb[], $8::bigint[],
        $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::jsonb[], $15::timestamptz[],
        $16::timestamptz[]) as new
        (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
         bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at)
-     join customers as customer on customer.id = new.customer_id
-     ${tx.isSpread ? '' : 'for share of customer'}`,
+     ${gone === undefined ? ofCustomers : ''}`,
     [
       invoices.map(({ customerId }) => customerId),
       invoices.map(({ id }) => id),
@@ -115,6 +122,7 @@ export async function insertInvoices(tx: Queryable, invoices: readonly Invoice[]
       invoices.map(({ issuer }) => issuer && JSON.stringify(toIssuerRow(issuer))),
       invoices.map(({ issuedAt }) => issuedAt),
       invoices.map(({ paidAt }) => paidAt),
+      ...(gone === undefined ? [] : [gone.isVerified]),
     ],
   );
 }

@@ -12,6 +12,15 @@ export interface CustomerUsage extends DayUsage {
   customerId: string;
 }
 
+/** Whether a call of the customer holds a unit of which nobody knows yet whether it is kept. */
+export async function hasCallsUnderWay(db: Queryable, customerId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select 1 from usage_reservations where customer_id = $1 and units > 0 limit 1',
+    [customerId],
+  );
+  return rowCount > 0;
+}
+
 /** Calls that cost a unit, by day and platform. */
 export async function readUsage(db: Queryable, query: ChargedCallsQuery): Promise<CustomerUsage[]> {
   const { rows } = await db.query<{ customer_id: string; day: number; platform: string; calls: number }>(

@@ -72,7 +72,7 @@ export async function addAccounts(
   const revocations = createRevocations({ database, changes });
   const erasure = createErasure({
     ...{ database, revocations, now },
-    settleAccount: createInvoiceClosing({
+    accounts: createInvoiceClosing({
       ...{ newId, now, platformTitle: titlesOf(definitions) },
       issuer: sellerOf({ from: config.mail.from, publicUrl, ...config.seller }).issuer,
     }),
