@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Payment } from '../../api/types.ts';
-import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft } from './draft.ts';
+import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, quotedBodyOf } from './draft.ts';
 
 const line = fc.string({ minLength: 1, maxLength: 40, unit: 'binary' });
 const order = fc.record({
@@ -31,8 +31,20 @@ test('a payment that is tried again is ordered as it was, whatever programs wrot
 
 test('metadata is typed as lines of key=value; quotes are characters unless both sides have them', () => {
   const metadataOf = (metadata: string) =>
-    bodyOfDraft({ ...emptyDraft, amount: '1', from: 'pm_a', to: 'pm_b', metadata })?.metadata;
+    bodyOfDraft({ ...emptyDraft, amount: '1', from: 'pm_a', to: 'pm_b', metadata }).metadata;
   expect(metadataOf('order = 7\n\nnote="now"')).toEqual({ order: '7', note: '"now"' });
   expect(metadataOf('"two\\nlines"="a=b"')).toEqual({ 'two\nlines': 'a=b' });
   expect(areMetadataLines('no pair')).toBe(false);
+});
+
+test('an account that is missing is left out by itself, and what was typed stays at the other', () => {
+  const body = bodyOfDraft({ ...emptyDraft, amount: '25', from: 'pm_alice', to: ' ' });
+  expect(body).toMatchObject({ amount: 2_500, source: { payment_method_id: 'pm_alice' }, destination: {} });
+});
+
+test('a quote needs the amount and both accounts, and no more: a line of metadata may be half typed', () => {
+  const draft = { ...emptyDraft, amount: '25', from: 'pm_alice', to: 'pm_bob' };
+  expect(quotedBodyOf({ ...draft, metadata: 'ord', description: 'Rent' })).toEqual(quotedBodyOf(draft));
+  for (const missing of [{ amount: '0' }, { amount: 'x' }, { from: '' }, { to: ' ' }])
+    expect(quotedBodyOf({ ...draft, ...missing })).toBeUndefined();
 });

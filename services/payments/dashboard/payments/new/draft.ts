@@ -74,20 +74,32 @@ export function areMetadataLines(text: string): boolean {
   return linesOf(text).every((line) => pairOf(line) !== undefined);
 }
 
-/** The body that a payment and its quote are asked for with; nothing while something is missing. */
-export function bodyOfDraft(draft: PaymentDraft): Record<string, unknown> | undefined {
-  const amount = parseAmount(draft.amount);
-  const [from, to] = [draft.from.trim(), draft.to.trim()];
-  if (amount === undefined || amount === 0 || from === '' || to === '') return undefined;
-  const pairs = linesOf(draft.metadata).map(pairOf);
-  if (!pairs.every((pair) => pair !== undefined)) return undefined;
+/** What decides rail and fee. An account that is missing is left out, so that the server names its field alone. */
+function orderOf(draft: PaymentDraft): Record<string, unknown> {
+  const accountOf = (typed: string) => (typed.trim() === '' ? {} : { payment_method_id: typed.trim() });
   return {
-    amount,
+    amount: parseAmount(draft.amount),
     currency: 'USD',
-    source: { payment_method_id: from },
-    destination: { payment_method_id: to },
+    source: accountOf(draft.from),
+    destination: accountOf(draft.to),
     rail: draft.rail,
     ...(draft.rail === 'auto' ? { routing: { prefer: draft.prefer, fallback: draft.fallback } } : {}),
+  };
+}
+
+/** The body that a quote is asked for with; nothing while something of it is missing. */
+export function quotedBodyOf(draft: PaymentDraft): Record<string, unknown> | undefined {
+  const isWhole = parseAmount(draft.amount) && draft.from.trim() !== '' && draft.to.trim() !== '';
+  return isWhole ? orderOf(draft) : undefined;
+}
+
+/** The body that a payment is asked for with, when its amount and its metadata have been found good. */
+export function bodyOfDraft(draft: PaymentDraft): Record<string, unknown> {
+  const pairs = linesOf(draft.metadata)
+    .map(pairOf)
+    .filter((pair) => pair !== undefined);
+  return {
+    ...orderOf(draft),
     ...(draft.description.trim() === '' ? {} : { description: draft.description.trim() }),
     ...(pairs.length === 0 ? {} : { metadata: Object.fromEntries(pairs) }),
   };

@@ -21,7 +21,14 @@ import { nameOf } from '../../payment-methods/method.tsx';
 import { useRights, useSession } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
 import { wordsOfRefusal } from '../refusal-words.ts';
-import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, type PaymentDraft } from './draft.ts';
+import {
+  areMetadataLines,
+  bodyOfDraft,
+  draftOf,
+  emptyDraft,
+  type PaymentDraft,
+  quotedBodyOf,
+} from './draft.ts';
 import { QuotePanel } from './quote-panel.tsx';
 
 const words = texts.newPayment;
@@ -113,13 +120,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
       metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),
     },
     send: async (draft, idempotencyKey) => {
-      // Missing accounts are named by the server, at their fields.
-      const body = bodyOfDraft(draft) ?? {
-        ...bodyOfDraft({ ...draft, from: '-', to: '-' }),
-        source: {},
-        destination: {},
-      };
-      const payment = await client.post<Payment>('/v1/payments', body, { idempotencyKey });
+      const payment = await client.post<Payment>('/v1/payments', bodyOfDraft(draft), { idempotencyKey });
       await refresh('/v1/payments', '/v1/payment_methods', '/v1/overview');
       toast.done(words.sent);
       await navigate({ to: '/payments/$id', params: { id: payment.id } as never });
@@ -193,7 +194,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
           <Grid.Col span={{ base: 12, lg: 6 }}>
             {/* On a phone, too, what it costs stands before the button that pays it. */}
             <Stack>
-              <QuotePanel body={bodyOfDraft({ ...form.values, ...left })} />
+              <QuotePanel body={quotedBodyOf({ ...form.values, ...left })} />
               {end}
             </Stack>
           </Grid.Col>
