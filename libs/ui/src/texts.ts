@@ -3,6 +3,7 @@ export const texts = {
   copy: 'Copy',
   copied: 'Copied',
   closeMessage: 'Close this message',
+  closeDialog: 'Close this dialog',
   loading: 'Loading',
   retry: 'Try again',
   requestId: 'Request id',

@@ -184,6 +184,10 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
       await dialog.waitFor();
       await focusIs('[role="dialog"] *');
       expect(await timesWithoutZone(page), path).toEqual([]);
+      expect(
+        await seriousViolations(page, ['button-name', 'label', 'link-name'], '[role="dialog"]'),
+        name,
+      ).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       await focusIs('[data-opener]');

@@ -84,7 +84,12 @@ export const theme = createTheme({
     // Fields that may stay empty are rare, and said to be so where they are.
     InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45, blur: 2 } },
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+        // The library draws a cross alone, which says nothing to who listens.
+        closeButtonProps: { 'aria-label': texts.closeDialog },
+      },
       styles: { title: { fontSize: '1.1rem', fontWeight: 650, lineHeight: 1.35 } },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, p: 'lg', radius: 'md' } }),
