@@ -6,6 +6,7 @@ export { type ChallengeKind, type Passkey, relyingPartyOf } from './passkey.ts';
 export type { PasskeyQuestion } from './passkeys.ts';
 export {
   EMAIL_CHARACTERS_MAX,
+  EMAIL_MISMATCH,
   EMAIL_PATTERN,
   emailKey,
   PASSWORD_CHARACTERS_MAX,

@@ -38,3 +38,5 @@ export function emailKey(email: string): string {
 /** Loose on purpose: only the mail server knows which local parts exist. */
 export const EMAIL_PATTERN =
   '^[^\\s@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s@.<>"(),:;\\[\\]\\\\]+(\\.[^\\s@.<>"(),:;\\[\\]\\\\]+)*$';
+/** What somebody is told whose address does not match it. */
+export const EMAIL_MISMATCH = 'Must be an e-mail address, such as name@example.com.';

@@ -44,6 +44,16 @@ function errorsOf(schema: TSchema, value: unknown): [string, string][] {
 }
 
 describe('explain', () => {
+  test('a value without the pattern or format is told in the words of its schema, where it has some', () => {
+    const detailOf = (schema: object) =>
+      explain({ type: 'string', ...schema } as JsonSchema, ' ').map(({ detail }) => detail);
+    const words = { 'x-mismatch': 'Must be a name.' };
+    expect(detailOf({ pattern: '^[a-z]+$', ...words })).toEqual(['Must be a name.']);
+    expect(detailOf({ format: 'date-time', ...words })).toEqual(['Must be a name.']);
+    expect(detailOf({ pattern: '\\S' })).toEqual(['Must not be blank.']);
+    expect(detailOf({ pattern: '^[a-z]+$' })).toEqual(['Must match ^[a-z]+$.']);
+  });
+
   test.each<[string, unknown, [string, string][]]>([
     ['nothing wrong', { integer: 1 }, []],
     ['missing', {}, [['/integer', 'required']]],

@@ -28,6 +28,8 @@ export type JsonSchema = {
   minLength?: number;
   maxLength?: number;
   pattern?: string | RegExp;
+  /** What is said of a value that has not the pattern or format, whose own text says nothing to people. */
+  'x-mismatch'?: string;
   format?: string;
   minimum?: number;
   maximum?: number;
@@ -152,10 +154,18 @@ function walkString(schema: JsonSchema, value: string, pointer: string, errors: 
   } else if (schema.maxLength !== undefined && length > schema.maxLength) {
     errors.push({ pointer, code: 'too_long', detail: `Must have at most ${schema.maxLength} characters.` });
   } else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value)) {
-    errors.push({ pointer, code: 'invalid_format', detail: `Must match ${String(schema.pattern)}.` });
+    errors.push({ pointer, code: 'invalid_format', detail: mismatch(schema) });
   } else if (schema.format !== undefined && Format.Has(schema.format) && !Format.Test(schema.format, value)) {
-    errors.push({ pointer, code: 'invalid_format', detail: `Must be a valid ${schema.format}.` });
+    errors.push({ pointer, code: 'invalid_format', detail: mismatch(schema) });
   }
+}
+
+const NOT_BLANK = '\\S';
+
+function mismatch({ pattern, format, 'x-mismatch': words }: JsonSchema): string {
+  if (words !== undefined) return words;
+  if (pattern === undefined) return `Must be a valid ${format}.`;
+  return pattern === NOT_BLANK ? 'Must not be blank.' : `Must match ${String(pattern)}.`;
 }
 
 function walkNumber(schema: JsonSchema, value: number, pointer: string, errors: SchemaError[]): void {

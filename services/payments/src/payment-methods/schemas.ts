@@ -29,7 +29,11 @@ export const methodExample = {
 
 const HOLDER_NAME_LENGTH_MAX = 100;
 
-const RoutingNumber = Type.String({ format: ROUTING_NUMBER_FORMAT, examples: ['021000021'] });
+const RoutingNumber = Type.String({
+  format: ROUTING_NUMBER_FORMAT,
+  'x-mismatch': 'Must be the nine digits of a routing number; the last one checks the others.',
+  examples: ['021000021'],
+});
 const AccountType = oneOfStrings(['checking', 'savings']);
 const HolderType = oneOfStrings(['individual', 'business']);
 const Metadata = stringMap(METADATA_LIMITS);
@@ -42,6 +46,7 @@ const CreateBankAccount = Type.Object(
         routing_number: RoutingNumber,
         account_number: Type.String({
           pattern: '^[0-9A-Za-z-]{4,17}$',
+          'x-mismatch': 'Must be 4 to 17 letters, digits or hyphens.',
           description: 'Sealed at once, and shown by its last four characters from then on.',
         }),
         account_type: AccountType,

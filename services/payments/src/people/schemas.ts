@@ -1,5 +1,6 @@
 import {
   EMAIL_CHARACTERS_MAX,
+  EMAIL_MISMATCH,
   EMAIL_PATTERN,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
@@ -14,7 +15,11 @@ import type { SessionView } from './service.ts';
 const NAME_CHARACTERS_MAX = 200;
 
 export const PersonName = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
-export const Email = Type.String({ maxLength: EMAIL_CHARACTERS_MAX, pattern: EMAIL_PATTERN });
+export const Email = Type.String({
+  maxLength: EMAIL_CHARACTERS_MAX,
+  pattern: EMAIL_PATTERN,
+  'x-mismatch': EMAIL_MISMATCH,
+});
 export const NewPassword = Type.String({
   minLength: PASSWORD_CHARACTERS_MIN,
   maxLength: PASSWORD_CHARACTERS_MAX,

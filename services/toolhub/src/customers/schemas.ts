@@ -1,5 +1,6 @@
 import {
   EMAIL_CHARACTERS_MAX,
+  EMAIL_MISMATCH,
   EMAIL_PATTERN,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
@@ -35,7 +36,11 @@ const CustomerSchema = Type.Object(
 export const CustomerAnswer = Type.Object({ customer: CustomerSchema }, { title: 'Account' });
 
 export const Name = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' });
-export const NewEmail = Type.String({ maxLength: EMAIL_CHARACTERS_MAX, pattern: EMAIL_PATTERN });
+export const NewEmail = Type.String({
+  maxLength: EMAIL_CHARACTERS_MAX,
+  pattern: EMAIL_PATTERN,
+  'x-mismatch': EMAIL_MISMATCH,
+});
 export const NewPassword = Type.String({
   minLength: PASSWORD_CHARACTERS_MIN,
   maxLength: PASSWORD_CHARACTERS_MAX,

@@ -27,6 +27,7 @@ const DetailsBody = Type.Object(
         maxLength: ADDRESS_CHARACTERS_MAX,
         // Lines with a break between them.
         pattern: `^[^\\p{Cc}]*(\\r?\\n[^\\p{Cc}]*){0,${ADDRESS_LINES_MAX - 1}}$`,
+        'x-mismatch': `Must have at most ${ADDRESS_LINES_MAX} lines.`,
         description: 'The postal address, at most 8 lines.',
       }),
       Type.Null(),

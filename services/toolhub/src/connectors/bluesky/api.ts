@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connector.ts';
+import { pastedToken, serverAddress } from '../vendor-api/credential-fields.ts';
 import { createVendorApi, refusedBy, tokenRefused, type VendorAnswer } from '../vendor-api/request.ts';
 import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 
@@ -13,18 +14,16 @@ export const shape = shapeOf(TITLE);
 
 export const blueskyCredentialSchema = Type.Object(
   {
-    service: Type.String({
-      pattern: '^https?://[^\\s/?#@\\\\]{1,253}/?$',
-      description: 'Address of the server that has the account: https://bsky.social for most.',
-    }),
+    service: serverAddress(
+      'https://bsky.social',
+      'Address of the server that has the account: https://bsky.social for most.',
+    ),
     identifier: Type.String({
       pattern: '^@?[!-?A-~]{1,253}$|^[^\\s@]{1,100}@[^\\s@]{1,153}$',
+      'x-mismatch': 'Must be a handle, an e-mail address or a DID, without spaces.',
       description: 'Handle (name.bsky.social), e-mail address or DID of the account.',
     }),
-    app_password: Type.String({
-      pattern: '^[!-~]{1,256}$',
-      description: 'An app password, from Settings → Privacy and security → App passwords.',
-    }),
+    app_password: pastedToken(256, 'An app password, from Settings → Privacy and security → App passwords.'),
   },
   {
     additionalProperties: false,

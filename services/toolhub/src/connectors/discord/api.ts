@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type ToolContext } from '../connector.ts';
+import { pastedToken } from '../vendor-api/credential-fields.ts';
 import { type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
 import {
   boundSeconds,
@@ -21,10 +22,10 @@ export const shape = shapeOf(TITLE);
 
 export const discordCredentialSchema = Type.Object(
   {
-    bot_token: Type.String({
-      pattern: '^[!-~]{1,512}$',
-      description: 'Token of the bot, from the page of the application at discord.com/developers.',
-    }),
+    bot_token: pastedToken(
+      512,
+      'Token of the bot, from the page of the application at discord.com/developers.',
+    ),
   },
   {
     additionalProperties: false,

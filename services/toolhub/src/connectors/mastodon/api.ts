@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type ToolContext } from '../connector.ts';
+import { pastedToken, serverAddress } from '../vendor-api/credential-fields.ts';
 import { createVendorApi, refusedBy } from '../vendor-api/request.ts';
 import { fieldsOf, shapeOf } from '../vendor-api/shape.ts';
 
@@ -8,14 +9,14 @@ export const shape = shapeOf(TITLE);
 
 export const mastodonCredentialSchema = Type.Object(
   {
-    instance_url: Type.String({
-      pattern: '^https?://[^\\s/?#@\\\\]{1,253}/?$',
-      description: 'Address of the server that has the account, for example https://mastodon.social',
-    }),
-    access_token: Type.String({
-      pattern: '^[!-~]{1,2048}$',
-      description: 'Access token with read and write, from Preferences → Development → your application.',
-    }),
+    instance_url: serverAddress(
+      'https://mastodon.social',
+      'Address of the server that has the account, for example https://mastodon.social',
+    ),
+    access_token: pastedToken(
+      2_048,
+      'Access token with read and write, from Preferences → Development → your application.',
+    ),
   },
   {
     additionalProperties: false,

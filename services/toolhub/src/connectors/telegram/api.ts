@@ -21,6 +21,8 @@ export const telegramCredentialSchema = Type.Object(
     // Telegram's own form is number:text; what matters is that no character can change the path of the address.
     bot_token: Type.String({
       pattern: '^[A-Za-z0-9_:-]{1,200}$',
+      'x-mismatch':
+        'Must be the token as @BotFather wrote it, such as 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw.',
       description: 'Token of the bot, from @BotFather.',
     }),
   },

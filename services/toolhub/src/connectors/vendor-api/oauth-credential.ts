@@ -8,12 +8,12 @@ import {
   type ToolContext,
 } from '../connector.ts';
 import { readJsonAnswer } from './answer.ts';
+import { pastedToken } from './credential-fields.ts';
 import { momentOf } from './moment.ts';
 import { retryAfterSeconds, slowDown } from './request.ts';
 import { readTokens } from './tokens.ts';
 
-/** A token travels in a header, so it has no spaces and no line ends. */
-const token = (description: string) => Type.String({ pattern: '^[!-~]{1,8192}$', description });
+const token = (description: string) => pastedToken(8_192, description);
 
 /** What a customer stores for a platform with OAuth: pasted by hand, or made by the login in the browser. */
 export const oauthCredentialSchema = Type.Object(

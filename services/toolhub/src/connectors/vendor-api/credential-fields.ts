@@ -1,0 +1,19 @@
+import { Type } from 'typebox';
+
+/** Fields that the credentials of most platforms share. People paste them, so what is wrong with one is said in words. */
+
+/** A token travels in a header, so it has no spaces and no line ends. */
+export const pastedToken = (lengthMax: number, description: string) =>
+  Type.String({
+    pattern: `^[!-~]{1,${lengthMax}}$`,
+    'x-mismatch': 'Must be in one piece, without spaces.',
+    description,
+  });
+
+/** A server that anybody may run: where it is, without a path. */
+export const serverAddress = (example: string, description: string) =>
+  Type.String({
+    pattern: '^https?://[^\\s/?#@\\\\]{1,253}/?$',
+    'x-mismatch': `Must be the address of a server, such as ${example}.`,
+    description,
+  });
