@@ -17,6 +17,7 @@ export { ApiFormView, FormProblemView, RestoredNote } from './form/api-form.tsx'
 export { CalendarField } from './form/calendar-field.tsx';
 export { fromClockField, toClockField, viewersZone } from './form/clock-field.ts';
 export { drafts, useDraft } from './form/drafts.ts';
+export { SubmitButton } from './form/submit-button.tsx';
 export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';
 export { NarrowPage } from './shell/narrow-page.tsx';
 export { Page } from './shell/page.tsx';

@@ -54,6 +54,34 @@ export function testKeyboard(running: () => Running): void {
     await page.context().close();
   });
 
+  test('after a form is sent by its button the focus is at the field that was refused, else at the button again', {
+    timeout: 60_000,
+  }, async () => {
+    const { hub, chromium } = running();
+    const [name = '', value = ''] = (await signUp(hub.url)).cookie.split('=');
+    const { page, faults } = await openPage(chromium, hub.url, { viewport: DESKTOP });
+    page.setDefaultTimeout(STEP_MS);
+    await page.context().addCookies([{ name, value, url: hub.url }]);
+    await page.goto('/connections/mastodon');
+    await page.getByLabel('Instance URL').fill('mastodon.social');
+    await page.getByLabel('Access token').fill('with a space');
+    const connect = page.getByRole('button', { name: 'Test and connect' });
+    await connect.press('Enter');
+    await page.getByText('Must be the address of a server, such as https://mastodon.social.').waitFor();
+    await page.locator('input[name=instance_url][aria-invalid=true]:focus').waitFor();
+    await page.getByLabel('Instance URL').fill('https://mastodon.social');
+    await connect.press('Enter');
+    await page.getByText('Must be in one piece, without spaces.').waitFor();
+    await page.locator('input[name=access_token][aria-invalid=true]:focus').waitFor();
+    await page.goto('/settings');
+    const save = page.getByRole('button', { name: 'Save' });
+    await save.press('Enter');
+    await page.getByText('Saved').waitFor();
+    await page.locator('button:focus', { hasText: 'Save' }).waitFor();
+    expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
+    await page.context().close();
+  });
+
   test("the operator's tabs are one line on a phone, with the chosen one in view", {
     timeout: 60_000,
   }, async () => {

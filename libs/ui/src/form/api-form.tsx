@@ -1,6 +1,7 @@
-import { Alert, Button, Group, List, Stack } from '@mantine/core';
+import { Alert, Group, List, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { texts } from '../texts.ts';
+import { SubmitButton } from './submit-button.tsx';
 import type { ApiForm, FormProblem } from './use-api-form.ts';
 
 export function FormProblemView({ problem }: { problem: FormProblem | undefined }) {
@@ -46,14 +47,13 @@ export function ApiFormView<Values extends object>(props: {
 }) {
   const { api } = props;
   const button = (
-    <Button
-      type="submit"
-      loading={api.sending}
+    <SubmitButton
+      sending={api.sending}
       fullWidth={props.fullWidth ?? false}
       color={props.danger === true ? 'red.8' : 'brand'}
     >
       {props.submitLabel}
-    </Button>
+    </SubmitButton>
   );
   const problem = <FormProblemView problem={api.problem} />;
   const end = (

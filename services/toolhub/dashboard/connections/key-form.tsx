@@ -1,5 +1,5 @@
-import { ApiError } from '@libs/ui';
-import { Alert, Button, Group, Stack } from '@mantine/core';
+import { ApiError, SubmitButton } from '@libs/ui';
+import { Alert, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { texts } from '../texts.ts';
 import { fieldsOf, type Typed, valuesOf } from '../tools/schema.ts';
@@ -47,9 +47,7 @@ export function KeyForm({ platform }: { platform: Platform }) {
         />
         <Group justify="space-between">
           <SealedNote />
-          <Button type="submit" loading={busy}>
-            {words.test}
-          </Button>
+          <SubmitButton sending={busy}>{words.test}</SubmitButton>
         </Group>
       </Stack>
     </form>

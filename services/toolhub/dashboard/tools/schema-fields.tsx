@@ -1,5 +1,6 @@
 import { viewersZone } from '@libs/ui';
 import { Checkbox, NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { useEffect, useId } from 'react';
 import { texts } from '../texts.ts';
 import type { Field, FieldKind, Typed } from './schema.ts';
 
@@ -15,12 +16,21 @@ export interface SchemaFieldsProps {
   secret?: (name: string) => boolean;
 }
 
-/** One input per property of a schema, with the schema's own words as help. */
+/** One input per property of a schema, with the schema's own words as help; the first that was refused gets the focus. */
 export function SchemaFields(props: SchemaFieldsProps) {
-  return props.fields.map((field) => <SchemaField key={field.name} field={field} {...props} />);
+  const { fields, errors } = props;
+  const form = useId();
+  useEffect(() => {
+    if (Object.keys(errors).length === 0) return;
+    document.querySelector<HTMLElement>(`[id^="${form}"][aria-invalid="true"]`)?.focus();
+  }, [errors, form]);
+  return fields.map((field) => (
+    <SchemaField key={field.name} field={field} id={`${form}-${field.name}`} {...props} />
+  ));
 }
 
-function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps & { field: Field }) {
+function SchemaField(props: SchemaFieldsProps & { field: Field; id: string }) {
+  const { field, id, typed, errors, onType, secret } = props;
   const { name, kind, schema, required } = field;
   const shared = {
     label: labelOf(name),
@@ -29,7 +39,10 @@ function SchemaField({ field, typed, errors, onType, secret }: SchemaFieldsProps
       .join(' '),
     required,
     error: errors[name] ?? null,
+    // Not every component of the library says by itself to a screen reader that its field was refused.
+    'aria-invalid': name in errors ? true : undefined,
     name,
+    id,
   };
   const text = String(typed[name] ?? '');
   const type = (event: { currentTarget: { value: string } }) => onType(name, event.currentTarget.value);

@@ -6,10 +6,11 @@ import {
   Panel,
   ProblemView,
   RestoredNote,
+  SubmitButton,
   useDraft,
   wordsOfCode,
 } from '@libs/ui';
-import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { client, refresh } from '../api/client.ts';
@@ -95,14 +96,13 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
             <Text size="sm" c="dimmed">
               {words.counts}
             </Text>
-            <Button
-              type="submit"
-              loading={busy}
+            <SubmitButton
+              sending={busy}
               leftSection={<Icon name="bolt" size={16} />}
               disabled={!tool.enabled}
             >
               {words.run}
-            </Button>
+            </SubmitButton>
           </Group>
         </Stack>
       </form>
