@@ -200,6 +200,15 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await asked.getByRole('alert').getByText('Balance not empty').waitFor();
     await asked.getByRole('button', { name: 'Cancel' }).press('Enter');
     await asked.waitFor({ state: 'detached' });
+    // So does one whose form was sent.
+    await goTo(page, '/dashboard/payment-methods');
+    const adding = page.getByRole('button', { name: 'Add payment method' }).first();
+    await adding.evaluate((button) => button.setAttribute('data-opener', ''));
+    await adding.press('Enter');
+    await asked.getByText('Balance', { exact: true }).click();
+    await asked.getByRole('button', { name: 'Add', exact: true }).press('Enter');
+    await asked.waitFor({ state: 'detached' });
+    await focusIs('[data-opener]');
     // A secret that is shown after another dialog leads back to where the first was opened.
     await goTo(page, '/dashboard/keys');
     const opener = page.getByRole('button', { name: 'Make a key' }).first();

@@ -2,6 +2,9 @@ import { Button, type ButtonProps } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { isFocusNowhere } from '../show/focus-nearby.ts';
 
+/** A dialog that closes after its form was sent gives the focus back by itself, within a few milliseconds. */
+const DIALOG_CLOSED_MS = 50;
+
 /** The button of a form: it waits while the form is sent, and has the focus again when nothing else took it. */
 export function SubmitButton({
   sending,
@@ -10,9 +13,14 @@ export function SubmitButton({
   const button = useRef<HTMLButtonElement>(null);
   const wasSending = useRef(false);
   useEffect(() => {
-    // A button that waits is disabled, which takes the focus from it.
-    if (wasSending.current && !sending && isFocusNowhere()) button.current?.focus({ preventScroll: true });
+    const isSent = wasSending.current && !sending;
     wasSending.current = sending;
+    if (!isSent) return;
+    // A button that waits is disabled, which takes the focus from it.
+    const timer = setTimeout(() => {
+      if (isFocusNowhere()) button.current?.focus({ preventScroll: true });
+    }, DIALOG_CLOSED_MS);
+    return () => clearTimeout(timer);
   }, [sending]);
   return <Button {...rest} ref={button} type="submit" loading={sending} />;
 }
