@@ -44,7 +44,7 @@ function ClockView({ clock }: { clock: SandboxClock }) {
       <Facts
         facts={[
           [words.clockNow, <When key="now" at={clock.now} withZone />],
-          ['', <ClockState key="state" state={clock.state} />],
+          [words.clockState, <ClockState key="state" state={clock.state} />],
         ]}
       />
       <Group gap="xs">

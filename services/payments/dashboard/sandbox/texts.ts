@@ -8,6 +8,7 @@ export const sandbox = {
     running: 'It runs on from where you let it go.',
   },
   clockNow: 'Sandbox time',
+  clockState: 'State',
   clockNames: { real: 'Real time', frozen: 'Frozen', running: 'Running' },
   windows: 'Next ACH windows',
   setHint: (zone: string) => `Your time zone, ${zone}. The clock only goes forward.`,
