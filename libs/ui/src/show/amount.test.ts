@@ -7,7 +7,7 @@ test('amounts are shown and read', () => {
   expect(formatAmount(-5, 'usd')).toBe('-$0.05');
   expect(parseAmount('$1,234.5')).toBe(123_450);
   expect(parseAmount('12')).toBe(1_200);
-  for (const text of ['', '.', '1.234', '-1', '1e3', 'abc', '12.3.4'])
+  for (const text of ['', '.', '1.234', '-1', '1e3', 'abc', '12.3.4', '25,00', '1,5', '1,23456', '1234,567'])
     expect(parseAmount(text)).toBeUndefined();
 });
 

@@ -15,12 +15,16 @@ export function formatAmount(minor: number, currency = 'USD'): string {
   return formatOf(currency.toUpperCase()).format(minor / 10 ** FRACTION_DIGITS);
 }
 
+/** Commas part thousands and nothing else: who writes `25,00` means 25 and must not send 2,500. */
+const TYPED = /^(\d{1,13}|\d{1,3}(?:,\d{3}){1,3})(?:\.(\d{0,2}))?$/;
+
 /** `12.5`, `$1,234.56` and `12` as minor units; nothing where it is no amount. */
 export function parseAmount(text: string): number | undefined {
-  const plain = text.replaceAll(/[\s,$]/g, '');
-  const [, whole, fraction = ''] = /^(\d{1,13})(?:\.(\d{0,2}))?$/.exec(plain) ?? [];
+  const [, whole, fraction = ''] = TYPED.exec(text.replaceAll(/[\s$]/g, '')) ?? [];
   if (whole === undefined) return undefined;
-  return Number(whole) * 10 ** FRACTION_DIGITS + Number(fraction.padEnd(FRACTION_DIGITS, '0'));
+  return (
+    Number(whole.replaceAll(',', '')) * 10 ** FRACTION_DIGITS + Number(fraction.padEnd(FRACTION_DIGITS, '0'))
+  );
 }
 
 export function Amount({ minor, currency = 'USD' }: { minor: number; currency?: string }) {

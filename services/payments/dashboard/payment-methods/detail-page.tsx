@@ -21,6 +21,7 @@ import { client, refresh, useList, useObject } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
 import { paymentColumns } from '../payments/columns.tsx';
+import { wordsOfRefusal } from '../payments/refusal-words.ts';
 import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { accountOf, nameOf, railsOf } from './method.tsx';
@@ -113,6 +114,8 @@ function FundButton({ id }: { id: string }) {
   const api = useApiForm({
     initialValues: { amount: '1000.00' },
     validate: { amount: (value: string) => (parseAmount(value) ? null : texts.newPayment.notAnAmount) },
+    fieldOfCode: { amount_too_large: 'amount' },
+    wordsOf: (refusal) => wordsOfRefusal(refusal),
     send: async ({ amount }, idempotencyKey) => {
       const body = { amount: parseAmount(amount) };
       await client.post(`/v1/sandbox/payment_methods/${encodeURIComponent(id)}/fund`, body, {

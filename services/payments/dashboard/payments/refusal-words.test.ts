@@ -43,6 +43,7 @@ test('money is written as money', () => {
   expect(wordsOfRefusal({ code: 'insufficient_funds', body: { available: 990 } })).toBe(
     'The balance has $9.90 available. Send no more than that, or add money to it first.',
   );
+  expect(wordsOfRefusal({ code: 'amount_too_large', body: {} })).toBe('At most $99,999,999.99 at a time.');
 });
 
 test('all others keep the words of the server', () => {

@@ -1,5 +1,6 @@
 import type { ApiError } from '@libs/ui';
 import { formatAmount } from '@libs/ui/amount';
+import { AMOUNT_MAX } from '../../src/payments/payment.ts';
 import type { Payment, RailCandidate } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
@@ -18,6 +19,7 @@ export function wordsOfRefusal(
     return left === 0 ? words.refundNothingLeft : words.refundLeft(formatAmount(left, currency));
   if (code === 'insufficient_funds' && typeof available === 'number')
     return words.available(formatAmount(available, currency));
+  if (code === 'amount_too_large') return words.atMost(formatAmount(AMOUNT_MAX, currency));
   return undefined;
 }
 

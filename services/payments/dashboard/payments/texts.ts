@@ -173,6 +173,7 @@ export const refusals = {
   nextOfAll: 'choose other accounts or another amount',
   refundLeft: (amount: string) => `At most ${amount} of this payment can still be refunded.`,
   refundNothingLeft: 'All of this payment is refunded already, or on its way back.',
+  atMost: (amount: string) => `At most ${amount} at a time.`,
   available: (amount: string) =>
     `The balance has ${amount} available. Send no more than that, or add money to it first.`,
 } as const;

@@ -18,7 +18,7 @@ export function RefundButton({ payment }: { payment: Payment }) {
   const api = useApiForm({
     initialValues: { amount: (left / 100).toFixed(2), description: '' },
     validate: {
-      amount: (value: string) => (parseAmount(value) === undefined ? texts.newPayment.notAnAmount : null),
+      amount: (value: string) => (parseAmount(value) ? null : texts.newPayment.notAnAmount),
     },
     fieldOfCode: { refund_exceeds_payment: 'amount', insufficient_funds: 'amount' },
     wordsOf: (refusal) => wordsOfRefusal(refusal, { currency: payment.currency }),
