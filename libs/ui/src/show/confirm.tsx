@@ -11,6 +11,8 @@ export function ConfirmButton(props: {
   label: string;
   question: string;
   explanation?: string;
+  /** What the other button says, where “Cancel” could be taken for a yes. */
+  dismissLabel?: string;
   onConfirm: () => Promise<unknown>;
   danger?: boolean;
   size?: 'xs' | 'sm';
@@ -62,7 +64,7 @@ export function ConfirmButton(props: {
           {refusal === undefined ? null : <ProblemView error={refusal} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
-              {texts.cancel}
+              {props.dismissLabel ?? texts.cancel}
             </Button>
             <Button
               ref={answer}

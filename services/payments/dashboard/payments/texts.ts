@@ -118,6 +118,7 @@ export const payment = {
   refundDone: 'The refund is on its way.',
   cancel: 'Cancel payment',
   cancelQuestion: 'Cancel this payment?',
+  cancelNot: 'Keep it',
   cancelHint: 'It is still pending, so nothing has left. This cannot be taken back.',
   canceled: 'The payment is canceled.',
   again: 'Try again',

@@ -118,6 +118,7 @@ function PaymentActions({ payment }: { payment: Payment }) {
           danger
           label={words.cancel}
           question={words.cancelQuestion}
+          dismissLabel={words.cancelNot}
           explanation={words.cancelHint}
           onConfirm={async () => {
             await client.post(`/v1/payments/${payment.id}/cancel`);
