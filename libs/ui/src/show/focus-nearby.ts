@@ -29,10 +29,11 @@ export function useFocusNearby(button: RefObject<HTMLButtonElement | null>): () 
   }, []);
 }
 
-/** The person has gone on already. */
-function isElsewhere(button: HTMLElement): boolean {
+/** The person has gone on already, to what stays: a field of the button's own form goes with it. */
+function isElsewhere(button: HTMLButtonElement): boolean {
   const at = document.activeElement;
-  return !isFocusNowhere() && at !== button && at?.closest('[role="dialog"]') === null;
+  const goes = at === button || button.form?.contains(at) === true || at?.closest('[role="dialog"]') !== null;
+  return !isFocusNowhere() && !goes;
 }
 
 /** From the nearest to the farthest; each says whether it is still there and has taken the focus. */
