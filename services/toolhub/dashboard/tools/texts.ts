@@ -42,6 +42,7 @@ export const trial = {
   there: 'Go there',
   result: 'Result',
   notJson: 'This is no JSON.',
+  otherForm: 'This is not written as the tool takes it; the result below says how.',
   notConnected: (title: string) => `${title} is not connected yet, so this will be refused.`,
   connectNow: 'Connect it first',
   lost: 'No answer came',

@@ -29,7 +29,7 @@ interface TrialError {
   connect_url?: string;
   upgrade_url?: string;
   approval_url?: string;
-  errors?: { pointer: string; detail: string }[];
+  errors?: { pointer: string; code: string; detail: string }[];
 }
 
 interface Trial {
@@ -175,5 +175,11 @@ function ownPath(link: string): string {
 
 function fieldErrors({ content }: Trial): Record<string, string> {
   const faults = content.error?.errors ?? [];
-  return Object.fromEntries(faults.map(({ pointer, detail }) => [pointer.split('/')[1] ?? '', detail]));
+  return Object.fromEntries(
+    faults.map(({ pointer, code, detail }) => [
+      pointer.split('/')[1] ?? '',
+      // Of a text in another form the tool says the pattern, which is for programs.
+      code === 'invalid_format' ? words.otherForm : detail,
+    ]),
+  );
 }
