@@ -250,7 +250,9 @@ describe('the clock', () => {
   });
 
   test('gone past days whose files have left takes a late one along, under a name of its own', async () => {
-    const tenant = await tenantAt('2083-03-01', '09:00');
+    const tenant = await tenantAt('2083-02-26', '09:00');
+    await payOnce(tenant, { prefer: 'speed' });
+    await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
     const early = await payOnce(tenant, { prefer: 'speed' });
     await payOnce(tenant);
     await worker.drain();
@@ -269,15 +271,20 @@ describe('the clock', () => {
       );
       return rows.map(({ name }) => name.replace('ach-110000000-', ''));
     };
-    expect(await names()).toEqual(['20830301-A.ach', '20830301-B.ach', '20830301-C.ach', '20830302-A.ach']);
+    const before = ['20830226-A.ach', '20830226-B.ach'];
+    const monday = ['20830301-A.ach', '20830301-B.ach', '20830301-C.ach'];
+    expect(await names()).toEqual([...before, ...monday, '20830302-A.ach']);
     await house.database.query(`update jobs set ready_at = now() where name = 'payments.submit'`);
     await house.moveClock(tenant, fromNewYork('2083-03-05', '12:00'));
     for (const id of [early, ...late])
       expect(await history(tenant, id)).toBe('pending > processing > completed');
     const all = await names();
-    const letters = all.filter((name) => name.startsWith('20830301')).map((name) => name.at(-5));
-    expect(letters.sort()).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
-    expect(new Set(all).size).toBe(all.length);
+    const days = Map.groupBy(all, (name) => name.slice(0, 8));
+    expect(days.get('20830301')).toHaveLength(6);
+    for (const ofDay of days.values()) {
+      const letters = ofDay.map((name) => name.at(-5)).sort();
+      expect(letters.join('')).toBe('ABCDEFGHI'.slice(0, ofDay.length));
+    }
     expect((await house.check(tenant)).ok).toBe(true);
   });
 

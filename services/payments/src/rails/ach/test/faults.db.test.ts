@@ -46,6 +46,10 @@ describe('crashes', () => {
     expect(attempts).toBe(2);
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing');
     expect(await rig.states(id)).toEqual(['debit sent']);
+    // Nor can a bank have rejected it.
+    const [file] = await filesOf(tenant);
+    const rejected = await rejectFile(house.context, file?.id ?? '', { reason: 'a test', resend: false });
+    expect(rejected).toEqual({ ok: false, reason: 'not_sent' });
     rig.mendLine();
     await tick(house.context, tenant.id);
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');

@@ -232,6 +232,16 @@ describe('forced outcomes', () => {
     await expect(house.force(tenant, id, 'notify_of_change', 'C99')).rejects.toThrow();
   });
 
+  test('a notification for an account that was deleted changes nothing in it', async () => {
+    const id = await house.pay(tenant, { destinationId: 'pm_deleted_later' });
+    await reach(id, 'pending > processing > completed');
+    await house.methods.remove(tenant, 'pm_deleted_later');
+    const key = { tenantId: tenant.id, id: 'pm_deleted_later' };
+    const before = await house.methods.find(house.database, [key]);
+    await house.force(tenant, id, 'notify_of_change', 'C05');
+    expect(await house.methods.find(house.database, [key])).toEqual(before);
+  });
+
   test('a payment that was ended by order is left alone by the network', async () => {
     const id = await house.pay(tenant, { sourceId: 'pm_test_ach_return_r01' });
     await expect.poll(async () => (await house.get(tenant, id)).status, { interval: 5 }).toBe('processing');

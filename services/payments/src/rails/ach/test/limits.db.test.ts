@@ -13,11 +13,12 @@ const LARGEST = 9_999_999_999;
 const FILE_TOTAL_MAX = 999_999_999_999;
 
 /** A bank that takes every file, and whose folder of answers can be closed. */
-const sent: Pick<OutboundFile, 'name' | 'content'>[] = [];
+const sent: Pick<OutboundFile, 'name' | 'content' | 'isUploaded'>[] = [];
 let isListable = true;
 const bank: AchTransport = {
-  async send({ name, content }) {
-    sent.push({ name, content });
+  async send({ name, content, isUploaded, noteUploaded }) {
+    sent.push({ name, content, isUploaded });
+    await noteUploaded();
     return { ok: true };
   },
   async collect() {
@@ -79,6 +80,7 @@ test('[P-5.19] sums beyond ten digits of a batch and twelve of a file are split,
     return read.file.batches.map(({ entries }) => entries.reduce((sum, entry) => sum + entry.amountCents, 0));
   });
   expect(sent.map(({ name }) => name.at(-5))).toEqual(['A', 'B']);
+  expect(sent.map(({ isUploaded }) => isUploaded)).toEqual([false, false]);
   expect(Math.max(...files.flat())).toBe(LARGEST);
   for (const batches of files)
     expect(batches.reduce((sum, total) => sum + total, 0)).toBeLessThanOrEqual(FILE_TOTAL_MAX);

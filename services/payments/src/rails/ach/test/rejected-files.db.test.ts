@@ -100,6 +100,20 @@ test('[P-5.16] a credit whose debit is good leaves again, and a refused one give
   expect((await house.get(failed.tenant, failed.id)).failure).toMatchObject({ code: 'file_refused' });
 });
 
+test('[P-5.16] a debit whose file is rejected days later leaves in the window that comes then', async () => {
+  organisations += 1;
+  const tenant = await house.addTenant(`org_rejected_${organisations}`);
+  await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
+  const id = await house.pay(tenant);
+  await house.idle();
+  await house.moveClock(tenant, fromNewYork('2083-03-03', '12:00'));
+  await rejectFileOf({ tenant, id }, 'debit', true);
+  const [debit] = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  expect(debit).toMatchObject({ state: 'queued', dueAt: fromNewYork('2083-03-03', '22:30'), sentAs: null });
+  await comeToAnEnd(tenant);
+  expect(await legStates(house, tenant, id)).toEqual({ debit: 'settled', credit: 'settled' });
+});
+
 test('[P-5.16] a file is rejected while nothing else works on its scope', async () => {
   const { tenant, id } = await payOut();
   const fileId = await fileOf({ tenant, id }, 'credit');
