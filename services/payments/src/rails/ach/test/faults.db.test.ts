@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
+import type { SendResult } from '../bank/transport.ts';
 import { readNacha } from '../nacha/read.ts';
 import { fileDue } from '../outgoing/filing.ts';
 import { rejectFile } from '../outgoing/rejecting.ts';
 import { sendFiles } from '../outgoing/sending.ts';
 import { tick } from '../work/tick.ts';
 import { type BreakableHouse, openBreakableHouse } from './breakable-house.ts';
+import { whileScopeIsBusy } from './busy-scope.ts';
 import { type House, historyOf } from './house.ts';
 
 let rig: BreakableHouse;
@@ -130,6 +132,21 @@ describe('crashes', () => {
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
     expect(await rig.states(id)).toEqual(['debit returned']);
   });
+
+  test.each<[string, string, SendResult]>([
+    ['took', 'debit sent', { ok: true }],
+    ['refused', 'debit refused', { ok: false, reasons: ['a test'] }],
+  ])(
+    'that the bank %s a file is noted while nothing else works on its scope',
+    async (_what, state, result) => {
+      const id = await rig.pay();
+      await rig.setClock('2083-03-01', '23:00');
+      rig.onLine.send = async () => result;
+      await fileDue(house.context, tenant.id, fromNewYork('2083-03-01', '23:00'));
+      await whileScopeIsBusy(house, tenant.id, () => sendFiles(house.context, tenant.id));
+      expect(await rig.states(id)).toEqual([state]);
+    },
+  );
 
   test('ten workers at once move every payment once', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => house.pay(tenant)));
