@@ -7,6 +7,7 @@ import { readNacha } from '../nacha/read.ts';
 import { fileDue } from '../outgoing/filing.ts';
 import { rejectFile } from '../outgoing/rejecting.ts';
 import { sendFiles } from '../outgoing/sending.ts';
+import { settleDue } from '../work/settling.ts';
 import { tick } from '../work/tick.ts';
 import { type BreakableHouse, openBreakableHouse } from './breakable-house.ts';
 import { whileScopeIsBusy } from './busy-scope.ts';
@@ -27,7 +28,7 @@ beforeEach(async () => {
 
 async function filesOf({ id }: Tenant): Promise<{ id: string; refusal: string | null }[]> {
   const { rows } = await house.database.query<{ id: string; refusal: string | null }>(
-    'select id, refusal from ach_files where scope = $1',
+    'select id, refusal from ach_files where scope = $1 order by id',
     [id],
   );
   return rows;
@@ -231,17 +232,37 @@ describe('late', () => {
     expect(rows).toEqual([{ name: file.name, as_of: hour }]);
   });
 
-  test('an entry that is queued while a later step is under way leaves as of its own hour', async () => {
-    const id = await rig.pay();
-    const [due, later] = [fromNewYork('2083-03-01', '22:30'), fromNewYork('2083-03-03', '10:30')];
-    await fileDue(house.context, tenant.id, later);
+  test('entries that are queued while a later step is under way leave each as of its own hour', async () => {
+    const ids = [await rig.pay(), await rig.pay({ prefer: 'speed' })];
+    const later = fromNewYork('2083-03-03', '10:30');
+    expect(await fileDue(house.context, tenant.id, later)).toBe(1);
+    expect(await fileDue(house.context, tenant.id, later)).toBe(1);
     await sendFiles(house.context, tenant.id);
-    const { rows } = await house.database.query('select as_of, refusal from ach_files where scope = $1', [
-      tenant.id,
-    ]);
-    expect(rows).toEqual([{ as_of: due, refusal: null }]);
+    const { rows } = await house.database.query(
+      'select as_of, refusal from ach_files where scope = $1 order by id',
+      [tenant.id],
+    );
+    expect(rows).toEqual(
+      ['10:15', '22:30'].map((hour) => ({ as_of: fromNewYork('2083-03-01', hour), refusal: null })),
+    );
     await house.moveClock(tenant, fromNewYork('2083-03-05', '12:00'));
-    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');
+    for (const id of ids)
+      expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');
+  });
+
+  test('only what was at the bank before its answers were fetched settles', async () => {
+    const [early, late] = [await rig.pay({ prefer: 'speed' }), await rig.pay()];
+    const now = fromNewYork('2083-03-01', '23:00');
+    while ((await fileDue(house.context, tenant.id, now)) > 0) await sendFiles(house.context, tenant.id);
+    const [first] = await filesOf(tenant);
+    const settling = {
+      scope: tenant.id,
+      asOf: fromNewYork('2083-03-02', '12:00'),
+      fileIds: [first?.id ?? ''],
+    };
+    expect(await settleDue(house.context, settling)).toBe(1);
+    expect(await rig.states(early)).toEqual(['credit queued', 'debit settled']);
+    expect(await rig.states(late)).toEqual(['debit sent']);
   });
 });
 
