@@ -50,6 +50,14 @@ describe('login and consent', () => {
     expect((await exchange(url, client, code, pkce)).status).toBe(200);
   });
 
+  test('[TH-4.5] who is logged in by now is led on from the login page, and from that of a new account', async () => {
+    const stranger = await new Browser().open(authorizeUrl(url, client, newPkce()));
+    for (const address of [stranger.url, stranger.url.replace('/oauth/login', '/oauth/signup')]) {
+      const page = await account.browser.open(address);
+      expect(page.text).toContain('name="decision"');
+    }
+  });
+
   test('[TH-13] the forms also take what is sent to the address of their page', async () => {
     const browser = new Browser();
     const post = (page: string, fields: Record<string, string>) =>

@@ -264,6 +264,25 @@ describe('upkeep', () => {
     },
   );
 
+  test('[TH-6.11] a token that nobody can open holds up the renewal of no other', async () => {
+    const trial = trialOf('facebook');
+    const rig = rigFor(trial);
+    const endingIn = (days: number) =>
+      connected(rig, {
+        ...{ ...trial, credential: () => ({ ...trial.credential(), expires_at: inMs(days * DAY_MS) }) },
+      });
+    const lost = await endingIn(9);
+    const other = await endingIn(10);
+    await db.database.query(`update credentials set sealed = '\\x00' where customer_id = $1`, [lost]);
+    await work(rig);
+    expect(await endOf(rig, other, 'facebook')).toBeGreaterThan(now().getTime() + 50 * DAY_MS);
+    expect(rig.unreadable).toMatchObject([{ key: { customerId: lost } }]);
+    const { rows } = await db.database.query('select 1 from credentials where lease_id is not null');
+    expect(rows).toEqual([]);
+    await db.database.query('delete from credentials where customer_id = $1', [lost]);
+    await rig.connectors.close();
+  });
+
   test('[TH-6.11] nobody is warned of a token that calls renew, nor of an account of the operator', async () => {
     const trial = trialOf('slack');
     const rig = rigFor(trial);

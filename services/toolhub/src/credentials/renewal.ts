@@ -104,9 +104,10 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
     row: CredentialRow,
     { leaseId, isRefused, isAhead = false }: RenewInput & { leaseId: string },
   ): Promise<RenewalResult> {
-    const credential = vault.open(row, row.sealed);
+    let credential: unknown;
     let outcome: RefreshOutcome;
     try {
+      credential = vault.open(row, row.sealed);
       outcome = await refreshAtPlatform(row, credential);
       deps.countRefresh?.(row.platform, outcome.kind === 'refused' ? 'refused' : 'renewed');
       if (outcome.kind === 'refused' && isAhead && worksStill(row)) {
