@@ -169,9 +169,13 @@ test('[TH-4] an account that has all the tokens it may have is told so on the pa
 
 test('[TH-4] a denied connection says so', async () => {
   const owner = await signUp(url);
-  const page = await owner.browser.fetch(await toCallback(owner, 'deny'));
+  const callback = await toCallback(owner, 'deny');
+  const page = await owner.browser.fetch(callback);
   expect(page.status).toBe(400);
   expect(page.text).toContain('You did not allow the connection.');
+  // The state is gone, and with it what is known of the answer.
+  const again = await owner.browser.fetch(callback);
+  expect([again.status, again.text]).toEqual([400, expect.stringContaining('ended without a result')]);
 });
 
 test('[TH-4] the answer of another account cannot be planted in a browser', async () => {

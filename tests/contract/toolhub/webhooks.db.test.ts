@@ -333,6 +333,27 @@ describe('a dead letter', () => {
     expect((await deadLetters(api))[0].attempts.length).toBe(8);
   });
 
+  test('is counted for the operator, who finds those first whose deliveries were given up last', async () => {
+    const [first, second] = [await setUp(), await setUp()];
+    const { id } = await makeDeadLetter(first.api, first.path);
+    await makeDeadLetter(second.api, second.path);
+    const own = [first.customer.id, second.customer.id];
+    const admin = apiOf(service.url, ADMIN_TOKEN);
+    const listed = async () =>
+      (await admin('GET', '/api/admin/webhooks/dlq')).body.data
+        .map((entry: { customer_id: string; count: number }) => [entry.customer_id, entry.count])
+        .filter(([customerId]: [string]) => own.includes(customerId));
+    expect(await listed()).toEqual([
+      [second.customer.id, 1],
+      [first.customer.id, 1],
+    ]);
+    // One that is replayed and dies again was given up last.
+    expect((await first.api('POST', `/api/webhooks/dlq/${id}/replay`)).status).toBe(202);
+    expect(await listed()).toEqual([[second.customer.id, 1]]);
+    await expect.poll(async () => (await deadLetters(first.api))[0]?.id).toBe(id);
+    expect((await listed()).map(([customerId]: [string]) => customerId)).toEqual(own);
+  });
+
   test('outlives its webhook, and waits for a new one to be replayed', async () => {
     const { api, path } = await setUp();
     const { id, event_id } = await makeDeadLetter(api, path);

@@ -86,14 +86,15 @@ export async function resealSecret(db: Queryable, config: StoredConfig, secretSe
   );
 }
 
-/** Whose deliveries were given up, those with the newest first. */
+/** Whose deliveries were given up, those first where that was last; one that was replayed may die again. */
 export async function listCustomersWithDeadLetters(
   db: Queryable,
   limit: number,
 ): Promise<{ customerId: string; count: number; newestAt: Date }[]> {
   const { rows } = await db.query<{ customer_id: string; count: number; newest_at: Date }>(
     `select tenant_id as customer_id, count(*) as count, max(finished_at) as newest_at
-     from ${DELIVERY_SCHEMA}.deliveries where status = 'dead' group by tenant_id order by max(id) desc limit $1`,
+     from ${DELIVERY_SCHEMA}.deliveries where status = 'dead' group by tenant_id
+     order by max(finished_at) desc, tenant_id limit $1`,
     [limit],
   );
   return rows.map((row) => ({ customerId: row.customer_id, count: row.count, newestAt: row.newest_at }));
