@@ -28,6 +28,7 @@ const beta = createPlatform('beta', time.now);
 let db: TestDatabase;
 let telegram: Server;
 let asked = 0;
+let answered = 404;
 let services: [Instance, Instance];
 
 beforeAll(async () => {
@@ -35,7 +36,7 @@ beforeAll(async () => {
   // Where the third platform is: it answers everyone, and counts.
   telegram = createServer((_request, response) => {
     asked += 1;
-    setTimeout(() => response.writeHead(404).end('{}'), 100);
+    setTimeout(() => response.writeHead(answered).end('{}'), 100);
   });
   await new Promise<void>((started) => telegram.listen(0, '127.0.0.1', started));
   const options = {
@@ -61,6 +62,7 @@ beforeEach(() => {
     platform.respond = async () => ({ status: 'ok', message: null });
   }
   asked = 0;
+  answered = 404;
 });
 
 interface Shown {
@@ -246,6 +248,14 @@ describe('without a customer', () => {
     }
     expect(alpha.probes).toEqual([]);
     expect((await ask(undefined, 1)).cached).toBe(true);
+  });
+
+  test('[TH-10.3] a platform that answers with an error of its own is degraded', async () => {
+    time.advance(11 * MINUTE_MS);
+    answered = 500;
+    expect((await ask(undefined)).platforms.at(-1)).toMatchObject({
+      ...{ platform: 'telegram', status: 'degraded', message: 'The platform answered 500.' },
+    });
   });
 
   test("[TH-10.3] a platform that is down is shown without the operator's own addresses", async () => {

@@ -283,18 +283,21 @@ describe('upkeep', () => {
     await rig.connectors.close();
   });
 
-  test('[TH-6.11] nobody is warned of a token that calls renew, nor of an account of the operator', async () => {
+  test('[TH-6.11] nobody is warned of a token that calls renew or that has ended, nor of an account of the operator', async () => {
     const trial = trialOf('slack');
     const rig = rigFor(trial);
     const ending = { ...trial, credential: () => ({ ...trial.credential(), expires_at: inMs(DAY_MS) }) };
     const customerId = await connected(rig, ending);
+    const late = await connected(rig, {
+      ...{ ...trial, credential: () => ({ access_token: 'mine', expires_at: inMs(-DAY_MS) }) },
+    });
     await db.database.query(
       `insert into credentials (customer_id, platform, slot, account, status, sealed, expires_at, refreshable,
          created_at, updated_at) values ('internal', 'slack', 'ops', 'ops', 'connected', '', $2, false, $1, $1)`,
       [now(), inMs(DAY_MS)],
     );
     await work(rig);
-    expect([await events(customerId), await events('internal')]).toEqual([[], []]);
+    expect([await events(customerId), await events(late), await events('internal')]).toEqual([[], [], []]);
     await rig.connectors.close();
   });
 

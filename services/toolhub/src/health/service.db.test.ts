@@ -140,9 +140,13 @@ describe('a probe', () => {
     expect((await health.forCustomer(customerId)).cached).toBe(true);
   });
 
-  it('whose token cannot be renewed now says that the platform is down', async () => {
-    const expires_at = new Date(Date.now() - 1_000).toISOString();
+  it.each([
+    ['is over', -1_000],
+    ['is refused', 3_600_000],
+  ])('whose token %s and cannot be renewed now says that the platform is down', async (_why, endsInMs) => {
+    const expires_at = new Date(Date.now() + endsInMs).toISOString();
     const customerId = await newAccount({ token: 'r', expires_at, renewable: true });
+    platform.revoked.add('r');
     platform.connector.refresh = () =>
       Promise.reject(new ConnectorError('platform_unavailable', 'no renewal now'));
     expect(await firstOf(startHealth(), customerId)).toMatchObject({
@@ -266,6 +270,17 @@ describe('the watch', () => {
       [customers[7], customers[120]].map((customer_id) => ({ customer_id, type: 'credential.expired' })),
     );
     expect(errors).toEqual([]);
+  });
+
+  it('goes on where the accounts of one customer cannot be looked at', async () => {
+    const [bad, good] = [await newAccount({ token: 'bad' }), await newAccount({ token: 'good' })];
+    const { list } = rig.credentials;
+    rig.credentials.list = (input) =>
+      input.customerId === bad ? Promise.reject(new Error('no database')) : list(input);
+    await jobOf(startHealth(), 'health.watch_page')({ after: '' });
+    expect(platform.probes).toEqual(['good']);
+    expect((await startHealth().forCustomer(good)).cached).toBe(true);
+    expect(errors).toMatchObject([{ message: 'no database' }]);
   });
 
   it('asks nobody twice within the time that reports are kept', async () => {
