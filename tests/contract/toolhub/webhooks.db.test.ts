@@ -76,7 +76,8 @@ describe('the configuration', () => {
     expect(again.status).toBe(201);
     expect(again.body.webhook_secret).not.toBe(secret);
     expect(again.body.events).toEqual(EVENTS);
-    expect((await api('GET', CONFIG)).body.events).toEqual(EVENTS);
+    const { created_at } = again.body;
+    expect((await api('GET', CONFIG)).body).toMatchObject({ events: EVENTS, created_at });
 
     expect((await api('DELETE', CONFIG)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect((await api(method, CONFIG)).status).toBe(404);

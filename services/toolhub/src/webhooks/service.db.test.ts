@@ -7,6 +7,7 @@ import { startReceiver } from '../../../../libs/webhooks/test/receiver.ts';
 import { createEmitEvent } from '../events/service.ts';
 import { migrationSource } from '../schema.ts';
 import { createWebhooks, type Webhooks, type WebhooksDependencies } from './service.ts';
+import { findConfig, resealSecret, type StoredConfig } from './store.ts';
 
 // The service alone, on a real database and with a real receiver.
 
@@ -210,6 +211,19 @@ describe('the key that seals secrets', () => {
     const newKey = createSealer({ keys: [NEW_KEY] });
     await expect.poll(async () => newKey.needsReseal(await sealed())).toBe(false);
     expect(newKey.openText(await sealed(), `webhook_secret ${customerId}`)).toBe(secret);
+  });
+
+  it('is rotated while a new secret is made: the new one stays', async () => {
+    const webhooks = await start();
+    const { customerId, webhookUrl } = await addCustomer();
+    const configure = () => webhooks.configure({ customerId, webhookUrl, events: null, standing });
+    const stored = async () => (await findConfig(db.database, customerId)) as StoredConfig;
+    await configure();
+    const old = await stored();
+    await configure();
+    const made = await stored();
+    await resealSecret(db.database, old, Buffer.from('the old secret, sealed anew'));
+    expect(await stored()).toEqual(made);
   });
 
   it('is lost: the event dies as a letter that can be replayed, and is never sent without a signature', async () => {
