@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
+import type { Connector } from '../../../services/toolhub/src/connectors/connector.ts';
 import { callTool, type Era } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { call, makeToken } from '../../../services/toolhub/test/accounts.ts';
+import { createToolhubDatabase, startInstance } from '../../../services/toolhub/test/instance.ts';
 import { type Answer, type Customer, newCustomer } from './customer.ts';
 
 /** A tool of the test platform that sends. */
@@ -14,6 +16,22 @@ export interface Person extends Customer {
 }
 
 type Waiting = { code: string; approval_id: string; approval_url: string; expires_at: string };
+
+/** Two processes on one database, with the test platform. */
+export async function startTwoHubs(connector: Connector, now: () => Date) {
+  const db = await createToolhubDatabase();
+  const options = { now, connectors: [connector], env: { TOOLHUB_RATE: '0' } };
+  const here = await startInstance(db.url, options);
+  const there = await startInstance(db.url, options);
+  return {
+    ...{ here, there, database: db.database },
+    async close(): Promise<void> {
+      await here.stop();
+      await there.stop();
+      await db.drop();
+    },
+  };
+}
 
 /** People, their clients and the calls that wait for them, on what runs by the time they are asked for. */
 export function approvalRig(here: () => string) {

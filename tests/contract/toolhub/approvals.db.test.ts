@@ -1,19 +1,11 @@
-// Calls that wait for a person, over two processes on one database: rules, waiting, decisions, and the run that follows.
-import type { TestDatabase } from '@libs/db/testing';
+// Calls that wait for a person, over two processes on one database: rules, waiting, and what is not allowed.
 import { withinASecond } from '@libs/runtime/testing';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
 import { rpc } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { call, makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
-import {
-  createToolhubDatabase,
-  type Instance,
-  startInstance,
-} from '../../../services/toolhub/test/instance.ts';
-import { ALL, approvalRig, type Person, SEND } from './approval-rig.ts';
-import type { Customer } from './customer.ts';
+import { approvalRig, SEND, startTwoHubs } from './approval-rig.ts';
 import { createTime } from './time.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,27 +13,18 @@ const DELETE = 'alpha_delete_note';
 const time = createTime();
 const { connector, log } = testPlatform('alpha');
 
-let db: TestDatabase;
-let here: Instance;
-let there: Instance;
+let hubs: Awaited<ReturnType<typeof startTwoHubs>>;
 
 beforeAll(async () => {
-  db = await createToolhubDatabase();
-  const options = { now: time.now, connectors: [connector], env: { TOOLHUB_RATE: '0' } };
-  here = await startInstance(db.url, options);
-  there = await startInstance(db.url, options);
+  hubs = await startTwoHubs(connector, time.now);
 });
-afterAll(async () => {
-  await here?.stop();
-  await there?.stop();
-  await db?.drop();
-});
+afterAll(() => hubs?.close());
 beforeEach(() => {
   log.calls.length = 0;
   log.during = async () => {};
 });
 
-const { newPerson, newCareful, asPerson, setRules, send, waitFor, used } = approvalRig(() => here.url);
+const { newPerson, newCareful, asPerson, setRules, send, waitFor, used } = approvalRig(() => hubs.here.url);
 
 describe('rules', () => {
   test('[TH-11.10] are none at first, are set whole, and name every tool that cannot wait', async () => {
@@ -65,23 +48,23 @@ describe('rules', () => {
 
   test('[TH-11.12] an OAuth client cannot end that it has to ask', async () => {
     const ada = await newCareful();
-    const client = await registerClient(here.url);
+    const client = await registerClient(hubs.here.url);
     const scope = 'tools:write account:read account:write';
-    const { access_token: token } = await obtainTokens(here.url, ada, client, { scope });
+    const { access_token: token } = await obtainTokens(hubs.here.url, ada, client, { scope });
     const none = { send: false, delete: false, tools: {} };
-    const ended = await call(`${here.url}/api/approvals/rules`, { method: 'PUT', token, body: none });
+    const ended = await call(`${hubs.here.url}/api/approvals/rules`, { method: 'PUT', token, body: none });
     expect([ended.status, ended.body.code]).toEqual([403, 'person_required']);
     await waitFor({ ...ada, tools: token }, { text: 'hello' });
-    const { body } = await call(`${here.url}/api/approvals?status=pending`, { token });
+    const { body } = await call(`${hubs.here.url}/api/approvals?status=pending`, { token });
     expect(body).toMatchObject({ data: [{ client: { id: client.client_id } }] });
   });
 
   test('[TH-4.17] what would be sent is not shown to a token that only sees the account', async () => {
     const ada = await newCareful();
     const { approval_id: id } = await waitFor(ada, { text: 'for Grace alone' });
-    const { token } = await makeToken(here.url, ada, { scopes: ['account:read'] });
+    const { token } = await makeToken(hubs.here.url, ada, { scopes: ['account:read'] });
     for (const path of ['/api/approvals', `/api/approvals/${id}`]) {
-      const { status, body } = await call(here.url + path, { token });
+      const { status, body } = await call(hubs.here.url + path, { token });
       expect(status).toBe(200);
       expect(JSON.stringify(body)).not.toContain('for Grace');
       const [shown = body] = (body.data as (typeof body)[] | undefined) ?? [];
@@ -91,7 +74,7 @@ describe('rules', () => {
 
   test('[TH-11.10] decide by class and by tool, in every process within a second', async () => {
     const ada = await newPerson();
-    const waits = async (tool: string, url = there.url) =>
+    const waits = async (tool: string, url = hubs.there.url) =>
       (await send(ada, { text: tool }, { tool, url })).error?.code === 'approval_required';
     expect(await waits(SEND)).toBe(false);
     await setRules(ada, { send: true, delete: false, tools: {} });
@@ -127,14 +110,14 @@ describe('a call that waits', () => {
         approval_id: expect.stringMatching(/^apr_[0-9a-z]{26}$/),
         expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       });
-      expect(error?.approval_url).toBe(`${here.url}/approvals?id=${error?.approval_id}`);
+      expect(error?.approval_url).toBe(`${hubs.here.url}/approvals?id=${error?.approval_id}`);
       const leftMs = Date.parse(error?.expires_at ?? '') - time.now().getTime();
       expect(leftMs).toBeGreaterThan(23.9 * HOUR_MS);
       expect(leftMs).toBeLessThanOrEqual(24 * HOUR_MS);
     }
     expect(log.calls).toEqual([]);
     expect(await used(ada)).toBe(0);
-    const { body } = await call(`${here.url}/api/audit`, { token: ada.token });
+    const { body } = await call(`${hubs.here.url}/api/audit`, { token: ada.token });
     const actions = (body as { data: { action: string; outcome: string }[] }).data.map(
       ({ action, outcome }) => `${action} ${outcome}`,
     );
@@ -177,7 +160,10 @@ describe('a call that waits', () => {
     const ada = await newCareful();
     const { approval_id: id } = await waitFor(ada, { text: 'hello' });
     for (const decision of ['allow', 'deny']) {
-      const tried = await call(`${here.url}/api/approvals/${id}/${decision}`, { token: ada.token, body: {} });
+      const tried = await call(`${hubs.here.url}/api/approvals/${id}/${decision}`, {
+        token: ada.token,
+        body: {},
+      });
       expect([tried.status, tried.body.code]).toEqual([403, 'person_required']);
     }
     const allowed = await asPerson(ada, 'POST', `/api/approvals/${id}/allow`, { remember: 'once' });
@@ -193,7 +179,7 @@ describe('a call that waits', () => {
   test('[TH-11.16] is sealed in the database, and gone with its customer', async () => {
     const ada = await newCareful();
     await waitFor(ada, { text: 'for nobody else to read' });
-    const find = () => db.database.query('select * from approvals where customer_id = $1', [ada.id]);
+    const find = () => hubs.database.query('select * from approvals where customer_id = $1', [ada.id]);
     const { rows } = await find();
     expect(JSON.stringify(rows)).not.toContain('nobody else');
     expect(
@@ -225,7 +211,7 @@ describe('a call that waits', () => {
     const ada = await newCareful();
     const asked = await Promise.all(
       Array.from({ length: 16 }, (_, nth) =>
-        send(ada, { text: 'hello' }, { url: nth % 2 === 0 ? here.url : there.url }),
+        send(ada, { text: 'hello' }, { url: nth % 2 === 0 ? hubs.here.url : hubs.there.url }),
       ),
     );
     expect(new Set(asked.map(({ error }) => error?.approval_id)).size).toBe(1);
@@ -234,170 +220,13 @@ describe('a call that waits', () => {
   test('[TH-11.11] waits with others that fill 64 MiB at most', async () => {
     const ada = await newCareful();
     const { approval_id: id } = await waitFor(ada, { text: 'long' });
-    await db.database.query(
+    await hubs.database.query(
       `update approvals set sealed_arguments = convert_to(repeat('x', 64 * 1024 * 1024 - 10), 'UTF8') where id = $1`,
       [id],
     );
     expect((await send(ada, { text: 'one more' })).error?.code).toBe('rate_limited');
-    await db.database.query('delete from approvals where id = $1', [id]);
+    await hubs.database.query('delete from approvals where id = $1', [id]);
     await waitFor(ada, { text: 'one more' });
-  });
-});
-
-describe('after it was allowed', () => {
-  const allow = async (person: Customer, id: string, remember = 'once') =>
-    expect((await asPerson(person, 'POST', `/api/approvals/${id}/allow`, { remember })).status).toBe(200);
-
-  test('[TH-11.13] the same call with approval_id runs once, however many come at once to both processes', async () => {
-    const ada = await newCareful();
-    const text = 'hello';
-    const { approval_id } = await waitFor(ada, { text });
-    expect((await send(ada, { text, approval_id })).error?.code).toBe('approval_required');
-    await allow(ada, approval_id);
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, nth) =>
-        send(ada, { text, approval_id }, { url: nth % 2 === 0 ? here.url : there.url }),
-      ),
-    );
-    expect(answers.map(({ content }) => content)).toEqual(Array(12).fill({ number: 1 }));
-    expect(log.calls).toMatchObject([{ tool: SEND, args: { text } }]);
-    expect(log.calls[0]?.args).toEqual({ text });
-    expect(await used(ada)).toBe(1);
-    expect((await asPerson(ada, 'GET', `/api/approvals/${approval_id}`)).body.status).toBe('used');
-    // Without it, it is another call, which waits again.
-    expect((await waitFor(ada, { text })).approval_id).not.toBe(approval_id);
-  });
-
-  test('[TH-11.13] the same call with the same idempotency_key runs once', async () => {
-    const ada = await newCareful();
-    const args = { text: 'hello', idempotency_key: 'k1' };
-    const { approval_id } = await waitFor(ada, args);
-    await allow(ada, approval_id);
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, nth) => send(ada, args, { url: nth % 2 === 0 ? here.url : there.url })),
-    );
-    expect(answers.map(({ content }) => content)).toEqual(Array(6).fill({ number: 1 }));
-    // By the other way it is the same call still, and no second one.
-    expect((await send(ada, { ...args, approval_id })).content).toEqual({ number: 1 });
-    expect((await send(ada, { text: 'hello', approval_id })).error?.code).toBe('invalid_arguments');
-    expect((await send(ada, { ...args, idempotency_key: 'k2', approval_id })).error?.code).toBe(
-      'invalid_arguments',
-    );
-    expect(log.calls).toHaveLength(1);
-    expect(await used(ada)).toBe(1);
-  });
-
-  test('[TH-11.13] no other call runs by it: other arguments, another tool, another client, another customer', async () => {
-    const [ada, eve] = [await newCareful(), await newCareful()];
-    const { approval_id } = await waitFor(ada, { text: 'hello' });
-    await allow(ada, approval_id);
-    const { token: tools } = await makeToken(here.url, ada, { scopes: ['tools:read', 'tools:write'] });
-    const tries = [
-      await send(ada, { text: 'goodbye', approval_id }),
-      await send(ada, { text: 'hello', tags: ['x'], approval_id }),
-      await send(ada, { text: 'hello', approval_id }, { tool: DELETE }),
-      await send({ tools }, { text: 'hello', approval_id }),
-      await send(eve, { text: 'hello', approval_id }),
-      await send(ada, { text: 'hello', approval_id: 'apr_made_up' }),
-    ];
-    expect(tries.map(({ error }) => error?.code)).toEqual(Array(6).fill('invalid_arguments'));
-    expect(log.calls).toEqual([]);
-    expect((await send(ada, { text: 'hello', approval_id })).content).toEqual({ number: 1 });
-  });
-
-  test('[TH-11.13] the same call waits anew when the result of its run is forgotten, and runs no second time', async () => {
-    const ada = await newCareful();
-    for (const args of [{ text: 'by id' }, { text: 'by key', idempotency_key: 'k' }]) {
-      const { approval_id } = await waitFor(ada, args);
-      await allow(ada, approval_id);
-      const again = 'idempotency_key' in args ? args : { ...args, approval_id };
-      expect((await send(ada, again)).error).toBeUndefined();
-      time.advance(24 * HOUR_MS + 1_000);
-      await db.database.query('update idempotent_calls set expires_at = now() where customer_id = $1', [
-        ada.id,
-      ]);
-      expect((await send(ada, again)).error?.code).toBe('approval_required');
-    }
-    expect(log.calls).toHaveLength(2);
-  });
-
-  test('[TH-11.13] a run that certainly did nothing may be tried again', async () => {
-    const ada = await newCareful();
-    const { approval_id } = await waitFor(ada, { text: 'hello' });
-    await allow(ada, approval_id);
-    expect((await asPerson(ada, 'DELETE', '/api/credentials/alpha')).status).toBe(204);
-    await withinASecond(
-      async () => (await send(ada, { text: 'hello', approval_id })).error?.code,
-      (answer) => expect(answer).toBe('not_connected'),
-    );
-    const put = { method: 'PUT', body: {}, token: ada.token };
-    expect((await call(`${here.url}/api/credentials/alpha?verify=false`, put)).status).toBe(200);
-    expect((await send(ada, { text: 'hello', approval_id })).content).toEqual({ number: 1 });
-    expect(await used(ada)).toBe(1);
-  });
-
-  test('[TH-11.14] for good, that client need not ask again for the tool; others must, and so must it after new rules', async () => {
-    const ada = await newCareful();
-    const { approval_id } = await waitFor(ada, { text: 'one' });
-    await allow(ada, approval_id, 'client');
-    expect((await send(ada, { text: 'one', approval_id })).content).toEqual({ number: 1 });
-    expect((await send(ada, { text: 'one', approval_id })).content).toEqual({ number: 1 });
-    expect((await send(ada, { text: 'two' })).content).toEqual({ number: 2 });
-    await withinASecond(
-      async () => (await send(ada, { text: 'three' }, { url: there.url })).error,
-      (answer) => expect(answer).toBeUndefined(),
-    );
-    await waitFor(ada, { text: 'one' }, DELETE);
-    const { token: tools } = await makeToken(here.url, ada, { scopes: ['tools:read', 'tools:write'] });
-    await waitFor({ ...ada, tools }, { text: 'two' });
-    await setRules(ada, ALL);
-    await waitFor(ada, { text: 'four' });
-  });
-});
-
-describe('a client that opens addresses', () => {
-  /** The official client, whose user decides on the page that it opens. */
-  async function connect(person: Person, decide: (url: URL) => Promise<void>): Promise<Client> {
-    const client = new Client(
-      { name: 'opens addresses', version: '1' },
-      { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: 'auto' } },
-    );
-    client.setRequestHandler('elicitation/create', async ({ params }) => {
-      await decide(new URL((params as { url: string }).url));
-      return { action: 'accept' };
-    });
-    const requestInit = { headers: { authorization: `Bearer ${person.tools}` } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${here.url}/mcp`), { requestInit }));
-    return client;
-  }
-
-  test('[TH-11.17] is asked to open the page, and its call runs when its user allowed it there', async () => {
-    const ada = await newCareful();
-    const opened: string[] = [];
-    const client = await connect(ada, async (url) => {
-      opened.push(url.pathname);
-      const id = url.searchParams.get('id');
-      expect((await asPerson(ada, 'POST', `/api/approvals/${id}/allow`, {})).status).toBe(200);
-    });
-    const result = await client.callTool({ name: SEND, arguments: { text: 'hello' } });
-    expect(result.structuredContent).toEqual({ number: 1 });
-    expect(opened).toEqual(['/approvals']);
-    // Through the SDK's way, too, which calls that report progress take.
-    const again = await client.callTool(
-      { name: SEND, arguments: { text: 'with progress' } },
-      { onprogress: () => {} },
-    );
-    expect(again.structuredContent).toEqual({ number: 2 });
-    await client.close();
-  });
-
-  test('[TH-11.17] gets the error when its user has not decided there', async () => {
-    const ada = await newCareful();
-    const client = await connect(ada, async () => {});
-    const result = await client.callTool({ name: SEND, arguments: { text: 'hello' } });
-    expect(result.structuredContent).toMatchObject({ error: { code: 'approval_required' } });
-    expect(log.calls).toEqual([]);
-    await client.close();
   });
 });
 
@@ -445,7 +274,7 @@ describe('otherwise', () => {
 
   test('approval_id is an argument of tools that can wait, and of no others', async () => {
     const ada = await newPerson();
-    const { body } = await rpc(here.url, ada.tools, { method: 'tools/list' });
+    const { body } = await rpc(hubs.here.url, ada.tools, { method: 'tools/list' });
     const having = (body.result?.tools ?? [])
       .filter(({ inputSchema }) => 'approval_id' in inputSchema.properties)
       .map(({ name }) => name);
