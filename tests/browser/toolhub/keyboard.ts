@@ -63,6 +63,10 @@ export function testKeyboard(running: () => Running): void {
     page.setDefaultTimeout(STEP_MS);
     await page.context().addCookies([{ name, value, url: hub.url }]);
     await page.goto('/connections/mastodon');
+    await page.getByLabel('Your server').fill('https://mastodon.social/@ada');
+    await page.getByRole('button', { name: 'Log in there' }).press('Enter');
+    await page.getByText('The address of a server alone').waitFor();
+    await page.locator('input[value="https://mastodon.social/@ada"][aria-invalid=true]:focus').waitFor();
     await page.getByLabel('Instance URL').fill('mastodon.social');
     await page.getByLabel('Access token').fill('with a space');
     const connect = page.getByRole('button', { name: 'Test and connect' });

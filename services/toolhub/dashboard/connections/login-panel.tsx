@@ -1,6 +1,6 @@
 import { Panel } from '@libs/ui';
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { texts } from '../texts.ts';
 import type { Login, Platform } from './platforms.ts';
 
@@ -45,20 +45,31 @@ function addressOf(platform: Platform, login: Login): string {
   return `/api/connect/${platform.platform}?provider=${encodeURIComponent(login.provider)}`;
 }
 
+/** Said here, where what was typed stays: the server refuses the rest after the page has gone. */
+const SERVER = /^(https?:\/\/)?[^\s/?#@\\]{1,253}\/?$/;
+
 function ServerLogin({ platform, login }: { platform: Platform; login: Login }) {
   const [server, setServer] = useState('');
+  const [isRefused, setRefused] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const address = `${addressOf(platform, login)}&${login.server_parameter}=${encodeURIComponent(server.trim())}`;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (server.trim() !== '') window.location.assign(address);
+        const isServer = SERVER.test(server.trim());
+        setRefused(!isServer);
+        if (isServer) window.location.assign(address);
+        else field.current?.focus();
       }}
+      noValidate
     >
       <Group align="flex-end" gap="sm" className="ui-inline-form">
         <TextInput
           label={words.server}
           placeholder="mastodon.social"
+          ref={field}
+          error={isRefused ? words.notAServer : null}
           value={server}
           onChange={(event) => setServer(event.currentTarget.value)}
           required

@@ -105,6 +105,7 @@ export const connections = {
   logInAt: (title: string) => `Log in with ${title}`,
   logInThere: 'Log in there',
   server: 'Your server',
+  notAServer: 'The address of a server alone, such as mastodon.social.',
   notRegistered: (titles: string) =>
     `The operator has not registered this service at ${titles} yet. The form below works without that.`,
   test: 'Test and connect',
