@@ -164,7 +164,7 @@ function PlatformTools(props: {
       }
       flush
       actions={
-        <Group gap="md" wrap="nowrap">
+        <Group gap="md">
           {connection && <ConnectLink platform={platform} title={title} status={connection.status} />}
           {props.isSearched ? null : (
             <Button
