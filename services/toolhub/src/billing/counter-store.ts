@@ -20,29 +20,13 @@ interface SqlMoment {
 const isReckoned = (day: string) =>
   `coalesce(s.reckoned_day >= ${day} and s.reckoned_change = s.updated_at, false)`;
 
-/** The start of the month, or when the customer's (c) time under the plan of now began in it: the invoice takes the terms of then. */
-const heldSince = (month: string) => `greatest(
-  ${month}::timestamp at time zone 'UTC',
-  (select max(h.at) from plan_changes h where h.customer_id = c.id and h.plan <> h.previous_plan)
-)`;
-
-/** Where the spend cap closes the gate by the terms that the invoice has for the plan (p); an operator may have changed it since. */
-const capStopAt = (month: string) => `case when s.spend_cap_cents is not null and not p.hard_stop then (
-  select calls_stop_at(null, s.spend_cap_cents, false, t.included_calls, t.price_cents, t.overage_cents_per_1000)
-  from plan_terms t where t.plan = p.id and t.effective_at = (
-    select coalesce(max(v.effective_at) filter (where v.effective_at <= ${heldSince(month)}), min(v.effective_at))
-    from plan_terms v where v.plan = p.id
-  )
-) end`;
-
 /**
  * Where the gate closes by the plan (p) and the settings (s); null where it never does. The limit of the plan of now holds at
  * once. Only in a month with several plans something was reckoned, and then it closes there where that is less. A plan that stops
  * does so at its own limit, also when an operator has changed that since.
  */
-export const stopAt = ({ month, day }: SqlMoment) => `least(
-  calls_stop_at(s.monthly_calls, null, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000),
-  ${capStopAt(month)},
+export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `least(
+  calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000),
   case when ${isReckoned(day)} and s.reckoned_plan is not null and s.reckoned_cents_per_1000 > 0
       and not (p.hard_stop and p.id = s.reckoned_plan)
     then s.reckoned_free_calls + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000

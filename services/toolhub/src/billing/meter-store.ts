@@ -29,7 +29,7 @@ with input as materialized (
 ), alive as materialized (
   select id from call_holders where id = $1 for key share
 ), wanted as (
-  select w.customer_id, w.month, w.units, ${stopAt({ month: 'w.month', day: 'w.day' })} as stop_at,
+  select w.customer_id, w.month, w.units, ${stopAt({ day: 'w.day' })} as stop_at,
     ${isUnreckoned({ month: 'w.month', day: 'w.day' })} as is_unreckoned
   from input, unnest(customers, months, days, input.units) as w (customer_id, month, day, units)
   join customers c on c.id = w.customer_id

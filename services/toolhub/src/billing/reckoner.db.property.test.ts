@@ -11,7 +11,6 @@ import { reckonMonth } from '../invoices/reckoning.ts';
 import { readUsage } from '../invoices/usage-store.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
 import type { LimitCheck, Reservation } from './meter.ts';
-import type { Plan } from './plan.ts';
 import { type BillingService, createBillingService } from './service.ts';
 import { CapModel, MODEL_PLANS } from './test/cap-model.ts';
 
@@ -195,72 +194,6 @@ describe('for any calls, changes of plan and caps', () => {
       ),
       { numRuns: 30 },
     );
-  });
-});
-
-describe('a plan whose terms an operator changes in the middle of a month', () => {
-  const before = {
-    id: 'moved',
-    name: 'moved',
-    priceCents: 300,
-    includedCalls: 3,
-    overageCentsPer1000: 1_000,
-  };
-  const EDITED_AT = '2026-10-15T12:00:00Z';
-
-  /** An edit is of now, and the tests live in October. */
-  async function edit(terms: Omit<Plan, 'hardStop'>, at: string): Promise<void> {
-    await services[0].editPlan({ ...terms, hardStop: false });
-    await db.database.query(
-      `update plan_terms set effective_at = $2
-       where effective_at = (select max(effective_at) from plan_terms where plan = $1) and plan = $1`,
-      [terms.id, at],
-    );
-  }
-
-  test.each([
-    ['dearer', { priceCents: 500, includedCalls: 1, overageCentsPer1000: 2_000 }],
-    ['cheaper', { priceCents: 100, includedCalls: 8, overageCentsPer1000: 200 }],
-  ])(
-    '%s: cap and invoice go by those of its beginning, and by the new ones from the next',
-    async (name, after) => {
-      const terms = { ...before, id: name };
-      await edit(terms, '2026-01-01T00:00:00Z');
-      await edit({ ...terms, ...after }, EDITED_AT);
-      for (const [process, service] of services.entries()) {
-        now = new Date('2026-09-20T12:00:00Z');
-        const id = await newCustomer(name);
-        await service.changePlan(id, { plan: name, spendCapCents: 604 });
-        now = new Date('2026-10-16T12:00:00Z');
-        // Of 6.04 USD 3.04 are left beside the price, and a call costs a cent.
-        const limit = 3 + 304;
-        expect(await service.planState(id), `process ${process}`).toMatchObject({
-          limit,
-          stopsAtLimit: true,
-        });
-        expect(await call(service, id, limit + 5)).toBe(limit);
-        expect((await invoiced(id, name)).total).toBe(604);
-        now = new Date('2026-11-01T00:00:00Z');
-        const { priceCents, includedCalls, overageCentsPer1000 } = after;
-        const ofNovember = includedCalls + Math.floor(((604 - priceCents) * 1000) / overageCentsPer1000);
-        expect((await service.planState(id)).limit).toBe(ofNovember);
-      }
-    },
-  );
-
-  test('who takes the plan after the change has the new terms, also where the cap is set later', async () => {
-    const terms = { ...before, id: 'taken' };
-    await edit(terms, '2026-01-01T00:00:00Z');
-    await edit({ ...terms, includedCalls: 30 }, EDITED_AT);
-    now = new Date('2026-10-14T12:00:00Z');
-    const [early, late] = [await newCustomer('free'), await newCustomer('free')];
-    await services[0].changePlan(early, { plan: 'taken' });
-    now = new Date('2026-10-16T12:00:00Z');
-    await services[0].changePlan(late, { plan: 'taken' });
-    now = new Date('2026-10-17T12:00:00Z');
-    const capped = { plan: 'taken', spendCapCents: 310 };
-    expect((await services[0].changePlan(early, capped)).limit).toBe(3 + 10);
-    expect((await services[0].changePlan(late, capped)).limit).toBe(30 + 10);
   });
 });
 

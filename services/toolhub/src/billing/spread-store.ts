@@ -55,7 +55,7 @@ async function findLimit(tx: Queryable, one: WantedUnits): Promise<LimitRow | un
   const { rows } = await tx.query<LimitRow>(
     {
       name: 'billing.limit',
-      text: `select ${stopAt({ month: '$2::date', day: '$3::date' })} as stop_at,
+      text: `select ${stopAt({ day: '$3::date' })} as stop_at,
                ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
              from customers c join plans p on p.id = c.plan left join billing_settings s on s.customer_id = c.id
              where c.id = $1`,

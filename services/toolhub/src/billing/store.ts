@@ -88,7 +88,7 @@ export async function findPlanState(
     {
       name: 'billing.plan_state',
       text: `select c.plan, p.included_calls, u.used, s.spend_cap_cents, s.monthly_calls,
-               ${stopAt({ month: '$2::date', day: '$3::date' })} as stop_at,
+               ${stopAt({ day: '$3::date' })} as stop_at,
                ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
              from customers c
              join plans p on p.id = c.plan
