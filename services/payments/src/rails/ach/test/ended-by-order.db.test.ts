@@ -58,6 +58,8 @@ describe('[P-5.12] completed by order while its credit is under way', () => {
     await house.force(tenant, id, 'settle', null);
     expect(await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' })).toBe(true);
     expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: AMOUNT, paid: AMOUNT }]);
+    // Not `overruled`: the reconciliation shall say that it was paid.
+    expect(await legStates(house, tenant, id)).toEqual({ debit: 'returned', credit: 'settled' });
   });
 
   test('and then both come back: owed, and given back', async () => {
