@@ -1,5 +1,6 @@
 // ACH in a sandbox without a clock: real files, a real worker, and a few hundred milliseconds for the whole way.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TEST_ROUTING_NUMBER_WITHOUT_RTP } from '../../../payment-methods/test-accounts.ts';
 import type { Tenant } from '../../../tenant.ts';
 import type { RailMessages } from '../../messages.ts';
 import { readNacha } from '../nacha/read.ts';
@@ -230,6 +231,16 @@ describe('forced outcomes', () => {
     const list = await messages.list(tenant, id);
     expect(list.filter(({ kind }) => kind === 'noc')).toHaveLength(2);
     await expect(house.force(tenant, id, 'notify_of_change', 'C99')).rejects.toThrow();
+  });
+
+  test('an account that is now at a bank without RTP is paid over ACH alone', async () => {
+    const id = await house.pay(tenant, { destinationId: 'pm_moved_later' });
+    await reach(id, 'pending > processing > completed');
+    const key = { tenantId: tenant.id, id: 'pm_moved_later' };
+    const correction = { routingNumber: TEST_ROUTING_NUMBER_WITHOUT_RTP };
+    await house.database.transaction((tx) => house.methods.applyCorrection(tx, key, correction, new Date()));
+    const { method } = await house.methods.get(tenant, 'pm_moved_later');
+    expect([method.railsSend, method.railsReceive]).toEqual([['ach'], ['ach']]);
   });
 
   test('a notification for an account that was deleted changes nothing in it', async () => {
