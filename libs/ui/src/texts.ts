@@ -33,6 +33,8 @@ export const texts = {
   from: 'From',
   until: 'Until',
   nothingMatches: 'Nothing matches these filters',
+  badFilters: 'These filters cannot be used',
+  badFiltersNext: 'A value is not of the kind that is looked for, such as an id without its beginning.',
   now: 'now',
   never: 'never',
   utc: 'UTC',

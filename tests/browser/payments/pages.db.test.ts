@@ -233,6 +233,15 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.context().close();
   });
 
+  test('filters that the API refuses say so in words, and are cleared', async () => {
+    const { page } = await openAs(owner);
+    await visit(page, '/dashboard/payments?id_prefix=01m7');
+    await page.getByText('These filters cannot be used').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).last().press('Enter');
+    await page.getByRole('table', { name: 'Payments' }).getByRole('link').first().waitFor();
+    await page.context().close();
+  });
+
   test('on a phone the quote is read before the button that sends the payment', async () => {
     const { page } = await openAs(owner, { viewport: PHONE });
     await visit(page, '/dashboard/payments/new?from=pm_alice&to=pm_bob');

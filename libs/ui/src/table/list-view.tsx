@@ -1,6 +1,7 @@
 import { Button, Paper } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { isApiError } from '../api/problem.ts';
 import { Empty } from '../show/empty.tsx';
 import { texts } from '../texts.ts';
 import type { Column } from './columns-for.ts';
@@ -21,10 +22,13 @@ interface ListViewProps<Row> {
 export function ListView<Row>(props: ListViewProps<Row>) {
   const search = useSearchState();
   const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'tab' && value);
+  // What the server says of a query is for programs.
+  const isRefused = isApiError(props.query.error, 'invalid_query') && props.query.data === undefined;
   const nothing = (
     <Empty
       icon="search"
-      title={texts.nothingMatches}
+      title={isRefused ? texts.badFilters : texts.nothingMatches}
+      {...(isRefused ? { next: texts.badFiltersNext } : {})}
       action={
         <Button variant="default" onClick={search.clear}>
           {texts.clearFilters}
@@ -32,6 +36,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
       }
     />
   );
+  if (isFiltered && isRefused) return nothing;
   return (
     <>
       <QueryTable {...props} empty={isFiltered ? nothing : props.empty} />

@@ -34,9 +34,17 @@ export function LiveAccessPanel() {
             {words.answered} {reason}
           </Text>
         ) : null}
-        {rights.manage && (state === 'none' || state === 'refused') ? <RequestForm /> : null}
+        {state === 'none' || state === 'refused' ? rights.manage ? <RequestForm /> : <OwnersAsk /> : null}
       </Stack>
     </Panel>
+  );
+}
+
+function OwnersAsk() {
+  return (
+    <Text size="sm" c="dimmed">
+      {words.ownersAsk}
+    </Text>
   );
 }
 

@@ -13,6 +13,7 @@ export const settings = {
   },
   answered: 'The answer:',
   request: 'Ask for live access',
+  ownersAsk: 'An owner of your organisation asks for it, on this page.',
   reason: 'What you will use it for',
   requested: 'Your request is on its way.',
   another: 'Another organisation',
