@@ -82,6 +82,11 @@ export function testKeyboard(running: () => Running): void {
     await save.press('Enter');
     await page.getByText('Saved').waitFor();
     await page.locator('button:focus', { hasText: 'Save' }).waitFor();
+    const password = page.getByLabel('Password', { exact: true });
+    await password.fill('not my password');
+    await page.getByRole('button', { name: 'Delete my account' }).press('Enter');
+    await page.getByText('The password is wrong.').waitFor();
+    await page.locator('input[type=password][aria-invalid=true]:focus').waitFor();
     // A form that is made anew with what was stored leads to its heading.
     await page.goto('/billing');
     await page.getByLabel('Cap a month').fill('40');

@@ -9,6 +9,7 @@ const words = texts.settings;
 export function DeletePanel() {
   const api = useApiForm({
     initialValues: { password: '' },
+    fieldOfCode: { wrong_password: 'password' },
     send: async (body) => {
       await client.delete(ME_PATH, { body });
       window.location.assign('/');
