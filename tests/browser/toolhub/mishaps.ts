@@ -245,7 +245,7 @@ export function testMishaps(running: () => Running): void {
       .getByLabel('Password', { exact: true })
       .fill('not the password');
     await page.getByRole('button', { name: 'Delete my account' }).click();
-    await said(page, /password is wrong/);
+    await page.getByText('The password is wrong.').waitFor();
     expect((await call(`${hub.url}/api/me`, { cookie: account.cookie })).status).toBe(200);
     await page.close();
   });
