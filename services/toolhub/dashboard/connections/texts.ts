@@ -81,7 +81,7 @@ export const connections = {
   manage: 'Manage',
   tokenUntil: 'Token lasts until',
   orRenewed: ', and is renewed where the platform allows it',
-  tokenEnded: 'Token expired',
+  tokenEnded: 'Token ended',
   connection: 'Connection',
   status: 'Status',
   account: 'Account',

@@ -18,7 +18,7 @@ test('of a token that is renewed at its next call no time is shown that has pass
 });
 
 test('a token that has ended is said to have; one that was refused before its time has no time to show', () => {
-  const ended = { label: 'Token expired', at: BEFORE, rest: '' };
+  const ended = { label: 'Token ended', at: BEFORE, rest: '' };
   expect(tokenEndOf({ status: 'expired', expires_at: BEFORE }, NOW)).toEqual(ended);
   expect(tokenEndOf({ status: 'expired', expires_at: LATER }, NOW)).toBeNull();
 });
