@@ -35,6 +35,9 @@ export interface Upgrade {
   end(): Promise<void>;
 }
 
+/** Releases that did not wait for a claim under way began its jobs when they had let go of the database; others do them. */
+const CLAIMED_AT_THE_END = /Cannot use a pool after calling end on the pool.*libs\/jobs\/src\/worker\.ts/;
+
 export async function openUpgrade({ service, commit, env }: UpgradeOptions): Promise<Upgrade> {
   const database = await createTestDatabase();
   const earlier = await checkOut(commit);
@@ -80,7 +83,8 @@ export async function openUpgrade({ service, commit, env }: UpgradeOptions): Pro
         urls = urls.filter((url) => url !== leaving.url);
         // As a proxy does it: what was sent there has arrived before the signal comes.
         await sleep(TAKEN_OUT_MS);
-        expect(errorsIn(await leaving.stop()).filter((line) => !isExpected(line))).toEqual([]);
+        const errors = errorsIn(await leaving.stop()).filter((line) => !CLAIMED_AT_THE_END.test(line));
+        expect(errors.filter((line) => !isExpected(line))).toEqual([]);
       }
       await sleep(STEP_MS);
       await load.stop();
