@@ -108,6 +108,8 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
       {
         name: SETTLE_JOB,
         batchMax: 1,
+        // It alone knows what the account owes, and nothing is erased before it: it is tried until it succeeds.
+        attemptsMax: Number.MAX_SAFE_INTEGER,
         handle: async (jobs) => {
           for (const job of jobs as readonly Job<SettlePayload<Open>>[]) await settleLate(job);
         },
