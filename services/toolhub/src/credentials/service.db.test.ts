@@ -347,6 +347,28 @@ describe('configured accounts', () => {
     expect(await events('internal')).toEqual([]);
   });
 
+  it('that were refused are tried again, once in ten minutes, and work when the refusal has passed', async () => {
+    const settings = { rotating: { two: credential(60, `passing-${customerId}`) } };
+    const openTwo = () =>
+      rig({ internal: settings }).credentials.open({ session, platform: 'rotating', account: 'two' });
+    expect(tokenOf(await openTwo())).toBe('access-0');
+    platform.behaviour = 'refuses';
+    nowMs += 60 * MINUTE_MS;
+    expect(await openTwo()).toEqual({ kind: 'token_expired' });
+    nowMs += 9 * MINUTE_MS;
+    expect(await openTwo()).toEqual({ kind: 'token_expired' });
+    expect(platform.refreshes).toBe(1);
+    nowMs += MINUTE_MS;
+    for (let call = 0; call < 3; call += 1) expect(await openTwo()).toEqual({ kind: 'token_expired' });
+    expect(platform.refreshes).toBe(2);
+    platform.behaviour = 'works';
+    expect(await openTwo()).toEqual({ kind: 'token_expired' });
+    nowMs += 10 * MINUTE_MS;
+    const results = await Promise.all(Array.from({ length: 5 }, openTwo));
+    expect(new Set(results.map(tokenOf))).toEqual(new Set(['access-3']));
+    expect(platform).toMatchObject({ refreshes: 3, reused: 0 });
+  });
+
   it('that cannot be renewed any more are not mixed up with what the settings had before', async () => {
     const before = rig({ internal: { rotating: { of_old: credential(60, `old-${customerId}`) } } });
     const opening = { session, platform: 'rotating', account: 'of_old' };

@@ -27,6 +27,7 @@ import {
   putCredential,
   renameCredential,
   reseal,
+  retryExpired,
   seedCredential,
 } from './store.ts';
 import { createUpkeep } from './upkeep.ts';
@@ -37,6 +38,8 @@ const EXPIRY_MARGIN_MS = 60_000;
 const VERIFY_TIMEOUT_MS = 25_000;
 const LEAVE_TIMEOUT_MS = 5_000;
 const RENEWALS_MAX = 3;
+/** A configured account that was refused is asked for again no sooner than this. */
+const RETRY_MS = 10 * 60_000;
 /** The version of a configured account that needs no row; those of rows begin with the moment. */
 const NO_ROW = 0;
 
@@ -169,7 +172,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     const { platform, name, credential } = account;
     const connector = connectors.find(platform) as Connector;
     if (connectors.isRefreshable(platform, credential)) {
-      const row = await findOrSeed(connector, account);
+      const row = await triedAgain(await findOrSeed(connector, account));
       const opened = await openRow(row);
       // Its key is lost, and with it what was renewed: what the settings have may still work.
       return opened.kind === 'not_connected' ? openRow(await seedAnew(connector, account, row)) : opened;
@@ -182,6 +185,14 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
   async function findOrSeed(connector: Connector, account: InternalAccount): Promise<CredentialRow> {
     const known = await findCredential(database, internalKey(account));
     return known?.seed === account.seed ? known : seedAnew(connector, account);
+  }
+
+  /** Nobody connects a configured account anew, and what refused it may have passed. */
+  async function triedAgain(row: CredentialRow): Promise<CredentialRow> {
+    const givenUpBefore = new Date(now().getTime() - RETRY_MS);
+    if (row.status !== 'expired' || row.updatedAt > givenUpBefore) return row;
+    const retried = await retryExpired(database, row, { version: row.version, givenUpBefore, now: now() });
+    return retried ?? (await findCredential(database, row)) ?? row;
   }
 
   async function seedAnew(

@@ -243,6 +243,25 @@ export async function markExpired(
   return rows[0] && fromCredentialRow(rows[0]);
 }
 
+/** Undefined when it was given up too short a time ago, or somebody else tries it already. */
+export async function retryExpired(
+  db: Queryable,
+  key: CredentialKey,
+  { version, givenUpBefore, now }: { version: number; givenUpBefore: Date; now: Date },
+): Promise<CredentialRow | undefined> {
+  const { rows } = await db.query<CredentialRecordRow>(
+    {
+      name: 'credentials.retry_expired',
+      text: `update credentials set status = 'connected', updated_at = $5
+        where customer_id = $1 and platform = $2 and slot = $3 and version = $4 and status = 'expired'
+          and updated_at <= $6
+        returning ${CREDENTIAL_COLUMNS}`,
+    },
+    [key.customerId, key.platform, key.slot, version, now, givenUpBefore],
+  );
+  return rows[0] && fromCredentialRow(rows[0]);
+}
+
 /** The same content under a newer key of the service. */
 export async function reseal(
   db: Queryable,
