@@ -211,6 +211,40 @@ export function testMishaps(running: () => Running): void {
     await page.close();
   });
 
+  test('[TH-11.37] a server that refuses the login is said so at its field, with its name still there', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const page = await openAs(await signUp(hub.url));
+    await page.goto('/connections/mastodon');
+    const server = page.getByLabel('Your server');
+    const logIn = page.getByRole('button', { name: 'Log in there' });
+    const fails = (path: string, status: number, error: string) =>
+      hub.vendor.failNext(
+        { kind: 'reply', reply: { status, json: { error } } },
+        (request) => request.path === path,
+      );
+    await server.fill('away.social.test');
+    fails('/api/v1/apps', 503, 'away');
+    await logIn.click();
+    await page.waitForURL('**/*error=platform_unreachable');
+    await page.getByText('This server did not answer as it should.').waitFor();
+    expect(await server.inputValue()).toBe('away.social.test');
+    expect(await server.getAttribute('aria-invalid')).toBe('true');
+    await server.and(page.locator(':focus')).waitFor();
+    await page.reload();
+    await expect.poll(() => server.inputValue()).toBe('away.social.test');
+    // Also when it is refused on the way back, which is no fault of the name.
+    fails('/oauth/token', 400, 'invalid_grant');
+    await server.press('Enter');
+    await said(page, /did not accept the login/);
+    expect(await server.inputValue()).toBe('away.social.test');
+    expect(await server.getAttribute('aria-invalid')).not.toBe('true');
+    await logIn.click();
+    await page.getByText('Connected. Your assistants can use it now.').waitFor();
+    await page.close();
+  });
+
   test('[TH-11.37] wrong passwords, refused addresses, dead links and refused log-ins say what to do', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

@@ -18,7 +18,7 @@ import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { CredentialForm } from './credential-form.tsx';
 import { HealthBadge, statusOf } from './health-badge.tsx';
-import { LoginPanel, NotRegistered } from './login-panel.tsx';
+import { LoginPanel, NotRegistered, serverRefusal } from './login-panel.tsx';
 import {
   CREDENTIALS_PATH,
   HEALTH_PATH,
@@ -53,7 +53,7 @@ function Connection({ platform }: { platform: Platform }) {
   const state = health.data?.platforms.find((each) => each.platform === platform.platform);
   return (
     <Page title={platform.title} lead={texts.platformLeads[platform.platform]}>
-      <ReturnMessage />
+      <ReturnMessage platform={platform} />
       {credential === undefined ? null : (
         <Panel
           title={words.connection}
@@ -128,7 +128,7 @@ function tokenFacts(end: TokenEnd | null): [string, ReactNode][] {
 }
 
 /** What the way to the vendor and back came to. */
-function ReturnMessage() {
+function ReturnMessage({ platform }: { platform: Platform }) {
   const { values } = useSearchState();
   if (values.connected === 'true')
     return (
@@ -136,7 +136,7 @@ function ReturnMessage() {
         {words.nowConnected}
       </Alert>
     );
-  if (values.error === undefined) return null;
+  if (values.error === undefined || serverRefusal(platform, values.error) !== null) return null;
   return (
     <Alert color="red" role="alert" title={words.notConnected}>
       {words.errors[values.error] ?? words.otherError(values.error)}

@@ -1,6 +1,6 @@
-import { Panel } from '@libs/ui';
+import { drafts, Panel, useDraft, useSearchState } from '@libs/ui';
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { texts } from '../texts.ts';
 import type { Login, Platform } from './platforms.ts';
 
@@ -49,16 +49,25 @@ function addressOf(platform: Platform, login: Login): string {
 const SERVER = /^(https?:\/\/)?[^\s/?#@\\]{1,253}\/?$/;
 
 function ServerLogin({ platform, login }: { platform: Platform; login: Login }) {
-  const [server, setServer] = useState('');
-  const [isRefused, setRefused] = useState(false);
+  const draft = useDraft({ name: 'server', current: () => (server === '' ? undefined : { server }) });
+  const [server, setServer] = useState(typeof draft?.server === 'string' ? draft.server : '');
+  const [refusal, setRefusal] = useState(serverRefusal(platform, useSearchState().values.error));
   const field = useRef<HTMLInputElement>(null);
   const address = `${addressOf(platform, login)}&${login.server_parameter}=${encodeURIComponent(server.trim())}`;
+  useEffect(() => {
+    if (refusal !== null) field.current?.focus();
+  }, [refusal]);
+  // Whoever comes back from there, or reads the page again, finds what was typed.
+  useEffect(() => {
+    window.addEventListener('pagehide', drafts.keepAll);
+    return () => window.removeEventListener('pagehide', drafts.keepAll);
+  }, []);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
         const isServer = SERVER.test(server.trim());
-        setRefused(!isServer);
+        setRefusal(isServer ? null : words.notAServer);
         if (isServer) window.location.assign(address);
         else field.current?.focus();
       }}
@@ -69,7 +78,7 @@ function ServerLogin({ platform, login }: { platform: Platform; login: Login }) 
           label={words.server}
           placeholder="mastodon.social"
           ref={field}
-          error={isRefused ? words.notAServer : null}
+          error={refusal}
           value={server}
           onChange={(event) => setServer(event.currentTarget.value)}
           required
@@ -78,4 +87,10 @@ function ServerLogin({ platform, login }: { platform: Platform; login: Login }) 
       </Group>
     </form>
   );
+}
+
+/** What is said at the field for the server, where the login came to nothing because of it. */
+export function serverRefusal(platform: Platform, code: string | undefined): string | null {
+  const hasField = platform.logins.some(({ server_parameter: parameter }) => parameter !== null);
+  return hasField && code !== undefined ? (words.serverErrors[code] ?? null) : null;
 }

@@ -73,6 +73,14 @@ const connectErrors: Record<string, string> = {
   csrf: 'This login was begun by a link on another page. Begin again here.',
 } satisfies Record<ConnectCode, string>;
 
+/** The same where the server that was named is at fault, said at its field. */
+const serverErrors: Record<string, string> = {
+  address_refused: connectErrors.address_refused,
+  platform_unreachable:
+    'This server did not answer as it should. Look at its name, or try again in a moment.',
+  invalid_query: 'The address of a server alone, such as mastodon.social.',
+} satisfies Partial<Record<ConnectCode, string>>;
+
 export const connections = {
   title: 'Connections',
   lead: 'The accounts that your assistants may use.',
@@ -116,6 +124,7 @@ export const connections = {
   nowConnected: 'Connected. Your assistants can use it now.',
   notConnected: 'Not connected',
   errors: connectErrors,
+  serverErrors,
   otherError: (code: string) => `The login ended with ${code}. Nothing was stored; begin again here.`,
 } as const;
 
