@@ -5,7 +5,7 @@ import { seriousViolations } from '../axe.ts';
 import { openPage, timesWithoutZone } from '../chromium.ts';
 import { ADA, type Running } from './rig.ts';
 import { addDeadLetter } from './seed.ts';
-import { STEP_MS } from './steps.ts';
+import { heading, STEP_MS } from './steps.ts';
 
 export function testOperator(running: () => Running): void {
   test('[TH-11.36] the operator finds a customer, its invoices, plans, dead letters, jobs and platforms', {
@@ -67,5 +67,24 @@ export function testOperator(running: () => Running): void {
     await expect.poll(() => hub.receiver.at('/hooks').length).toBeGreaterThan(before);
     expect(operator.faults).toEqual([]);
     await shown.context().close();
+  });
+
+  test('[TH-11.36] the customer finds it in the log by the number of the invoice, which leads to its lines', {
+    timeout: 60_000,
+  }, async () => {
+    const { page } = running();
+    await page.goto('/audit?action=invoice.paid');
+    await page.getByRole('link', { name: /^INV-\d{6}, \w+ \d{4}$/ }).click();
+    await heading(page, 'Invoice');
+    await page.reload();
+    await page.getByRole('heading', { level: 2, name: /^INV-\d{6}$/ }).waitFor();
+    await page.getByRole('row', { name: /^Starter.* \$29\.00$/ }).waitFor();
+    await page.getByRole('row', { name: 'Total $29.00' }).waitFor();
+    await page.getByRole('link', { name: /^PDF INV-/ }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(await timesWithoutZone(page)).toEqual([]);
+    await page.getByRole('link', { name: 'All invoices' }).click();
+    await heading(page, 'Billing');
+    await page.getByRole('link', { name: /^INV-\d{6}$/ }).waitFor();
   });
 }

@@ -2,6 +2,7 @@ import { breakable } from '@libs/ui';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
+import { INVOICES_PATH, type Invoice, monthName } from '../billing/invoice.ts';
 import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { useTools } from '../tools/tool.ts';
@@ -19,6 +20,7 @@ export interface Names {
   tools: ReadonlyMap<string, string>;
   tokens: ReadonlyMap<string, string>;
   clients: ReadonlyMap<string, string>;
+  invoices: ReadonlyMap<string, string>;
 }
 
 /** What people call the things that the log has ids of; assistants that are gone have their names in what they did. */
@@ -26,7 +28,13 @@ export function useNames(entries: readonly AuditEntry[]): Names {
   const tools = useTools().data?.data ?? [];
   const tokens = useList<Named>('/api/tokens', { limit: NAMES_MAX }).data?.data ?? [];
   const clients = useList<Named>('/api/clients', { limit: NAMES_MAX }).data?.data ?? [];
+  const isAboutInvoices = entries.some(({ target }) => target?.startsWith('inv_'));
+  const invoices =
+    useList<Invoice>(INVOICES_PATH, { limit: NAMES_MAX }, { enabled: isAboutInvoices }).data?.data ?? [];
   return {
+    invoices: new Map(
+      invoices.map(({ id, number, period }) => [id, words.invoice(number, monthName(period))]),
+    ),
     tools: new Map(tools.map(({ name, title }) => [name, title])),
     tokens: new Map(tokens.map(({ id, name }) => [id, name])),
     clients: new Map([
@@ -99,8 +107,8 @@ export function TargetName({ entry, names }: { entry: AuditEntry; names: Names }
     );
   if (target.startsWith('inv_'))
     return (
-      <Anchor component={Link} to="/billing" size="sm" title={target}>
-        {words.theInvoice}
+      <Anchor component={Link} to="/billing" search={{ invoice: target } as never} size="sm">
+        {names.invoices.get(target) ?? words.theInvoice}
       </Anchor>
     );
   return <span className="ui-id">{target}</span>;

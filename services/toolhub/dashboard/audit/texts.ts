@@ -72,6 +72,7 @@ export const audit = {
   token: (name: string) => `Token “${name}”`,
   assistant: (name: string) => `Assistant “${name}”`,
   theCall: 'The call that waited',
+  invoice: (number: string, month: string) => `${number}, ${month}`,
   theInvoice: 'An invoice',
   targetFilter: 'What (exact name)',
   from: 'From',

@@ -13,9 +13,13 @@ export interface Invoice {
   period: string;
   status: string;
   currency: string;
+  lines: { description: string; quantity: number; amount_cents: number }[];
   total_cents: number;
+  bill_to: { name: string; company: string | null; address: string | null; tax_id: string | null };
   payment: { reference: string; details: string[]; url: string | null } | null;
   issued_at: string;
+  sent_at: string | null;
+  paid_at: string | null;
 }
 
 export interface BillingDetails {
@@ -46,6 +50,7 @@ export const INVOICE_COLORS: Record<string, string> = {
   void: 'gray',
 };
 
+export const INVOICES_PATH = '/api/invoices';
 export const DETAILS_PATH = '/api/billing-details';
 
 const month = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });

@@ -2,7 +2,6 @@ import {
   type Column,
   Empty,
   formatAmount,
-  Icon,
   ListView,
   Page,
   Panel,
@@ -10,20 +9,27 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Anchor, SimpleGrid, Stack } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { FOLLOW_MS, useList, useObject } from '../api/client.ts';
 import { QuotaBar } from '../overview/quota.tsx';
 import { usePlan } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
 import { CapForm } from './cap-form.tsx';
 import { DetailsPanel } from './details-panel.tsx';
-import { INVOICE_COLORS, type Invoice, monthName, type Plan } from './invoice.ts';
+import { INVOICES_PATH, type Invoice, monthName, type Plan } from './invoice.ts';
+import { InvoiceActions, InvoiceBadge, OneInvoice } from './one-invoice.tsx';
 import { PaymentPanel } from './payment-panel.tsx';
 import { PlanChoice } from './plan-choice.tsx';
 
 const words = texts.billing;
 
 export function BillingPage() {
+  const { invoice } = useSearchState().values;
+  return invoice === undefined ? <Billing /> : <OneInvoice id={invoice} />;
+}
+
+function Billing() {
   const plan = usePlan();
   const plans = useObject<{ data: Plan[] }>('/api/plans');
   return (
@@ -55,13 +61,18 @@ export function BillingPage() {
 }
 
 const columns: readonly Column<Invoice>[] = [
-  { header: words.number, render: ({ number }) => <strong>{number}</strong> },
+  {
+    header: words.number,
+    render: ({ id, number }) => (
+      <Anchor component={Link} to="/billing" search={{ invoice: id } as never} fw={650} size="sm">
+        {number}
+      </Anchor>
+    ),
+  },
   { header: words.period, render: ({ period }) => monthName(period) },
   {
     header: words.status,
-    render: ({ status }) => (
-      <Badge color={INVOICE_COLORS[status] ?? 'gray'}>{words.statuses[status] ?? status}</Badge>
-    ),
+    render: ({ status }) => <InvoiceBadge status={status} />,
   },
   { header: words.issued, align: 'right', render: ({ issued_at: at }) => <When at={at} dayOnly /> },
   {
@@ -74,40 +85,13 @@ const columns: readonly Column<Invoice>[] = [
   {
     header: texts.common.actions,
     align: 'right',
-    render: ({ id, number, payment }) => (
-      <Group gap="xs" wrap="nowrap" justify="flex-end">
-        {payment?.url ? (
-          <Button
-            component="a"
-            href={payment.url}
-            target="_blank"
-            rel="noreferrer"
-            size="xs"
-            aria-label={`${words.payNow} ${number}`}
-          >
-            {words.payNow}
-          </Button>
-        ) : null}
-        <Button
-          component="a"
-          href={`/api/invoices/${id}/pdf`}
-          target="_blank"
-          rel="noreferrer"
-          size="xs"
-          variant="default"
-          leftSection={<Icon name="download" size={14} />}
-          aria-label={`${words.pdf} ${number}`}
-        >
-          {words.pdf}
-        </Button>
-      </Group>
-    ),
+    render: (invoice) => <InvoiceActions invoice={invoice} />,
   },
 ];
 
 function Invoices() {
   const { values } = useSearchState();
-  const query = useList<Invoice>('/api/invoices', { cursor: values.cursor }, { refetchMs: () => FOLLOW_MS });
+  const query = useList<Invoice>(INVOICES_PATH, { cursor: values.cursor }, { refetchMs: () => FOLLOW_MS });
   return (
     <Panel title={words.invoices} lead={words.invoicesLead} flush>
       <ListView
