@@ -11,6 +11,7 @@ import { testMishaps } from './mishaps.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
 import { STEP_MS } from './steps.ts';
+import { testTelling } from './telling.ts';
 
 describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   let hub: Dashboard;
@@ -37,4 +38,5 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testEveryPage(running);
   testKeyboard(running);
   testMishaps(running);
+  testTelling(running);
 });

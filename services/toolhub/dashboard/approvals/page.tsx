@@ -98,6 +98,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
   const { id, tool: name, platform, status, client: asker } = approval;
   const tool = useTools().data?.data.find((each) => each.name === name);
   const account = useCredentials().data?.data.find((each) => each.platform === platform)?.account;
+  const isOpen = status === 'pending' || status === 'allowed';
   const title = `${tool?.title ?? name} · ${platformTitle(platform)}`;
   const decide = async (verdict: 'allow' | 'deny', body: object) => {
     await client.post(`${APPROVALS_PATH}/${id}/${verdict}`, body);
@@ -121,14 +122,21 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         <Text size="sm">
           {words.asks({
             client: asker.name,
+            wants: words.wants[status],
             does: words.does[tool?.class ?? 'W'],
             account: account ?? words.noAccount(platformTitle(platform)),
           })}
         </Text>
         <Text size="sm" c="dimmed" component="div">
-          {words.asked} <When at={approval.created_at} /> · {words.until} <When at={approval.expires_at} />
+          {words.asked} <When at={approval.created_at} />
+          {isOpen ? (
+            <>
+              {' '}
+              · {words.until} <When at={approval.expires_at} />
+            </>
+          ) : null}
         </Text>
-        <Text size="sm">{approval.arguments_cut ? words.cutShort : words.exactly}</Text>
+        <Text size="sm">{(approval.arguments_cut ? words.cutShort : words.exactly)[status]}</Text>
         <Arguments value={approval.arguments} />
         {approval.arguments_cut ? (
           <Anchor component={Link} to="/approvals" search={{ id } as never} size="sm">

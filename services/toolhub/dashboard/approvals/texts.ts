@@ -6,8 +6,9 @@ export const approvals = {
   none: { pending: 'Nothing waits for you' } as Record<string, string>,
   noneOther: 'There are none',
   noneNext: 'Say below what assistants must ask for before they do it.',
-  asks: (call: { client: string; does: string; account: string }) =>
-    `“${call.client}” wants to ${call.does} with the account ${call.account}.`,
+  asks: (call: { client: string; wants: string; does: string; account: string }) =>
+    `“${call.client}” ${call.wants} to ${call.does} with the account ${call.account}.`,
+  wants: { pending: 'wants', allowed: 'wants', denied: 'wanted', expired: 'wanted', used: 'wanted' },
   does: {
     R: 'read something',
     W: 'send or publish something',
@@ -22,8 +23,20 @@ export const approvals = {
   showJson: 'To the letter (JSON)',
   hideJson: 'Hide the JSON',
   until: 'until',
-  exactly: 'This is sent, and nothing else:',
-  cutShort: 'This is sent, here cut short:',
+  exactly: {
+    pending: 'This is sent, and nothing else:',
+    allowed: 'This is sent, and nothing else:',
+    denied: 'You refused it. Nothing of this was sent:',
+    expired: 'Nobody decided in time. Nothing of this was sent:',
+    used: 'You allowed it. This is what was run, once:',
+  },
+  cutShort: {
+    pending: 'This is sent, here cut short:',
+    allowed: 'This is sent, here cut short:',
+    denied: 'You refused it. Nothing of this, here cut short, was sent:',
+    expired: 'Nobody decided in time. Nothing of this, here cut short, was sent:',
+    used: 'You allowed it. This is what was run, once, here cut short:',
+  },
   whole: 'Show all of it',
   wholeToAllow: 'Show all of it, to allow it',
   all: 'All approvals',

@@ -1,8 +1,8 @@
 import { breakable } from '@libs/ui';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useList } from '../api/client.ts';
-import { INVOICES_PATH, type Invoice, monthName } from '../billing/invoice.ts';
+import { useList, useObject } from '../api/client.ts';
+import { INVOICES_PATH, type Invoice, monthName, type Plan } from '../billing/invoice.ts';
 import { platformTitle } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { useTools } from '../tools/tool.ts';
@@ -10,6 +10,14 @@ import type { AuditEntry } from './entry.tsx';
 
 const words = texts.audit;
 const NAMES_MAX = 100;
+
+/** What has no name, or had one and is gone: the page where such things are, under what they are. */
+const kinds = [
+  { prefix: 'dlq_', name: words.theDeadLetter, page: '/webhooks' },
+  { prefix: 'tok_', name: words.theToken, page: '/tokens' },
+  { prefix: 'ses_', name: words.theSession, page: '/settings' },
+  { prefix: 'psk_', name: words.thePasskey, page: '/settings' },
+] as const;
 
 interface Named {
   id: string;
@@ -21,6 +29,7 @@ export interface Names {
   tokens: ReadonlyMap<string, string>;
   clients: ReadonlyMap<string, string>;
   invoices: ReadonlyMap<string, string>;
+  plans: ReadonlyMap<string, string>;
 }
 
 /** What people call the things that the log has ids of; assistants that are gone have their names in what they did. */
@@ -31,7 +40,10 @@ export function useNames(entries: readonly AuditEntry[]): Names {
   const isAboutInvoices = entries.some(({ target }) => target?.startsWith('inv_'));
   const invoices =
     useList<Invoice>(INVOICES_PATH, { limit: NAMES_MAX }, { enabled: isAboutInvoices }).data?.data ?? [];
+  const isAboutPlans = entries.some(({ action }) => action === 'plan.changed');
+  const plans = useObject<{ data: Plan[] }>('/api/plans', { enabled: isAboutPlans }).data?.data ?? [];
   return {
+    plans: new Map(plans.map(({ id, name }) => [id, name])),
     invoices: new Map(
       invoices.map(({ id, number, period }) => [id, words.invoice(number, monthName(period))]),
     ),
@@ -109,6 +121,19 @@ export function TargetName({ entry, names }: { entry: AuditEntry; names: Names }
     return (
       <Anchor component={Link} to="/billing" search={{ invoice: target } as never} size="sm">
         {names.invoices.get(target) ?? words.theInvoice}
+      </Anchor>
+    );
+  if (action === 'plan.changed')
+    return (
+      <Anchor component={Link} to="/billing" size="sm">
+        {names.plans.get(target) ?? target}
+      </Anchor>
+    );
+  const kind = kinds.find(({ prefix }) => target.startsWith(prefix));
+  if (kind !== undefined)
+    return (
+      <Anchor component={Link} to={kind.page} size="sm" title={target}>
+        {kind.name}
       </Anchor>
     );
   return <span className="ui-id">{target}</span>;

@@ -1,12 +1,14 @@
 import { ApiFormView, formatAmount, parseAmount, toast, useApiForm } from '@libs/ui';
-import { TextInput } from '@mantine/core';
+import { Alert, Stack, TextInput } from '@mantine/core';
 import { client, refresh } from '../api/client.ts';
 import type { PlanState } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
+import { isCapBelow, type Plan } from './invoice.ts';
 
 const words = texts.billing;
 
-export function CapForm({ state }: { state: PlanState }) {
+export function CapForm({ state, plan }: { state: PlanState; plan: Plan | undefined }) {
+  const isBelowPrice = plan !== undefined && isCapBelow(state, plan);
   const api = useApiForm({
     initialValues: { cap: state.spend_cap_cents === null ? '' : formatAmount(state.spend_cap_cents) },
     validate: {
@@ -23,13 +25,20 @@ export function CapForm({ state }: { state: PlanState }) {
     },
   });
   return (
-    <ApiFormView api={api} submitLabel={words.saveCap} inline>
-      <TextInput
-        label={words.capLabel}
-        placeholder={words.noCap}
-        inputMode="decimal"
-        {...api.form.getInputProps('cap')}
-      />
-    </ApiFormView>
+    <Stack gap="sm">
+      {isBelowPrice ? (
+        <Alert color="yellow" role="note">
+          {words.capBelowPrice(plan.name, formatAmount(plan.price_cents))}
+        </Alert>
+      ) : null}
+      <ApiFormView api={api} submitLabel={words.saveCap} inline>
+        <TextInput
+          label={words.capLabel}
+          placeholder={words.noCap}
+          inputMode="decimal"
+          {...api.form.getInputProps('cap')}
+        />
+      </ApiFormView>
+    </Stack>
   );
 }

@@ -1,14 +1,15 @@
 import { ActionButton, formatAmount, QueryView, toast } from '@libs/ui';
-import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { client, refresh, useObject } from '../api/client.ts';
+import type { PlanState } from '../overview/usage.ts';
 import { texts } from '../texts.ts';
-import type { Plan, PlanPreview } from './invoice.ts';
+import { isCapBelow, type Plan, type PlanPreview } from './invoice.ts';
 
 const words = texts.billing;
 
 /** Says what the month will cost before the plan is changed, as the invoice will count it. */
-export function ChangePlan({ plan }: { plan: Plan }) {
+export function ChangePlan({ plan, state }: { plan: Plan; state: PlanState }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (
     <>
@@ -16,13 +17,13 @@ export function ChangePlan({ plan }: { plan: Plan }) {
         {words.choose(plan.name)}
       </Button>
       <Modal opened={opened} onClose={close} title={words.chooseQuestion(plan.name)} size="lg">
-        {opened ? <Question plan={plan} onDone={close} /> : null}
+        {opened ? <Question plan={plan} state={state} onDone={close} /> : null}
       </Modal>
     </>
   );
 }
 
-function Question({ plan, onDone }: { plan: Plan; onDone: () => void }) {
+function Question({ plan, state, onDone }: { plan: Plan; state: PlanState; onDone: () => void }) {
   const query = useObject<PlanPreview>('/api/plan/preview', { query: { plan: plan.id } });
   const change = async () => {
     await client.put('/api/plan', { plan: plan.id });
@@ -64,6 +65,11 @@ function Question({ plan, onDone }: { plan: Plan; onDone: () => void }) {
           <Text size="sm">
             {words.previewNext(formatAmount(preview.price_cents), plan.included_calls.toLocaleString())}
           </Text>
+          {isCapBelow(state, plan) ? (
+            <Alert color="yellow" role="note">
+              {words.capBelowNewPrice(formatAmount(state.spend_cap_cents ?? 0))}
+            </Alert>
+          ) : null}
           <Group justify="flex-end">
             <Button variant="default" onClick={onDone}>
               {words.keepPlan}

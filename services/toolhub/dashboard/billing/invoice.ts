@@ -7,6 +7,10 @@ export interface Plan {
   hard_stop: boolean;
 }
 
+/** Such a cap stops what a plan would cost beyond its price, and not the price. */
+export const isCapBelow = ({ spend_cap_cents: cap }: { spend_cap_cents: number | null }, plan: Plan) =>
+  cap !== null && cap < plan.price_cents;
+
 export interface Invoice {
   id: string;
   number: string;

@@ -47,7 +47,13 @@ function Billing() {
         </Panel>
         <Panel title={words.cap} lead={words.capLead}>
           <QueryView query={plan}>
-            {(state) => <CapForm key={`${state.plan} ${state.spend_cap_cents}`} state={state} />}
+            {(state) => (
+              <CapForm
+                key={`${state.plan} ${state.spend_cap_cents}`}
+                state={state}
+                plan={plans.data?.data.find(({ id }) => id === state.plan)}
+              />
+            )}
           </QueryView>
         </Panel>
         <Invoices />

@@ -31,7 +31,7 @@ export function PlanChoice({ plans, state }: { plans: readonly Plan[]; state: Pl
               <br />
               {plan.hard_stop ? words.hardStop : words.overage(formatAmount(plan.overage_cents_per_1000))}
             </Text>
-            {plan.id === state.plan ? null : <ChangePlan plan={plan} />}
+            {plan.id === state.plan ? null : <ChangePlan plan={plan} state={state} />}
           </Stack>
         </Paper>
       ))}

@@ -34,6 +34,10 @@ export const billing = {
   capLead: 'The most that a month may cost, price included. Calls stop when it is reached.',
   capLabel: 'Cap a month',
   capWrong: 'Write an amount such as 50 or 50.00.',
+  capBelowPrice: (plan: string, price: string) =>
+    `${plan} alone costs ${price} a month, which is charged all the same. With this cap no call passes beyond those that it includes.`,
+  capBelowNewPrice: (cap: string) =>
+    `Your spend cap of ${cap} is below that price, which is charged all the same. No call passes beyond those that the plan includes.`,
   noCap: 'No cap',
   saveCap: 'Save',
   invoices: 'Invoices',

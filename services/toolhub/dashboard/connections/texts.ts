@@ -75,7 +75,7 @@ const connectErrors: Record<string, string> = {
 
 /** The same where the server that was named is at fault, said at its field. */
 const serverErrors: Record<string, string> = {
-  address_refused: connectErrors.address_refused,
+  address_refused: 'This server address is not allowed. The operator can allow it with TOOLHUB_EGRESS_ALLOW.',
   platform_unreachable:
     'This server did not answer as it should. Look at its name, or try again in a moment.',
   invalid_query: 'The address of a server alone, such as mastodon.social.',

@@ -1,5 +1,5 @@
-import { Icon, type IconName } from '@libs/ui';
-import { Anchor, Button, Container, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Icon, type IconName, useSearchState } from '@libs/ui';
+import { Alert, Anchor, Button, Container, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { Brand } from '../session/brand.tsx';
@@ -9,6 +9,7 @@ const words = texts.front;
 const icons: readonly IconName[] = ['bolt', 'shield', 'list'];
 
 export function FrontDoor() {
+  const isDeleted = useSearchState().values.deleted === 'true';
   useEffect(() => {
     document.title = `${texts.product} · ${words.short}`;
   }, []);
@@ -25,6 +26,11 @@ export function FrontDoor() {
           </Button>
         </Group>
       </Group>
+      {isDeleted ? (
+        <Alert color="teal" role="status" mt="lg">
+          {words.deleted}
+        </Alert>
+      ) : null}
       <Stack align="center" ta="center" gap="md" py={{ base: 48, sm: 96 }}>
         <Title order={1} fz={{ base: 32, sm: 46 }} maw={760} textWrap="balance">
           {words.title}

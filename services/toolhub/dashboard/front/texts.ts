@@ -2,6 +2,7 @@ import { platforms } from '../connections/texts.ts';
 
 export const front = {
   short: 'tools for your assistant',
+  deleted: 'Your account is deleted. Assistants that used it have lost their access.',
   title: 'Your assistant, with your accounts',
   lead: 'Toolhub gives AI assistants tools for your mail, messages and social accounts. You connect an account once; the assistant never sees a password, and every call is counted, logged and yours to stop.',
   start: 'Sign up',

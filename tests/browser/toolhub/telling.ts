@@ -1,0 +1,90 @@
+// What the pages tell of money, calls and accounts is what was or will be done.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { openPage } from '../chromium.ts';
+import type { Running } from './rig.ts';
+import { panel, STEP_MS } from './steps.ts';
+
+const SLOW_MACHINE_MS = 60_000;
+
+export function testTelling(running: () => Running): void {
+  async function openAs({ cookie }: Account): Promise<Page> {
+    const { hub, chromium } = running();
+    const { page } = await openPage(chromium, hub.url);
+    const [name = '', value = ''] = cookie.split('=');
+    await page.context().addCookies([{ name, value, url: hub.url }]);
+    page.setDefaultTimeout(STEP_MS);
+    return page;
+  }
+
+  test('[TH-11.10] a call that was refused is not said to be sent', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const { token } = await makeToken(hub.url, account);
+    const put = (path: string, body: object) => call(`${hub.url}${path}`, { method: 'PUT', cookie, body });
+    await put('/api/credentials/telegram?verify=false', { bot_token: '4243:made-up' });
+    await put('/api/approvals/rules', { send: true, delete: true, tools: {} });
+    await callTool(hub.url, token, 'telegram_send_message', { chat_id: '1', text: 'Better not' });
+    const page = await openAs(account);
+    await page.goto('/approvals');
+    await page.getByText('This is sent, and nothing else:').waitFor();
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.goto('/approvals?status=denied');
+    await page.getByText('You refused it. Nothing of this was sent:').waitFor();
+    await page.getByText('wanted to send or publish something').waitFor();
+    expect(await page.getByText('This is sent').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('[TH-11.34] a cap below the price of a plan says what it does, before and after', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const plan = { plan: 'starter', spend_cap_cents: 5_000 };
+    await call(`${hub.url}/api/plan`, { method: 'PUT', cookie, body: plan });
+    const page = await openAs(account);
+    await page.goto('/billing');
+    await page.getByRole('button', { name: 'Change to Scale' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Your spend cap of $50.00 is below that price').waitFor();
+    await dialog.getByRole('button', { name: 'Keep my plan' }).click();
+    const cap = panel(page, 'Spend cap');
+    expect(await cap.getByRole('note').count()).toBe(0);
+    await cap.getByLabel('Cap a month').fill('10');
+    await cap.getByRole('button', { name: 'Save' }).click();
+    await cap.getByText('Starter alone costs $29.00 a month').waitFor();
+    await page.context().close();
+  });
+
+  test('[TH-11.37] the log names what is gone, and who deletes the account is told before and after', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const made = await call<{ id: string }>(`${hub.url}/api/tokens`, { cookie, body: { name: 'Old' } });
+    await call(`${hub.url}/api/tokens/${made.body.id}`, { method: 'DELETE', cookie });
+    await call(`${hub.url}/api/plan`, { method: 'PUT', cookie, body: { plan: 'starter' } });
+    const page = await openAs(account);
+    await page.goto('/audit');
+    await page.getByRole('link', { name: 'A token that is gone' }).first().waitFor();
+    await page.getByRole('link', { name: 'Starter', exact: true }).waitFor();
+    expect(await page.getByText(/^tok_/).count()).toBe(0);
+    await page.goto('/settings');
+    const form = page.locator('form', { has: page.getByRole('button', { name: 'Delete my account' }) });
+    await form.getByText('Your address is not verified, so nothing is mailed to it').waitFor();
+    await form.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await form.getByRole('button', { name: 'Delete my account' }).click();
+    await page.getByRole('status').filter({ hasText: 'Your account is deleted.' }).waitFor();
+    expect((await call(`${hub.url}/api/me`, { cookie })).status).toBe(401);
+    await page.context().close();
+  });
+}
