@@ -21,6 +21,8 @@ export interface Change {
   };
   /** The same rail tries once more: a new attempt, and nothing else that is seen. */
   again?: { attempt: Attempt; estimatedSettlementAt: Date };
+  /** It takes longer than was said, and nothing else that is seen changes. */
+  estimatedSettlementAt?: Date;
   /** Money was paid out that the source took back: the books show who owes it. */
   owed?: true;
   /** What was owed has come back, from where it had been paid to. */
@@ -61,6 +63,7 @@ export function changePayment(payment: Payment, change: Change, context: ChangeC
   if (change.attempt) changed.attempts = replaceLast(payment.attempts, change.attempt);
   if (change.failure) changed.failure = change.failure;
   if (change.reroute) applyReroute(changed, change.reroute);
+  if (change.estimatedSettlementAt) changed.estimatedSettlementAt = change.estimatedSettlementAt;
   if (change.again) {
     changed.attempts = [...changed.attempts, change.again.attempt];
     changed.estimatedSettlementAt = change.again.estimatedSettlementAt;

@@ -43,6 +43,7 @@ describe('[P-4.11] an outcome of a rail', () => {
     { kind: 'returned', ...refusal },
     { kind: 'owed', ...refusal },
     { kind: 'repaid', by: 'source' },
+    { kind: 'delayed', settlesAt: at, again: null },
   ])('of an attempt that another one replaced changes nothing: %j', (told) => {
     const rerouted = aPayment({ attempts: [submitted, newAttempt('att_2', 'ach')] });
     expect(changeOf(rerouted, told)).toBeNull();
@@ -54,6 +55,19 @@ describe('[P-4.11] an outcome of a rail', () => {
     expect(changeOf(aPayment(), told)).toEqual({ by: 'submitted', attempt });
     expect(changeOf(aPayment({ status: 'processing' }), told)).toEqual({ attempt });
     expect(changeOf(processing, told)).toBeNull();
+  });
+
+  test('that it takes longer moves the estimate of what is open, and drops a reference that leaves again', () => {
+    const attempt = { ...submitted, network_reference: 'ref' };
+    const delayed = (again: string | null): Told => ({ kind: 'delayed', settlesAt: at, again });
+    const underWay = aPayment({ status: 'processing', attempts: [attempt] });
+    const moved = { estimatedSettlementAt: at };
+    expect(changeOf(underWay, delayed(null))).toEqual(moved);
+    expect(changeOf(underWay, delayed('another'))).toEqual(moved);
+    const anew = { status: 'waiting', network_reference: null, submitted_at: null };
+    expect(changeOf(underWay, delayed('ref'))).toEqual({ ...moved, attempt: anew });
+    expect(changes(underWay, delayed('ref'))).toMatchObject({ payment: moved, events: [], transfer: null });
+    expect(changeOf(aPayment({ status: 'completed' }), delayed(null))).toBeNull();
   });
 
   test('that nobody knows it is noted of an attempt under way, and of no other', () => {

@@ -4,7 +4,7 @@ import type { RailOutcome } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
 import type { Change } from './moves.ts';
 import type { Attempt, Payment } from './payment.ts';
-import { finalStatuses } from './states.ts';
+import { finalStatuses, openStatuses } from './states.ts';
 
 export interface OutcomeContext {
   newId: (prefix: string) => string;
@@ -35,7 +35,23 @@ export function changeFor(payment: Payment, outcome: RailOutcome, context: Outco
       return finalStatuses.includes(payment.status) ? { owed: true } : null;
     case 'repaid':
       return finalStatuses.includes(payment.status) ? { repaidBy: outcome.by } : null;
+    case 'delayed':
+      return delayed(payment, attempt, outcome);
   }
+}
+
+/** A reference that the network never took is shown no longer; where the payment's first entry is under way, its own stays. */
+function delayed(
+  payment: Payment,
+  attempt: Attempt,
+  { settlesAt, again }: Extract<RailOutcome, { kind: 'delayed' }>,
+): Change | null {
+  if (!openStatuses.includes(payment.status)) return null;
+  const leavesAgain = again !== null && attempt.network_reference === again;
+  return {
+    estimatedSettlementAt: settlesAt,
+    ...(leavesAgain && { attempt: { status: 'waiting', network_reference: null, submitted_at: null } }),
+  };
 }
 
 function returned(

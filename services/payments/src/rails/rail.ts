@@ -65,6 +65,8 @@ export type RailOutcome = OutcomeOf &
     /** What was owed has come back: from the one who had been paid, or from the source to whom it was paid back. */
     | { kind: 'repaid'; by: 'source' | 'destination' }
     | { kind: 'unknown' }
+    /** It settles at another time than was estimated; `again` is the reference of what has to leave once more. */
+    | { kind: 'delayed'; settlesAt: Date; again: string | null }
   );
 
 /** The rail tries once more by itself: the payment stays under way, with another attempt. */

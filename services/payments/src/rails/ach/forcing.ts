@@ -7,11 +7,11 @@ import type { CodeMeaning, ForcedMeaning, ForcedOrder, ForcedOutcome, RailOutcom
 import { changeMeaning, entryRefusalMeaning, returnMeaning } from './codes/meanings.ts';
 import { findEntriesOf, insertEntries, updateEntries } from './entries/entries-store.ts';
 import { type AchEntry, AttemptEntries, isOut } from './entries/entry.ts';
+import { legsOf } from './entries/payments.ts';
 import { refundsFor } from './entries/refunds.ts';
 import { notifyOfChange, originalOf } from './incoming/notify.ts';
 import { readAnswer } from './incoming/reading.ts';
 import { lockScope } from './outgoing/files-store.ts';
-import { legsOf } from './outgoing/filing.ts';
 import type { AchContext } from './work/context.ts';
 import { wakeUp } from './work/jobs.ts';
 

@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
 import type { Sealer } from '@libs/seal';
 import type { RailMessage } from '../rail.ts';
+import { findEarlierSendings } from './entries/earlier-store.ts';
 import { findEntriesOf } from './entries/entries-store.ts';
 import { findReplies } from './incoming/answers-store.ts';
 import { excerptText } from './nacha/excerpt.ts';
@@ -17,7 +18,8 @@ export async function achMessagesOf(
 ): Promise<RailMessage[]> {
   const excerpt = (sealed: Buffer, id: string, trace: string): string =>
     excerptOf(sealer.openText(sealed, fileSealContext(id)), trace);
-  const sent = (await findEntriesOf(db, [key])).flatMap((entry) => entry.sentAs ?? []);
+  const last = (await findEntriesOf(db, [key])).flatMap((entry) => entry.sentAs ?? []);
+  const sent = [...(await findEarlierSendings(db, key)), ...last];
   const files = await findFiles(db, [...new Set(sent.map(({ fileId }) => fileId))]);
   const fileById = new Map(files.map((file) => [file.id, file]));
   const outgoing = sent.flatMap(({ messageId, fileId, trace }): RailMessage[] => {

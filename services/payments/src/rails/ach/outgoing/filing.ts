@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
-import { addDays, fromNewYork, toNewYork } from '../../../clock/new-york.ts';
+import { toNewYork } from '../../../clock/new-york.ts';
 import type { PaymentMethod } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import { openStatuses } from '../../../payments/states.ts';
@@ -9,16 +9,18 @@ import type { RailOutcome } from '../../rail.ts';
 import { dfiOf } from '../../routing-number.ts';
 import { findEntriesOf, findQueued, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, directionOf, methodIdOf, paymentKeyOf, textKeyOf } from '../entries/entry.ts';
+import { legsOf, lockPaymentsOf, type PaymentsByKey, paymentOf } from '../entries/payments.ts';
 import { refundsFor } from '../entries/refunds.ts';
 import { type AchScope, followsClock, isCompressed, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import type { NachaFile } from '../nacha/model.ts';
 import { writeNacha } from '../nacha/write.ts';
-import { fileDatesOf, isWindowMissed, type LegPlan, timesOf } from '../schedule/schedule.ts';
+import { fileDatesOf, isWindowMissed, timesOf } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { FILE_LIMITS, type Originator, planFiles } from './files.ts';
 import { insertFile, lockCounters, lockScope, saveCounters } from './files-store.ts';
 import { type Leg, RETRY_DESCRIPTION } from './legs.ts';
 import { sandboxOriginOf } from './originator.ts';
+import { postpone, waitForTomorrow } from './postponing.ts';
 import { achFileName, FILES_PER_DAY_MAX, reserveTraces } from './traces.ts';
 
 /** One file is one transaction that locks all of its payments; what is more goes into the next. */
@@ -45,36 +47,17 @@ export function fileDue(context: AchContext, scope: AchScope, until: Date): Prom
     const due = takeOneFile(
       needsMore ? await findQueued(tx, { scope, asOf, limit: ENTRIES_PER_LATE_FILE_MAX }) : queued,
     );
-    if (scope === LIVE_SCOPE && files >= FILES_PER_DAY_MAX)
-      return waitForTomorrow(tx, context, { due, asOf });
     const payments = await lockPaymentsOf(tx, context, due);
-    const { going, staying } = sortOut(context, due, payments, asOf);
-    await updateEntries(tx, staying);
+    if (scope === LIVE_SCOPE && files >= FILES_PER_DAY_MAX) {
+      await waitForTomorrow(tx, context, { entries: due, payments, asOf });
+      return due.length;
+    }
+    const { going, missed, canceled } = sortOut(context, due, payments, asOf);
+    await updateEntries(tx, canceled);
+    await postpone(tx, context, { entries: missed, payments, from: asOf });
     if (going.length > 0) await writeFile(tx, context, { scope, asOf, entries: going, payments });
     return due.length;
   });
-}
-
-/** The bank takes no more files today, so what is left leaves tomorrow; somebody must know. */
-async function waitForTomorrow(
-  tx: Queryable,
-  { log, pace }: AchContext,
-  { due, asOf }: { due: readonly AchEntry[]; asOf: Date },
-): Promise<number> {
-  const from = fromNewYork(addDays(toNewYork(asOf).date, 1), '00:00');
-  const later = due.map((entry): AchEntry => {
-    const legs = entry.leg === 'debit' ? 'debit' : 'credit';
-    return { ...entry, ...timesOf({ ...entry, from, legs }, pace) };
-  });
-  await updateEntries(tx, later);
-  const fields = {
-    alert: 'ach_files_used_up',
-    rail: 'ach',
-    entries: later.length,
-    filesMax: FILES_PER_DAY_MAX,
-  };
-  log.error(fields, 'the files of the day are used up: entries leave on the next one');
-  return due.length;
 }
 
 /** As many entries as the sums of one file can hold. */
@@ -87,24 +70,6 @@ function takeOneFile(queued: readonly AchEntry[]): AchEntry[] {
   return end < 0 ? [...queued] : queued.slice(0, end);
 }
 
-export type PaymentsByKey = ReadonlyMap<string, Payment>;
-
-export async function lockPaymentsOf(
-  tx: Queryable,
-  context: Pick<AchContext, 'lockPayments'>,
-  entries: readonly AchEntry[],
-): Promise<PaymentsByKey> {
-  const keys = new Map(entries.map((entry) => [textKeyOf(paymentKeyOf(entry)), paymentKeyOf(entry)]));
-  const payments = await context.lockPayments(tx, [...keys.values()]);
-  return new Map(payments.map((payment) => [textKeyOf(payment), payment]));
-}
-
-export function paymentOf(payments: PaymentsByKey, entry: AchEntry): Payment {
-  const payment = payments.get(textKeyOf(paymentKeyOf(entry)));
-  assert(payment, `an entry belongs to payment ${entry.paymentId}, which is not stored`);
-  return payment;
-}
-
 /** Whether the payment still waits for what this entry does; a refund is owed whatever became of the payment. */
 function isWanted(entry: AchEntry, payment: Payment): boolean {
   if (entry.leg === 'refund') return true;
@@ -112,21 +77,17 @@ function isWanted(entry: AchEntry, payment: Payment): boolean {
 }
 
 /** Entries whose payment was canceled meanwhile stay here, and so do live ones that came too late for their window. */
-function sortOut(context: AchContext, due: readonly AchEntry[], payments: PaymentsByKey, asOf: Date) {
+function sortOut({ pace }: AchContext, due: readonly AchEntry[], payments: PaymentsByKey, asOf: Date) {
   const going: AchEntry[] = [];
-  const staying: AchEntry[] = [];
-  const { terms } = context.pace;
+  const missed: AchEntry[] = [];
+  const canceled: AchEntry[] = [];
   for (const entry of due) {
-    const isMissed = entry.scope === LIVE_SCOPE && isWindowMissed(entry.dueAt, asOf, terms);
-    if (!isWanted(entry, paymentOf(payments, entry))) staying.push({ ...entry, state: 'canceled' });
-    else if (isMissed)
-      staying.push({
-        ...entry,
-        ...timesOf({ ...entry, from: asOf, legs: entry.leg === 'debit' ? 'debit' : 'credit' }, context.pace),
-      });
+    const isMissed = entry.scope === LIVE_SCOPE && isWindowMissed(entry.dueAt, asOf, pace.terms);
+    if (!isWanted(entry, paymentOf(payments, entry))) canceled.push({ ...entry, state: 'canceled' });
+    else if (isMissed) missed.push(entry);
     else going.push(entry);
   }
-  return { going, staying };
+  return { going, missed, canceled };
 }
 
 interface Writing {
@@ -175,12 +136,6 @@ function paced(entry: AchEntry, { asOf, payments }: Writing, { pace }: AchContex
   if (!isCompressed(entry.scope)) return entry;
   const legs = legsOf(paymentOf(payments, entry));
   return { ...entry, ...timesOf({ ...entry, from: asOf, legs }, pace) };
-}
-
-/** A payment whose both sides are outside has a debit and a credit. */
-export function legsOf({ debitAccount, sourceId, creditAccount, destinationId }: Payment): LegPlan {
-  if (debitAccount === sourceId) return 'credit';
-  return creditAccount === destinationId ? 'debit' : 'debit_then_credit';
 }
 
 function originatorOf(context: AchContext, scope: AchScope): Originator {

@@ -2,17 +2,18 @@ import type { Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
 import type { Payment } from '../../../payments/payment.ts';
 import type { RailOutcome } from '../../rail.ts';
+import { keepSendings } from '../entries/earlier-store.ts';
 import { findEntriesOf, findInFile, insertEntries, updateEntries } from '../entries/entries-store.ts';
 import { type AchEntry, paymentKeyOf } from '../entries/entry.ts';
+import { lockPaymentsOf, type PaymentsByKey, paymentOf } from '../entries/payments.ts';
 import { attemptsById, refundsFor } from '../entries/refunds.ts';
 import type { AchScope } from '../entries/scope.ts';
 import { debitReturned } from '../incoming/returned.ts';
-import { timesOf } from '../schedule/schedule.ts';
 import type { AchContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
 import { timeOf } from '../work/time.ts';
 import { findFiles, lockScope, markRejected } from './files-store.ts';
-import { legsOf, lockPaymentsOf, type PaymentsByKey, paymentOf } from './filing.ts';
+import { postpone } from './postponing.ts';
 
 export interface FileRejection {
   reason: string;
@@ -52,14 +53,8 @@ export function rejectFile(
     const traces = open.flatMap(({ sentAs }) => sentAs?.trace ?? []);
     await context.operator?.rejectFile(tx, scope, { name: file.name, traces, reason });
     const again = resend ? await withoutLost(tx, open) : [];
-    await updateEntries(
-      tx,
-      again.map((entry): AchEntry => {
-        const legs = legsOf(paymentOf(payments, entry));
-        const times = timesOf({ ...entry, from: now, legs }, context.pace);
-        return { ...entry, ...times, state: 'queued', sentAs: null };
-      }),
-    );
+    await keepSendings(tx, again, file.asOf);
+    await postpone(tx, context, { entries: again, payments, from: now });
     const leaving = new Set(again);
     const entries = open.filter((entry) => !leaving.has(entry));
     await refuseEntries(context, tx, { scope, entries, payments, from: now });

@@ -1,10 +1,13 @@
+import type { Queryable } from '@libs/db';
 import type { AchTransport, SendResult } from '../bank/transport.ts';
+import { delayOf } from '../entries/delays.ts';
 import { findInFile, updateEntries } from '../entries/entries-store.ts';
+import type { AchEntry } from '../entries/entry.ts';
+import { legsOf, lockPaymentsOf, paymentOf } from '../entries/payments.ts';
 import { type AchScope, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import { goodAtOf, isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
-import { lockPaymentsOf } from './filing.ts';
 import { refuseEntries } from './rejecting.ts';
 
 const FILES_PER_TURN_MAX = 1_000;
@@ -83,9 +86,22 @@ async function noteSent(context: AchContext, file: StoredFile): Promise<void> {
       return { ...entry, settlesAt, goodAt: goodAtOf(entry.leg, settlesAt, terms) };
     });
     await updateEntries(tx, moved);
+    await noteDelays(context, tx, moved);
     if (moved.length > 0)
       context.log.warn({ rail: 'ach', file: file.name, entries: moved.length }, 'a file missed its window');
   });
+}
+
+async function noteDelays(context: AchContext, tx: Queryable, entries: readonly AchEntry[]): Promise<void> {
+  const payments = await lockPaymentsOf(tx, context, entries);
+  const { pace } = context;
+  await context.applyOutcomes(
+    tx,
+    entries.flatMap((entry) => {
+      const payment = paymentOf(payments, entry);
+      return delayOf(entry, { payment, legs: legsOf(payment), pace });
+    }),
+  );
 }
 
 /** The bank took nothing of it: every payment in it fails, and what was collected for them goes back. */

@@ -75,6 +75,7 @@ async function tickAt(date: string, time: string): Promise<Date | null> {
 
 const outbound = () => readdir(join(bank.folder, 'outbound'));
 const history = async (id: string) => historyOf(await house.get(tenant, id));
+const estimate = async (id: string) => (await house.get(tenant, id)).estimatedSettlementAt;
 
 /** The bank's answer to the one entry in the one file. */
 async function answerWith(code: string): Promise<void> {
@@ -171,8 +172,10 @@ test('a late return takes back a completed payment', async () => {
 test('whoever slept over a window takes the next', async () => {
   const id = await payOut('speed');
   // The file should have left at 10:15, and the network closed at 10:30.
+  expect(await estimate(id)).toEqual(fromNewYork('2083-03-01', '13:00'));
   expect(await tickAt('2083-03-01', '10:31')).toEqual(fromNewYork('2083-03-01', '14:30'));
   expect(await history(id)).toBe('pending');
+  expect(await estimate(id)).toEqual(fromNewYork('2083-03-01', '17:00'));
   await tickAt('2083-03-01', '14:30');
   expect(await history(id)).toBe('pending > processing');
   expect(await tickAt('2083-03-01', '16:59')).toEqual(fromNewYork('2083-03-01', '17:00'));
@@ -189,6 +192,7 @@ test('a file that reaches the bank too late settles with the next window, and th
   // 13:00 has passed, but nothing was at the bank then.
   expect(await tickAt('2083-03-01', '13:30')).toEqual(fromNewYork('2083-03-01', '17:00'));
   expect(await history(id)).toBe('pending > processing');
+  expect(await estimate(id)).toEqual(fromNewYork('2083-03-01', '17:00'));
   await tickAt('2083-03-01', '17:00');
   expect(await history(id)).toBe('pending > processing > completed');
   expect(await outbound()).toHaveLength(1);

@@ -6,6 +6,7 @@ import type { Tenant } from '../../../tenant.ts';
 import { achBooks } from '../books/books.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import type { AchLeg } from '../entries/entry.ts';
+import { readNacha } from '../nacha/read.ts';
 import { rejectFile } from '../outgoing/rejecting.ts';
 import { whileScopeIsBusy } from './busy-scope.ts';
 import { createHouse, type House, historyOf } from './house.ts';
@@ -153,3 +154,61 @@ test.each([true, false])(
     expect([report.differences, report.ours]).toEqual([[], report.network]);
   },
 );
+
+/** The files that its owner sees, newest first, by the day on which each takes effect. */
+async function filesShown({ tenant, id }: OfTenant): Promise<string[]> {
+  const messages = await house.messages.list(tenant, id);
+  return messages.map(({ kind, content }) => {
+    const read = readNacha(content);
+    return `${kind} ${read.ok ? read.file.batches[0]?.header.effectiveDate : 'unreadable'}`;
+  });
+}
+
+test('[P-5.16] a payment whose file was rejected keeps the message, and says when it settles now', async () => {
+  organisations += 1;
+  const tenant = await house.addTenant(`org_rejected_${organisations}`);
+  await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
+  const id = await house.pay(tenant);
+  await house.idle();
+  await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
+  const [first] = await house.messages.list(tenant, id);
+  expect((await house.get(tenant, id)).estimatedSettlementAt).toEqual(fromNewYork('2083-03-05', '08:30'));
+  await house.moveClock(tenant, fromNewYork('2083-03-03', '12:00'));
+  await rejectFileOf({ tenant, id }, 'debit', true);
+  // Until it leaves again, no file is under way that a reference could name.
+  const waiting = await house.get(tenant, id);
+  expect(waiting.attempts).toMatchObject([
+    { status: 'waiting', network_reference: null, submitted_at: null },
+  ]);
+  expect(waiting.estimatedSettlementAt).toEqual(fromNewYork('2083-03-09', '08:30'));
+  expect(await house.messages.list(tenant, id)).toEqual([first]);
+  await house.moveClock(tenant, fromNewYork('2083-03-03', '23:00'));
+  expect(await filesShown({ tenant, id })).toEqual(['nacha 830304', 'nacha 830302']);
+  expect((await house.messages.list(tenant, id)).at(-1)).toEqual(first);
+  const sentAgain = await house.get(tenant, id);
+  const [debit] = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  expect(sentAgain.attempts).toMatchObject([
+    {
+      status: 'submitted',
+      network_reference: debit?.sentAs?.trace,
+      submitted_at: '2083-03-04T03:30:00.000Z',
+    },
+  ]);
+  await comeToAnEnd(tenant);
+  const completed = await house.get(tenant, id);
+  expect(historyOf(completed)).toBe('pending > processing > completed');
+  expect(completed.attempts[0]?.settled_at).toBe(completed.estimatedSettlementAt.toISOString());
+});
+
+test('[P-5.16] a credit that leaves again moves the estimate, and the reference of its debit stays', async () => {
+  const { tenant, id } = await payOut();
+  const before = await house.get(tenant, id);
+  expect(before.estimatedSettlementAt).toEqual(fromNewYork('2083-03-05', '08:30'));
+  await house.moveClock(tenant, fromNewYork('2083-03-05', '07:00'));
+  await rejectFileOf({ tenant, id }, 'credit', true);
+  const after = await house.get(tenant, id);
+  expect(after.attempts).toEqual(before.attempts);
+  expect(after.estimatedSettlementAt).toEqual(fromNewYork('2083-03-08', '08:30'));
+  await comeToAnEnd(tenant);
+  expect((await filesShown({ tenant, id })).length).toBe(3);
+});

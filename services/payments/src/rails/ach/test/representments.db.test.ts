@@ -171,6 +171,8 @@ describe('asked for', () => {
     const sent = (await filesOf(tenant, id)).filter(({ kind }) => kind === 'nacha');
     expect(sent.map(({ header }) => `${header.effectiveDate} ${header.descriptiveDate}`)).toEqual([
       '830301 SD1300',
+      // Of the file that was rejected.
+      '830302 ',
       '830303 ',
       '830303 SD1300',
     ]);
