@@ -8,11 +8,32 @@ import { ensureInstalled, fail, node, root } from './install.mjs';
 import { memoryFlags, memorySettings } from './memory.mjs';
 
 const products = ['payments', 'toolhub'];
+const scripts = ['start', ...products];
 const PARENT_POLL_MS = 250;
 const spreads = process.argv.at(-1) === 'spread';
 const chosen = process.argv.slice(2, spreads ? -1 : undefined);
 const unknown = chosen.filter((name) => !products.includes(name));
-if (unknown.length > 0) fail(`Unknown product ${unknown.join(', ')}: choose from ${products.join(', ')}.`);
+if (unknown.some((word) => word === '--help' || word === '-h')) {
+  console.log(usage());
+  process.exit(0);
+}
+if (unknown.length > 0) fail(`There is no ${unknown.map((word) => `“${word}”`).join(', ')}.\n${usage()}`);
+
+/** What can be typed, as the reader began to type it. */
+function usage() {
+  const script = process.env.npm_lifecycle_event;
+  if (script === undefined || !scripts.includes(script))
+    return `Usage: node tools/start.mjs [${products.join(' | ')}] [spread]`;
+  const command = script === 'start' ? 'npm start' : `npm run ${script}`;
+  const what = script === 'start' ? 'both products' : 'this product alone';
+  const one = products.map((name) => `  npm run ${name}  one product alone`);
+  return [
+    'Usage:',
+    `  ${command}  ${what}`,
+    ...(script === 'start' ? one : []),
+    `  ${command} -- spread  places the tables of an empty installation on a Citus cluster`,
+  ].join('\n');
+}
 
 ensureInstalled({ toRun: true });
 

@@ -259,6 +259,21 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
   }
 }, 60_000);
 
+test('a program that npx found is named as its reader types it', async () => {
+  const env = { npm_command: 'exec', PAYMENTS_API_URL: 'http://localhost:1' };
+  const said = async (words: string[], more = {}) => {
+    const { out, err } = await inProcess(words, { env: { ...env, ...more } });
+    return out + err;
+  };
+  expect(await said(['frobnicate'])).toContain('See: npx payments --help');
+  expect(await said(['get'])).toContain('It is: npx payments get <payment>. See: npx payments --help');
+  expect(await said(['get', 'pay_1'], { PAYMENTS_API_KEY: '' })).toContain('run `npx payments login`');
+  expect(await said(['create', '--help'])).toContain('Usage: npx payments create');
+  expect(await said(['help', 'sandbox'])).toMatch(/^ {2}npx payments sandbox clock /);
+  expect(await said([])).toContain('  npx payments login ');
+  expect((await inProcess(['frobnicate'])).err).toContain('See: payments --help');
+});
+
 test('completion offers the words that fit', async () => {
   const offered = async (...words: string[]) =>
     (await payments(['__complete', ...words])).out.trim().split('\n');

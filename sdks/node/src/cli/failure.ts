@@ -16,10 +16,10 @@ export interface Failure {
 }
 
 /** One clear line for whatever went wrong, never a stack. */
-export function explain(error: unknown): Failure {
+export function explain(error: unknown, program: string): Failure {
   if (error instanceof LiveKeyError) return { line: `${error.message}.`, code: exitCodes.refusedKey };
   if (error instanceof UsageError)
-    return { line: `${error.message}. See: payments --help`, code: exitCodes.usage };
+    return { line: `${error.message}. See: ${program} --help`, code: exitCodes.usage };
   if (error instanceof SettingsFileError) return { line: error.message, code: exitCodes.failed };
   // What the client says of an id that cannot be one.
   if (error instanceof TypeError && error.message.startsWith('An id is')) {
@@ -29,21 +29,21 @@ export function explain(error: unknown): Failure {
   if (error instanceof TypeError && /^(No API key|The API key|baseUrl)/.test(error.message)) {
     const isKey = /API key/.test(error.message);
     const line = isKey
-      ? `${error.message.split(':')[0]}: run \`payments login\`, or set PAYMENTS_API_KEY.`
+      ? `${error.message.split(':')[0]}: run \`${program} login\`, or set PAYMENTS_API_KEY.`
       : error.message;
     return { line, code: isKey ? exitCodes.refusedKey : exitCodes.usage };
   }
-  if (error instanceof PaymentsError) return explainApi(error);
+  if (error instanceof PaymentsError) return explainApi(error, program);
   const message = error instanceof Error ? error.message : String(error);
   return { line: `Something went wrong here: ${message.split('\n')[0]}`, code: exitCodes.failed };
 }
 
-function explainApi(error: PaymentsError): Failure {
+function explainApi(error: PaymentsError, program: string): Failure {
   const named = error.request_id === undefined ? '' : ` (${error.code}, request ${error.request_id})`;
   const line = `${error.message.replaceAll(/\s*\n\s*/g, ' ')}${named}`;
   if (error instanceof AuthenticationError) {
     return {
-      line: `The key was refused: run \`payments login\` with another one.${named}`,
+      line: `The key was refused: run \`${program} login\` with another one.${named}`,
       code: exitCodes.refusedKey,
     };
   }

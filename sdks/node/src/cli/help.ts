@@ -21,39 +21,40 @@ function optionLines(options: Readonly<Record<string, Option>>): string[] {
   return lines.map(([left, right]) => `${left.padEnd(width)}${right}`);
 }
 
-function commandLines(commands: readonly Command[]): string[] {
-  const width = Math.max(...commands.map((command) => usageOf(command).length)) + 2;
-  return commands.map((command) => `  ${usageOf(command).padEnd(width)}${command.summary}`);
+function commandLines(program: string, commands: readonly Command[]): string[] {
+  const usages = commands.map((command) => usageOf(program, command));
+  const width = Math.max(...usages.map((usage) => usage.length)) + 2;
+  return commands.map(({ summary }, index) => `  ${usages[index]?.padEnd(width)}${summary}`);
 }
 
 /** The program is called `payments`, so its commands for payments are shown without that word; with it they work, too. */
-export function usageOf(command: Command): string {
+export function usageOf(program: string, command: Command): string {
   const places = command.positionals.map((name) => `<${name}>`);
   const optional = command.optional === undefined ? [] : [`[${command.optional}]`];
   const words = command.words[0] === 'payments' ? command.words.slice(1) : command.words;
-  return ['payments', ...words, ...places, ...optional].join(' ');
+  return [program, ...words, ...places, ...optional].join(' ');
 }
 
-export function helpOf(command: Command): string {
+export function helpOf(program: string, command: Command): string {
   return [
     command.summary,
     '',
-    `Usage: ${usageOf(command)} [options]`,
+    `Usage: ${usageOf(program, command)} [options]`,
     '',
     ...optionLines({ ...command.options, ...globalOptions }),
   ].join('\n');
 }
 
 /** Of the commands that share their first word. */
-export function helpOfGroup(commands: readonly Command[]): string {
-  return [...commandLines(commands), '', ...optionLines(globalOptions)].join('\n');
+export function helpOfGroup(program: string, commands: readonly Command[]): string {
+  return [...commandLines(program, commands), '', ...optionLines(globalOptions)].join('\n');
 }
 
-export function overview(commands: readonly Command[]): string {
+export function overview(program: string, commands: readonly Command[]): string {
   return [
     'The command line of the Payments API.',
     '',
-    ...commandLines(commands),
+    ...commandLines(program, commands),
     '',
     ...optionLines(globalOptions),
     '',

@@ -4,6 +4,7 @@ import { type Command, type Context, LiveKeyError, textValue } from './command.t
 import { exitCodes } from './exit-codes.ts';
 import { forward, readTarget } from './forward.ts';
 import { eventLine } from './output.ts';
+import { programOf } from './program.ts';
 import { listenerName, listenSecret, readPosition, writePosition } from './settings-file.ts';
 
 /** Beyond this, receivers that hold the usual five minutes begin to refuse. */
@@ -55,7 +56,7 @@ function readListener(context: Context): Listener {
 async function listenOn(context: Context, listener: Listener): Promise<void> {
   const { env, err, signal } = context;
   if (listener.target !== undefined) {
-    err(`Forwarding to ${listener.target}. Your code verifies with: payments listen --print-secret`);
+    err(`Forwarding to ${listener.target}. Your code verifies with: ${programOf(env)} listen --print-secret`);
   }
   err(
     listener.after === undefined

@@ -18,6 +18,7 @@ import { globalOptions, helpOf, helpOfGroup, overview, usageOf } from './help.ts
 import { listen } from './listen.ts';
 import { login } from './login.ts';
 import { paymentCommands } from './payments.ts';
+import { programOf } from './program.ts';
 import { sandboxCommands } from './sandbox.ts';
 import { readKept, warningAboutFile } from './settings-file.ts';
 
@@ -36,7 +37,7 @@ export async function run(typed: readonly string[], terminal: Terminal): Promise
     return await dispatch(typed, terminal);
   } catch (error) {
     if (terminal.signal.aborted) return exitCodes.interrupted;
-    const { line, code } = explain(error);
+    const { line, code } = explain(error, programOf(terminal.env));
     terminal.err(line);
     return code;
   }
@@ -45,6 +46,7 @@ export async function run(typed: readonly string[], terminal: Terminal): Promise
 const asksForHelp = (word: string | undefined) => word === '--help' || word === '-h';
 
 async function dispatch(words: readonly string[], terminal: Terminal): Promise<number> {
+  const program = programOf(terminal.env);
   const typed = inUsualOrder(words);
   const [first] = typed;
   if (first === '__complete') {
@@ -56,23 +58,23 @@ async function dispatch(words: readonly string[], terminal: Terminal): Promise<n
     return exitCodes.ok;
   }
   if (first === undefined || asksForHelp(first)) {
-    terminal.out(overview(commands));
+    terminal.out(overview(program, commands));
     return exitCodes.ok;
   }
   const group = commands.filter((command) => command.words.length > 1 && command.words[0] === first);
   if (group.length > 0 && asksForHelp(typed[1])) {
-    terminal.out(helpOfGroup(group));
+    terminal.out(helpOfGroup(program, group));
     return exitCodes.ok;
   }
   const command = find(typed);
   const { values, positionals } = parse(command, typed.slice(wordsTyped(command, typed)));
   if (values.help) {
-    terminal.out(helpOf(command));
+    terminal.out(helpOf(program, command));
     return exitCodes.ok;
   }
   const most = command.positionals.length + (command.optional === undefined ? 0 : 1);
   if (positionals.length < command.positionals.length || positionals.length > most) {
-    throw new UsageError(`It is: ${usageOf(command)}`);
+    throw new UsageError(`It is: ${usageOf(program, command)}`);
   }
   let connection: Connection | undefined;
   const connect = () => {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { programOf } from './program.ts';
 
 /** What `login` and `listen` keep. Only the owner may read it. */
 export interface Kept {
@@ -39,7 +40,7 @@ export function readKept(env: Environment): Kept {
   const kept = parseKept(text);
   if (kept !== undefined) return kept;
   throw new SettingsFileError(
-    `${path} is not JSON of this program: mend it, or delete it and run \`payments login\` again`,
+    `${path} is not JSON of this program: mend it, or delete it and run \`${programOf(env)} login\` again`,
   );
 }
 
