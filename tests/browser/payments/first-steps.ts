@@ -58,6 +58,11 @@ export function testFirstSteps(running: () => Running): void {
   test('pays by the form with a quote beside it, and watches it complete without a reload', async () => {
     const { receiver, page } = running();
     await goTo(page, '/dashboard/payments/new');
+    // Whatever is missing is said at once, and not field by field.
+    await button(page, 'Send payment').click();
+    await refusedAt(page, 'Amount in USD', 'An amount such as 25.00');
+    await refusedAt(page, 'From payment method', 'The id of an account');
+    await refusedAt(page, 'To payment method', 'The id of an account');
     await page.getByLabel('Amount in USD').fill('a lot');
     await page.getByLabel('From payment method').fill('pm_alice');
     await page.getByLabel('To payment method').fill('pm_bob');

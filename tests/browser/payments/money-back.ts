@@ -25,6 +25,10 @@ export function testMoneyBack(running: () => Running): void {
     await refunds.getByRole('link', { name: /^Payment pay_.*\$250\.00$/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Refund of $250.00' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Refunds' }).count()).toBe(0);
+    // The list tells both from other payments.
+    await goTo(page, '/dashboard/payments');
+    await page.getByRole('row', { name: /\$1,250\.00 .*\$250\.00 refunded/ }).waitFor();
+    await page.getByRole('row', { name: /^Payment pay_\S+ \$250\.00 .*Refund / }).waitFor();
   });
 
   test('moves the clock to the next window, forces a return, and sees it without a reload', async () => {

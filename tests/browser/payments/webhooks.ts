@@ -80,6 +80,24 @@ export function testWebhooks(running: () => Running): void {
     expect(await facts.locator('time').first().textContent()).toMatch(/[AP]M \S+$/);
   });
 
+  test('who goes back to an endpoint that was deleted finds nothing, instead of what it was', async () => {
+    const { receiver, page } = running();
+    const kept = new URL(page.url()).pathname;
+    await goTo(page, '/dashboard/webhooks');
+    await button(page, 'Add endpoint').first().click();
+    await page.getByLabel('URL').fill(`${receiver.url}/mistyped`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
+    await button(page, 'I have kept it').click();
+    await page.getByRole('link', { name: /\/mistyped$/ }).click();
+    await button(page, 'Delete').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    await page.goBack();
+    await page.getByText('There is nothing at this address').waitFor();
+    expect(await button(page, 'Send a test').count()).toBe(0);
+    await goTo(page, kept);
+  });
+
   test('a delivery names its endpoint in words, on the pages of the payment and of the event, also on a phone', async () => {
     const { receiver, page } = running();
     const { host } = new URL(receiver.url);

@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ListPage } from '../table/query-table.tsx';
 import type { Client, Query } from './client.ts';
+import { ApiError } from './problem.ts';
 import { createQueryClient } from './query-client.ts';
 
 export interface ListOptions<Row> {
@@ -26,21 +27,29 @@ export interface Api {
   refresh(...paths: string[]): Promise<void>;
 }
 
+/** What was read before is not shown of an object that is no more: whoever goes back to its page would act on nothing. */
+function withoutGone<Value>(query: UseQueryResult<Value>): UseQueryResult<Value> {
+  const isGone = query.error instanceof ApiError && query.error.status === 404;
+  return isGone ? ({ ...query, data: undefined } as UseQueryResult<Value>) : query;
+}
+
 /** What pages read, and how they are told that it changed. */
 export function createApi(client: Client): Api {
   const queryClient = createQueryClient();
   return {
     queryClient,
     useObject: <Value>(path: string, { query = {}, enabled = true, refetchMs }: ObjectOptions<Value> = {}) =>
-      useQuery({
-        queryKey: [path, query],
-        queryFn: ({ signal }) => client.get<Value>(path, { query, signal }),
-        enabled,
-        refetchInterval: ({ state }) => {
-          if (typeof refetchMs !== 'function') return refetchMs ?? false;
-          return state.data === undefined ? false : refetchMs(state.data);
-        },
-      }),
+      withoutGone(
+        useQuery({
+          queryKey: [path, query],
+          queryFn: ({ signal }) => client.get<Value>(path, { query, signal }),
+          enabled,
+          refetchInterval: ({ state }) => {
+            if (typeof refetchMs !== 'function') return refetchMs ?? false;
+            return state.data === undefined ? false : refetchMs(state.data);
+          },
+        }),
+      ),
     useList: <Row>(path: string, query: Query = {}, { enabled = true, refetchMs }: ListOptions<Row> = {}) =>
       useQuery({
         queryKey: [path, query],

@@ -1,4 +1,5 @@
 import { Amount, type Column, formatAmount, When } from '@libs/ui';
+import { Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Payment } from '../api/types.ts';
 import { MethodName } from '../payment-methods/method.tsx';
@@ -35,6 +36,25 @@ export const paymentColumns: readonly Column<Payment>[] = [
       </span>
     ),
   },
-  { header: words.description, render: ({ description }) => description ?? '' },
+  { header: words.description, render: (payment) => <Described payment={payment} /> },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
 ];
+
+/** A refund looks like any payment otherwise, and one that was given back like one that was not. */
+function Described({ payment }: { payment: Payment }) {
+  const { description, refund_of: refunded, refunded_amount: back, currency } = payment;
+  const marks = [
+    ...(refunded === null ? [] : [texts.payment.refund]),
+    ...(back === 0 ? [] : [words.refunded(formatAmount(back, currency))]),
+  ];
+  return (
+    <>
+      {description}
+      {marks.map((mark) => (
+        <Text key={mark} size="sm" c="dimmed">
+          {mark}
+        </Text>
+      ))}
+    </>
+  );
+}

@@ -28,6 +28,7 @@ export const payments = {
   metadataHint: 'key=value',
   live: 'Updates as they happen',
   connecting: 'Connecting …',
+  refunded: (amount: string) => `${amount} refunded`,
 } as const;
 
 export const payment = {
@@ -152,6 +153,7 @@ export const newPayment = {
   quote: 'Quote',
   quoteEmpty: 'Fill in amount and both accounts to see rail, fee and settlement.',
   notAnAmount: 'An amount such as 25.00',
+  noAccount: 'The id of an account, such as pm_alice',
   badPair: 'Each line must be key=value',
 } as const;
 

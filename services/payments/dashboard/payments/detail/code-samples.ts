@@ -1,6 +1,5 @@
 import type { CodeSample } from '@libs/ui';
-import { mode } from '../../api/mode.ts';
-import type { Payment } from '../../api/types.ts';
+import type { Mode, Payment } from '../../api/types.ts';
 
 interface Call {
   path: string;
@@ -23,14 +22,15 @@ function callOf(payment: Payment): Call {
       python: `refund("${refunded}", `,
       body: { amount, ...more },
     };
-  const body = { amount, currency, source, destination, rail, ...more };
+  const { prefer } = payment.rail_decision;
+  const routing = rail === 'auto' && prefer !== 'balanced' ? { routing: { prefer } } : {};
+  const body = { amount, currency, source, destination, rail, ...routing, ...more };
   return { path: '/v1/payments', node: 'create(', python: 'create(', body };
 }
 
-const KEY = mode === 'test' ? 'sk_test_…' : 'sk_live_…';
-
 /** The same payment by program, ready to be pasted with a key of one's own. */
-export function samplesOf(payment: Payment, origin: string): CodeSample[] {
+export function samplesOf(payment: Payment, { origin, mode }: { origin: string; mode: Mode }): CodeSample[] {
+  const key = `sk_${mode}_…`;
   const { path, node, python, body } = callOf(payment);
   const json = JSON.stringify(body, null, 2);
   return [
@@ -38,7 +38,7 @@ export function samplesOf(payment: Payment, origin: string): CodeSample[] {
       name: 'curl',
       text: [
         `curl -sS ${origin}${path} \\`,
-        `  -H 'Authorization: Bearer ${KEY}' \\`,
+        `  -H 'Authorization: Bearer ${key}' \\`,
         `  -H 'Content-Type: application/json' \\`,
         `  -H "Idempotency-Key: $(date +%s%N)" \\`,
         `  -d '${json.replaceAll("'", "'\\''")}'`,
@@ -49,7 +49,7 @@ export function samplesOf(payment: Payment, origin: string): CodeSample[] {
       text: [
         "import { Payments } from 'payments-api';",
         '',
-        `const client = new Payments({ apiKey: '${KEY}', baseUrl: '${origin}' });`,
+        `const client = new Payments({ apiKey: '${key}', baseUrl: '${origin}' });`,
         `const payment = await client.payments.${node}${json});`,
         'console.log(payment.id, payment.status);',
       ].join('\n'),
@@ -59,7 +59,7 @@ export function samplesOf(payment: Payment, origin: string): CodeSample[] {
       text: [
         'from payments_api import Payments',
         '',
-        `client = Payments("${KEY}", "${origin}")`,
+        `client = Payments("${key}", "${origin}")`,
         `payment = client.payments.${python}**${json})`,
         'print(payment.id, payment.status)',
       ].join('\n'),

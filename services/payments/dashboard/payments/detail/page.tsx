@@ -84,7 +84,7 @@ function PaymentView({ payment }: { payment: Payment }) {
       <EntriesPanel paymentId={payment.id} />
       <EventsPanel paymentId={payment.id} />
       <Panel title={words.code}>
-        <CodeTabs label={words.code} samples={samplesOf(payment, window.location.origin)} />
+        <CodeTabs label={words.code} samples={samplesOf(payment, { origin: window.location.origin, mode })} />
       </Panel>
     </Page>
   );

@@ -41,6 +41,8 @@ const choicesOf = (names: Record<string, string>) =>
 const railHint = (rail: PaymentDraft['rail']) =>
   rail === 'auto' ? words.railAutoHint : texts.railHints[rail];
 
+const accountMissing = (typed: string) => (typed.trim() === '' ? words.noAccount : null);
+
 /** Empty, with the accounts of the address, or as a payment was that is tried again. */
 export function NewPaymentPage() {
   const { write } = useRights();
@@ -117,6 +119,9 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
     wordsOf: (refusal, { rail }) => wordsOfRefusal(refusal, { asked: rail }),
     validate: {
       amount: (value: string) => (parseAmount(value) ? null : words.notAnAmount),
+      // With the others at once: the server is only asked when those are good.
+      from: accountMissing,
+      to: accountMissing,
       metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),
     },
     send: async (draft, idempotencyKey) => {
