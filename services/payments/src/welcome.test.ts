@@ -11,6 +11,12 @@ test('the start says which page to open, what to paste first, and what that will
   expect(text).toContain('"status":"pending"');
 });
 
+test('where no server sends mail, the start says in which folder it lies', () => {
+  const linesOf = (env: Record<string, string>) => welcome(loadConfig(env), started);
+  expect(linesOf({ DATA_DIR: '/somewhere' })).toContain('  mail        /somewhere/mail\n');
+  expect(linesOf({ SMTP_URL: 'smtp://localhost:25' })).not.toContain('  mail ');
+});
+
 test('in production it is one line without a secret', () => {
   const text = welcome(loadConfig({ NODE_ENV: 'production' }), started);
   expect(text.trim().split('\n')).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { PaymentsConfig } from './config.ts';
 import { SANDBOX_TOKEN } from './keys/key.ts';
 
@@ -14,6 +15,8 @@ export function welcome(config: PaymentsConfig, started: { address: string; admi
     `  listens on  ${started.address} (${config.role})`,
     `  admin token ${started.adminToken}`,
   ];
+  // Whoever signs up is asked to follow a link in a mail, which no server has sent.
+  if (config.mail.smtpUrl === undefined) lines.push(`  mail        ${join(config.dataDir, 'mail')}`);
   if (config.sandbox.on) {
     lines.push(
       `  sandbox key ${SANDBOX_TOKEN}`,

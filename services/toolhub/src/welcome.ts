@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import type { Config } from './config.ts';
 
 /** What a person reads after the start; in production no secret is among it. */
-export function welcome({ development, secrets, server }: Config): string {
+export function welcome({ development, secrets, server, mail, dataDir }: Config): string {
   const { publicUrl } = server;
   const lines = [`Toolhub ${publicUrl}`, `  MCP endpoint  ${publicUrl}/mcp`];
   if (development) {
@@ -10,6 +11,8 @@ export function welcome({ development, secrets, server }: Config): string {
       `  reference     ${publicUrl}/docs/reference`,
       `  admin token   ${secrets.adminToken}`,
     );
+    // Whoever signs up is asked to follow a link in a mail, which no server has sent.
+    if (mail.smtpUrl === undefined) lines.push(`  mail          ${join(dataDir, 'mail')}`);
     for (const { name, token } of secrets.internalTokens) lines.push(`  internal      ${name} ${token}`);
     const [internal] = secrets.internalTokens;
     if (internal !== undefined) {

@@ -14,6 +14,7 @@ const testIds: readonly (readonly [string, keyof typeof words.behaviours])[] = [
   ['pm_alice', 'any'],
   ['pm_test_no_rtp', 'no_rtp'],
   ['pm_test_rtp_reject_ac04', 'rtp_reject'],
+  ['pm_test_rtp_reject_9912', 'rtp_reroute'],
   ['pm_test_rtp_timeout', 'rtp_timeout'],
   ['pm_test_rtp_timeout_reject_ac04', 'rtp_timeout_reject'],
   ['pm_test_ach_return_r01', 'ach_return'],

@@ -48,6 +48,8 @@ export const sandbox = {
     any: 'Any other id that begins with pm_: an ordinary account, made at its first use',
     no_rtp: 'An account that only ACH reaches',
     rtp_reject: 'RTP refuses (as destination), here: account closed',
+    rtp_reroute:
+      'RTP refuses for a reason that may not hold on ACH, which takes over where the rail is left to choose',
     rtp_timeout: 'RTP answers only when asked after',
     rtp_timeout_reject: 'RTP is silent, and then refuses',
     ach_return: 'ACH returns the payment, here: no funds',
