@@ -1,12 +1,13 @@
 // `payments listen` as a program of its own, over restarts of the server, of itself and of the receiver.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, onTestFailed, test } from 'vitest';
 import { webhooks } from '../src/index.ts';
 import { type EventServer, startEventServer } from './event-server.ts';
 
@@ -27,16 +28,17 @@ interface Listening {
   stop(): Promise<number>;
 }
 
+const environment = (url: string) => ({
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+  XDG_CONFIG_HOME: home,
+  PAYMENTS_API_KEY: 'sk_test_x',
+  PAYMENTS_API_URL: url,
+});
+
 function payments(words: string[], url: string): Listening {
-  const env = {
-    PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-    XDG_CONFIG_HOME: home,
-    PAYMENTS_API_KEY: 'sk_test_x',
-    PAYMENTS_API_URL: url,
-  };
   const child = spawn(process.execPath, ['--no-warnings', program, ...words], {
-    env,
+    env: environment(url),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -151,6 +153,24 @@ test('an event whose receiver does not answer is cut by an interruption, and is 
   expect(await second.stop()).toBe(0);
   receiver.closeAllConnections();
   await new Promise((resolve) => receiver.close(resolve));
+}, 60_000);
+
+test('a program that npx runs ends with npx, whose signal does not reach it', async () => {
+  const server = await serve();
+  // The shell waits for it, as the one of npx does. Both are a group, which is ended here should the program stay.
+  const shell = spawn('sh', ['-c', '"$0" --no-warnings "$1" listen; exit', process.execPath, program], {
+    env: { ...environment(server.url), npm_command: 'exec' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  onTestFailed(() => void process.kill(-(shell.pid ?? 0), 'SIGKILL'));
+  const said: string[] = [];
+  shell.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  // What the shell began holds its output open for as long as it runs.
+  const allEnded = once(shell.stderr, 'close');
+  await expect.poll(() => said.join(''), soon).toMatch(/Connected/);
+  shell.kill('SIGTERM');
+  await allEnded;
 }, 60_000);
 
 test('a clock that is off is one line', async () => {

@@ -1,4 +1,10 @@
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function isRunByNpx(env: Environment): boolean {
+  return env.npm_command === 'exec';
+}
+
 /** What a reader types to run this program: a package that one project has is found by `npx` alone. */
-export function programOf(env: Readonly<Record<string, string | undefined>>): string {
-  return env.npm_command === 'exec' ? 'npx payments' : 'payments';
+export function programOf(env: Environment): string {
+  return isRunByNpx(env) ? 'npx payments' : 'payments';
 }
