@@ -153,7 +153,7 @@ export const newPayment = {
   quote: 'Quote',
   quoteEmpty: 'Fill in amount and both accounts to see rail, fee and settlement.',
   notAnAmount: 'An amount such as 25.00',
-  noAccount: 'The id of an account, such as pm_alice',
+  noAccount: 'The id of an account, which begins with pm_',
   badPair: 'Each line must be key=value',
 } as const;
 
