@@ -18,7 +18,7 @@ export async function keepSendings(
   if (left.length === 0) return;
   await tx.query(
     `insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, content, created_at)
-     select tenant_id, id, payment_id, 'ach', 'out', 'nacha', content, $5
+     select tenant_id, id, payment_id, 'ach', 'out', 'nacha', content, $5::timestamptz
      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as new (tenant_id, id, payment_id, content)`,
     [
       left.map((sending) => sending.tenantId),
