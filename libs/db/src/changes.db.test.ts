@@ -1,9 +1,8 @@
 // Messages between processes: they come with the commit, and a listener that hears nothing any more is noticed.
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createOutage } from '@libs/runtime';
 import { withinASecond } from '@libs/runtime/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openBreakableWay } from '../test/breakable-way.ts';
 import { type Changes, type Database, openChanges, openDatabase } from './index.ts';
 import { createTestDatabase, type TestDatabase } from './testing.ts';
 
@@ -31,52 +30,10 @@ async function openProcess(
   return { database, changes };
 }
 
-/** A way to the database that can fall silent, as a cable that is pulled does: nobody is told. Or be cut, for all to see. */
-async function openBreakableWay() {
-  const { hostname, port } = new URL(test_.url);
-  let isSilent = false;
-  let isCut = false;
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    if (isCut) {
-      client.destroy();
-      return;
-    }
-    const upstream = connect(Number(port), hostname);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      const silent = isSilent;
-      from.on('data', (chunk) => {
-        if (!isSilent && !silent) to.write(chunk);
-      });
-      from.on('error', () => {});
-      from.on('close', () => {
-        if (!isSilent) to.destroy();
-      });
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const destroyAll = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  closers.push(async () => {
-    destroyAll();
-    server.close();
-  });
-  const url = new URL(test_.url);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: url.href,
-    silence: (silent: boolean) => (isSilent = silent),
-    cut(cut: boolean) {
-      isCut = cut;
-      if (cut) destroyAll();
-    },
-  };
+async function openWay() {
+  const way = await openBreakableWay(test_.url);
+  closers.push(() => way.close());
+  return way;
 }
 
 test('every process hears what commits, the publisher too, and nothing that is rolled back', async () => {
@@ -98,7 +55,7 @@ test('every process hears what commits, the publisher too, and nothing that is r
 });
 
 test('a listener that falls silent is noticed within a second, and comes back by itself', async () => {
-  const way = await openBreakableWay();
+  const way = await openWay();
   const { database, changes } = await openProcess({ directUrl: way.url });
   const heard: (string | null)[] = [];
   changes.on('key', (id) => heard.push(id));
@@ -118,7 +75,7 @@ test('a listener that falls silent is noticed within a second, and comes back by
 });
 
 test('a database that is away is told of once, and once more when it is back', async () => {
-  const way = await openBreakableWay();
+  const way = await openWay();
   const { changes } = await openProcess({ url: way.url });
   let looks = 0;
   changes.on('key', () => {

@@ -1,4 +1,4 @@
-import { currentTrace, formatTraceparent } from '@libs/runtime';
+import { createOutage, currentTrace, formatTraceparent, type Outage } from '@libs/runtime';
 import pg from 'pg';
 import {
   type ConnectionOptions,
@@ -85,8 +85,10 @@ export interface DatabaseOptions extends ConnectionOptions {
   connectionsMax?: number;
   /** Sessions at once, beside the connections of the pool. */
   sessionsMax?: number;
-  /** Called for errors on idle connections, which are replaced, and of work after a commit. */
+  /** Told of work after a commit that failed. */
   onError?: (error: Error) => void;
+  /** Lasts while connections break or cannot be made anew, where nobody waits for an answer; otherwise `onError` hears when that begins. */
+  outage?: Outage | undefined;
   /**
    * Called when code inside a transaction takes a second connection, which then goes on. Where this is absent, as in
    * tests and development, it is an error instead.
@@ -151,7 +153,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { directUrl } = options;
   if (directUrl !== undefined) await settleRole({ ...options, directUrl });
   const prepares = options.preparedStatements ?? directUrl === undefined;
-  const onError = (error: Error) => options.onError?.(error);
+  const onError = (error: unknown) =>
+    options.onError?.(error instanceof Error ? error : new Error(String(error)));
+  const outage = options.outage ?? createOutage({ began: onError, ended: () => {} });
+  /** All idle connections break at once when the database goes; the next of either pool that is given back whole shows that it is there. */
+  const pools = {};
+  const watch = (watched: pg.Pool) => {
+    watched.on('error', (error) => outage.failed(error, pools));
+    watched.on('release', (error) => {
+      if (!error) outage.worked(pools);
+    });
+  };
   let pool: pg.Pool;
   try {
     pool = new pg.Pool({
@@ -159,7 +171,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       max: options.connectionsMax ?? CONNECTIONS_MAX,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
     });
-    pool.on('error', onError);
+    watch(pool);
     await pool.query('select 1');
   } catch (error) {
     throw explainConnectError(options.url, error);
@@ -178,7 +190,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     max: options.sessionsMax ?? SESSIONS_MAX,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
   });
-  sessions.on('error', onError);
+  watch(sessions);
   const manner = { prepares, isSpread };
   const pooled = asQueryable(pool, manner);
   const oneConnection = new OneConnection(options.onSecondConnection);
@@ -213,7 +225,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         result = await oneConnection.hold(() => work(tx));
       } catch (error) {
         // The first error is the one to report; a rollback that fails means that the connection is gone.
-        await client.query('rollback').catch(onError);
+        await client.query('rollback').catch((lost: unknown) => outage.failed(lost, pools));
         throw error;
       }
       await client.query('commit');
@@ -227,7 +239,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     try {
       await after();
     } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)));
+      onError(error);
     }
   }
 
@@ -245,7 +257,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     transaction,
     async listen(channel, onMessage, listenOptions = {}) {
-      const subscription = await subscribe(options, checkIdentifier(channel), onMessage, listenOptions);
+      const subscription = await subscribe(
+        { ...options, outage },
+        checkIdentifier(channel),
+        onMessage,
+        listenOptions,
+      );
       subscriptions.add(subscription);
       return {
         restart: () => subscription.restart(),
@@ -263,6 +280,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     async close() {
       await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
       await Promise.all([pool.end(), sessions.end()]);
+      outage.left(pools);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Outage } from '@libs/runtime';
 import pg from 'pg';
 import { type ConnectionOptions, directOptions } from './connection.ts';
 
@@ -16,9 +17,9 @@ export interface ListenOptions {
 const RECONNECT_DELAY_MS = 250;
 const RECONNECT_DELAY_MS_MAX = 5_000;
 
-/** A connection of its own that listens on one channel and comes back by itself when it is cut. */
+/** A connection of its own that listens on one channel and comes back by itself when it is cut; the outage lasts until then. */
 export async function subscribe(
-  options: ConnectionOptions & { onError?: (error: Error) => void },
+  options: ConnectionOptions & { outage: Outage },
   channel: string,
   onMessage: (payload: string) => void,
   { onReconnect }: ListenOptions,
@@ -26,19 +27,29 @@ export async function subscribe(
   let stopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const self = {};
+
+  function noteFailure(error: unknown): void {
+    if (!stopped) options.outage.failed(error, self);
+  }
 
   async function connect(): Promise<void> {
     const next = new pg.Client(directOptions(options));
     next.on('notification', (message) => onMessage(message.payload ?? ''));
-    next.on('error', (error) => {
-      options.onError?.(error);
-    });
+    next.on('error', noteFailure);
     next.on('end', () => {
       if (client === next && !stopped) reconnect(RECONNECT_DELAY_MS);
     });
-    await next.connect();
-    await next.query(`listen ${channel}`);
+    try {
+      await next.connect();
+      await next.query(`listen ${channel}`);
+    } catch (error) {
+      // A server that takes connections and refuses to listen, as one that follows another does, must not gather them.
+      cut(next);
+      throw error;
+    }
     client = next;
+    options.outage.worked(self);
   }
 
   /** Without waiting for the other side, which may be gone without a word. */
@@ -52,22 +63,31 @@ export async function subscribe(
       connect().then(
         () => (stopped ? client?.end() : onReconnect?.()),
         (error: Error) => {
-          options.onError?.(error);
+          noteFailure(error);
           if (!stopped) reconnect(Math.min(delayMs * 2, RECONNECT_DELAY_MS_MAX));
         },
       );
     }, delayMs);
   }
 
-  await connect();
+  async function stop(): Promise<void> {
+    stopped = true;
+    options.outage.left(self);
+    clearTimeout(timer);
+    const last = client;
+    client = undefined;
+    await last?.end();
+  }
+
+  try {
+    await connect();
+  } catch (error) {
+    // Who could not begin to listen is told by this error, and tries no more.
+    await stop();
+    throw error;
+  }
   return {
     restart: () => cut(client),
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      const last = client;
-      client = undefined;
-      await last?.end();
-    },
+    stop,
   };
 }

@@ -9,7 +9,15 @@ import {
   reportSecondConnections,
   startEmbedded,
 } from '@libs/db';
-import { type Closer, createLogger, createMetrics, listen, runMain, runUntilSignal } from '@libs/runtime';
+import {
+  type Closer,
+  createLoggedOutage,
+  createLogger,
+  createMetrics,
+  listen,
+  runMain,
+  runUntilSignal,
+} from '@libs/runtime';
 import { SealError } from '@libs/seal';
 import { createPayments } from './app.ts';
 import { loadConfig, type PaymentsConfig } from './config.ts';
@@ -40,12 +48,16 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   for (const warning of certificateWarnings(config.rails.certificates, new Date())) log.warn(warning);
   const metrics = createMetrics({ service: 'payments' });
   const onSecondConnection = config.development ? undefined : reportSecondConnections({ metrics, log });
+  const outage = createLoggedOutage(log, {
+    ...{ level: 'warn', began: 'a database connection failed', ended: 'database connections work again' },
+  });
   const open = async (connectionsMax: number) => {
     const opened = await openDatabase({
       ...{ url, directUrl, preparedStatements, schema: SCHEMA, connectionsMax },
       timeouts: { statementMs: config.database.statementTimeoutMs },
       ...(onSecondConnection ? { onSecondConnection } : {}),
-      onError: (error) => log.warn({ err: error }, 'a database connection failed'),
+      onError: (error) => log.warn({ err: error }, 'work after a commit failed'),
+      outage,
     });
     closers.unshift({ name: 'database', close: () => opened.close() });
     return opened;

@@ -8,7 +8,15 @@ import {
   reportSecondConnections,
   startEmbedded,
 } from '@libs/db';
-import { type Closer, createLogger, createMetrics, listen, runMain, runUntilSignal } from '@libs/runtime';
+import {
+  type Closer,
+  createLoggedOutage,
+  createLogger,
+  createMetrics,
+  listen,
+  runMain,
+  runUntilSignal,
+} from '@libs/runtime';
 import { SealError } from '@libs/seal';
 import { createToolhub } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -34,7 +42,10 @@ async function main(): Promise<void> {
       schema: SCHEMA,
       connectionsMax: CONNECTIONS_MAX,
       timeouts: { statementMs: config.statementTimeoutMs },
-      onError: (error) => log.warn({ err: error }, 'a database connection failed'),
+      onError: (error) => log.warn({ err: error }, 'work after a commit failed'),
+      outage: createLoggedOutage(log, {
+        ...{ level: 'warn', began: 'a database connection failed', ended: 'database connections work again' },
+      }),
       ...(config.development ? {} : { onSecondConnection: reportSecondConnections({ metrics, log }) }),
     });
     closers.unshift({ name: 'database', close: () => database.close() });
