@@ -153,6 +153,59 @@ test('a job that failed is tried again in time, however long the rest of its bat
   expect(tries).toBe(2);
 });
 
+test('a job that takes longer than its lease stays with its worker', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const leaseMs = 300;
+  let runs = 0;
+  const handle = () => {
+    runs += 1;
+    return released;
+  };
+  await add('long');
+  await work(handle, { leaseMs });
+  await expect.poll(() => runs).toBe(1);
+  await work(handle, { leaseMs });
+  const leasedUntilMs = async () => {
+    const { rows } = await database.query<{ ready_at: Date }>('select ready_at from jobs');
+    return rows[0]?.ready_at.getTime() ?? 0;
+  };
+  const firstMs = await leasedUntilMs();
+  await expect.poll(leasedUntilMs).toBeGreaterThan(firstMs + 2 * leaseMs);
+  release();
+  await expect.poll(waiting).toBe(0);
+  expect(runs).toBe(1);
+});
+
+test('a job that failed is given back behind the extension of its lease that is under way', async () => {
+  const order: string[] = [];
+  const { promise: extending, resolve: extensionBegins } = Promise.withResolvers<void>();
+  const { promise: mayExtend, resolve: letExtend } = Promise.withResolvers<void>();
+  const beside: Database = {
+    ...database,
+    async query<Row extends object>(...asked: Parameters<Database['query']>) {
+      const text = String(asked[0]);
+      if (text.startsWith('update jobs set last_error')) order.push('given back');
+      if (!text.startsWith('update jobs set ready_at')) return database.query<Row>(...asked);
+      extensionBegins();
+      await mayExtend;
+      const result = await database.query<Row>(...asked);
+      order.push('extended');
+      return result;
+    },
+  };
+  const handle = async () => {
+    await extending;
+    setImmediate(letExtend);
+    throw new Error('no');
+  };
+  await add('failing');
+  const handlers = [{ name: 'task', handle, leaseMs: 300, attemptsMax: 1 }];
+  const onError = (error: unknown) => errors.push(error);
+  workers.push(await startWorker({ database: beside, handlers, now: () => new Date(), onError }));
+  await expect.poll(waiting).toBe(0);
+  expect(order.at(-1)).toBe('given back');
+});
+
 test('a worker that lost its lease cannot commit a second effect', async () => {
   let first = true;
   let tookOver = (): void => {};
