@@ -329,6 +329,26 @@ test('a cron entry plants itself once however many processes start, and again af
     .toEqual([{ later: true, attempts: 0 }]);
 });
 
+test('a cron entry that fails is tried on, however often it has failed', async () => {
+  await database.query(
+    `insert into jobs (name, payload, key, ready_at) values ('task', '{}', 'cron', now())`,
+  );
+  let runs = 0;
+  const handle = async () => {
+    runs += 1;
+    throw new Error('not yet');
+  };
+  const worker = await startWorker({
+    database,
+    cron: [{ name: 'task', schedule: (after) => new Date(after.getTime() + HOUR_MS) }],
+    handlers: [{ name: 'task', handle, attemptsMax: 2, retryDelayMs: () => 10 }],
+    now: () => new Date(),
+    onError: (error) => errors.push(error),
+  });
+  workers.push(worker);
+  await expect.poll(() => runs).toBeGreaterThan(3);
+});
+
 test('a process whose clock is behind runs what is due once, and not until its clock has caught up', async () => {
   const due = new Date(Date.now() - 60_000);
   const schedule = (after: Date) => (after < due ? due : new Date(after.getTime() + HOUR_MS));

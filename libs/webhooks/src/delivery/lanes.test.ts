@@ -175,6 +175,67 @@ describe('Lanes', () => {
     expect(seen).toContain(late);
   });
 
+  it('sends the rows of a lane in the order of its queue', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const table = new Table();
+    table.add('a', 12);
+    const inOrder = [...(table.queues.get('a') ?? [])];
+    lanes.wake(refOf('a'));
+    const seen: string[] = [];
+    while (seen.length < 12) {
+      readAll(lanes, table);
+      const [sent] = [lanes.takeNext()] as [Sent];
+      seen.push(sent.item.id);
+      lanes.finish(sent.lane, { wasSlow: false });
+      table.remove('a', sent.item.id);
+      lanes.settle(sent.lane, sent.item.id);
+    }
+    expect(seen).toEqual(inOrder);
+  });
+
+  it('sends no more to an endpoint that became slow than it may have under way', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 8, total: 16 });
+    const table = new Table();
+    table.add('a', 8);
+    lanes.wake(refOf('a'));
+    readAll(lanes, table);
+    for (let count = 0; count < 5; count += 1) lanes.takeNext();
+    lanes.noteSlow(lanes.lane(refOf('a')));
+    expect(lanes.takeNext()).toBeUndefined();
+  });
+
+  it('reads a lane once more that was woken while it was read', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    lanes.wake(refOf('a'));
+    const [read] = lanes.chooseReads() as [ReturnType<typeof lanes.chooseReads>[number]];
+    lanes.wake(refOf('a'));
+    lanes.takeRead(read, []);
+    const [again] = lanes.chooseReads() as [typeof read];
+    expect(again.lane.key).toBe(laneKey(refOf('a')));
+    lanes.takeRead(again, []);
+    expect(lanes.chooseReads()).toEqual([]);
+  });
+
+  it('sleeps again after it was awake, and knows when the database may hold later rows than those it knows', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lane = lanes.lane(refOf('a'));
+    const mayHaveLaterAfter = (change: () => void): boolean => {
+      lane.mayHaveLater = false;
+      change();
+      return lane.mayHaveLater;
+    };
+    expect(mayHaveLaterAfter(() => lanes.sleepUntil(refOf('a'), 100))).toBe(false);
+    // The row it slept for may be later than this wake.
+    expect(mayHaveLaterAfter(() => lanes.wake(refOf('a')))).toBe(true);
+    expect(mayHaveLaterAfter(() => lanes.wake(refOf('a')))).toBe(false);
+    expect(mayHaveLaterAfter(() => lanes.wake(refOf('a'), true))).toBe(true);
+    expect(mayHaveLaterAfter(() => lanes.sleepUntil(refOf('a'), 200))).toBe(true);
+    expect(mayHaveLaterAfter(() => lanes.own(lane))).toBe(true);
+    readAll(lanes, new Table());
+    lanes.sleepUntil(refOf('a'), 300);
+    expect(lanes.wakeSleepers(299)).toBe(300);
+  });
+
   it('wakes sleepers at their time and tells the next one', () => {
     const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
     lanes.sleepUntil(refOf('a'), 100);
@@ -210,6 +271,47 @@ describe('Lanes', () => {
     expect(lanes.takeOffer(refOf('b'), 'z')).toBe('foreign');
   });
 
+  it('counts slow tries again beyond many times the total, and lets go of each that ends', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 1 });
+    const table = new Table();
+    for (let index = 0; index < 12; index += 1) {
+      table.add(`lane ${index}`, 1);
+      lanes.wake(refOf(`lane ${index}`));
+    }
+    const hanging: Sent[] = [];
+    const sendSlowly = () => {
+      readAll(lanes, table);
+      for (const sent of sendAll(lanes)) {
+        lanes.noteSlow(sent.lane);
+        hanging.push(sent);
+      }
+      return hanging.length;
+    };
+    for (let round = 0; round < 12; round += 1) sendSlowly();
+    expect(hanging).toHaveLength(9);
+    lanes.finish((hanging[0] as Sent).lane, { wasSlow: true });
+    expect(sendSlowly()).toBe(10);
+  });
+
+  it('remembers a row that was settled through thousands that were settled after it', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    lanes.own(lanes.lane(refOf('a')));
+    lanes.settle(refOf('a'), 'sent');
+    for (let index = 0; index < 5_000; index += 1) lanes.settle(refOf('a'), `other ${index}`);
+    expect(lanes.takeOffer(refOf('a'), 'sent')).toBe('left');
+    expect(lanes.takeOffer(refOf('a'), 'new')).toBe('taken');
+  });
+
+  it('tells the owner of a lane once of what was committed here, and nobody when the lane is ours', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    lanes.takeOffer(refOf('a'), 'x');
+    expect(lanes.leaveToOther(lanes.lane(refOf('a')))).toBe(true);
+    expect(lanes.leaveToOther(lanes.lane(refOf('a')))).toBe(false);
+    lanes.takeOffer(refOf('b'), 'x');
+    lanes.own(lanes.lane(refOf('b')));
+    expect(lanes.leaveToOther(lanes.lane(refOf('b')))).toBe(false);
+  });
+
   it('ignores lanes of others until it looks again', () => {
     const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
     lanes.wake(refOf('a'));
@@ -219,6 +321,37 @@ describe('Lanes', () => {
     lanes.reconsiderForeign();
     lanes.wake(refOf('a'));
     expect(lanes.chooseReads()).toHaveLength(1);
+  });
+
+  it('forgets what waits in memory when its name is lost, and reads it again in its order, but nothing that is under way', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const table = new Table();
+    table.add('a', 6);
+    const [underWay, ...others] = table.queues.get('a') as [string, ...string[]];
+    const lane = lanes.lane(refOf('a'));
+    lanes.own(lane);
+    lanes.wake(refOf('a'));
+    readAll(lanes, table);
+    expect(lanes.takeNext()?.item.id).toBe(underWay);
+    lanes.disownAll((item) => item.id);
+    expect([lane.isOwned, lanes.buffered, lanes.takeNext()]).toEqual([false, 0, undefined]);
+    lanes.wake(refOf('a'));
+    readAll(lanes, table);
+    expect(sendAll(lanes).map(({ item }) => item.id)).toEqual(others.slice(0, 3));
+  });
+
+  it('holds no more rows in memory than a few times what may be under way, however many lanes have some', () => {
+    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 8, total: 2 });
+    const table = new Table();
+    for (let index = 0; index < 20; index += 1) {
+      table.add(`lane ${index}`, 8);
+      lanes.wake(refOf(`lane ${index}`));
+    }
+    readAll(lanes, table);
+    expect(lanes.buffered).toBe(16);
+    // Who got none is the first when there is room again.
+    for (const { lane } of sendAll(lanes)) lanes.finish(lane, { wasSlow: false });
+    expect(lanes.chooseReads().map(({ lane }) => lane.endpointId)).toEqual(['lane 16', 'lane 17']);
   });
 
   it('calls a lane idle only after it has rested for a while', () => {
@@ -233,9 +366,15 @@ describe('Lanes', () => {
     lanes.finish(sent.lane, { wasSlow: false });
     lanes.settle(sent.lane, sent.item.id);
     expect(lanes.findIdle(2_000, 1_900)).toEqual([]);
-    expect(lanes.findIdle(2_200, 2_100).map((lane) => lane.key)).toEqual([laneKey(refOf('a'))]);
+    // One that waits for its next row is none.
+    lanes.sleepUntil(refOf('a'), 2_150);
+    expect(lanes.findIdle(2_150, 2_100)).toEqual([]);
+    lanes.wakeSleepers(2_150);
+    readAll(lanes, new Table());
+    expect(lanes.findIdle(2_160, 2_060)).toEqual([]);
+    expect(lanes.findIdle(2_300, 2_200).map((lane) => lane.key)).toEqual([laneKey(refOf('a'))]);
     sent.lane.isOwned = false;
-    expect(lanes.findIdle(2_300, 2_200)).toEqual([]);
+    expect(lanes.findIdle(2_400, 2_300)).toEqual([]);
     expect(lanes.size).toBe(0);
   });
 });
