@@ -27,12 +27,17 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-async function work(handle: (jobs: readonly Job[]) => Promise<void>, more: object = {}): Promise<Worker> {
+async function work(
+  handle: (jobs: readonly Job[]) => Promise<void>,
+  more: object = {},
+  options: object = {},
+): Promise<Worker> {
   const worker = await startWorker({
     database,
     handlers: [{ name: 'task', handle, ...more }],
     now: () => new Date(),
     onError: (error) => errors.push(error),
+    ...options,
   });
   workers.push(worker);
   return worker;
@@ -99,6 +104,20 @@ test('a job exists exactly when its transaction commits, and starts at once', as
   await expect.poll(waiting).toBe(0);
 });
 
+test('a job that was announced while nobody could hear it is found when the listener is back', async () => {
+  const done: unknown[] = [];
+  const handle = async (jobs: readonly Job[]) => {
+    done.push(...jobs.map((job) => job.payload));
+  };
+  await work(handle, {}, { pollMs: HOUR_MS });
+  await add('heard');
+  await expect.poll(waiting).toBe(0);
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %'`);
+  await add('unheard');
+  await expect.poll(() => done).toEqual(['heard', 'unheard']);
+});
+
 test('a delayed job waits for its time, and a key keeps the earlier of two', async () => {
   const done: string[] = [];
   await work(async (jobs) => {
@@ -115,6 +134,20 @@ test('a delayed job waits for its time, and a key keeps the earlier of two', asy
   expect(await waiting()).toBe(1);
   expect(done).toEqual([]);
   await expect.poll(() => done).toEqual(['b']);
+});
+
+test('a job whose time comes is begun then, without waiting for a poll', async () => {
+  let runs = 0;
+  const handle = async () => {
+    runs += 1;
+    if (runs === 1) throw new Error('once');
+  };
+  await work(handle, { retryDelayMs: () => 200 }, { pollMs: HOUR_MS });
+  await enqueueJobs(database, 'public', [
+    { name: 'task', payload: 'later', runAt: new Date(Date.now() + 200) },
+  ]);
+  await expect.poll(waiting).toBe(0);
+  expect(runs).toBe(2);
 });
 
 test('one bad job in a batch is tried alone and harms no other', async () => {
