@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { type BatcherOptions, createBatcher, type Outcome, outcomesOf, type Verdict } from './batcher.ts';
+import {
+  type BatcherOptions,
+  createBatcher,
+  isRefusedData,
+  type Outcome,
+  outcomesOf,
+  type Verdict,
+} from './batcher.ts';
 
 const refuse = () => new Error('full');
 
@@ -202,4 +209,99 @@ test('a batch that has waited long enough leaves with those that are there', asy
   await Promise.all([submit(1), submit(2)]);
   await submit(3);
   expect(sizes).toEqual([2, 1]);
+});
+
+test('a batch that is to be tried again later is not tried before', async () => {
+  const { promise: failure, resolve: fail } = Promise.withResolvers<void>();
+  const { batcher, batches } = trial({
+    onFailure(): Verdict {
+      fail();
+      return { retryInMs: 300 };
+    },
+  });
+  void batcher.add(99);
+  await failure;
+  await new Promise((waited) => setImmediate(waited));
+  expect(batches).toEqual([[99]]);
+  await batcher.idle();
+  expect(batches).toEqual([[99], [99], [99]]);
+});
+
+test('an item for which a batch has no outcome is an error, and no success', async () => {
+  const { add: submit } = createBatcher<number, number>({
+    run: async ([first = 0]) => outcomesOf([first]),
+    batchMax: 10,
+    queueMax: 10,
+    onOverflow: refuse,
+  });
+  const results = await Promise.allSettled([1, 2].map((item) => submit(item)));
+  expect(results).toMatchObject([
+    { status: 'fulfilled', value: 1 },
+    { status: 'rejected', reason: { message: 'the batch gave no outcome for an item' } },
+  ]);
+});
+
+test.each([
+  ['22P02', true],
+  ['23505', true],
+  ['40001', false],
+  ['57P01', false],
+])('an error %s says of the values themselves that they are refused: %s', (code, expected) => {
+  expect(isRefusedData(Object.assign(new Error('no'), { code }))).toBe(expected);
+});
+
+test('the next batch is prepared while one is under way, and waits for its end', async () => {
+  const log: string[] = [];
+  const { promise: hasBegun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  const { promise: isPrepared, resolve: prepared } = Promise.withResolvers<void>();
+  const { add: submit } = createBatcher<string, string>({
+    async prepare(items) {
+      log.push(`prepare ${items[0]}`);
+      if (items[0] === 'second') setImmediate(prepared);
+      return items;
+    },
+    async run(items) {
+      log.push(`run ${items[0]}`);
+      begin();
+      await mayEnd;
+      log.push(`ran ${items[0]}`);
+      return outcomesOf(items);
+    },
+    batchMax: 100,
+    queueMax: 1_000,
+    onOverflow: refuse,
+  });
+  const first = submit('first');
+  await hasBegun;
+  const others = Array.from({ length: 16 }, () => submit('second'));
+  await isPrepared;
+  end();
+  await Promise.all([first, ...others]);
+  expect(log.slice(0, 5)).toEqual([
+    'prepare first',
+    'run first',
+    'prepare second',
+    'ran first',
+    'run second',
+  ]);
+});
+
+test('a batch that is tried again is prepared anew', async () => {
+  let preparations = 0;
+  const { add: submit } = createBatcher<number, number, number>({
+    async prepare() {
+      preparations += 1;
+      return preparations;
+    },
+    async run(preparation) {
+      if (preparation === 1) throw new Error('stale');
+      return outcomesOf([preparation]);
+    },
+    batchMax: 10,
+    queueMax: 10,
+    onOverflow: refuse,
+    onFailure: (_error, { attempt }): Verdict => (attempt < 3 ? { retryInMs: 1 } : 'reject'),
+  });
+  expect(await submit(0)).toBe(2);
 });

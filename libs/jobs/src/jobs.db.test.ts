@@ -150,6 +150,31 @@ test('a job whose time comes is begun then, without waiting for a poll', async (
   expect(runs).toBe(2);
 });
 
+test('a job that is announced while the worker looks when the next one is due does not wait for a poll', async () => {
+  let hear = (_name: string): void => {};
+  let isFirstLook = true;
+  const beside: Database = {
+    ...database,
+    async listen(_channel, onMessage) {
+      hear = onMessage;
+      return { restart() {}, stop: async () => {} };
+    },
+    async query<Row extends object>(...asked: Parameters<Database['query']>) {
+      const result = await database.query<Row>(...asked);
+      const [statement] = asked;
+      if (typeof statement !== 'string' && statement.name === 'jobs.next' && isFirstLook) {
+        isFirstLook = false;
+        await add('meanwhile');
+        hear('task');
+      }
+      return result;
+    },
+  };
+  await work(async () => {}, {}, { database: beside, pollMs: HOUR_MS });
+  await expect.poll(() => isFirstLook).toBe(false);
+  await expect.poll(waiting).toBe(0);
+});
+
 test('one bad job in a batch is tried alone and harms no other', async () => {
   const done: unknown[] = [];
   await add(1, 2, 'bad', 4);
