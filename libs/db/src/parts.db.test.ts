@@ -72,3 +72,17 @@ test('processes that renew at once do it once', async () => {
   expect(dropped.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(1);
   expect(await count()).toBe(0);
 });
+
+test('a part that somebody reads is not waited for long, and goes the next time', async () => {
+  await renewParts(database, table, TODAY);
+  await write(1);
+  await database.session(async (session) => {
+    await session.query('begin');
+    await session.query('select count(*) from letters');
+    expect(await renewParts(database, table, inDays(40))).toBe(0);
+    await session.query('commit');
+  });
+  expect(await count()).toBe(1);
+  expect(await renewParts(database, table, inDays(40))).toBe(1);
+  expect(await count()).toBe(0);
+});
