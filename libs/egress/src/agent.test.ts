@@ -118,6 +118,38 @@ describe('createGuardedAgent', () => {
     await agent.close();
   });
 
+  it('tries three addresses of a name and no more, so that each connection has an end', async () => {
+    const silent = ['127.0.0.3', '127.0.0.4', '127.0.0.5'];
+    const policy = createEgressPolicy({
+      allow: [...silent, PUBLIC].map((address) => `${address}:${port}`),
+      resolve: async () => [...silent, PUBLIC].map(four),
+    });
+    const agent = createGuardedAgent(policy, { tls: { ca: cert } });
+    expect(await reach(agent)).toBe('ECONNREFUSED');
+    await agent.close();
+  });
+
+  it('opens no more connections to one origin than it may', async () => {
+    const policy = createEgressPolicy({
+      allow: [`${PUBLIC}:${port}`],
+      resolve: async () => [four(PUBLIC)],
+    });
+    const agent = createGuardedAgent(policy, { tls: { ca: cert }, connectionsPerOrigin: 1 });
+    let connections = 0;
+    const count = () => {
+      connections += 1;
+    };
+    publicServer.on('connection', count);
+    const url = `https://${NAME}:${port}/hook`;
+    const answers = Array.from({ length: 5 }, async () =>
+      (await request(url, { dispatcher: agent })).body.text(),
+    );
+    expect(await Promise.all(answers)).toEqual(Array(5).fill('public'));
+    publicServer.off('connection', count);
+    expect(connections).toBe(1);
+    await agent.close();
+  });
+
   it('refuses addresses, local names and plain http at connect as well', async () => {
     const agent = makeAgent(async () => [four(PUBLIC)]);
     expect(await reach(agent, `https://${PRIVATE}:${port}/`)).toBe('EGRESS_REFUSED');

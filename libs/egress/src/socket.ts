@@ -22,6 +22,8 @@ export function openSocket(place: GuardedPlace, { timeoutMs, signal }: OpenSocke
   const socket = connect({ host: place.address, port: place.port });
   const abort = () => socket.destroy();
   signal.addEventListener('abort', abort, { once: true });
+  // What was cancelled while its name was looked up tells nobody any more.
+  if (signal.aborted) abort();
   return {
     connected: connected(socket, timeoutMs),
     close() {
