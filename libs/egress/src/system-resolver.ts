@@ -22,25 +22,34 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 // A definite answer that the name server has nothing, or that there is no name server at all.
 const NOTHING_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADNAME']);
 
-let systemLookups = 0;
-const waiting: (() => void)[] = [];
-
-// The system's own lookup knows the hosts file and search domains, but each call holds one of libuv's four threads for
-// as long as a name server likes. So it serves only names that DNS does not know, two at a time.
-async function lookupLimited(host: string): Promise<readonly ResolvedAddress[]> {
-  if (systemLookups >= SYSTEM_LOOKUPS_MAX) {
-    if (waiting.length >= SYSTEM_LOOKUPS_WAITING_MAX) throw new Error(`too many lookups wait: ${host}`);
-    await new Promise<void>((resume) => waiting.push(resume));
-  }
-  systemLookups += 1;
-  try {
-    const found = await lookup(host, { all: true, verbatim: true });
-    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
-  } finally {
-    systemLookups -= 1;
-    waiting.shift()?.();
-  }
+/**
+ * The system's own lookup knows the hosts file and search domains, but each call holds one of libuv's four threads for
+ * as long as a name server likes. So it serves only names that DNS does not know, two at a time.
+ */
+export function limitLookups(look: ResolveHost): ResolveHost {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (host) => {
+    if (running < SYSTEM_LOOKUPS_MAX) running += 1;
+    else {
+      if (waiting.length >= SYSTEM_LOOKUPS_WAITING_MAX) throw new Error(`too many lookups wait: ${host}`);
+      await new Promise<void>((resume) => waiting.push(resume));
+    }
+    try {
+      return await look(host);
+    } finally {
+      // Who waits takes over the place: given back first, somebody who comes in that moment would take it as well.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }
+
+const lookupLimited = limitLookups(async (host) => {
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+});
 
 function isNothingFound(result: PromiseSettledResult<string[]>): boolean {
   return (
