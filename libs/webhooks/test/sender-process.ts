@@ -5,7 +5,8 @@ import { joinShop } from './service.ts';
 const url = process.argv[2];
 if (url === undefined) throw new Error('the database URL is missing');
 const shop = await joinShop(url);
-const dispatcher = shop.dispatcher({ pollMs: 500 });
+// Silence alone would tell of a killed one only after minutes: the end of its session has to.
+const dispatcher = shop.dispatcher({ pollMs: 500, silenceMs: 600_000 });
 await dispatcher.start();
 process.on('SIGTERM', () => {
   void (async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
 import { RULES, SCHEMA, type Shop, TENANT, until } from '../../test/service.ts';
-import type { Delivery, EndpointRef } from './delivery.ts';
+import type { Delivery, DeliveryResult, EndpointRef } from './delivery.ts';
 import type { DeliveryDispatcher, DeliveryDispatcherOptions } from './dispatcher.ts';
 import { createResultStore } from './result-store.ts';
 
@@ -384,4 +384,30 @@ it('an endpoint can be deleted while a failure of it is being written down', asy
   deletionWaits.resolve();
   await writing;
   expect(await deleting).toBe(1);
+});
+
+it('of two processes that tried the same delivery, the first to write counts and the other changes nothing', async () => {
+  const ref = await shop.addEndpoint(`${receiver.url}/hook`);
+  await shop.emit(ref, 1);
+  const [{ id, eventId }] = (await list()) as [Delivery];
+  const store = createResultStore(shop.database, SCHEMA);
+  const at = new Date(Date.now() + DAY_MS);
+  const attempt = { at: at.toISOString(), status: 500, error: 'answered 500', duration_ms: 1 };
+  const shared = { ...ref, id, eventId, url: `${receiver.url}/hook`, attempt, step: 1, early: false };
+  const retried = (tries: number, dueAt: Date): DeliveryResult => ({
+    ...{ ...shared, tries, kind: 'retry', status: 'pending' },
+    ...{ nextAttemptAt: dueAt, finishedAt: null, expiresAt: null },
+  });
+  const finished = (tries: number): DeliveryResult => ({
+    ...{ ...shared, tries, kind: 'exhausted', status: 'dead' },
+    ...{ nextAttemptAt: null, finishedAt: at, expiresAt: null },
+  });
+  expect(await store.recordRetries(shop.database, [retried(0, at)])).toEqual([id]);
+  const before = await list();
+  expect(before).toMatchObject([{ status: 'pending', attempts: [attempt], nextAttemptAt: at }]);
+  expect(await store.recordRetries(shop.database, [retried(0, new Date())])).toEqual([]);
+  expect(await store.recordFinished(shop.database, [finished(0)])).toEqual([]);
+  expect(await list()).toEqual(before);
+  expect(await store.recordFinished(shop.database, [finished(1)])).toEqual([id]);
+  expect(await list()).toMatchObject([{ status: 'dead', attempts: [attempt, attempt] }]);
 });

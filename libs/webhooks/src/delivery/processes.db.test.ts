@@ -70,12 +70,15 @@ describe('a killed process', { timeout: TIMEOUT_MS }, () => {
 
   it('is replaced at once by one that runs already', async () => {
     const ref = await shop.addEndpoint(`${receiver.url}/hook`);
-    receiver.on('/hook', (_request, response) => setTimeout(() => response.end(), 50));
+    let isAnswering = false;
+    receiver.on('/hook', (_request, response) => void (isAnswering && response.end()));
     const first = await startProcess();
     const ids = await shop.emit(ref, 100);
     await until('the first is at work', () => receiver.received.length > 5);
     await startProcess();
     first.kill('SIGKILL');
+    await once(first, 'exit');
+    isAnswering = true;
     await until('the queue is empty', async () => (await waiting()) === 0);
     expect(new Set(receiver.received.map((request) => request.id))).toEqual(new Set(ids));
   });
