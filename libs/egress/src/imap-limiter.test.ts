@@ -44,6 +44,9 @@ describe('the limiter of IMAP', () => {
     expect(refusal('* LIST {0}\r\n'.repeat(1_001))).toThrow(/literals/);
     expect(refusal('* LIST () "/" a\r\n'.repeat(10_001))).toThrow(/10000 answers/);
     expect(() => push(limiterFor('NOOP'), '* 1 EXISTS\r\n'.repeat(2_001))).toThrow(ImapLimitExceeded);
+    const single = limiterFor('LIST');
+    single.beginCommand('LIST', { wantsAll: false });
+    expect(() => push(single, '* LIST () "/" a\r\n'.repeat(101))).toThrow(/100 answers/);
   });
 
   it('counts the bytes of a command, and nothing that the server says begins another', () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createIdFactory, ID_CHARACTERS, idTimeMs, newId } from './ids.ts';
+import { createIdFactory, ID_CHARACTERS, idBorder, idBorderTimeMs, idTimeMs, newId } from './ids.ts';
 
 // Up to the year 3000.
 const timeMs = fc.integer({ min: 0, max: 32_503_680_000_000 });
@@ -40,6 +40,24 @@ describe('idTimeMs', () => {
   it('knows text that is no id', () => {
     expect(idTimeMs('pm_test_no_rtp')).toBeUndefined();
     expect(idTimeMs(`pay_${'!'.repeat(26)}`)).toBeUndefined();
+  });
+});
+
+describe('idBorder', () => {
+  it('comes after every id of an earlier time and before every other, and gives its time back', () => {
+    fc.assert(
+      fc.property(timeMs, (time) => {
+        const border = idBorder('dlv', time);
+        expect(newId('dlv', time, randomBytes) > border).toBe(true);
+        if (time > 0) expect(newId('dlv', time - 1, randomBytes) < border).toBe(true);
+        expect(idBorderTimeMs(border)).toBe(time);
+      }),
+    );
+  });
+
+  it('is no id, and no id is one', () => {
+    expect(idBorderTimeMs(newId('dlv', 0, randomBytes))).toBeUndefined();
+    expect(idTimeMs(idBorder('dlv', 0))).toBeUndefined();
   });
 });
 

@@ -78,6 +78,19 @@ describe('seal and open', () => {
     expect(new Set(envelopes).size).toBe(200);
     expect(envelopes.some((envelope) => envelope.includes('account'))).toBe(false);
   });
+
+  it('takes each nonce whole, and no byte of what was drawn twice', () => {
+    const drawn: Buffer[] = [];
+    const counted = createSealer({
+      keys: [newKey],
+      randomBytes(size) {
+        drawn.push(randomBytes(size));
+        return drawn.at(-1) as Buffer;
+      },
+    });
+    const nonces = Array.from({ length: 300 }, () => counted.seal('', 'c').subarray(5, 17));
+    expect(Buffer.concat(drawn).subarray(0, 300 * 12)).toEqual(Buffer.concat(nonces));
+  });
 });
 
 describe('what is stored', () => {
