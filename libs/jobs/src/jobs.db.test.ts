@@ -7,6 +7,7 @@ import { createOutage } from '@libs/runtime';
 import { until } from '@libs/runtime/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completeJobs, enqueueJobs, type Job, jobsMigrations, startWorker, type Worker } from './index.ts';
+import { claimJobs, extendLeases, failJob, LeaseLost } from './store.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -262,6 +263,22 @@ test('a job that failed is given back behind the extension of its lease that is 
   workers.push(await startWorker({ database: beside, handlers, now: () => new Date(), onError }));
   await expect.poll(waiting).toBe(0);
   expect(order.at(-1)).toBe('given back');
+});
+
+test('who lost a job to another can neither complete, extend nor give it back', async () => {
+  await add('once');
+  const claim = { name: 'task', limit: 1, leaseMs: 0 };
+  const late = await claimJobs(database, claim);
+  const held = await claimJobs(database, { ...claim, leaseMs: HOUR_MS });
+  expect([late, held]).toMatchObject([[{ attempt: 1 }], [{ attempt: 2 }]]);
+  const stored = async () => (await database.query('select * from jobs')).rows;
+  const before = await stored();
+  await expect(completeJobs(database, late)).rejects.toBeInstanceOf(LeaseLost);
+  await extendLeases(database, late, 0);
+  await failJob(database, late[0] as Job, { error: 'late', retryInMs: 0 });
+  expect(await stored()).toEqual(before);
+  await completeJobs(database, held);
+  expect(await stored()).toEqual([]);
 });
 
 test('a worker that lost its lease cannot commit a second effect', async () => {
