@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
 import { withCpu } from '../cpu.ts';
 import { type BenchDatabase, startDatabase, startService } from '../environment.ts';
-import { measured } from '../load.ts';
+import { measured, warmUp } from '../load.ts';
 import { type Benchmark, median, middleTurn, type Turn } from '../result.ts';
 import { acceptLoad, type Cost, costOf, rtpBody } from './accept-load.ts';
 import { startEcho } from './echo.ts';
 
 const ROUNDS = 3;
 const LOAD_SECONDS = 3;
-const WARMUP_SECONDS = 4;
-/** Until the worker compiles nothing more: its code is larger than that of accepting, and runs less often. */
-const WORKER_WARMUP_SECONDS = 15;
+/** Until a process compiles nothing more, on either side: after four seconds accepting still costs half as much again as later. */
+const WARMUP_SECONDS = 15;
+const ECHO_WARMUP_SECONDS = 4;
 const SUSTAINED_SECONDS = 30;
 /** Far beyond what a load of some seconds takes; a payment that is stuck ends the benchmark instead of hanging it. */
 const COMPLETE_MS_MAX = 60_000;
@@ -108,12 +108,13 @@ export const benchmark: Benchmark = {
     const accepted: Cost[] = [];
     const echoed: Cost[] = [];
     const turns: Turn[] = [];
-    await completeAll(both, WORKER_WARMUP_SECONDS);
+    await completeAll(both, WARMUP_SECONDS);
+    await warmUp(acceptLoad(alone.url, { warmupSeconds: WARMUP_SECONDS }));
+    await warmUp(acceptLoad(echo.url, { warmupSeconds: ECHO_WARMUP_SECONDS }));
     for (let round = 0; round < ROUNDS; round += 1) {
-      const warmupSeconds = round === 0 ? WARMUP_SECONDS : 0;
-      const cost = await costOf([acceptLoad(alone.url, { warmupSeconds, seconds: 2 })], alone.pids);
+      const cost = await costOf([acceptLoad(alone.url, { warmupSeconds: 0, seconds: 2 })], alone.pids);
       accepted.push(cost);
-      echoed.push(await costOf([acceptLoad(echo.url, { warmupSeconds, seconds: 1 })], [echo.pid]));
+      echoed.push(await costOf([acceptLoad(echo.url, { warmupSeconds: 0, seconds: 1 })], [echo.pid]));
       turns.push({ ours: await completeAll(both, LOAD_SECONDS), other: cost.cpuMicroseconds });
     }
     const sustained = await completeSustained(await install(opened, ['all']));
