@@ -6,9 +6,6 @@ import { startEcho } from './echo.ts';
 import { acceptOneByOne } from './one-by-one.ts';
 
 const ONE_BY_ONE_SECONDS = 2;
-/** Until the process compiles nothing more: after three seconds a payment still costs half as much again as later. */
-const WARMUP_SECONDS = 15;
-const ECHO_WARMUP_SECONDS = 4;
 const ROUNDS = 3;
 const PROCESSES = 4;
 /**
@@ -43,11 +40,10 @@ async function measure(opened: AsyncDisposableStack): Promise<Measured> {
   const pids = [database.pid, service.pid];
   const measured: Measured = { accepted: [], echoed: [], replayed: [], oneByOne: [], byFour: [], atHalf: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    const warmed = (seconds: number) => ({ warmupSeconds: round === 0 ? seconds : 0 });
-    measured.accepted.push(await costOf([acceptLoad(service.url, warmed(WARMUP_SECONDS))], pids));
+    const warm = round === 0 ? {} : { warmupSeconds: 0 };
+    measured.accepted.push(await costOf([acceptLoad(service.url, warm)], pids));
     measured.oneByOne.push(await acceptOneByOne(database.url, ONE_BY_ONE_SECONDS));
-    const echoes = acceptLoad(echo.url, { ...warmed(ECHO_WARMUP_SECONDS), seconds: 2 });
-    measured.echoed.push(await costOf([echoes], [echo.pid]));
+    measured.echoed.push(await costOf([acceptLoad(echo.url, { ...warm, seconds: 2 })], [echo.pid]));
     // A second to come back to repeats from what it did in between.
     const replays = acceptLoad(service.url, {
       warmupSeconds: round === 0 ? 3 : 1,
