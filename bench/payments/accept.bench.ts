@@ -1,4 +1,4 @@
-import { startDatabase, startService } from '../environment.ts';
+import { type RunningService, startDatabase, startService } from '../environment.ts';
 import { warmUp } from '../load.ts';
 import { type Benchmark, median, middleTurn, type Result, type Turn } from '../result.ts';
 import { acceptLoad, apiOnly, type Cost, costOf } from './accept-load.ts';
@@ -9,10 +9,12 @@ const ONE_BY_ONE_SECONDS = 2;
 const ROUNDS = 3;
 const PROCESSES = 4;
 /**
- * Until each of the new ones has taken in as many as the first one had when it was measured: with a quarter of the requests
- * each, on cores that four compilers share, their own part of a payment fell from 390 to 250 µs within these seconds.
+ * Until none of them compiles any more: with a quarter of the requests each, on cores that four compilers share, a process's
+ * own part of a payment fell from 390 to 250 µs within these seconds.
  */
-const NEW_PROCESSES_WARM_UP_SECONDS = 30;
+const WARM_UP_SECONDS_OF_FOUR = 30;
+/** The one that stays takes in four times as much from then on. */
+const WARM_UP_SECONDS_OF_ONE = 5;
 const CONNECTIONS = 64;
 const SECONDS_OF_FOUR = 2;
 
@@ -29,20 +31,19 @@ interface Measured {
 async function measure(opened: AsyncDisposableStack): Promise<Measured> {
   const database = await startDatabase();
   opened.defer(() => database.stop());
-  const start = async () => {
-    const service = await startService('payments', { ...apiOnly, DATABASE_URL: database.url });
-    opened.defer(() => service.stop());
-    return service;
-  };
+  const start = () => startService('payments', { ...apiOnly, DATABASE_URL: database.url });
   const service = await start();
+  opened.defer(() => service.stop());
+  const pids = [database.pid, service.pid];
+  const byFour = await measureFour(service, { start, databasePid: database.pid });
+  await warmUp(acceptLoad(service.url, { warmupSeconds: WARM_UP_SECONDS_OF_ONE }));
   const echo = await startEcho();
   opened.defer(() => echo.stop());
-  const pids = [database.pid, service.pid];
-  const measured: Measured = { accepted: [], echoed: [], replayed: [], oneByOne: [], byFour: [], atHalf: [] };
+  const measured: Measured = { accepted: [], echoed: [], replayed: [], oneByOne: [], byFour, atHalf: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    const warm = round === 0 ? {} : { warmupSeconds: 0 };
-    measured.accepted.push(await costOf([acceptLoad(service.url, warm)], pids));
+    measured.accepted.push(await costOf([acceptLoad(service.url, { warmupSeconds: 0 })], pids));
     measured.oneByOne.push(await acceptOneByOne(database.url, ONE_BY_ONE_SECONDS));
+    const warm = round === 0 ? {} : { warmupSeconds: 0 };
     measured.echoed.push(await costOf([acceptLoad(echo.url, { ...warm, seconds: 2 })], [echo.pid]));
     // A second to come back to repeats from what it did in between.
     const replays = acceptLoad(service.url, {
@@ -59,18 +60,31 @@ async function measure(opened: AsyncDisposableStack): Promise<Measured> {
       await costOf([acceptLoad(service.url, { warmupSeconds: 0, seconds: 3, pauseMs })], pids),
     );
   }
-  const all = [service, ...(await Promise.all(Array.from({ length: PROCESSES - 1 }, start)))];
-  const seconds = SECONDS_OF_FOUR;
-  const alone = acceptLoad(service.url, { warmupSeconds: 0, seconds });
-  const shares = all.map(({ url }) => ({ ...alone, url, connections: CONNECTIONS / PROCESSES }));
-  // Those that are new have never served a request; what compiling costs them is no part of the figure.
-  await Promise.all(shares.map((load) => warmUp({ ...load, warmupSeconds: NEW_PROCESSES_WARM_UP_SECONDS })));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const four = await costOf(shares, [database.pid, ...all.map(({ pid }) => pid)]);
-    const one = await costOf([alone], pids);
-    measured.byFour.push({ ours: four.cpuMicroseconds, other: one.cpuMicroseconds });
-  }
   return measured;
+}
+
+/**
+ * This process and three more on one database, against this one alone, in turns. Comes first, while all four have taken in
+ * as much as each other: one that had served before would be the warmer one, and the others would seem dear.
+ */
+async function measureFour(
+  first: RunningService,
+  { start, databasePid }: { start: () => Promise<RunningService>; databasePid: number },
+): Promise<Turn[]> {
+  await using others = new AsyncDisposableStack();
+  const started = await Promise.all(Array.from({ length: PROCESSES - 1 }, start));
+  for (const service of started) others.defer(() => service.stop());
+  const all = [first, ...started];
+  const alone = acceptLoad(first.url, { warmupSeconds: 0, seconds: SECONDS_OF_FOUR });
+  const shares = all.map(({ url }) => ({ ...alone, url, connections: CONNECTIONS / PROCESSES }));
+  await Promise.all(shares.map((load) => warmUp({ ...load, warmupSeconds: WARM_UP_SECONDS_OF_FOUR })));
+  const turns: Turn[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const four = await costOf(shares, [databasePid, ...all.map(({ pid }) => pid)]);
+    const one = await costOf([alone], [databasePid, first.pid]);
+    turns.push({ ours: four.cpuMicroseconds, other: one.cpuMicroseconds });
+  }
+  return turns;
 }
 
 function resultsOf(measured: Measured): Result[] {
