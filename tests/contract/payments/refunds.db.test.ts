@@ -150,6 +150,27 @@ test('[P-4.32] refunds add up to at most the amount; one that failed or was canc
   expect((await refund(first.id, { amount: 0 })).status).toBe(422);
 });
 
+test('[P-4.32] a refund that its destination keeps counts, also when its source took the money back later', async () => {
+  const first = await paid({ amount: 500, destination: 'pm_test_ach_late_return_r10' });
+  const given = (await refund(first.id)).body;
+  expect(given.rail_selected).toBe('ach');
+  const returned = await inStatus(given.id, 'returned');
+  expect(returned.timeline.map(({ status }: { status: string }) => status)).toContain('completed');
+  expect((await call('GET', `/v1/payments/${first.id}`)).body.refunded_amount).toBe(500);
+  const again = await refund(first.id, { amount: 500 });
+  expect([again.status, again.body.code]).toEqual([422, 'refund_exceeds_payment']);
+  expect((await call('GET', '/v1/ledger/check')).body).toMatchObject({ ok: true });
+});
+
+test('[P-4.32] a refund that comes back from its destination gives its part back', async () => {
+  const first = await paid({ amount: 500, source: 'pm_test_ach_late_return_r03' });
+  const given = (await refund(first.id)).body;
+  expect(given.rail_selected).toBe('ach');
+  await inStatus(given.id, 'returned');
+  expect((await call('GET', `/v1/payments/${first.id}`)).body.refunded_amount).toBe(0);
+  expect((await refund(first.id, { amount: 500 })).status).toBe(202);
+});
+
 test('[P-4.33] a refund needs an Idempotency-Key, and its repeat is the first answer again, also when nothing is left', async () => {
   const first = await paid();
   const path = `/v1/payments/${first.id}/refunds`;

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { cameBack } from './came-back-store.ts';
 import { COMPUTED, IS_OWED, KEPT_SUMS, POSTED, SIGNED_ENTRIES, SUMS_OF_ENTRIES } from './sums-store.ts';
 import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
 
@@ -199,8 +200,9 @@ const CHECKS: readonly [name: string, sql: string][] = [
   [
     'refunds_within_payments',
     `select count(*)::int as wrong, min(p.id) as example
-     from (select refund_of, sum(amount) as refunded from payments
-       where tenant_id = $1 and refund_of is not null and status not in ('failed', 'canceled', 'returned')
+     from (select refund_of, sum(amount) as refunded from payments refund
+       where tenant_id = $1 and refund_of is not null and status not in ('failed', 'canceled')
+         and not (status = 'returned' and ${cameBack('$1', 'refund.id')})
        group by refund_of) r
      left join (select id, amount, status, refund_of from payments where tenant_id = $1) p on p.id = r.refund_of
      where p.id is null or r.refunded > p.amount or p.refund_of is not null or p.status not in ('completed', 'returned')`,

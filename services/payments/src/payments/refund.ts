@@ -1,8 +1,11 @@
 import { errors } from '../errors.ts';
 import type { Payment } from './payment.ts';
 
-/** Refunds in these states moved no money, or what they moved came back: they take nothing from what may be refunded. */
-export const undoneRefunds = ['failed', 'canceled', 'returned'] as const;
+/**
+ * Refunds in these states moved no money: they take nothing from what may be refunded. One that is `returned` does so only if
+ * what it had paid out came back, which the ledger knows: else it could be paid out again and again.
+ */
+export const undoneRefunds = ['failed', 'canceled'] as const;
 
 /** Why this much of a payment cannot be refunded; undefined where it can. */
 export function refundRefusal(original: Payment, amount: number): Error | undefined {

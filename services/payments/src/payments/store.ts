@@ -7,6 +7,7 @@ import {
   timestamptzArray,
 } from '@libs/db';
 import { idBorder } from '@libs/seal';
+import { cameBack } from '../ledger/came-back-store.ts';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
@@ -33,7 +34,8 @@ function fromRow(row: PaymentRow): Payment {
 const refundedOf = (
   tenant: string,
 ) => `coalesce((select sum(refund.amount) from payments refund where refund.tenant_id = ${tenant}
-  and refund.refund_of = p.id and refund.status not in (${undoneRefunds.map((status) => `'${status}'`).join(', ')})), 0)::bigint`;
+  and refund.refund_of = p.id and refund.status not in (${undoneRefunds.map((status) => `'${status}'`).join(', ')})
+  and not (refund.status = 'returned' and ${cameBack(tenant, 'refund.id')})), 0)::bigint`;
 
 /** Of `payments p` of one tenant. Nothing that is still under way was refunded, so only what has completed costs a look. */
 const columnsOf = (tenant: string) => `tenant_id, debit_account, credit_account, fallback, document,

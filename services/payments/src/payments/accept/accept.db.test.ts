@@ -257,6 +257,26 @@ describe('accepting', () => {
     expect(await balanceOf(source)).toMatchObject({ posted: 1_000, held: 1_000 });
   });
 
+  test('[P-4.32] a refund that the balance does not cover takes nothing from what is left to refund beside it', async () => {
+    const balance = await openFunded(1);
+    let id = '';
+    await withWorker(async () => {
+      id = JSON.parse((await payments.create(request('to be refunded', { destinationId: balance }))).body).id;
+      await expect.poll(async () => (await payments.get(tenant, id)).status).toBe('completed');
+    });
+    await payments.create(request('spent before', { sourceId: balance, amount: 500 }));
+    const refundOf = await payments.get(tenant, id);
+    const fresh = (await createProcess(database)).payments.payments;
+    const refund = (key: string, amount: number) =>
+      fresh.create({
+        ...request(key, { sourceId: balance, destinationId: 'pm_alice', amount }),
+        ...{ path: `${ACCEPT_PATH}/${id}/refunds`, refundOf },
+      });
+    const [whole, half] = await Promise.allSettled([refund('whole', 1_000), refund('half', 500)]);
+    expect(whole).toMatchObject({ status: 'rejected', reason: { code: 'insufficient_funds' } });
+    expect(half).toMatchObject({ status: 'fulfilled', value: { status: 202 } });
+  });
+
   test('[P-4.28] of a balance that a return left below zero nothing is available', async () => {
     const owner = tenantOf('org_below_zero', 'test');
     const source = await openFunded(500, owner);

@@ -8,13 +8,19 @@ import { lockPayments } from '../store.ts';
 import { ACCEPT_STATUS } from './acceptance.ts';
 import { TenantContexts } from './context.ts';
 import { lockVersions } from './context-store.ts';
-import { type AcceptRequest, type DraftDependencies, draftPayment, TenantMoved } from './draft.ts';
+import {
+  type AcceptRequest,
+  type DraftDependencies,
+  draftPayment,
+  type PlacedDraft,
+  TenantMoved,
+} from './draft.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import type { RecentResponses } from './recent.ts';
 import { Repeats } from './repeats.ts';
 import { findResponses, type StoredResponse } from './store.ts';
 import { createTurnEnd } from './turn-end.ts';
-import { type PlacedDraft, type WriteDependencies, type Written, writeDrafts } from './write.ts';
+import { type WriteDependencies, type Written, writeDrafts } from './write.ts';
 
 /** The response as it went out the first time; `replayed` says that this is not the first time. */
 export interface AcceptResponse {

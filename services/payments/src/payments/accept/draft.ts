@@ -55,6 +55,11 @@ export interface Draft {
   newMethods: readonly PaymentMethod[];
 }
 
+/** A draft and the place of its request in the batch. */
+export interface PlacedDraft extends Draft {
+  index: number;
+}
+
 /** The sandbox was reset after the caller was recognised: the payment belongs to the tenant that test mode is now. */
 export class TenantMoved extends Error {
   override readonly name = 'TenantMoved';

@@ -1,8 +1,7 @@
 import type { Database, Queryable } from '@libs/db';
 import { runInTrace } from '@libs/runtime';
-import { errors } from '../../errors.ts';
 import type { PaymentsEvent } from '../../events/event.ts';
-import type { Balance, BalanceKey } from '../../ledger/balance.ts';
+import type { BalanceKey } from '../../ledger/balance.ts';
 import { lockForChange, recordBalanceChanges } from '../../ledger/service.ts';
 import { isBalanceAccount } from '../../ledger/transfer.ts';
 import type { PaymentMethod } from '../../payment-methods/method.ts';
@@ -11,10 +10,10 @@ import type { Subscriptions } from '../../webhooks/endpoint.ts';
 import type { SubscriptionService } from '../../webhooks/subscriptions.ts';
 import type { PaymentMetrics } from '../metrics.ts';
 import type { Payment } from '../payment.ts';
-import { refundRefusal } from '../refund.ts';
 import { lockPayments, refundedAmounts } from '../store.ts';
 import type { Acceptance, Claims, Versions } from './acceptance.ts';
-import type { Draft } from './draft.ts';
+import { coveredDrafts, type Originals } from './covered.ts';
+import type { Draft, PlacedDraft } from './draft.ts';
 import { insertAcceptances } from './insert.ts';
 import type { KnownTenants } from './known-tenant.ts';
 import type { Repeats } from './repeats.ts';
@@ -26,11 +25,6 @@ export interface WriteDependencies {
   repeats: Repeats;
   subscriptions: Pick<SubscriptionService, 'hasSubscribers' | 'enqueue'>;
   metrics?: Pick<PaymentMetrics, 'accepted'>;
-}
-
-/** A draft and the place of its request in the batch. */
-export interface PlacedDraft extends Draft {
-  index: number;
 }
 
 export interface Written {
@@ -162,9 +156,8 @@ async function writeCarefully(
 ): Promise<Claimed> {
   const originals = await lockOriginals(tx, drafts);
   const balances = await lockForChange(tx, balancesOf(drafts));
-  const deciding = { taken: await takenKeys(tx, drafts), written };
-  const refundable = refundableDrafts(drafts, originals, deciding);
-  const covered = coveredDrafts(refundable, { ...deciding, balances });
+  const taken = await takenKeys(tx, drafts);
+  const covered = coveredDrafts(drafts, { taken, originals, balances, written });
   if (covered.length === 0) return { drafts: covered, claims: nothingClaimed };
   const acceptances = covered.map((draft) => draft.acceptance);
   const claims = await insertAcceptances(tx, acceptances, { versions });
@@ -190,14 +183,8 @@ function distinctMethods(drafts: readonly PlacedDraft[]): PaymentMethod[] {
   return [...methods.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, method]) => method);
 }
 
-interface Deciding {
-  /** Keys that others took before: a repeat takes nothing, neither from a balance nor from what may be refunded. */
-  taken: ReadonlySet<string>;
-  written: Written;
-}
-
 /** The payments that drafts refund, locked, by tenant and id. */
-async function lockOriginals(tx: Queryable, drafts: readonly PlacedDraft[]): Promise<Map<string, Payment>> {
+async function lockOriginals(tx: Queryable, drafts: readonly PlacedDraft[]): Promise<Originals> {
   const keys = new Map(
     drafts.flatMap(({ acceptance: { payment } }) => {
       const { tenantId, refundOf } = payment;
@@ -216,78 +203,12 @@ async function lockOriginals(tx: Queryable, drafts: readonly PlacedDraft[]): Pro
   return originals;
 }
 
-/** Decides in order of arrival how much of the first payments is still to be refunded. */
-function refundableDrafts(
-  drafts: readonly PlacedDraft[],
-  originals: Map<string, Payment>,
-  { taken, written: { refused, lost } }: Deciding,
-): PlacedDraft[] {
-  const used = new Set<string>();
-  return drafts.filter(({ index, acceptance }) => {
-    const { tenantId, refundOf, amount } = acceptance.payment;
-    if (refundOf === null) return true;
-    const slot = slotOf(acceptance);
-    if (taken.has(slot) || used.has(slot)) {
-      lost.push(index);
-      return false;
-    }
-    const key = `${tenantId} ${refundOf}`;
-    const original = originals.get(key);
-    const refusal = original ? refundRefusal(original, amount) : errors.not_found();
-    if (refusal) refused.set(index, refusal);
-    else if (original) {
-      originals.set(key, { ...original, refundedAmount: original.refundedAmount + amount });
-      used.add(slot);
-    }
-    return refusal === undefined;
-  });
-}
-
 function balancesOf(drafts: readonly PlacedDraft[]): BalanceKey[] {
   return drafts.flatMap(({ acceptance: { hold } }) =>
     [hold.debitAccount, hold.creditAccount]
       .filter(isBalanceAccount)
       .map((paymentMethodId) => ({ tenantId: hold.tenantId, paymentMethodId })),
   );
-}
-
-/**
- * With the balances locked, decides in order of arrival which payments they still cover. One that was deleted since it
- * was read has raised its tenant's version, by which the statement that writes refuses the payment.
- */
-function coveredDrafts(
-  drafts: readonly PlacedDraft[],
-  { taken, balances, written: { refused, lost } }: Deciding & { balances: readonly Balance[] },
-): PlacedDraft[] {
-  const available = new Map(
-    balances.map(({ tenantId, paymentMethodId, posted, held }) => [
-      `${tenantId} ${paymentMethodId}`,
-      posted - held,
-    ]),
-  );
-  const used = new Set<string>();
-  return drafts.filter(({ index, acceptance }) => {
-    const { hold } = acceptance;
-    if (!isBalanceAccount(hold.debitAccount)) return true;
-    const debited = `${hold.tenantId} ${hold.debitAccount}`;
-    const slot = slotOf(acceptance);
-    if (taken.has(slot) || used.has(slot)) {
-      lost.push(index);
-      return false;
-    }
-    const left = available.get(debited) ?? 0;
-    if (left < hold.amount) {
-      refused.set(index, errors.insufficient_funds({ extra: { available: Math.max(0, left) } }));
-      return false;
-    }
-    available.set(debited, left - hold.amount);
-    used.add(slot);
-    return true;
-  });
-}
-
-function slotOf({ payment: { tenantId }, path, key }: Pick<Acceptance, 'payment' | 'path' | 'key'>): string {
-  return `${tenantId} ${path} ${key}`;
 }
 
 async function takenKeys(tx: Queryable, drafts: readonly PlacedDraft[]): Promise<Set<string>> {
