@@ -67,13 +67,20 @@ function labelsOf({ railSelected, mode }: Payment, status: Payment['status']): L
   return { rail: railSelected, status, mode };
 }
 
-/** Series are looked up once, since hashing labels is costly. */
+/** Series are looked up once, since hashing labels is costly; payments of one batch are mostly of one series. */
 function remembered<Series>(metric: { labels(labels: Labels): Series }): (labels: Labels) => Series {
   const series = new Map<string, Series>();
+  let last: { labels: Labels; series: Series } | undefined;
   return (labels) => {
+    if (last && isSame(last.labels, labels)) return last.series;
     const key = `${labels.rail} ${labels.status} ${labels.mode}`;
     const known = series.get(key) ?? metric.labels(labels);
     series.set(key, known);
+    last = { labels, series: known };
     return known;
   };
+}
+
+function isSame(one: Labels, other: Labels): boolean {
+  return one.status === other.status && one.rail === other.rail && one.mode === other.mode;
 }

@@ -59,6 +59,8 @@ const FRAMES = Object.fromEntries(
   ]),
 ) as Record<MessageKind, { before: string; between: string; after: string }>;
 
+const ID_START = '<head:BizMsgIdr>';
+const ID_END = '</head:BizMsgIdr>';
 const CREATED_END = '</head:CreDt>';
 const DUPLICATE_MARK = '<head:CpyDplct>DUPL</head:CpyDplct>';
 
@@ -68,11 +70,17 @@ function writeHeader(kind: MessageKind, header: BusinessHeader): string {
   return (
     `<head:Fr>${writeParticipant('header.from', header.from)}</head:Fr>` +
     `<head:To>${writeParticipant('header.to', header.to)}</head:To>` +
-    `<head:BizMsgIdr>${header.businessMessageId}</head:BizMsgIdr>` +
+    `${ID_START}${header.businessMessageId}${ID_END}` +
     `<head:MsgDefIdr>${DEFINITIONS[kind].id}</head:MsgDefIdr>` +
     `<head:CreDt>${header.createdAt}${CREATED_END}` +
     (header.copy === null ? '' : `<head:CpyDplct>${header.copy}</head:CpyDplct>`)
   );
+}
+
+/** What stands where our builder writes the id; nothing is known of the text beyond that. */
+export function businessMessageIdIn(xml: string): string {
+  const start = xml.indexOf(ID_START) + ID_START.length;
+  return xml.slice(start, xml.indexOf(ID_END, start));
 }
 
 /** A house and its network are two; others are named in tests. */

@@ -47,9 +47,16 @@ test('a text that differs in one character is not the one that is known', () => 
   justWrittenReports.take(REPORT_XML);
 });
 
+test('two texts under one id are two', () => {
+  const accepted = { ...REPORT, status: 'ACTC', reason: null } as const;
+  justWrittenReports.remember(REPORT_XML, PLAIN_HEADER, REPORT);
+  justWrittenReports.remember(buildStatusReport(PLAIN_HEADER, accepted), PLAIN_HEADER, accepted);
+  expect(readStatusReport(REPORT_XML)).toMatchObject({ ok: true, message: { status: 'RJCT' } });
+});
+
 test('what nobody reads makes room', () => {
   justWrittenReports.remember(REPORT_XML, PLAIN_HEADER, REPORT);
   for (let number = 0; number < 1_000; number += 1)
-    justWrittenReports.remember(`<${number}>`, PLAIN_HEADER, REPORT);
+    justWrittenReports.remember(`<${number}>`, { ...PLAIN_HEADER, businessMessageId: `B${number}` }, REPORT);
   expect(justWrittenReports.take(REPORT_XML)).toBeUndefined();
 });
