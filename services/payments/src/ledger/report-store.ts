@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { cameBack } from './came-back-store.ts';
+import { cameBack } from '../came-back-store.ts';
 import { COMPUTED, IS_OWED, KEPT_SUMS, POSTED, SIGNED_ENTRIES, SUMS_OF_ENTRIES } from './sums-store.ts';
 import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
 

@@ -7,7 +7,7 @@ import {
   timestamptzArray,
 } from '@libs/db';
 import { idBorder } from '@libs/seal';
-import { cameBack } from '../ledger/came-back-store.ts';
+import { cameBack } from '../came-back-store.ts';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';

@@ -1,4 +1,4 @@
-import { OUTSIDE_DESTINATIONS } from './transfer.ts';
+import { OUTSIDE_DESTINATIONS } from './ledger/transfer.ts';
 
 /**
  * Whether what a payment had paid out came back from there, as a condition in a statement on payments of one tenant. A payment
