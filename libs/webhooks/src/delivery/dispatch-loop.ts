@@ -84,7 +84,7 @@ export class DispatchLoop {
 
   constructor(options: DispatchLoopOptions) {
     this.#options = options;
-    this.#lanes = new Lanes(options.limits);
+    this.#lanes = new Lanes(options.limits, ({ row }) => row.id);
     this.#sending = new Sending({
       ...options,
       lanes: this.#lanes,
@@ -137,7 +137,7 @@ export class DispatchLoop {
 
   /** This process lost its name, and every lane with it. */
   disown(): void {
-    this.#lanes.disownAll((ready) => ready.row.id);
+    this.#lanes.disownAll();
     this.#lanes.reconsiderForeign();
   }
 
@@ -219,8 +219,9 @@ export class DispatchLoop {
     this.#idleCheckAtMs = nowMs + this.#options.laneIdleMs / 4;
     const idle = this.#lanes.findIdle(nowMs, nowMs - this.#options.laneIdleMs);
     if (idle.length === 0) return;
-    await this.#options.lanes.releaseLanes(owner, idle);
+    // Before they are given back: a row that is committed meanwhile may be another process's already. If that fails, they are taken again.
     for (const lane of idle) lane.isOwned = false;
+    await this.#options.lanes.releaseLanes(owner, idle);
   }
 
   async #acquire(owner: string, reads: readonly Read[]): Promise<Read[]> {

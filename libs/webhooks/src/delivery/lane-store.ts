@@ -91,7 +91,8 @@ cross join lateral (
      *
      * The lock on the dispatcher's row lets an acquisition and the removal of its owner as dead exclude each other:
      * without it, lanes could stay with an owner that nobody will ever remove. A crash of the server that undoes an
-     * acquisition also cuts its owner's session, so this commit need not wait for the disk.
+     * acquisition also cuts its owner's session, so this commit need not wait for the disk. Those that are its own already are given
+     * as well: where an answer was lost, it would take them for another's, and nobody would send to them.
      */
     async acquireLanes(owner: string, refs: readonly EndpointRef[]): Promise<EndpointRef[]> {
       const { rows } = await database.query<EndpointRef>(
@@ -102,7 +103,7 @@ cross join lateral (
 insert into ${schema}.lanes (tenant_id, endpoint_id, owner)
 select tenant_id, endpoint_id, $3 from alive cross join unnest($1::text[], $2::text[]) as wish (tenant_id, endpoint_id)
 order by tenant_id, endpoint_id
-on conflict do nothing
+on conflict (tenant_id, endpoint_id) do update set owner = excluded.owner where lanes.owner = excluded.owner
 returning tenant_id as "tenantId", endpoint_id as "endpointId"`,
         [...endpointColumns(refs), owner],
       );

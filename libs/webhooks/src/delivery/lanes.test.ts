@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EndpointRef, laneKey } from './delivery.ts';
 import type { FetchedDelivery } from './lane-store.ts';
-import { type Lane, Lanes } from './lanes.ts';
+import { type Lane, type LaneLimits, Lanes } from './lanes.ts';
 
 const refOf = (name: string): EndpointRef => ({ tenantId: 'org', endpointId: name });
 
@@ -30,6 +30,8 @@ class Table {
     );
   }
 }
+
+const lanesOf = (limits: LaneLimits) => new Lanes<FetchedDelivery>(limits, ({ id }) => id);
 
 function readAll(lanes: Lanes<FetchedDelivery>, table: Table): void {
   for (;;) {
@@ -59,7 +61,7 @@ describe('Lanes', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 20, total: 30 });
+        const lanes = lanesOf({ perEndpoint: 20, total: 30 });
         const table = new Table();
         const seen = new Set<string>();
         let flying: Sent[] = [];
@@ -100,7 +102,7 @@ describe('Lanes', () => {
   });
 
   it('gives a lane with one row its turn beside a lane with ten thousand', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 64, total: 64 });
+    const lanes = lanesOf({ perEndpoint: 64, total: 64 });
     const table = new Table();
     table.add('long', 10_000);
     lanes.wake(refOf('long'));
@@ -115,7 +117,7 @@ describe('Lanes', () => {
   });
 
   it('takes slow tries out of the count, so that hanging endpoints leave room', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 8, total: 16 });
+    const lanes = lanesOf({ perEndpoint: 8, total: 16 });
     const table = new Table();
     for (const name of ['x', 'y']) {
       table.add(name, 100);
@@ -136,7 +138,7 @@ describe('Lanes', () => {
   });
 
   it('grows the window of a quick endpoint and shrinks that of a slow one', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 32, total: 100 });
+    const lanes = lanesOf({ perEndpoint: 32, total: 100 });
     const table = new Table();
     table.add('q', 1_000);
     lanes.wake(refOf('q'));
@@ -153,7 +155,7 @@ describe('Lanes', () => {
   });
 
   it('finds rows that a late commit put before the place it has read up to', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     const table = new Table();
     table.add('a', 1);
     const [late] = table.queues.get('a') as [string];
@@ -176,7 +178,7 @@ describe('Lanes', () => {
   });
 
   it('sends the rows of a lane in the order of its queue', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     const table = new Table();
     table.add('a', 12);
     const inOrder = [...(table.queues.get('a') ?? [])];
@@ -194,7 +196,7 @@ describe('Lanes', () => {
   });
 
   it('sends no more to an endpoint that became slow than it may have under way', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 8, total: 16 });
+    const lanes = lanesOf({ perEndpoint: 8, total: 16 });
     const table = new Table();
     table.add('a', 8);
     lanes.wake(refOf('a'));
@@ -204,8 +206,40 @@ describe('Lanes', () => {
     expect(lanes.takeNext()).toBeUndefined();
   });
 
+  it('leaves in the queue what it had read ahead for an endpoint that became slow, and reads it again in its order', () => {
+    const lanes = lanesOf({ perEndpoint: 32, total: 32 });
+    const table = new Table();
+    table.add('a', 1_000);
+    const lane = lanes.lane(refOf('a'));
+    lanes.wake(refOf('a'));
+    for (let round = 0; round < 10; round += 1) {
+      readAll(lanes, table);
+      for (const { item, ...sent } of sendAll(lanes)) {
+        lanes.finish(sent.lane, { wasSlow: false });
+        table.remove('a', item.id);
+        lanes.settle(item, item.id);
+      }
+    }
+    readAll(lanes, table);
+    const hanging = sendAll(lanes);
+    expect([hanging.length, lanes.buffered > 100]).toEqual([32, true]);
+    const [next] = lane.buffer as [FetchedDelivery];
+    for (const sent of hanging) lanes.noteSlow(sent.lane);
+    expect(lanes.buffered).toBe(0);
+    readAll(lanes, table);
+    expect(lanes.buffered, 'as long as many are under way').toBe(0);
+    for (const { item, ...sent } of hanging) {
+      lanes.finish(sent.lane, { wasSlow: true });
+      table.remove('a', item.id);
+      lanes.settle(item, item.id);
+    }
+    readAll(lanes, table);
+    const sent = sendAll(lanes);
+    expect([sent.length, lanes.buffered, sent[0]?.item.id]).toEqual([4, 0, next.id]);
+  });
+
   it('reads a lane once more that was woken while it was read', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     lanes.wake(refOf('a'));
     const [read] = lanes.chooseReads() as [ReturnType<typeof lanes.chooseReads>[number]];
     lanes.wake(refOf('a'));
@@ -217,7 +251,7 @@ describe('Lanes', () => {
   });
 
   it('sleeps again after it was awake, and knows when the database may hold later rows than those it knows', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     const lane = lanes.lane(refOf('a'));
     const mayHaveLaterAfter = (change: () => void): boolean => {
       lane.mayHaveLater = false;
@@ -237,7 +271,7 @@ describe('Lanes', () => {
   });
 
   it('wakes sleepers at their time and tells the next one', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     lanes.sleepUntil(refOf('a'), 100);
     lanes.sleepUntil(refOf('a'), 300);
     lanes.sleepUntil(refOf('b'), 200);
@@ -249,7 +283,7 @@ describe('Lanes', () => {
   });
 
   it('takes an offer only where the lane is ours, free and read to its end', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     const table = new Table();
     expect(lanes.takeOffer(refOf('a'), 'x')).toBe('left');
     expect(lanes.chooseReads().map(({ lane }) => lane.endpointId)).toEqual(['a']);
@@ -272,7 +306,7 @@ describe('Lanes', () => {
   });
 
   it('counts slow tries again beyond many times the total, and lets go of each that ends', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 1 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 1 });
     const table = new Table();
     for (let index = 0; index < 12; index += 1) {
       table.add(`lane ${index}`, 1);
@@ -294,7 +328,7 @@ describe('Lanes', () => {
   });
 
   it('remembers a row that was settled through thousands that were settled after it', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     lanes.own(lanes.lane(refOf('a')));
     lanes.settle(refOf('a'), 'sent');
     for (let index = 0; index < 5_000; index += 1) lanes.settle(refOf('a'), `other ${index}`);
@@ -303,7 +337,7 @@ describe('Lanes', () => {
   });
 
   it('tells the owner of a lane once of what was committed here, and nobody when the lane is ours', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     lanes.takeOffer(refOf('a'), 'x');
     expect(lanes.leaveToOther(lanes.lane(refOf('a')))).toBe(true);
     expect(lanes.leaveToOther(lanes.lane(refOf('a')))).toBe(false);
@@ -313,7 +347,7 @@ describe('Lanes', () => {
   });
 
   it('ignores lanes of others until it looks again', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     lanes.wake(refOf('a'));
     lanes.leaveToOther(lanes.lane(refOf('a')));
     lanes.wake(refOf('a'));
@@ -324,7 +358,7 @@ describe('Lanes', () => {
   });
 
   it('forgets what waits in memory when its name is lost, and reads it again in its order, but nothing that is under way', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     const table = new Table();
     table.add('a', 6);
     const [underWay, ...others] = table.queues.get('a') as [string, ...string[]];
@@ -333,7 +367,7 @@ describe('Lanes', () => {
     lanes.wake(refOf('a'));
     readAll(lanes, table);
     expect(lanes.takeNext()?.item.id).toBe(underWay);
-    lanes.disownAll((item) => item.id);
+    lanes.disownAll();
     expect([lane.isOwned, lanes.buffered, lanes.takeNext()]).toEqual([false, 0, undefined]);
     lanes.wake(refOf('a'));
     readAll(lanes, table);
@@ -341,7 +375,7 @@ describe('Lanes', () => {
   });
 
   it('holds no more rows in memory than a few times what may be under way, however many lanes have some', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 8, total: 2 });
+    const lanes = lanesOf({ perEndpoint: 8, total: 2 });
     const table = new Table();
     for (let index = 0; index < 20; index += 1) {
       table.add(`lane ${index}`, 8);
@@ -355,7 +389,7 @@ describe('Lanes', () => {
   });
 
   it('calls a lane idle only after it has rested for a while', () => {
-    const lanes = new Lanes<FetchedDelivery>({ perEndpoint: 4, total: 10 });
+    const lanes = lanesOf({ perEndpoint: 4, total: 10 });
     const table = new Table();
     table.add('a', 1);
     lanes.wake(refOf('a'));

@@ -56,6 +56,7 @@ const LANES_PER_READ_MAX = 200;
 /** Fairness lives here: pure bookkeeping, no I/O and no clock. */
 export class Lanes<Item> {
   readonly #limits: LaneLimits;
+  readonly #idOf: (item: Item) => string;
   readonly #lanes = new Map<string, Lane<Item>>();
   /** In the order in which they get their turn; who was served goes to the end. */
   readonly #due = new Map<string, Lane<Item>>();
@@ -71,8 +72,9 @@ export class Lanes<Item> {
   #fresh = 0;
   #slow = 0;
 
-  constructor(limits: LaneLimits) {
+  constructor(limits: LaneLimits, idOf: (item: Item) => string) {
     this.#limits = limits;
+    this.#idOf = idOf;
   }
 
   get size(): number {
@@ -249,9 +251,17 @@ export class Lanes<Item> {
     return undefined;
   }
 
-  /** A try that takes long stops counting against the others, and its endpoint gets fewer at a time. */
+  /**
+   * A try that takes long stops counting against the others, and its endpoint gets fewer at a time. What was read ahead for it while
+   * it was quick is left in the queue, to be read when its turn comes: it would take room from others, and leave for an address
+   * that its owner may have changed long before.
+   */
   noteSlow(lane: Lane<Item>): void {
     lane.window = Math.min(WINDOW_SLOW, this.#limits.perEndpoint);
+    if (lane.buffer.length > 0) {
+      this.#forgetBuffer(lane);
+      this.wake(lane);
+    }
     this.#slow += 1;
     if (this.#slow <= this.#limits.total * SLOW_FACTOR) this.#fresh -= 1;
   }
@@ -311,14 +321,18 @@ export class Lanes<Item> {
     return idle;
   }
 
+  #forgetBuffer(lane: Lane<Item>): void {
+    this.#buffered -= lane.buffer.length;
+    for (const item of lane.buffer.splice(0)) lane.busy.delete(this.#idOf(item));
+    lane.cursor = undefined;
+  }
+
   /** Nothing is owned any more: what is under way ends by itself, what waits in memory is forgotten. */
-  disownAll(idOf: (item: Item) => string): void {
+  disownAll(): void {
     for (const lane of this.#lanes.values()) {
-      for (const item of lane.buffer.splice(0)) lane.busy.delete(idOf(item));
+      this.#forgetBuffer(lane);
       lane.isOwned = false;
-      lane.cursor = undefined;
     }
-    this.#buffered = 0;
     this.#sendable.clear();
   }
 }

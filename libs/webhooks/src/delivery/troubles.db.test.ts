@@ -73,3 +73,30 @@ test('a database that is away is told of once, and once more when it is back and
   expect(told).toHaveLength(2);
   expect(shop.errors).toEqual([]);
 });
+
+test('lanes whose acquisition was written, but not answered, are its own: what waits there is sent', async () => {
+  const lost = new Error('Connection terminated unexpectedly');
+  let toLose = 1;
+  const database: Database = {
+    ...shop.database,
+    async query(...asked) {
+      const answer = await shop.database.query(...(asked as Parameters<Database['query']>));
+      const [statement] = asked;
+      const text = typeof statement === 'string' ? statement : statement.text;
+      if (!text.includes('.lanes (tenant_id') || toLose === 0) return answer as never;
+      toLose -= 1;
+      throw lost;
+    },
+  };
+  receiver.on('/unanswered', (_request, response) => response.end());
+  const dispatcher = shop.dispatcher({ database, pollMs: 50 });
+  await dispatcher.start();
+  const [eventId] = await shop.emit(await shop.addEndpoint(`${receiver.url}/unanswered`), 1);
+  const arrived = async () =>
+    (await shop.database.query(`select status from ${SCHEMA}.deliveries where event_id = $1`, [eventId]))
+      .rows;
+  await expect.poll(arrived, { timeout: 5_000 }).toEqual([{ status: 'delivered' }]);
+  expect(toLose).toBe(0);
+  await dispatcher.stop();
+  expect(shop.errors.splice(0)).toEqual([lost]);
+});
