@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { arch, platform, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -208,9 +208,22 @@ async function ensureRunning(
     await initialise(paths, record.password);
   }
   const started = { ...record, port: await freePort(record.port) };
-  await writeFile(paths.record, JSON.stringify(started), { mode: 0o600 });
+  await keepRecord(paths.record, started);
   await launch(paths, started, settings);
   return started;
+}
+
+/** Half a record would lock everybody out for good: it has the only copy of the password. */
+async function keepRecord(path: string, record: ServerRecord): Promise<void> {
+  const unnamed = `${path}.new`;
+  const file = await open(unnamed, 'w', 0o600);
+  try {
+    await file.writeFile(JSON.stringify(record));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unnamed, path);
 }
 
 async function initialise(paths: Paths, password: string): Promise<void> {

@@ -53,7 +53,11 @@ export function createRotationJob(options: RotationJobOptions): RotationJob {
         if (place !== null) await plant(tx, { payload: { place, tally }, key: 'continue' });
         else if (tally.resealed > 0)
           await plant(tx, { payload: {}, key: 'continue', runAt: new Date(now().getTime() + LOOK_AGAIN_MS) });
-        await completeJobs(tx, jobs);
+        // The daily one is ended by the worker, together with the planting of the next: a process that dies in between would lose it.
+        await completeJobs(
+          tx,
+          jobs.filter(({ key }) => key !== 'cron'),
+        );
       });
       if (place === null) onPass(tally);
     },

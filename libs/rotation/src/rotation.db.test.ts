@@ -1,6 +1,6 @@
 import type { Database } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { jobsMigrations, startWorker } from '@libs/jobs';
+import { type Job, jobsMigrations, startWorker } from '@libs/jobs';
 import { createSealer, type Sealer } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
@@ -250,4 +250,17 @@ test('the job goes on where it got to, over several processes, and tells the end
   await worker.drain();
   expect(errors).toEqual([]);
   expect((await database.query(`select key from jobs`)).rows).toEqual([{ key: 'cron' }]);
+});
+
+test('the daily look outlives a process that dies after its work, before the next one is planted', async () => {
+  const [handler] = createRotationJob({
+    ...rotation(both),
+    ...{ database, now: () => new Date(), onPass: () => {} },
+  }).handlers;
+  const { rows } = await database.query<Job>(
+    `insert into jobs (name, payload, key, ready_at, attempts) values ('keys.reseal', '{}', 'cron', now(), 1)
+     returning id, name, payload, key, attempts as attempt`,
+  );
+  await handler?.handle(rows, { signal: new AbortController().signal });
+  expect((await database.query(`select key from jobs where key = 'cron'`)).rows).toEqual([{ key: 'cron' }]);
 });

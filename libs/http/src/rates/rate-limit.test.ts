@@ -22,6 +22,8 @@ class SharedStore implements RateStore {
   async sync(processId: string, deltas: readonly RateDelta[]) {
     this.syncs++;
     if (this.down) throw new Error('the store is down');
+    const keys = new Set(deltas.map(({ key }) => key));
+    if (keys.size < deltas.length) throw new Error('a statement cannot touch a row twice');
     this.seen.add(processId);
     const levels = new Map<string, number>();
     for (const { key, used, ratePerSecond, burst } of deltas) {
@@ -218,6 +220,21 @@ describe('several processes', () => {
     expect(told.slice(1)).toEqual(['ended']);
     expect(store.buckets.get('default:a')?.tokens).toBe(0);
   });
+});
+
+test('keys that were forgotten while the store was away and came again do not keep it from being told', async () => {
+  const clock = { ms: 0 };
+  const store = new SharedStore(clock);
+  const limits = await start({ clock, store });
+  const limit = limits.limit({ name: 'default', limit: 25 });
+  store.down = true;
+  const keys = Array.from({ length: 100_001 }, (_, index) => `stranger ${index}`);
+  for (const key of [...keys, 'stranger 0']) await limit.take(key);
+  await limits.sync();
+  store.down = false;
+  await limits.sync();
+  expect(store.buckets.get('default:stranger 0')?.tokens).toBe(49);
+  expect(store.buckets.size).toBe(100_000);
 });
 
 describe('over HTTP', () => {

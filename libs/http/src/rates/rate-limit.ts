@@ -216,7 +216,9 @@ export class RateLimits {
 
   async #syncNow(): Promise<void> {
     if (this.#store === undefined) return;
-    const reports = [...this.#dirty].map(reportOf);
+    // One that was forgotten meanwhile is nobody's: its key may have another by now, and a statement takes each key once.
+    const known = [...this.#dirty].filter((bucket) => this.#buckets.get(bucket.key) === bucket);
+    const reports = known.map(reportOf);
     this.#dirty.clear();
     const deltas = reports.map(({ bucket: { key, policy }, spent, asked }) => ({
       key,
@@ -262,7 +264,9 @@ export class RateLimits {
 
   #forgetOldest(): void {
     const [oldest] = this.#buckets.values();
-    if (oldest !== undefined) this.#buckets.delete(oldest.key);
+    if (oldest === undefined) return;
+    this.#buckets.delete(oldest.key);
+    this.#dirty.delete(oldest);
   }
 
   async close(): Promise<void> {
