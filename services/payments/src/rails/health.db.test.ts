@@ -76,6 +76,24 @@ test('failures in a row take the rail down for that mode, a success in between d
   expect(lines).toHaveLength(2);
 });
 
+test('refusals of the network in a row take the rail down, though each of the messages arrived', async () => {
+  const health = await watch();
+  const doubtful: RailFailure = { cause: 'signed_off', detail: '9912', decisive: false };
+  const refuse = async () => {
+    await health.reportSuccess('rtp', 'live', 'connection');
+    await health.reportFailure('rtp', 'live', doubtful);
+  };
+  await refuse();
+  await refuse();
+  await health.reportSuccess('rtp', 'live', 'network');
+  await refuse();
+  await refuse();
+  expect(health.isUp('rtp', 'live')).toBe(true);
+  await refuse();
+  expect(health.isUp('rtp', 'live')).toBe(false);
+  await health.reportSuccess('rtp', 'live', 'network');
+});
+
 test('five failures in a row are an outage where nothing else was told', async () => {
   const health = await watch({ failuresMax: null });
   for (let count = 0; count < 4; count += 1) await health.reportFailure('book', 'live', unreachable);

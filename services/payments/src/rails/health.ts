@@ -53,7 +53,8 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
   const { database, now, log } = options;
   const trialAfterMs = options.trialAfterMs ?? TRIAL_AFTER_MS;
   const failuresMax = options.failuresMax ?? FAILURES_MAX;
-  const failures = new Map<string, number>();
+  /** In a row, by rail and mode, each cause for itself: a message that arrives does not end a row of refusals. */
+  const failures = new Map<string, Partial<Record<FailureCause, number>>>();
   const known = new Map<string, StoredHealth>();
 
   async function refresh(): Promise<void> {
@@ -103,8 +104,9 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
         if (isOnTrial(health)) await change(down);
         return;
       }
-      const count = (failures.get(key) ?? 0) + 1;
-      failures.set(key, count);
+      const counts = failures.get(key) ?? {};
+      const count = (counts[cause] ?? 0) + 1;
+      failures.set(key, { ...counts, [cause]: count });
       if (decisive || count >= failuresMax) await change(down);
     },
 
@@ -114,7 +116,8 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
       const down = health?.state === 'down' ? health : undefined;
       // That messages arrive says nothing about a network that answers that it takes none.
       if (of === 'connection' && down?.reason?.startsWith('signed_off')) return;
-      failures.delete(key);
+      if (of === 'network') failures.delete(key);
+      else failures.set(key, { ...failures.get(key), unreachable: 0 });
       if (down) await change({ rail, mode, state: 'up', reason: null, changedAt: now() });
     },
 

@@ -63,7 +63,7 @@ const outcomes: Record<ForcedOutcome, { summary: string; description: string; bo
   },
   reject: {
     summary: 'Let the network refuse a payment',
-    description: 'The payment becomes `failed`, or another rail takes over where that is possible.',
+    description: 'The payment becomes `failed`; no other rail takes over.',
     bodyExample: {},
   },
   return: {

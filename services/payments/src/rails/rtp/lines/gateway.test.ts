@@ -8,7 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeSelfSigned } from '../../../../../../libs/egress/test/self-signed.ts';
-import { createRtpGateway, type GatewayDependencies, type RtpGateway } from './gateway.ts';
+import { LIVE_POLICY } from '../submissions/submission.ts';
+import {
+  createRtpGateway,
+  type GatewayDependencies,
+  NEVER_LEFT_AFTER_MS,
+  type RtpGateway,
+} from './gateway.ts';
 
 const server = makeSelfSigned(['localhost']);
 const client = makeSelfSigned(['client']);
@@ -205,9 +211,13 @@ describe('what never left', () => {
     const silent = createTcpServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const gateway = await connect({ url: `https://localhost:${port}/`, timeoutMs: 50 });
+    const gateway = await connect({ url: `https://localhost:${port}/`, connectTimeoutMs: 50 });
     expect(await send(gateway, 'a')).toEqual([{ kind: 'never_left', reason: 'TIMEOUT' }]);
     silent.close();
+  });
+
+  test('that nothing left is known well before it would be asked after, from when on it could not be given back', () => {
+    expect(NEVER_LEFT_AFTER_MS).toBeLessThan(0.75 * LIVE_POLICY.inquireAfterMs);
   });
 
   test('a gateway that comes back while we try again gets the message once', async () => {

@@ -13,12 +13,16 @@ import type { Delivery, RtpTransport } from './transport.ts';
  * which is why it and not a fetch is used here.
  */
 const TIMEOUT_MS = 20_000;
+/** Until the handshake is over. All tries together end well before an answer would be asked after, which nobody could take back. */
+const CONNECT_TIMEOUT_MS = 5_000;
 const IN_FLIGHT_MAX = 32;
 /** Shorter than gateways keep idle connections, so that we do not write to one that is just being closed. */
 const IDLE_MS = 4_000;
 const CONNECT_TRIES_MAX = 3;
 const CONNECT_RETRY_MS = 500;
 const ANSWER_BYTES_MAX = 4 * MESSAGE_CHARACTERS_MAX;
+/** After this it is known that nothing has left, where no connection comes about. */
+export const NEVER_LEFT_AFTER_MS = CONNECT_TRIES_MAX * (CONNECT_TIMEOUT_MS + CONNECT_RETRY_MS);
 
 export interface GatewayDependencies {
   url: string;
@@ -27,6 +31,7 @@ export interface GatewayDependencies {
   keyPath?: string | undefined;
   authorityPath?: string | undefined;
   timeoutMs?: number;
+  connectTimeoutMs?: number;
   inFlightMax?: number;
   connectRetryMs?: number;
 }
@@ -52,13 +57,14 @@ export async function createRtpGateway(options: GatewayDependencies): Promise<Rt
     ...(key && { key }),
     ...(ca && { ca }),
   });
-  const { timeoutMs = TIMEOUT_MS, connectRetryMs = CONNECT_RETRY_MS } = options;
+  const { timeoutMs = TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const { connectRetryMs = CONNECT_RETRY_MS } = options;
   const url = new URL(options.url);
 
   /** A connection that does not come about is tried again shortly: a gateway may be restarting. */
   async function deliver(xml: string): Promise<Delivery> {
     for (let tries = 1; ; tries += 1) {
-      const delivery = await post({ url, agent, timeoutMs, body: Buffer.from(xml) });
+      const delivery = await post({ url, agent, timeoutMs, connectTimeoutMs, body: Buffer.from(xml) });
       if (delivery.kind !== 'never_left' || tries >= CONNECT_TRIES_MAX) return delivery;
       await wait(connectRetryMs);
     }
@@ -76,10 +82,11 @@ interface Post {
   url: URL;
   agent: Agent;
   timeoutMs: number;
+  connectTimeoutMs: number;
   body: Buffer;
 }
 
-function post({ url, agent, timeoutMs, body }: Post): Promise<Delivery> {
+function post({ url, agent, timeoutMs, connectTimeoutMs, body }: Post): Promise<Delivery> {
   const { promise, resolve } = Promise.withResolvers<Delivery>();
   const headers = {
     'content-type': 'application/xml; charset=utf-8',
@@ -93,9 +100,11 @@ function post({ url, agent, timeoutMs, body }: Post): Promise<Delivery> {
     const reason = error.code ?? error.message;
     resolve(hasLeft ? { kind: 'unknown', reason } : { kind: 'never_left', reason });
   };
-  const deadline = setTimeout(() => {
-    sending.destroy(Object.assign(new Error('no answer in time'), { code: 'TIMEOUT' }));
-  }, timeoutMs);
+  const giveUp = (why: string) => sending.destroy(Object.assign(new Error(why), { code: 'TIMEOUT' }));
+  const deadline = setTimeout(() => giveUp('no answer in time'), timeoutMs);
+  const connecting = setTimeout(() => {
+    if (!hasLeft) giveUp('no connection in time');
+  }, connectTimeoutMs);
   sending.once('socket', (socket) => {
     // Only a connection that is being made holds the message back, until the handshake is over.
     if (!socket.connecting) hasLeft = true;
@@ -109,7 +118,10 @@ function post({ url, agent, timeoutMs, body }: Post): Promise<Delivery> {
     readAnswer(response).then(resolve, fail);
   });
   sending.end(body);
-  return promise.finally(() => clearTimeout(deadline));
+  return promise.finally(() => {
+    clearTimeout(deadline);
+    clearTimeout(connecting);
+  });
 }
 
 async function readAnswer(response: IncomingMessage): Promise<Delivery> {
