@@ -5,6 +5,7 @@ export type {
   DeliveryStatus,
   DisableReason,
   DueDelivery,
+  EndpointAddress,
   EndpointRef,
   EndpointTarget,
   EventBody,

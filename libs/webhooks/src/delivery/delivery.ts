@@ -55,9 +55,12 @@ export interface DueDelivery extends EndpointRef, EventRef {
   readonly traceparent?: string | null;
 }
 
-/** What a service knows of an endpoint that is there and switched on. */
-export interface EndpointTarget extends EndpointRef {
+export interface EndpointAddress extends EndpointRef {
   readonly url: string;
+}
+
+/** What a service knows of an endpoint that is there and switched on. */
+export interface EndpointTarget extends EndpointAddress {
   /** All that are valid now, newest first: each signs. */
   readonly secrets: readonly string[];
 }
@@ -83,6 +86,8 @@ export interface DeliveryResult extends EndpointRef, EventRef {
   readonly early: boolean;
   readonly finishedAt: Date | null;
   readonly expiresAt: Date | null;
+  /** For one that is `gone`: what it is instead when the endpoint has another address by now. */
+  readonly ifMoved?: DeliveryResult;
 }
 
 /** A NUL cannot occur in a text of Postgres, so no two pairs share a key. */

@@ -10,6 +10,7 @@ import {
   type DeliveryResult,
   type DeliveryStatus,
   type DisableReason,
+  type EndpointAddress,
   type EndpointRef,
   laneKey,
 } from './delivery.ts';
@@ -19,6 +20,14 @@ import type { Trouble } from './troubles.ts';
 
 /** All run inside the transaction that records the results, for results that count; what they write commits with it. */
 export interface DeliveryHooks {
+  /**
+   * Of these endpoints those that are switched on, with the address that they have now; both stay so until the transaction
+   * ends. What another address answered neither switches them off nor wears them out. Without it, none ever moves.
+   */
+  readonly lockAddresses?: (
+    tx: Queryable,
+    refs: readonly EndpointRef[],
+  ) => Promise<readonly EndpointAddress[]>;
   readonly onDelivered?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
   /** A try failed and another will follow. */
   readonly onFailed?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
@@ -61,6 +70,8 @@ function isOfTheServer(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^(25006|40|53|57P0)/.test(code);
 }
+
+type IsCurrent = (result: DeliveryResult) => boolean;
 
 const isDelivered = (result: DeliveryResult) => result.kind === 'delivered';
 
@@ -127,35 +138,54 @@ export class Recorder {
 
   async #write(results: readonly DeliveryResult[]) {
     if (!this.#isGivenUp) {
-      await this.#commit(results);
+      const written = await this.#commit(results);
       this.#options.trouble.worked();
-      this.#options.onSettled(results);
+      this.#options.onSettled(written);
     }
     return outcomesOf(results.map(() => undefined));
   }
 
-  async #commit(results: readonly DeliveryResult[]): Promise<void> {
+  /** Gives the results as they were written. */
+  async #commit(results: readonly DeliveryResult[]): Promise<readonly DeliveryResult[]> {
     const { store, hooks, database } = this.#options;
     if (hooks.onDelivered === undefined && results.every(isDelivered)) {
       // The common case is a single statement, which needs no transaction around it.
       await store.recordDelivered(database, results);
-      return;
+      return results;
     }
-    await database.transaction(async (tx) => {
-      const finished = results.filter((result) => result.kind !== 'retry');
-      const retried = results.filter((result) => result.kind === 'retry');
+    return database.transaction(async (tx) => {
+      // Endpoints come before the queue, as where their owner changes them: the other order ends in a deadlock with that.
+      const isCurrent = await this.#lockAddresses(tx, results);
+      const written = results.map((result) => (isCurrent(result) ? result : (result.ifMoved ?? result)));
+      const finished = written.filter((result) => result.kind !== 'retry');
+      const retried = written.filter((result) => result.kind === 'retry');
       const counted = new Set([
         ...(finished.length > 0 ? await store.recordFinished(tx, finished) : []),
         ...(retried.length > 0 ? await store.recordRetries(tx, retried) : []),
       ]);
       await this.#tellHooks(
         tx,
-        results.filter((result) => counted.has(result.id)),
+        written.filter((result) => counted.has(result.id)),
+        isCurrent,
       );
+      return written;
     });
   }
 
-  async #tellHooks(tx: Queryable, results: readonly DeliveryResult[]): Promise<void> {
+  /** Holds the endpoints on which these results may bear, and says of a result whether it is of the address of now. */
+  async #lockAddresses(tx: Queryable, results: readonly DeliveryResult[]): Promise<IsCurrent> {
+    const { hooks, disableAfterMs } = this.#options;
+    const bearing = results.filter(
+      ({ kind }) =>
+        kind === 'gone' || (disableAfterMs !== undefined && (kind === 'retry' || kind === 'exhausted')),
+    );
+    if (hooks.lockAddresses === undefined || bearing.length === 0) return () => true;
+    const addresses = await hooks.lockAddresses(tx, uniqueRefs(bearing));
+    const urls = new Map(addresses.map((address) => [laneKey(address), address.url]));
+    return (result) => urls.get(laneKey(result)) === result.url;
+  }
+
+  async #tellHooks(tx: Queryable, results: readonly DeliveryResult[], isCurrent: IsCurrent): Promise<void> {
     const { hooks } = this.#options;
     const ofKind = (kind: DeliveryResult['kind']) => results.filter((result) => result.kind === kind);
     const [delivered, retried, exhausted, gone] = [
@@ -169,7 +199,9 @@ export class Recorder {
     if (exhausted.length > 0) await hooks.onDead?.(tx, exhausted);
     for (const ref of uniqueRefs(gone)) await this.#disable(tx, ref, 'gone');
     const answering = new Set([...delivered, ...gone].map(laneKey));
-    const failed = uniqueRefs([...retried, ...exhausted]).filter((ref) => !answering.has(laneKey(ref)));
+    const failed = uniqueRefs([...retried, ...exhausted].filter(isCurrent)).filter(
+      (ref) => !answering.has(laneKey(ref)),
+    );
     for (const ref of await this.#findWorn(tx, failed)) await this.#disable(tx, ref, 'failing');
   }
 

@@ -65,6 +65,9 @@ export function toResult(
     early: row.early,
     finishedAt: now,
     expiresAt: isDelivered ? null : later(now, rules.keepUndeliveredMs),
+    ...(decision.kind === 'gone'
+      ? { ifMoved: toResult(finished, { ...rules, disableOnGone: false }, now, random) }
+      : {}),
   };
 }
 

@@ -13,7 +13,7 @@ import { findEnabledEndpoints } from './store.ts';
 
 export interface WebhookDispatcherDependencies {
   database: Database;
-  webhooks: Pick<Webhooks, 'disable'>;
+  webhooks: Pick<Webhooks, 'disable' | 'lockAddresses'>;
   events: Pick<EventService, 'findTold'>;
   vault: SecretVault;
   policy: EgressPolicy;
@@ -73,7 +73,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
       }));
     },
     metrics: { metrics: deps.metrics, madeAtMs: idTimeMs },
-    hooks: { onDisabled: webhooks.disable },
+    hooks: { lockAddresses: webhooks.lockAddresses, onDisabled: webhooks.disable },
     now,
     random: deps.random,
     onError: deps.onError,

@@ -5,6 +5,7 @@ import {
   type Delivery,
   type DeliveryQueue,
   type DisableReason,
+  type EndpointAddress,
   type EndpointRef,
   newWebhookSecret,
 } from '@libs/webhooks';
@@ -30,6 +31,7 @@ import {
   findEndpoint,
   insertEndpoint,
   listEndpoints,
+  lockEnabledEndpoints,
   lockEndpoint,
   lockEndpoints,
   lockEndpointsOf,
@@ -245,6 +247,12 @@ export function createWebhooks(deps: WebhooksDependencies) {
         const secretsSealed = vault.seal(moved, vault.openIfReadable(endpoint, endpoint.secretsSealed));
         await moveEndpoint(tx, endpoint, { tenantId: to.id, secretsSealed });
       }
+    },
+
+    /** Where endpoints that are switched on are by now; nobody changes them until the transaction ends. */
+    async lockAddresses(tx: Queryable, refs: readonly EndpointRef[]): Promise<EndpointAddress[]> {
+      const endpoints = await lockEnabledEndpoints(tx, refs.map(keyOf));
+      return endpoints.map(({ tenantId, id, url }) => ({ tenantId, endpointId: id, url }));
     },
 
     /** The dispatcher gave up on an endpoint: switches it off and tells the others. */

@@ -170,6 +170,32 @@ const FIND_ENABLED: TenantStatement = {
   },
 };
 
+/** The same, until the transaction ends; in one order, so that two who lock several never wait for each other. */
+export async function lockEnabledEndpoints(
+  tx: Queryable,
+  keys: readonly EndpointKey[],
+): Promise<WebhookEndpoint[]> {
+  const rows = await queryByTenant<EndpointRow, EndpointKey>(tx, LOCK_ENABLED, keys, (some) => [
+    some.map((key) => key.tenantId),
+    some.map((key) => key.id),
+  ]);
+  return rows.map(fromRow);
+}
+
+const LOCK_ENABLED: TenantStatement = {
+  together: {
+    name: 'webhooks.endpoints.lock',
+    text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+      join webhook_endpoints using (tenant_id, id) where status = 'enabled'
+      order by webhook_endpoints.tenant_id, webhook_endpoints.id for update of webhook_endpoints`,
+  },
+  apart: {
+    name: 'webhooks.endpoints.lock.apart',
+    text: `select ${COLUMNS} from webhook_endpoints
+      where tenant_id = ($1::text[])[1] and id = any($2::text[]) and status = 'enabled' order by id for update`,
+  },
+};
+
 /** What the tenants' endpoints that are switched on want to hear of. */
 export async function loadSubscriptions(db: Queryable, tenantIds: readonly string[]): Promise<Subscriptions> {
   const { rows } = await db.query<{ tenant_id: string; id: string; events: string[] }>(
