@@ -225,6 +225,27 @@ test('a keyed handler works in the transaction of its key, and may word its audi
   expect(lines[0]).toMatchObject({ action: 'thing.renamed', target: 't_1', subject: 'somebody' });
 });
 
+test('fields for a route that reads no body are passed over, unless the service refuses them by name', async () => {
+  const act = async (path: string, payload?: string) => {
+    const headers = payload === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await app.inject({ method: 'POST', url: path, headers, ...(payload && { payload }) });
+    return [answer.statusCode, answer.json().errors?.map(({ pointer }: { pointer: string }) => pointer)];
+  };
+  const decided = { access: 'public', rate: 'none', audit: 'none', idempotency: 'repeats' } as const;
+  routes.post('/v1/lenient', decided, async () => ({ fine: true }));
+  const strict = createRoutes(app, { ...rules(), refusesUnreadFields: true });
+  let asked = 0;
+  const preHandler = async () => {
+    asked += 1;
+  };
+  strict.post('/v1/strict', { ...decided, preHandler }, async () => ({ fine: true }));
+  expect(await act('/v1/lenient', '{"a":1}')).toEqual([200, undefined]);
+  expect(await act('/v1/strict', '{"a":1,"b/c":2}')).toEqual([422, ['/a', '/b~1c']]);
+  expect(asked).toBe(0);
+  for (const empty of [undefined, '', '{}']) expect(await act('/v1/strict', empty)).toEqual([200, undefined]);
+  expect(asked).toBe(3);
+});
+
 test('the reference knows who may call and that the key is honoured', async () => {
   const { paths } = (await app.inject('/openapi.json')).json();
   expect(paths['/v1/declared'].post.security).toEqual([{ bearer: ['writer'] }]);

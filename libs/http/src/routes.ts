@@ -13,6 +13,7 @@ import type {
   RouteShorthandOptions,
 } from 'fastify';
 import type { App } from './app-type.ts';
+import { refuseFields } from './input/unread-body.ts';
 import { type AuditedCall, auditHook, type RouteAudit } from './route-audit.ts';
 
 /** A hook before the body is read: it lets the request pass, or throws the refusal. May answer without a promise. */
@@ -44,6 +45,8 @@ export type RouteRules<Access extends string, Rate extends string, Tx> = {
     reply: FastifyReply,
     work: (tx: Tx) => Promise<RouteAnswer>,
   ): Promise<unknown>;
+  /** Whether routes that read no body refuse the fields of one; otherwise they pass over it. */
+  refusesUnreadFields?: boolean;
   /** The reference's view of `access`: the security schemes that let a caller in. */
   security?(need: Access): Record<string, string[]>[];
   /** The reference's view of the decisions: the codes by which these rules refuse. */
@@ -170,6 +173,9 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
           },
         },
         ...(gates.length === 0 ? {} : { onRequest: asHook(gates) }),
+        ...(rules.refusesUnreadFields === true && readsNoBody(method, options.schema)
+          ? { preHandler: [refuseFields, options.preHandler ?? []].flat() as typeof options.preHandler }
+          : {}),
         ...(audit === 'none' ? {} : { onSend: auditHook(audit, rules.audit) }),
         handler: (idempotency === 'keyed'
           ? keyedHandler(rules, handler as unknown as KeyedHandler<FastifySchema, Tx>)
@@ -184,6 +190,10 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
     delete: declare('DELETE') as DeclareRoute<Access, Rate, Tx>,
     options: declare('OPTIONS') as DeclareRoute<Access, Rate, Tx>,
   };
+}
+
+function readsNoBody(method: HTTPMethods, schema: FastifySchema | undefined): boolean {
+  return method !== 'GET' && schema?.body === undefined && schema?.consumes === undefined;
 }
 
 function keyedHandler<Tx>(

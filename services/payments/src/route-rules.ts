@@ -21,6 +21,7 @@ export function createPaymentsRoutes(
   return createRoutes<RouteAccess, RouteRate, Transaction>(app, {
     ...gates,
     once: replyOnce,
+    refusesUnreadFields: true,
     audit(request, call) {
       const { caller, person } = request;
       // What programs do is told by events; this line is the operator's view of it, in the log of the process.

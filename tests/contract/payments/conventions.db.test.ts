@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../../../services/payments/src/errors.ts';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
+import { signUp } from './person.ts';
 
 let harness: Harness;
 let key: string;
@@ -92,6 +93,64 @@ test('[P-2.6] every response has a request id, and problems repeat it', async ()
   expectProblem(await harness.call('GET', '/v1/nothing', { key }), 404, 'not_found');
   expectProblem(await harness.call('GET', METHODS, { key: null }), 401, 'unauthorized');
   expect((await harness.call('DELETE', `${METHODS}/pm_x`, { key })).headers.get('x-request-id')).toBeTruthy();
+});
+
+test('[P-2.7] where no body is read, its fields are refused by name all the same; an empty one is none', async () => {
+  const { cookie } = await signUp(harness);
+  const paths: Record<string, Record<string, { requestBody?: object; security?: object[] }>> = (
+    await harness.call('GET', '/openapi.json')
+  ).body.paths;
+  const bodiless = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method, { requestBody }]) => method !== 'get' && requestBody === undefined)
+        .map(([method, { security = [] }]) => ({ method: method.toUpperCase(), path, security })),
+    );
+  expect(bodiless.map(({ method, path }) => `${method} ${path}`)).toEqual(
+    expect.arrayContaining([
+      'POST /v1/payments/{id}/cancel',
+      'POST /v1/webhook_endpoints/{id}/rotate_secret',
+      'POST /v1/webhook_endpoints/{id}/test',
+      'POST /v1/webhook_deliveries/{id}/retry',
+      'DELETE /v1/sandbox/clock',
+    ]),
+  );
+  for (const { method, path, security } of bodiless) {
+    const takes = (scheme: string) => security.some((way) => scheme in way);
+    const send = (sent: { raw?: string; headers?: Record<string, string> }) =>
+      harness.call(method, path.replace(/{\w+}/, 'none_x'), {
+        ...sent,
+        key: takes('apiKey') ? key : takes('adminToken') ? ADMIN_TOKEN : null,
+        headers: {
+          ...sent.headers,
+          ...(takes('apiKey') || takes('adminToken') ? {} : { cookie: cookie ?? '' }),
+        },
+      });
+    const refused = await send({ raw: '{"amount":500,"a/b":null}' });
+    expectProblem(refused, 422, 'invalid_request');
+    expect(pointersOf(refused), `${method} ${path}`).toEqual(['/amount', '/a~1b']);
+    expectProblem(await send({ raw: '[]' }), 422, 'invalid_request');
+    for (const empty of [{}, { raw: '{}' }, { raw: '' }])
+      expect((await send(empty)).body?.code ?? 'done', `${method} ${path}`).not.toBe('invalid_request');
+  }
+});
+
+test('[P-2.7] a payment is not canceled in part: the field that asks for it is refused, and the payment goes on', async () => {
+  const { body: payment } = await harness.call('POST', '/v1/payments', {
+    key,
+    body: {
+      ...{ amount: 2_500, currency: 'USD', rail: 'ach' },
+      ...{ source: { payment_method_id: 'pm_a' }, destination: { payment_method_id: 'pm_b' } },
+    },
+    headers: { 'idempotency-key': 'in_part' },
+  });
+  const answer = await harness.call('POST', `/v1/payments/${payment.id}/cancel`, {
+    key,
+    body: { amount: 500 },
+  });
+  expectProblem(answer, 422, 'invalid_request');
+  expect((await harness.call('GET', `/v1/payments/${payment.id}`, { key })).body.status).toBe('pending');
 });
 
 test('[P-2.7] every bad field is named at once, missing and unknown ones too', async () => {
