@@ -92,7 +92,7 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
     },
   });
   const resolving = createQuarantineResolving({
-    ...{ database, quarantine, rails: work, lockPayments: processing.lockPayments, now },
+    ...{ quarantine, rails: work, lockPayments: processing.lockPayments, now },
     findPayment: reading.find,
   });
   const resetting = createSandboxReset({

@@ -61,6 +61,28 @@ describe('working off what was put aside', () => {
     expect((await apply({ payment_id: id })).status).toBe(409);
   });
 
+  test('[P-5.15] [P-10.3] what is repeated with its key is answered as at first, and done once', async () => {
+    const other = await house.addTenant('org_aside_keyed');
+    await house.moveClock(other, fromNewYork('2083-07-06', '09:00'));
+    const id = await house.pay(other, { amount: 12_34 });
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-07-06', '23:00'));
+    const [applied, dismissed] = [await strayReturn('0000001234'), await strayReturn('0000001234')];
+    const calls: [string, object][] = [
+      [`/v1/admin/quarantine/${applied}/apply`, { payment_id: id }],
+      [`/v1/admin/quarantine/${dismissed}/dismiss`, { reason: 'Sent twice.' }],
+    ];
+    for (const [path, body] of calls) {
+      const repeat = () => post(path, body, { ...admin, 'idempotency-key': '"the same"' });
+      const first = await repeat();
+      expect(first).toMatchObject({ status: 200, isReplayed: false });
+      expect(await repeat()).toEqual({ ...first, isReplayed: true });
+      // Without its key it is another request, which finds it worked off.
+      expect((await post(path, body, admin)).status).toBe(409);
+    }
+    expect((await house.get(other, id)).timeline).toHaveLength(3);
+  });
+
   test('[P-5.15] the payment is found in each mode, also after a reset of the sandbox', async () => {
     const reset = await house.addTenant('org_aside_reset');
     await house.database.query('update organisations set test_epoch = 2 where id = $1', [

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '@libs/db';
+import type { Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { RailWork } from '../rails/rail.ts';
@@ -7,7 +7,6 @@ import type { Quarantine } from './service.ts';
 import { findTenantOf, lockQuarantined, markResolved } from './store.ts';
 
 export interface ResolvingDependencies {
-  database: Database;
   quarantine: Pick<Quarantine, 'open'>;
   rails: Pick<RailWork, 'lockFor' | 'applyAside'>;
   lockPayments: (tx: Queryable, keys: readonly { tenantId: string; id: string }[]) => Promise<Payment[]>;
@@ -15,15 +14,15 @@ export interface ResolvingDependencies {
   now: () => Date;
 }
 
-/** How the operator works off what was put aside; each item once. `by` is who does it. */
+/** How the operator works off what was put aside, in the caller's transaction; each item once. `by` is who does it. */
 export interface QuarantineResolving {
   /** Applies it to the payment that it belongs to, as if it had matched. */
-  apply(id: string, paymentId: string, by: string): Promise<ListedQuarantined>;
-  dismiss(id: string, reason: string, by: string): Promise<ListedQuarantined>;
+  apply(tx: Queryable, id: string, paymentId: string, by: string): Promise<ListedQuarantined>;
+  dismiss(tx: Queryable, id: string, reason: string, by: string): Promise<ListedQuarantined>;
 }
 
 export function createQuarantineResolving(deps: ResolvingDependencies): QuarantineResolving {
-  const { database, now } = deps;
+  const { now } = deps;
 
   async function lockOpen(tx: Queryable, id: string) {
     const item = await lockQuarantined(tx, id);
@@ -33,25 +32,23 @@ export function createQuarantineResolving(deps: ResolvingDependencies): Quaranti
   }
 
   return {
-    apply: (id, paymentId, by) =>
-      database.transaction(async (tx) => {
-        const item = await lockOpen(tx, id);
-        const tenantId = await findTenantOf(tx, paymentId);
-        const key = tenantId === undefined ? undefined : { tenantId, id: paymentId };
-        const payment = key && (await deps.findPayment(tx, key));
-        if (!key || !payment) throw errors.payment_not_found();
-        await deps.rails.lockFor(tx, payment);
-        const [locked] = await deps.lockPayments(tx, [key]);
-        if (!locked) throw errors.payment_not_found();
-        const applied = await deps.rails.applyAside(tx, locked, deps.quarantine.open(item));
-        if (!applied.ok) throw errors.quarantine_not_applicable({ detail: applied.reason });
-        return markResolved(tx, id, { status: 'applied', resolution: paymentId, by, at: now() });
-      }),
+    async apply(tx, id, paymentId, by) {
+      const item = await lockOpen(tx, id);
+      const tenantId = await findTenantOf(tx, paymentId);
+      const key = tenantId === undefined ? undefined : { tenantId, id: paymentId };
+      const payment = key && (await deps.findPayment(tx, key));
+      if (!key || !payment) throw errors.payment_not_found();
+      await deps.rails.lockFor(tx, payment);
+      const [locked] = await deps.lockPayments(tx, [key]);
+      if (!locked) throw errors.payment_not_found();
+      const applied = await deps.rails.applyAside(tx, locked, deps.quarantine.open(item));
+      if (!applied.ok) throw errors.quarantine_not_applicable({ detail: applied.reason });
+      return markResolved(tx, id, { status: 'applied', resolution: paymentId, by, at: now() });
+    },
 
-    dismiss: (id, reason, by) =>
-      database.transaction(async (tx) => {
-        await lockOpen(tx, id);
-        return markResolved(tx, id, { status: 'dismissed', resolution: reason, by, at: now() });
-      }),
+    async dismiss(tx, id, reason, by) {
+      await lockOpen(tx, id);
+      return markResolved(tx, id, { status: 'dismissed', resolution: reason, by, at: now() });
+    },
   };
 }

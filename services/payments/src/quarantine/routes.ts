@@ -126,8 +126,7 @@ export function registerQuarantineRoutes(
       access: 'operator',
       rate: 'none',
       audit: { action: 'quarantine.applied', targetParam: 'id' },
-      // A repeat finds it applied.
-      idempotency: 'natural',
+      idempotency: 'keyed',
       codes: ['payment_not_found', 'quarantine_not_applicable', 'state_conflict'],
       schema: {
         operationId: 'admin.apply_quarantine',
@@ -147,8 +146,10 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body, person }) =>
-      toApi(await resolving.apply(params.id, body.payment_id, person?.userId ?? OPERATOR_BY_TOKEN)),
+    async ({ params, body, person }, tx) => {
+      const by = person?.userId ?? OPERATOR_BY_TOKEN;
+      return { status: 200, body: toApi(await resolving.apply(tx, params.id, body.payment_id, by)) };
+    },
   );
 
   routes.post(
@@ -157,8 +158,7 @@ export function registerQuarantineRoutes(
       access: 'operator',
       rate: 'none',
       audit: { action: 'quarantine.dismissed', targetParam: 'id' },
-      // A repeat finds it dismissed.
-      idempotency: 'natural',
+      idempotency: 'keyed',
       codes: ['state_conflict'],
       schema: {
         operationId: 'admin.dismiss_quarantine',
@@ -179,8 +179,10 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body, person }) =>
-      toApi(await resolving.dismiss(params.id, body.reason, person?.userId ?? OPERATOR_BY_TOKEN)),
+    async ({ params, body, person }, tx) => {
+      const by = person?.userId ?? OPERATOR_BY_TOKEN;
+      return { status: 200, body: toApi(await resolving.dismiss(tx, params.id, body.reason, by)) };
+    },
   );
 }
 

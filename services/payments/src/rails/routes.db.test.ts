@@ -185,6 +185,22 @@ describe('files that the bank refuses', () => {
     expect((await house.check(other)).ok).toBe(true);
   });
 
+  test('[P-5.16] [P-10.3] a rejection that is repeated with its key is answered as at first, and done once', async () => {
+    const { other, id, file } = await sentFile('org_files_keyed');
+    const reject = (reason: string) =>
+      post(
+        `/v1/admin/ach_files/${file}/reject`,
+        { reason, resend: true },
+        { ...admin, 'idempotency-key': 'org_files_keyed' },
+      );
+    const first = await reject('duplicate batch');
+    expect(first).toMatchObject({ status: 200, isReplayed: false });
+    expect(await reject('duplicate batch')).toEqual({ ...first, isReplayed: true });
+    expect((await reject('another reason')).body.code).toBe('idempotency_key_reused');
+    await house.moveClock(other, fromNewYork('2083-08-20', '12:00'));
+    expect((await house.get(other, id)).status).toBe('completed');
+  });
+
   test('[P-5.16] what came back of it before stays as it is', async () => {
     const other = await house.addTenant('org_files_answered');
     await house.moveClock(other, fromNewYork('2083-08-02', '09:00'));

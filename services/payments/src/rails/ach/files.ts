@@ -1,3 +1,4 @@
+import type { Queryable } from '@libs/db';
 import { addDays, type CivilDate, fromNewYork } from '../../clock/new-york.ts';
 import { errors } from '../../errors.ts';
 import { listFiles } from './outgoing/files-store.ts';
@@ -16,8 +17,8 @@ export interface FilesQuestion {
 /** The files that left, for the operator. */
 export interface AchFiles {
   list(question: FilesQuestion): Promise<ListedFile[]>;
-  /** The bank takes nothing of a file: its entries leave in the next one, or fail. */
-  reject(id: string, rejection: FileRejection): Promise<void>;
+  /** The bank takes nothing of a file: its entries leave in the next one, or fail. In the caller's transaction. */
+  reject(tx: Queryable, id: string, rejection: FileRejection): Promise<void>;
 }
 
 const CONFLICTS = {
@@ -36,8 +37,8 @@ export function createAchFiles(context: AchContext): AchFiles {
       return listFiles(context.database, { ...rest, between });
     },
 
-    async reject(id, rejection) {
-      const result = await rejectFile(context, id, rejection);
+    async reject(tx, id, rejection) {
+      const result = await rejectFile(context, tx, id, rejection);
       if (result.ok) return;
       if (result.reason === 'not_found') throw errors.not_found({ detail: 'There is no such file.' });
       throw errors.state_conflict({ detail: CONFLICTS[result.reason] });

@@ -102,8 +102,7 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
       access: 'operator',
       rate: 'none',
       audit: { action: 'ach_file.rejected', targetParam: 'id' },
-      // A repeat finds the file rejected.
-      idempotency: 'natural',
+      idempotency: 'keyed',
       codes: ['state_conflict'],
       schema: {
         operationId: 'admin.reject_ach_file',
@@ -123,9 +122,9 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
         },
       },
     },
-    async ({ params, body }) => {
-      await files.reject(params.id, body);
-      return { id: params.id, object: 'ach_file' as const, status: 'rejected' as const };
+    async ({ params, body }, tx) => {
+      await files.reject(tx, params.id, body);
+      return { status: 200, body: { id: params.id, object: 'ach_file', status: 'rejected' } };
     },
   );
 }

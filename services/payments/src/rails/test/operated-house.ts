@@ -1,6 +1,9 @@
 import { createApp } from '@libs/http';
 import { createMetrics } from '@libs/runtime';
+import { createSealer } from '@libs/seal';
 import { errors } from '../../errors.ts';
+import { createReplyOnce } from '../../idempotency/reply.ts';
+import { createIdempotency } from '../../idempotency/service.ts';
 import { createGates } from '../../keys/access.ts';
 import { type Caller, scopes } from '../../keys/key.ts';
 import { createPaymentReading } from '../../payments/reading.ts';
@@ -54,7 +57,8 @@ export async function openOperatedHouse() {
     },
     async post(url: string, body: object, headers: Record<string, string> = {}) {
       const response = await app.inject({ method: 'POST', url, headers, payload: body });
-      return { status: response.statusCode, body: response.json() };
+      const isReplayed = response.headers['idempotent-replayed'] === 'true';
+      return { status: response.statusCode, body: response.json(), isReplayed };
     },
     async close() {
       await app.close();
@@ -76,6 +80,7 @@ export function reconciling(house: House, now: () => Date) {
 
 async function serveRails(house: House) {
   const { database, context } = house;
+  const databases = { test: database, live: database };
   const app = await createApp({
     name: 'payments',
     version: '0.0.0',
@@ -94,16 +99,21 @@ async function serveRails(house: House) {
       adminToken: ADMIN,
       publicUrl: 'http://localhost',
     }),
-    replyOnce: () => Promise.reject(new Error('nothing here is written')),
+    replyOnce: createReplyOnce(
+      createIdempotency({
+        ...{ databases, now: () => new Date() },
+        sealer: createSealer({ keys: [Buffer.alloc(32, 7)] }),
+      }),
+    ),
     audit: { record: () => Promise.reject(new Error('nobody is a person here')) },
   });
   registerRailRoutes(routes, { getPayment: house.payments.get, messages: house.messages });
   registerReconciliationRoutes(routes, createReconciliation(reconciling(house, () => new Date())));
   const quarantine = createQuarantine(context);
   const resolving = createQuarantineResolving({
-    ...{ database, quarantine, now: () => new Date() },
+    ...{ quarantine, now: () => new Date() },
     lockPayments: context.lockPayments,
-    findPayment: createPaymentReading({ databases: { test: database, live: database } }).find,
+    findPayment: createPaymentReading({ databases }).find,
     rails: {
       lockFor: lockForForcing,
       applyAside: (tx, payment, content) => applyAside(context, tx, payment, content),

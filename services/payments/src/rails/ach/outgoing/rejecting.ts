@@ -27,40 +27,38 @@ export type RejectResult =
 
 /**
  * A bank says, after it had taken a file, that it takes nothing of it: none of its payments settles by it. What came
- * back of it meanwhile stays as it is.
+ * back of it meanwhile stays as it is. Works in the caller's transaction.
  */
-export function rejectFile(
+export async function rejectFile(
   context: AchContext,
+  tx: Queryable,
   fileId: string,
   { reason, resend }: FileRejection,
 ): Promise<RejectResult> {
-  const { database } = context;
-  return database.transaction(async (tx): Promise<RejectResult> => {
-    const [unlocked] = await findFiles(tx, [fileId]);
-    if (!unlocked) return { ok: false, reason: 'not_found' };
-    const { scope } = unlocked;
-    await lockScope(tx, scope);
-    const [file] = await findFiles(tx, [fileId]);
-    if (!file?.isSent) return { ok: false, reason: 'not_sent' };
-    if (file.isRefused) return { ok: false, reason: 'rejected_before' };
-    const inFile = await findInFile(tx, fileId);
-    if (inFile.some(({ state }) => state === 'settled' || state === 'overruled'))
-      return { ok: false, reason: 'settled' };
-    const open = inFile.filter(isOpen);
-    const payments = await lockPaymentsOf(tx, context, open);
-    const { now } = await timeOf(context, tx, scope);
-    await markRejected(tx, fileId, reason);
-    const traces = open.flatMap(({ sentAs }) => sentAs?.trace ?? []);
-    await context.operator?.rejectFile(tx, scope, { name: file.name, traces, reason });
-    const again = resend ? await withoutLost(tx, open) : [];
-    await keepSendings(tx, again, file.asOf);
-    await postpone(tx, context, { entries: again, payments, from: now });
-    const leaving = new Set(again);
-    const entries = open.filter((entry) => !leaving.has(entry));
-    await refuseEntries(context, tx, { scope, entries, payments, from: now });
-    await enqueueJobs(tx, database.schema, [wakeUp(scope)]);
-    return { ok: true };
-  });
+  const [unlocked] = await findFiles(tx, [fileId]);
+  if (!unlocked) return { ok: false, reason: 'not_found' };
+  const { scope } = unlocked;
+  await lockScope(tx, scope);
+  const [file] = await findFiles(tx, [fileId]);
+  if (!file?.isSent) return { ok: false, reason: 'not_sent' };
+  if (file.isRefused) return { ok: false, reason: 'rejected_before' };
+  const inFile = await findInFile(tx, fileId);
+  if (inFile.some(({ state }) => state === 'settled' || state === 'overruled'))
+    return { ok: false, reason: 'settled' };
+  const open = inFile.filter(isOpen);
+  const payments = await lockPaymentsOf(tx, context, open);
+  const { now } = await timeOf(context, tx, scope);
+  await markRejected(tx, fileId, reason);
+  const traces = open.flatMap(({ sentAs }) => sentAs?.trace ?? []);
+  await context.operator?.rejectFile(tx, scope, { name: file.name, traces, reason });
+  const again = resend ? await withoutLost(tx, open) : [];
+  await keepSendings(tx, again, file.asOf);
+  await postpone(tx, context, { entries: again, payments, from: now });
+  const leaving = new Set(again);
+  const entries = open.filter((entry) => !leaving.has(entry));
+  await refuseEntries(context, tx, { scope, entries, payments, from: now });
+  await enqueueJobs(tx, context.database.schema, [wakeUp(scope)]);
+  return { ok: true };
 }
 
 /** Those whose money is still here: a debit that came back meanwhile left nothing to hand on. */

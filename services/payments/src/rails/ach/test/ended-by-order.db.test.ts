@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
-import { rejectFile } from '../outgoing/rejecting.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
 
@@ -76,7 +75,7 @@ describe('[P-5.12] completed by order while its credit is under way', () => {
     await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' });
     const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
     const fileId = entries.find(({ leg }) => leg === 'credit')?.sentAs?.fileId ?? '';
-    await rejectFile(house.context, fileId, { reason: 'a test', resend: true });
+    await house.rejectFile(fileId, { reason: 'a test', resend: true });
     expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: 0, paid: 0 }]);
   });
 

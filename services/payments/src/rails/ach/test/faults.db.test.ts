@@ -5,7 +5,6 @@ import type { Tenant } from '../../../tenant.ts';
 import type { SendResult } from '../bank/transport.ts';
 import { readNacha } from '../nacha/read.ts';
 import { fileDue } from '../outgoing/filing.ts';
-import { rejectFile } from '../outgoing/rejecting.ts';
 import { sendFiles } from '../outgoing/sending.ts';
 import { settleDue } from '../work/settling.ts';
 import { tick } from '../work/tick.ts';
@@ -51,7 +50,7 @@ describe('crashes', () => {
     expect(await rig.states(id)).toEqual(['debit sent']);
     // Nor can a bank have rejected it.
     const [file] = await filesOf(tenant);
-    const rejected = await rejectFile(house.context, file?.id ?? '', { reason: 'a test', resend: false });
+    const rejected = await house.rejectFile(file?.id ?? '', { reason: 'a test', resend: false });
     expect(rejected).toEqual({ ok: false, reason: 'not_sent' });
     rig.mendLine();
     await tick(house.context, tenant.id);
@@ -371,7 +370,7 @@ describe('refusals', () => {
       // Meanwhile another worker hands it over and notes it, and the operator rejects it.
       await sendFiles(house.context, tenant.id);
       const [stored] = await filesOf(tenant);
-      await rejectFile(house.context, stored?.id ?? '', { reason: 'Not readable.', resend: false });
+      await house.rejectFile(stored?.id ?? '', { reason: 'Not readable.', resend: false });
       return result;
     };
     await tick(house.context, tenant.id);

@@ -24,6 +24,7 @@ import type { AchScope } from '../entries/scope.ts';
 import { createAchOperator } from '../operator/operator.ts';
 import type { Originator } from '../outgoing/files.ts';
 import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
+import { type FileRejection, rejectFile } from '../outgoing/rejecting.ts';
 import { createRail as createAchRail } from '../rail.ts';
 import type { AchContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
@@ -257,6 +258,9 @@ export async function createHouse(options: HouseOptions = {}) {
     addAccount,
     get,
     idle,
+    /** As the operator does when the bank says so. */
+    rejectFile: (id: string, rejection: FileRejection) =>
+      database.transaction((tx) => rejectFile(context, tx, id, rejection)),
     moveClock,
     setClock,
     cancel,

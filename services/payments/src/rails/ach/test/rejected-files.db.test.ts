@@ -7,7 +7,6 @@ import { achBooks } from '../books/books.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import type { AchLeg } from '../entries/entry.ts';
 import { readNacha } from '../nacha/read.ts';
-import { rejectFile } from '../outgoing/rejecting.ts';
 import { whileScopeIsBusy } from './busy-scope.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
@@ -46,7 +45,7 @@ async function fileOf({ tenant, id }: OfTenant, leg: AchLeg): Promise<string> {
 
 async function rejectFileOf(payment: OfTenant, leg: AchLeg, resend: boolean): Promise<void> {
   const fileId = await fileOf(payment, leg);
-  expect(await rejectFile(house.context, fileId, { reason: 'a test', resend })).toEqual({ ok: true });
+  expect(await house.rejectFile(fileId, { reason: 'a test', resend })).toEqual({ ok: true });
   await house.idle();
 }
 
@@ -119,7 +118,7 @@ test('[P-5.16] a file is rejected while nothing else works on its scope', async 
   const { tenant, id } = await payOut();
   const fileId = await fileOf({ tenant, id }, 'credit');
   const rejected = await whileScopeIsBusy(house, tenant.id, () =>
-    rejectFile(house.context, fileId, { reason: 'a test', resend: false }),
+    house.rejectFile(fileId, { reason: 'a test', resend: false }),
   );
   expect(rejected).toEqual({ ok: true });
 });
@@ -130,7 +129,7 @@ test('[P-5.16] a file whose entry was paid although its payment was ended by ord
   await comeToAnEnd(tenant);
   expect(await legStates(house, tenant, id)).toMatchObject({ credit: 'overruled' });
   const fileId = await fileOf({ tenant, id }, 'credit');
-  const result = await rejectFile(house.context, fileId, { reason: 'a test', resend: false });
+  const result = await house.rejectFile(fileId, { reason: 'a test', resend: false });
   expect(result).toEqual({ ok: false, reason: 'settled' });
 });
 

@@ -14,7 +14,6 @@ import { readNacha } from '../nacha/read.ts';
 import { writeNacha } from '../nacha/write.ts';
 import { answerFile } from '../operator/answers.ts';
 import { SANDBOX_ORIGINATOR } from '../outgoing/originator.ts';
-import { rejectFile } from '../outgoing/rejecting.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 
 const MONDAY = '2083-03-01';
@@ -165,7 +164,7 @@ describe('asked for', () => {
     await house.moveClock(tenant, fromNewYork(MONDAY, '23:00'));
     const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
     const fileId = entries.find(({ presentment }) => presentment === 1)?.sentAs?.fileId ?? '';
-    expect(await rejectFile(house.context, fileId, { reason: 'a test', resend: true })).toEqual({ ok: true });
+    expect(await house.rejectFile(fileId, { reason: 'a test', resend: true })).toEqual({ ok: true });
     await house.moveClock(tenant, fromNewYork(addDays(MONDAY, 2), '14:00'));
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > completed');
     const sent = (await filesOf(tenant, id)).filter(({ kind }) => kind === 'nacha');

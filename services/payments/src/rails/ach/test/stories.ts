@@ -7,7 +7,6 @@ import type { Tenant } from '../../../tenant.ts';
 import type { ForcedOutcome } from '../../rail.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { type AchEntry, type AchLeg, isOut } from '../entries/entry.ts';
-import { rejectFile } from '../outgoing/rejecting.ts';
 import { applyTo, sendBackAgain, sendBackGarbled } from './asides.ts';
 import type { House } from './house.ts';
 import { sendBack, sendBackTogether } from './sending-back.ts';
@@ -277,7 +276,7 @@ export class Life {
     const chosen = rows[file % rows.length];
     // Who says that a file was never taken, and that an entry of it came back, cannot be believed in both.
     if (!chosen || chosen.payments.some((id) => this.unclear.has(id))) return;
-    await rejectFile(this.#house.context, chosen.id, { reason: 'a story', resend });
+    await this.#house.rejectFile(chosen.id, { reason: 'a story', resend });
   }
 
   /** A bank returns what it had returned before: that is put aside, and is no answer to anything else. */
